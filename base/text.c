@@ -1,0 +1,147 @@
+/* The string builder and the numbers it writes. */
+#include "base/text.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+text text_new(job *j) {
+    text t = {.job = j, .data = job_alloc(j, 64), .length = 0, .capacity = 64};
+    return t;
+}
+
+static void reserve(text *t, size_t more) {
+    if (t->capacity - t->length > more)
+        return;
+    size_t capacity = 2 * t->capacity;
+    if (capacity - t->length <= more)
+        capacity = t->length + more + 1;
+    char *data = job_alloc(t->job, capacity);
+    memcpy(data, t->data, t->length);
+    t->data = data;
+    t->capacity = capacity;
+}
+
+void text_add_bytes(text *t, const char *bytes, size_t count) {
+    reserve(t, count);
+    memcpy(t->data + t->length, bytes, count);
+    t->length += count;
+    t->data[t->length] = '\0';
+}
+
+void text_add(text *t, const char *string) {
+    text_add_bytes(t, string, strlen(string));
+}
+
+void text_vprintf(text *t, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    assert(length >= 0);
+    reserve(t, (size_t)length);
+    vsnprintf(t->data + t->length, (size_t)length + 1, format, arguments);
+    t->length += (size_t)length;
+}
+
+void text_printf(text *t, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(t, format, arguments);
+    va_end(arguments);
+}
+
+/* printf writes the locale's decimal point, which may be several bytes: whatever is neither digit,
+   sign nor exponent becomes one '.'. */
+static void add_decimal(text *t, const char *digits, bool floating) {
+    bool marked = false, in_point = false;
+    for (const char *c = digits; *c != '\0'; c++) {
+        const bool plain = isdigit((unsigned char)*c) || strchr("+-e", *c) != NULL;
+        if (plain)
+            text_add_bytes(t, c, 1);
+        else if (!in_point)
+            text_add(t, ".");
+        in_point = !plain;
+        marked |= !plain || *c == 'e';
+    }
+    if (floating && !marked)
+        text_add(t, ".0");
+}
+
+/* strtod reads what printf wrote under the same locale, so the round trip is fair. */
+enum { DIGITS_SPACE = 64 }; /* sign, 17 digits, a point of a few bytes, exponent */
+
+void text_double(text *t, double value) {
+    assert(isfinite(value));
+    char digits[DIGITS_SPACE];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    add_decimal(t, digits, true);
+}
+
+void text_float(text *t, float value) {
+    assert(isfinite(value));
+    char digits[DIGITS_SPACE];
+    for (int precision = 1; precision <= 9; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, (double)value);
+        if (strtof(digits, NULL) == value)
+            break;
+    }
+    add_decimal(t, digits, true);
+}
+
+void text_number(text *t, double value, int digits) {
+    char shown[DIGITS_SPACE];
+    if (isnan(value) || isinf(value)) {
+        text_add(t, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return;
+    }
+    snprintf(shown, sizeof shown, "%.*g", digits, value);
+    add_decimal(t, shown, false);
+}
+
+/* Levenshtein's distance, one row at a time; words are short. */
+static size_t distance(const char *a, const char *b) {
+    enum { LONGEST = 63 };
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST)
+        return SIZE_MAX;
+    size_t row[LONGEST + 1];
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t above = row[j];
+            size_t best = diagonal + (tolower((unsigned char)a[i - 1]) !=
+                                      tolower((unsigned char)b[j - 1]));
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[m];
+}
+
+const char *text_nearest(const char *word, const char *const *words, size_t count) {
+    const char *nearest = NULL;
+    size_t best = strlen(word) / 2 + 1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t d = distance(word, words[i]);
+        if (d < best) {
+            best = d;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}

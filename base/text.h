@@ -1,0 +1,33 @@
+/* The one string builder. Takes: pieces of text. Makes: one NUL-terminated string in a job's
+   memory. Numbers are written so that they read back exactly, whatever the locale. */
+#ifndef SG_BASE_TEXT_H
+#define SG_BASE_TEXT_H
+
+#include "base/job.h"
+
+typedef struct text {
+    job *job;
+    char *data; /* NUL-terminated; "" from the start */
+    size_t length;
+    size_t capacity;
+} text;
+
+text text_new(job *);
+void text_add(text *, const char *string);
+void text_add_bytes(text *, const char *bytes, size_t count);
+void text_printf(text *, const char *format, ...) SG_PRINTF(2, 3); /* no %f, %g, %e: see below */
+void text_vprintf(text *, const char *format, va_list) SG_PRINTF(2, 0);
+
+/* The shortest decimal that reads back as this double, or as this float; always with '.', and with
+   a '.' or an exponent so that C reads a floating type. Not for NaN or infinity. */
+void text_double(text *, double value);
+void text_float(text *, float value);
+
+/* A number for people: `digits` significant digits, '.' whatever the locale. */
+void text_number(text *, double value, int digits);
+
+/* Up to `capacity` candidate words: the one nearest to `word` by edit distance, or NULL where none
+   is near enough to be a likely slip of the pen. */
+const char *text_nearest(const char *word, const char *const *words, size_t count);
+
+#endif

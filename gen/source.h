@@ -1,0 +1,18 @@
+/* The source: one self-contained CUDA file for a model and a plan.
+   Takes: model, plan. Makes: the program, whose text is the plan.h of this plan and the template,
+   laid into one file. The same model, plan and target give the same bytes. */
+#ifndef SG_GEN_SOURCE_H
+#define SG_GEN_SOURCE_H
+
+#include "base/program.h"
+#include "gen/plan.h"
+
+program *source_make(job *, const model *, const plan *);
+
+/* The generated plan.h alone, as a template would include it. */
+const char *source_plan_header(job *, const model *, const plan *);
+
+/* Operations the emitted point function does for one point. */
+expr_count source_operations(job *, const model *);
+
+#endif

@@ -1,0 +1,25 @@
+/* Specs: the Lua that users write.
+   Takes: the path or the text of a spec file. Makes: checked models. Needs: Lua 5.4.
+   A spec is untrusted: see docs/spec.md for what it may do and the limits it runs under. */
+#ifndef SG_GEN_SPEC_H
+#define SG_GEN_SPEC_H
+
+#include "gen/model.h"
+
+typedef struct spec {
+    model **models; /* in the order the file returns them */
+    int count;      /* at least 1 */
+} spec;
+
+/* `text` may be NULL: then the file at `path` is read. With a text, `path` only names it in
+   messages. Fails with FAULT_SPEC (file and line in the error), FAULT_IO where the file cannot be
+   read. Everything made lives in the job. */
+spec *spec_load(job *, const char *path, const char *text);
+
+/* Every word that specs know, for the documentation and its test: calls `word` with a group
+   ("key of stencil", "function", "method", …), the word and its one-line description. */
+void spec_vocabulary(void (*word)(void *user, const char *group, const char *name,
+                                  const char *summary),
+                     void *user);
+
+#endif

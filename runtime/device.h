@@ -1,0 +1,75 @@
+/* Devices behind one table of functions; nothing above it asks which it has.
+   Takes: CUDA source or a binary. Makes: memory, loaded kernels, launches, times.
+   All fail through the job they are given; those without one return nothing to fail with. */
+#ifndef SG_RUNTIME_DEVICE_H
+#define SG_RUNTIME_DEVICE_H
+
+#include "base/job.h"
+#include "base/program.h"
+
+typedef struct device device;
+typedef struct module module; /* a loaded binary */
+
+typedef struct blob {
+    const void *data;
+    size_t size;
+} blob;
+
+typedef struct device_facts {
+    const char *device, *name, *arch; /* as in sg_device_info; live as long as the device */
+    int multiprocessors;
+    int64_t memory, l2_cache;
+    int driver;
+} device_facts;
+
+typedef struct function_facts {
+    int registers, local_bytes, blocks_resident; /* −1 where the device has no such thing */
+} function_facts;
+
+typedef struct device_options {
+    int index, threads;
+    const char *nvrtc;
+} device_options;
+
+typedef struct device_ops {
+    const char *name; /* "cuda", "cpu" */
+
+    /* NULL, with *why set to a sentence in the job, where there is no such device. */
+    device *(*open)(job *, const device_options *, const char **why);
+    void (*close)(device *);
+    const device_facts *(*facts)(const device *);
+
+    /* Source to binary. `blob` lives in the job. */
+    blob (*compile)(device *, job *, const program *);
+    /* Binary to launchable kernels, one for each launch of the program. */
+    module *(*load)(device *, job *, const program *, blob);
+    void (*unload)(device *, module *);
+    function_facts (*function)(device *, job *, const module *, int launch);
+
+    /* Launches kernel `launch` of the module: grid in blocks, the argument struct. Allocates
+       nothing. Returns FAULT_NONE or FAULT_DEVICE with the driver's code in *code. */
+    fault (*launch)(device *, const module *, int launch, const int64_t grid[3],
+                    const void *arguments, size_t bytes, void *stream, int *code);
+
+    void *(*alloc)(device *, job *, size_t bytes);
+    void (*free)(device *, void *);
+    void (*upload)(device *, job *, void *to, const void *from, size_t bytes);
+    void (*download)(device *, job *, void *to, const void *from, size_t bytes);
+    void (*copy)(device *, job *, void *to, const void *from, size_t bytes, void *stream);
+    void (*fill)(device *, job *, void *to, int byte, size_t bytes);
+    void (*synchronize)(device *, job *, void *stream);
+
+    /* Seconds that `body` takes on the default stream, by the device's own clock. */
+    double (*time)(device *, job *, void (*body)(job *, void *), void *argument);
+
+    /* The name of a code of launch. Valid for ever. */
+    const char *(*code_name)(const device *, int code);
+} device_ops;
+
+extern const device_ops device_cuda, device_cpu;
+
+struct device {
+    const device_ops *ops; /* the devices' own structs begin with this */
+};
+
+#endif

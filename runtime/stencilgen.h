@@ -1,0 +1,315 @@
+/* stencilgen: from a short Lua spec to a CUDA kernel, while your program runs.
+ *
+ * A program opens a context, builds a kernel from a spec, and launches it on its own memory:
+ *
+ *     sg_context *context;
+ *     sg_kernel *heat;
+ *     if (sg_open(&context, NULL) != SG_OK || sg_build(context, "heat13.lua", NULL, &heat) != SG_OK)
+ *         complain(sg_error(context));
+ *     sg_grid grids[2] = {{.data = u, .size = {nx, ny, nz}}, {.data = u_next, .size = {nx, ny, nz}}};
+ *     sg_arguments arguments = {.struct_size = sizeof arguments, .grids = grids, .grid_count = 2};
+ *     sg_launch(heat, &arguments, stream);
+ *
+ * Axes: x (index 0) varies fastest; an array of a 3D grid is (nz, ny, nx) in C order. Sizes and
+ * strides count elements, never bytes. The library prints nothing, never exits and keeps no global
+ * state. Every function that can fail returns a status; the text is sg_error's. Option structs begin
+ * with struct_size, which the caller sets to their sizeof, and 0 means the default for every member.
+ */
+#ifndef STENCILGEN_H
+#define STENCILGEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SG_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define SG_API __attribute__((visibility("default")))
+#else
+#define SG_API
+#endif
+
+typedef enum sg_status {
+    SG_OK,
+    SG_ERROR_CHECK,    /* a kernel's result is wrong */
+    SG_ERROR_USAGE,    /* an argument or an option */
+    SG_ERROR_SPEC,     /* the spec; the text begins with file:line */
+    SG_ERROR_PLAN,     /* the schedule cannot serve the spec; the text says why */
+    SG_ERROR_DATA,     /* a data file or an array */
+    SG_ERROR_IO,       /* a file cannot be read or written */
+    SG_ERROR_DEVICE,   /* the driver or the device */
+    SG_ERROR_COMPILER, /* NVRTC or the host compiler; the text holds its log */
+    SG_ERROR_MEMORY    /* host memory */
+} sg_status;
+
+typedef struct sg_context sg_context;
+typedef struct sg_kernel sg_kernel;
+typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default stream */
+
+/* ---- contexts ---------------------------------------------------------------------------- */
+
+typedef struct sg_options {
+    size_t struct_size;
+    const char *device; /* "cuda", "cpu", or "auto" (also NULL): cuda where there is a GPU */
+    int device_index;   /* which GPU, as the driver counts */
+    const char *nvrtc;  /* path of the NVRTC library; else SG_NVRTC, else searched for */
+    int threads;        /* of the cpu device and of checks; 0: one a core */
+} sg_options;
+
+/* Opens a device. Hands back a context also when it fails, to read the error from; NULL only when
+ * there is no memory for one. `options` may be NULL. */
+SG_API sg_status sg_open(sg_context **out, const sg_options *options);
+
+/* Closes a context (NULL is allowed) after its kernels have been released. */
+SG_API void sg_close(sg_context *);
+
+/* The text of this thread's last error with this context, "file:line: error: …" where there is a
+ * file; "" where there was none. Valid until this thread's next call with the context. */
+SG_API const char *sg_error(const sg_context *);
+
+typedef struct sg_device_info {
+    size_t struct_size;
+    const char *device;  /* "cuda" or "cpu" */
+    const char *name;    /* "NVIDIA H100 80GB HBM3", or the host compiler */
+    const char *arch;    /* "sm_90"; "cpu" */
+    int multiprocessors; /* or cores used */
+    int64_t memory;      /* bytes; 0 where unknown */
+    int64_t l2_cache;    /* bytes; 0 where unknown */
+    int driver;          /* CUDA version of the driver, 13000 for 13.0; 0 */
+} sg_device_info;
+
+/* Strings are valid as long as the context. */
+SG_API sg_status sg_device(sg_context *, sg_device_info *out);
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+typedef struct sg_build_options {
+    size_t struct_size;
+    const char *text;     /* the spec itself; then spec_path only names it in messages */
+    int index;            /* which of the file's specs, from 0 */
+    const char *schedule; /* constraints over the spec's own, e.g. "register tile=32x8 coarsen=z16" */
+    const char *arch;     /* plan and compile for this architecture; NULL: the device's own, sm_90 on
+                             the cpu device */
+    int64_t size[3];      /* grid to plan for; 0: the default size of the device */
+    int source_only;      /* stop before compiling; the kernel cannot be launched */
+} sg_build_options;
+
+/* How many specs a file returns. */
+SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
+
+/* Spec to kernel: load, plan, write, compile, load. A kernel for another architecture than the
+ * device's is compiled but cannot be launched. `options` may be NULL. */
+SG_API sg_status sg_build(sg_context *, const char *spec_path, const sg_build_options *options,
+                          sg_kernel **out);
+SG_API void sg_release(sg_kernel *); /* NULL is allowed */
+
+typedef enum sg_text {
+    SG_TEXT_NAME,   /* of the spec */
+    SG_TEXT_SHAPE,  /* "3D star of radius 2, 13 points" */
+    SG_TEXT_MODEL,  /* what is computed, canonical, a fact a line */
+    SG_TEXT_PLAN,   /* "register tile=32x8 coarsen=z16 vec=1 time=1" */
+    SG_TEXT_REASON, /* why this plan */
+    SG_TEXT_SOURCE, /* the CUDA file */
+    SG_TEXT_DTYPE,  /* "float" */
+    SG_TEXT_BOUNDARY /* "fixed", or one word an axis and side */
+} sg_text;
+
+/* Valid as long as the kernel; never NULL. */
+SG_API const char *sg_kernel_text(const sg_kernel *, sg_text which);
+
+typedef struct sg_kernel_info {
+    size_t struct_size;
+    int dims;
+    int points;          /* of the shape */
+    int radius;          /* the furthest tap */
+    size_t element_size; /* 4 or 8 */
+    int launchable;
+    int arrays, parameters;       /* see sg_kernel_array, sg_kernel_parameter */
+    double textbook_operations;   /* a point: n multiplications and n − 1 additions */
+    double emitted_operations;    /* a point, as written in the source */
+    double bytes_per_point;       /* the fewest that must cross device memory */
+    int threads;                  /* a block */
+    size_t shared_bytes;          /* a block */
+    int registers, local_bytes;   /* a thread, by the driver; −1 on the cpu device */
+    int blocks_resident;          /* a multiprocessor, by the driver; −1 on the cpu device */
+    double compile_seconds;       /* of the binary in use */
+    int64_t size[3];              /* planned for */
+} sg_kernel_info;
+SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
+
+typedef enum sg_role { SG_READ, SG_WRITE } sg_role;
+typedef struct sg_array_info {
+    size_t struct_size;
+    const char *name;  /* "u", "u.prev", "u.next" */
+    const char *field; /* "u" */
+    sg_role role;
+    int reads;    /* a written array whose field is also read: index of the array of its current
+                     values; else −1 */
+    int previous; /* likewise of its previous time level, else −1 */
+} sg_array_info;
+
+/* The arrays of a launch, in the order of sg_arguments.grids. */
+SG_API sg_status sg_kernel_array(const sg_kernel *, int index, sg_array_info *out);
+
+typedef struct sg_parameter_info {
+    size_t struct_size;
+    const char *name;
+    int has_default;
+    double value; /* the default */
+} sg_parameter_info;
+SG_API sg_status sg_kernel_parameter(const sg_kernel *, int index, sg_parameter_info *out);
+
+typedef enum sg_binary_kind { SG_BINARY_CUBIN, SG_BINARY_PTX } sg_binary_kind;
+typedef struct sg_binary {
+    size_t struct_size;
+    const void *data; /* PTX is NUL-terminated, not counted in size */
+    size_t size;
+    int registers, shared_bytes, local_bytes; /* of a cubin, as the assembler reports; −1 unknown */
+    double seconds;                           /* NVRTC's time */
+    const char *compiler;                     /* "NVRTC 13.0" */
+} sg_binary;
+
+/* Compiles the kernel's source with NVRTC for its architecture; needs no GPU. The data belong to the
+ * kernel. SG_ERROR_COMPILER, with the cure in the text, where there is no NVRTC. */
+SG_API sg_status sg_kernel_binary(sg_kernel *, sg_binary_kind, sg_binary *out);
+
+/* ---- memory and launches ------------------------------------------------------------------- */
+
+SG_API sg_status sg_alloc(sg_context *, size_t bytes, void **out);
+SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
+SG_API sg_status sg_upload(sg_context *, void *to, const void *from, size_t bytes);
+SG_API sg_status sg_download(sg_context *, void *to, const void *from, size_t bytes);
+
+typedef struct sg_grid {
+    void *data;        /* cell (0,0,0), device memory */
+    int64_t size[3];   /* extents; those of unused axes 0 or 1; the same for all grids of a launch */
+    int64_t stride[3]; /* elements from a cell to the next along each axis; stride[0] is 1; 0: dense */
+} sg_grid;
+
+typedef struct sg_arguments {
+    size_t struct_size;
+    const sg_grid *grids; /* one for each array of the kernel, in its order */
+    int grid_count;
+    const double *parameters; /* one for each parameter of the kernel, in its order; NULL: defaults */
+    int parameter_count;
+    int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell */
+} sg_arguments;
+
+/* One update of the box. Asynchronous on `stream` (the cpu device computes before it returns), and
+ * allocates nothing. A written array must not overlap a read one. */
+SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream stream);
+
+/* `steps` updates, each reading what the one before wrote: the arrays of an inout field swap roles
+ * after each, and so do its previous levels. `final` (may be NULL; grid_count entries) tells for each
+ * array of the arguments which of the caller's grids holds its content at the end: final[i] is an
+ * index into arguments.grids. Cells that are not updated keep their value: the written arrays are
+ * first set to the current ones where the box is not the whole grid. */
+SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
+                        int *final);
+
+/* Waits for all work on a stream. */
+SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
+
+/* ---- checking and measuring ---------------------------------------------------------------- */
+
+typedef struct sg_check_options {
+    size_t struct_size;
+    int64_t size[3];          /* 0: the size planned for */
+    const double *parameters; /* NULL: defaults, and a drawn value where there is none */
+    uint64_t seed;            /* of the random data; 0: a fresh one */
+    int64_t most_points;      /* judge all points up to this many, else shell and sample; 0: 2^28 */
+} sg_check_options;
+
+typedef struct sg_check_result {
+    size_t struct_size;
+    int64_t points;        /* of the grid */
+    int64_t judged;        /* compared with the reference */
+    int64_t wrong;         /* beyond the bound, or in a guard cell */
+    int64_t undecidable;   /* judged, but no bound could be had */
+    double greatest_error; /* max |kernel − reference| / max |reference| */
+    double of_bound;       /* max |kernel − reference| / the rounding bound; at most 1 is right */
+    uint64_t seed;
+    const char *first_wrong; /* "u.next at (3,0,5): 1.5 instead of 2.5", or ""; valid until the
+                                thread's next call */
+} sg_check_result;
+
+/* One update on fresh random data in [-1, 1), outputs poisoned beforehand, guard cells before and
+ * behind every array, compared with a float64 evaluation of the spec on the host. SG_ERROR_CHECK
+ * where it is wrong; *out is filled then too. `options` may be NULL. */
+SG_API sg_status sg_check(sg_kernel *, const sg_check_options *options, sg_check_result *out);
+
+typedef struct sg_speed_options {
+    size_t struct_size;
+    int64_t size[3]; /* 0: the size planned for */
+    const double *parameters;
+    int repeats;     /* 0: enough for about half a second, 5 to 100 */
+} sg_speed_options;
+
+typedef struct sg_speed {
+    size_t struct_size;
+    int64_t size[3];
+    int repeats;
+    double seconds;     /* median of one update */
+    double fastest, slowest;
+    double points;      /* updated a second */
+    double bytes;       /* a second, by bytes_per_point */
+    double copy_bytes;  /* a second of a device copy of as many bytes, read and written, same run */
+    double of_copy;     /* bytes / copy_bytes */
+} sg_speed;
+
+/* Times updates of random data beside a plain copy of the same number of bytes. */
+SG_API sg_status sg_measure(sg_kernel *, const sg_speed_options *options, sg_speed *out);
+
+/* ---- explaining ---------------------------------------------------------------------------- */
+
+typedef struct sg_method_row {
+    const char *method;
+    const char *plan;     /* NULL where the method refuses */
+    const char *refusal;  /* why; NULL otherwise */
+    int chosen;           /* the one that `auto` picks */
+    double textbook_tile; /* width T of the textbook's cubic input tile; 0: no tile (naive) */
+    double textbook_operations_per_byte; /* by the textbook's count, at that tile */
+    double textbook_limit;               /* towards which it goes as T grows */
+    double loads_bytes_per_point;        /* by this plan: bytes loaded from global memory a point */
+    double operations_per_byte;          /* textbook operations by those bytes */
+    size_t shared_bytes;                 /* a block */
+    int threads;                         /* a block */
+    int registers;                       /* a thread, estimated */
+    double estimated_seconds;
+    const char *bound; /* what limits it by the model */
+} sg_method_row;
+
+typedef struct sg_explanation {
+    size_t struct_size;
+    const char *name, *shape, *dtype, *boundary, *reason;
+    int points;
+    double textbook_operations, emitted_operations;
+    double emitted_multiplications, emitted_additions, emitted_others;
+    double bytes_per_point;
+    int64_t size[3];
+    const char *arch;
+    int row_count;
+    const sg_method_row *rows;
+} sg_explanation;
+
+/* What each method would do with a spec, and which one is chosen. Free with sg_explanation_free. */
+SG_API sg_status sg_explain(sg_context *, const char *spec_path, const sg_build_options *options,
+                            sg_explanation **out);
+SG_API void sg_explanation_free(sg_explanation *);
+
+/* ---- diagnosing ---------------------------------------------------------------------------- */
+
+/* One finding a call: what ("driver", "NVRTC", "host compiler", …), whether it is usable, the text
+ * with its path and version and why it was picked, or the cure. */
+typedef void (*sg_finding)(void *user, const char *what, int usable, const char *text);
+SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
