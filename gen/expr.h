@@ -54,6 +54,9 @@ typedef struct expr_word {
 } expr_word;
 extern const expr_word expr_words[EXPR_OP_COUNT];
 
+/* An operation on plain numbers; truth values are 1 and 0. */
+double expr_evaluate(expr_op, double a, double b, double c);
+
 typedef struct expr_node {
     expr_op op;
     expr_id operand[3];
@@ -78,12 +81,16 @@ typedef struct expr_pool {
 expr_pool *expr_pool_new(job *);
 
 /* Each returns the node, shared with an equal earlier one, with constants folded and neutral
-   elements removed (x*0 is 0, also where x might be infinite). When a limit is passed they set
+   elements removed (x*0 is 0, also where x might be infinite; an operation on constants whose result
+   is not finite stays an operation). Equal means also a+b and b+a: the first one made is kept. When a limit is passed they set
    pool->limit and return operand a (or any node): the caller looks at it when it suits. */
 expr_id expr_constant(expr_pool *, double value);
 expr_id expr_parameter(expr_pool *, int index);
 expr_id expr_tap(expr_pool *, int array, const int d[AXES]);
 expr_id expr_make(expr_pool *, expr_op, expr_id a, expr_id b, expr_id c);
+
+/* Forgets the nodes from `count` on. */
+void expr_pool_truncate(expr_pool *, int count);
 
 static inline const expr_node *expr_get(const expr_pool *p, expr_id id) {
     return &p->nodes[id];
@@ -100,5 +107,6 @@ typedef struct expr_count {
     double others;          /* functions, comparisons, selections */
 } expr_count;
 expr_count expr_count_shared(const expr_pool *, job *, const expr_id *roots, int count);
+expr_count expr_count_written_out(const expr_pool *, job *, const expr_id *roots, int count);
 
 #endif
