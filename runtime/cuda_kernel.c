@@ -1,0 +1,164 @@
+/* Binaries on the cuda device. Takes: programs and the cubins NVRTC makes of them. Makes: loaded
+   kernels with their facts, and launches. */
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/cuda_device.h"
+
+typedef struct kernel {
+    cu_function function;
+    unsigned block[3];
+    unsigned shared_bytes;
+    int registers, local_bytes;
+} kernel;
+
+struct module {
+    cuda *device;
+    cu_module handle;
+    size_t bytes; /* of this struct */
+    size_t arguments_bytes;
+    int count;
+    kernel kernels[];
+};
+
+enum {
+    LINK_LOG_BYTES = 16 * 1024,     /* the driver cuts longer ones */
+    PLAIN_SHARED_BYTES = 48 * 1024, /* beyond it a kernel must ask */
+};
+
+/* Threads that compile at the same time may both open NVRTC; one of them closes its own again. */
+static nvrtc *compiler(cuda *d, job *j) {
+    nvrtc *open = atomic_load(&d->nvrtc);
+    if (open != NULL)
+        return open;
+    const char *why = NULL;
+    nvrtc *mine = nvrtc_open(j, d->nvrtc_given, &why);
+    if (mine == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
+    if (atomic_compare_exchange_strong(&d->nvrtc, &open, mine))
+        return mine;
+    nvrtc_close(mine);
+    return open;
+}
+
+blob cuda_compile(device *base, job *j, const program *p) {
+    cuda *d = (cuda *)base;
+    return nvrtc_compile(compiler(d, j), j, p, p->target, false).binary;
+}
+
+static void unload_module(void *argument) {
+    module *m = argument;
+    cuda *d = m->device;
+    if (m->handle != NULL && cuda_enter(d) == CU_OK) {
+        (void)d->driver.module_unload(m->handle);
+        cuda_leave(d);
+    }
+    d->memory.resize(d->memory.user, m, m->bytes, 0);
+}
+
+static module *new_module(cuda *d, job *j, const program *p) {
+    const size_t bytes = sizeof(module) + (size_t)p->launch_count * sizeof(kernel);
+    module *m = d->memory.resize(d->memory.user, NULL, 0, bytes);
+    if (m == NULL)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    memset(m, 0, bytes);
+    m->device = d;
+    m->bytes = bytes;
+    m->arguments_bytes = p->arguments_bytes;
+    m->count = p->launch_count;
+    return m;
+}
+
+static cu_result load_image(cuda *d, module *m, blob binary, char *log) {
+    cu_jit_option options[] = {CU_JIT_OPTION_ERROR_LOG, CU_JIT_OPTION_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)LINK_LOG_BYTES};
+    cu_result code = cuda_enter(d);
+    if (code != CU_OK)
+        return code;
+    code = d->driver.module_load(&m->handle, binary.data, 2, options, values);
+    cuda_leave(d);
+    return code;
+}
+
+/* Asking for the attributes also makes the driver load a kernel that it would otherwise load, and
+   allocate for, at its first launch. */
+static cu_result load_kernel(cuda *d, cu_module from, const program_launch *l, kernel *k) {
+    const cuda_driver *driver = &d->driver;
+    for (int axis = 0; axis < 3; axis++)
+        k->block[axis] = (unsigned)l->block[axis];
+    k->shared_bytes = (unsigned)l->shared_bytes;
+    cu_result code = cuda_enter(d);
+    if (code != CU_OK)
+        return code;
+    code = driver->module_function(&k->function, from, l->entry);
+    if (code == CU_OK && l->shared_bytes > PLAIN_SHARED_BYTES)
+        code = driver->function_set(k->function, CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
+                                    (int)l->shared_bytes);
+    if (code == CU_OK)
+        code = driver->function_get(&k->registers, CU_FUNCTION_REGISTERS, k->function);
+    if (code == CU_OK)
+        code = driver->function_get(&k->local_bytes, CU_FUNCTION_LOCAL_BYTES, k->function);
+    cuda_leave(d);
+    return code;
+}
+
+module *cuda_load(device *base, job *j, const program *p, blob binary) {
+    cuda *d = (cuda *)base;
+    char *log = job_alloc(j, LINK_LOG_BYTES + 1);
+    module *m = new_module(d, j, p);
+    job_defer(j, unload_module, m);
+    cu_result code = load_image(d, m, binary, log);
+    if (code != CU_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s: loading the binary of %s failed: %s%s%s",
+                 d->facts.name, p->name, cuda_error(&d->driver, j, code),
+                 log[0] != '\0' ? "\n" : "", log);
+    for (int i = 0; i < p->launch_count; i++) {
+        const program_launch *l = &p->launches[i];
+        code = load_kernel(d, m->handle, l, &m->kernels[i]);
+        if (code != CU_OK)
+            job_fail(j, FAULT_DEVICE, NULL, 0,
+                     "%s: loading the kernel %s with %zu bytes of shared memory failed: %s",
+                     d->facts.name, l->entry, l->shared_bytes, cuda_error(&d->driver, j, code));
+    }
+    job_keep(j, m);
+    return m;
+}
+
+void cuda_unload(device *base, module *m) {
+    (void)base;
+    if (m != NULL)
+        unload_module(m);
+}
+
+function_facts cuda_function(device *base, job *j, const module *m, int launch) {
+    cuda *d = (cuda *)base;
+    assert(launch >= 0 && launch < m->count);
+    const kernel *k = &m->kernels[launch];
+    const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
+    function_facts facts = {.registers = k->registers, .local_bytes = k->local_bytes};
+    cu_result code = cuda_enter(d);
+    if (code == CU_OK) {
+        code = d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes);
+        cuda_leave(d);
+    }
+    cuda_must(d, j, code, "asking how many blocks fit a multiprocessor");
+    return facts;
+}
+
+fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[3],
+                  const void *arguments, size_t bytes, void *stream, int *code) {
+    cuda *d = (cuda *)base;
+    assert(launch >= 0 && launch < m->count && bytes == m->arguments_bytes);
+    assert(grid[0] <= INT32_MAX && grid[1] <= UINT16_MAX && grid[2] <= UINT16_MAX);
+    (void)bytes;
+    const kernel *k = &m->kernels[launch];
+    void *pointers[] = {(void *)arguments}; /* the driver copies what it points to */
+    *code = cuda_enter(d);
+    if (*code == CU_OK) {
+        *code = d->driver.launch(k->function, (unsigned)grid[0], (unsigned)grid[1],
+                                 (unsigned)grid[2], k->block[0], k->block[1], k->block[2],
+                                 k->shared_bytes, stream, pointers, NULL);
+        cuda_leave(d);
+    }
+    return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
+}
