@@ -1,0 +1,37 @@
+/* A stand-in for the CUDA driver's library that the tests load in its place. Makes: the state
+   below, through fake_cuda(), which a test looks up in the loaded library. */
+#ifndef SG_TESTS_FAKE_CUDA_H
+#define SG_TESTS_FAKE_CUDA_H
+
+#include <stddef.h>
+
+enum { FAKE_DEPTH = 16, FAKE_ARGUMENTS = 256 };
+
+typedef struct fake_cuda {
+    /* Set by the test. */
+    int device_count;
+    const char *fail; /* the symbol that fails, or NULL */
+    int code;         /* with what */
+    int good_calls;   /* it works this many times before */
+    size_t arguments_bytes;
+
+    /* Counted by the library. */
+    void *stack[FAKE_DEPTH]; /* of current contexts */
+    int depth;
+    int homeless; /* calls that need a current context and had none of the device's */
+    int retained, modules, events, allocations; /* that live */
+    int copies, fills, waits;
+    int dynamic_shared; /* that the last kernel asked for */
+
+    struct {
+        int count;
+        const char *entry;
+        unsigned grid[3], block[3], shared_bytes;
+        void *stream;
+        unsigned char arguments[FAKE_ARGUMENTS];
+    } launch; /* the last */
+} fake_cuda_state;
+
+typedef fake_cuda_state *fake_cuda_function(void);
+
+#endif
