@@ -1,0 +1,282 @@
+/* Building: spec, model, plan, source, binary, kernel.
+   Takes: a spec's path or text, and options. Makes: sg_build, sg_count_specs.
+   Needs: all of gen/ and a device; this is where the two sides meet. */
+#include "runtime/build.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/plan.h"
+#include "gen/source.h"
+#include "gen/spec.h"
+#include "runtime/launch.h"
+
+static const char default_arch[] = "sm_90";
+
+/* ---- what to plan for ---------------------------------------------------------------------- */
+
+static const device_facts *facts_of(const sg_context *c) {
+    return c->device != NULL ? c->device->ops->facts(c->device) : NULL;
+}
+
+/* The architecture of the context's GPU; NULL where it has none. */
+static const char *gpu_arch(const sg_context *c) {
+    const device_facts *f = facts_of(c);
+    return f != NULL && strncmp(f->arch, "sm_", 3) == 0 ? f->arch : NULL;
+}
+
+static int arch_number(const char *arch) {
+    return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
+}
+
+/* A GPU newer than the table is planned for like the nearest older one, but compiled for as what
+   it is. */
+static const target *target_of_gpu(job *j, const char *arch) {
+    const target *nearest = target_find(arch);
+    if (nearest != NULL)
+        return nearest;
+    for (int i = 0; target_at(i) != NULL; i++) {
+        const target *t = target_at(i);
+        if (arch_number(t->arch) <= arch_number(arch) &&
+            (nearest == NULL || arch_number(t->arch) > arch_number(nearest->arch)))
+            nearest = t;
+    }
+    if (nearest == NULL)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "the GPU's architecture %s is older than any supported",
+                 arch);
+    target *own = job_alloc(j, sizeof *own);
+    *own = *nearest;
+    own->arch = job_copy(j, arch, strlen(arch));
+    return own;
+}
+
+static const target *find_target(job *j, const build_request *r) {
+    const char *own = gpu_arch(r->context);
+    const char *arch = r->options.arch;
+    if (own != NULL && (arch == NULL || strcmp(arch, own) == 0))
+        return target_of_gpu(j, own);
+    const target *found = target_find(arch != NULL ? arch : default_arch);
+    if (found != NULL)
+        return found;
+    text known = text_new(j);
+    for (int i = 0; target_at(i) != NULL; i++)
+        text_printf(&known, "%s%s", i == 0 ? "" : ", ", target_at(i)->arch);
+    job_fail(j, FAULT_USAGE, NULL, 0, "unknown architecture '%s'; known are %s", arch, known.data);
+}
+
+static void find_size(job *j, build_request *r, const model *m) {
+    const bool gpu = r->context->device == NULL || gpu_arch(r->context) != NULL;
+    plan_default_size(m->dims, gpu, r->size);
+    for (int axis = 0; axis < AXES; axis++) {
+        const int64_t size = r->options.size[axis];
+        if (size < 0)
+            context_refuse(j, "size %lld along %c is negative", (long long)size, axis_names[axis]);
+        if (axis >= m->dims && size > 1)
+            context_refuse(j, "size %lld along %c, but '%s' has %d dimension%s", (long long)size,
+                           axis_names[axis], m->name, m->dims, m->dims == 1 ? "" : "s");
+        if (axis >= m->dims)
+            r->size[axis] = 1;
+        else if (size > 0)
+            r->size[axis] = size;
+    }
+}
+
+static const spec *load(job *j, const char **path, const char *text) {
+    if (*path == NULL && text == NULL)
+        context_refuse(j, "neither a spec's path nor its text was given");
+    if (*path == NULL)
+        *path = "spec";
+    return spec_load(j, *path, text);
+}
+
+void build_read(job *j, build_request *r) {
+    context_read(j, &r->options, sizeof r->options, r->given, "sg_build_options");
+    const spec *s = load(j, &r->path, r->options.text);
+    if (r->options.index < 0 || r->options.index >= s->count)
+        context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
+                       s->count == 1 ? "" : "s", r->options.index);
+    const model *m = s->models[r->options.index];
+    schedule *wanted = job_alloc(j, sizeof *wanted);
+    *wanted = m->schedule;
+    if (r->options.schedule != NULL)
+        schedule_parse(j, r->options.schedule, "schedule", wanted);
+    r->model = m;
+    r->wanted = wanted;
+    r->target = find_target(j, r);
+    find_size(j, r, m);
+}
+
+/* ---- the kernel's facts and texts ---------------------------------------------------------- */
+
+static void add_side(text *t, const model_side *side) {
+    text_add(t, boundary_words[side->kind].name);
+    if (side->kind != BOUNDARY_CONSTANT)
+        return;
+    text_add(t, "(");
+    text_double(t, side->value);
+    text_add(t, ")");
+}
+
+static bool same_side(const model_side *a, const model_side *b) {
+    return a->kind == b->kind && (a->kind != BOUNDARY_CONSTANT || a->value == b->value);
+}
+
+const char *build_boundary(job *j, const model *m) {
+    text t = text_new(j);
+    bool same = true;
+    for (int axis = 0; axis < m->dims; axis++)
+        same = same && same_side(&m->sides[axis][0], &m->sides[0][0]) &&
+               same_side(&m->sides[axis][1], &m->sides[0][0]);
+    if (same) {
+        add_side(&t, &m->sides[0][0]);
+        return t.data;
+    }
+    for (int axis = 0; axis < m->dims; axis++) {
+        text_printf(&t, "%s%c ", axis == 0 ? "" : ", ", axis_names[axis]);
+        add_side(&t, &m->sides[axis][0]);
+        if (same_side(&m->sides[axis][0], &m->sides[axis][1]))
+            continue;
+        text_add(&t, "/");
+        add_side(&t, &m->sides[axis][1]);
+    }
+    return t.data;
+}
+
+static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
+    text shape = text_new(j), printed = text_new(j), line = text_new(j);
+    model_describe(m, &shape);
+    model_print(m, &printed);
+    schedule_print(&p->schedule, m->dims, &line);
+    k->texts[SG_TEXT_NAME] = m->name;
+    k->texts[SG_TEXT_SHAPE] = shape.data;
+    k->texts[SG_TEXT_MODEL] = printed.data;
+    k->texts[SG_TEXT_PLAN] = line.data;
+    k->texts[SG_TEXT_REASON] = p->reason;
+    k->texts[SG_TEXT_SOURCE] = k->program->source;
+    k->texts[SG_TEXT_DTYPE] = dtype_words[m->dtype].name;
+    k->texts[SG_TEXT_BOUNDARY] = build_boundary(j, m);
+}
+
+static void write_info(job *j, sg_kernel *k, const build_request *r, const plan *p) {
+    const model *m = r->model;
+    const expr_count emitted = source_operations(j, m);
+    k->info = (sg_kernel_info){
+        .struct_size = sizeof k->info,
+        .dims = m->dims,
+        .points = m->points,
+        .radius = m->radius,
+        .element_size = k->program->element_bytes,
+        .arrays = k->program->array_count,
+        .parameters = k->program->parameter_count,
+        .textbook_operations = model_textbook_operations(m),
+        .emitted_operations = emitted.multiplications + emitted.additions + emitted.others,
+        .bytes_per_point = k->program->bytes_per_point,
+        .threads = p->block[0] * p->block[1] * p->block[2],
+        .shared_bytes = p->shared_bytes,
+        .registers = -1,
+        .local_bytes = -1,
+        .blocks_resident = -1,
+    };
+    memcpy(k->info.size, r->size, sizeof k->info.size);
+}
+
+static sg_kernel *make_kernel(job *j, const build_request *r, const plan *p, const program *made) {
+    assert(made->array_count <= LAUNCH_ARRAYS && made->parameter_count <= LAUNCH_PARAMETERS &&
+           made->arguments_bytes <= LAUNCH_BYTES);
+    sg_kernel *k = job_alloc(j, sizeof *k);
+    k->context = r->context;
+    k->job = j;
+    k->program = made;
+    k->model = r->model;
+    k->unlaunchable = "only its source was asked for";
+    pthread_mutex_init(&k->lock, NULL);
+    write_texts(j, k, r->model, p);
+    write_info(j, k, r, p);
+    return k;
+}
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+typedef struct building {
+    build_request request;
+    sg_kernel *kernel;
+} building;
+
+static blob compile(job *j, sg_kernel *k) {
+    device *d = context_device(j, k->context);
+    const double begin = context_seconds();
+    const blob binary = d->ops->compile(d, j, k->program);
+    k->info.compile_seconds = context_seconds() - begin;
+    return binary;
+}
+
+static void unload(void *kernel) {
+    const sg_kernel *k = kernel;
+    k->context->device->ops->unload(k->context->device, k->module);
+}
+
+/* The cpu device runs a source planned for any architecture, a GPU only its own. */
+static void load_kernel(job *j, sg_kernel *k, blob binary) {
+    device *d = context_device(j, k->context);
+    const char *own = gpu_arch(k->context);
+    if (own != NULL && arch_number(own) != arch_number(k->program->target)) {
+        k->unlaunchable =
+            job_print(j, "it was built for %s and the GPU is an %s", k->program->target, own);
+        return;
+    }
+    k->module = d->ops->load(d, j, k->program, binary);
+    job_defer(j, unload, k);
+    const function_facts f = d->ops->function(d, j, k->module, 0);
+    job_keep(j, k);
+    k->unlaunchable = NULL;
+    k->info.launchable = 1;
+    k->info.registers = f.registers;
+    k->info.local_bytes = f.local_bytes;
+    k->info.blocks_resident = f.blocks_resident;
+}
+
+static void build(job *j, void *argument) {
+    building *b = argument;
+    build_request *r = &b->request;
+    build_read(j, r);
+    const plan *p = plan_make(j, r->model, r->wanted, r->target, r->size);
+    const program *made = source_make(j, r->model, p);
+    b->kernel = make_kernel(j, r, p, made);
+    if (r->options.source_only)
+        return;
+    const blob binary = compile(j, b->kernel);
+    load_kernel(j, b->kernel, binary);
+}
+
+sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_options *options,
+                   sg_kernel **out) {
+    if (context == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    *out = NULL;
+    building b = {.request = {.context = context, .path = spec_path, .given = options}};
+    job *kept;
+    const sg_status status = context_run(context, build, &b, &kept);
+    if (status == SG_OK)
+        *out = b.kernel;
+    return status;
+}
+
+typedef struct counting {
+    const char *path, *text;
+    int count;
+} counting;
+
+static void count_specs(job *j, void *argument) {
+    counting *c = argument;
+    c->count = load(j, &c->path, c->text)->count;
+}
+
+sg_status sg_count_specs(sg_context *context, const char *spec_path, const char *text, int *out) {
+    if (context == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    counting c = {.path = spec_path, .text = text};
+    const sg_status status = context_run(context, count_specs, &c, NULL);
+    *out = status == SG_OK ? c.count : 0;
+    return status;
+}

@@ -1,0 +1,31 @@
+/* What building and explaining share: from a caller's options to what the planner is asked.
+   Takes: a path or a text, options. Makes: a model, constraints, a target and a size, all in the
+   job. The types of gen/ are opaque here. */
+#ifndef SG_RUNTIME_BUILD_H
+#define SG_RUNTIME_BUILD_H
+
+#include "runtime/context.h"
+
+struct model;
+struct schedule;
+struct target;
+
+typedef struct build_request {
+    sg_context *context;
+    const char *path;
+    const sg_build_options *given; /* as the caller passed them; may be NULL */
+    sg_build_options options;      /* complete */
+    const struct model *model;
+    const struct schedule *wanted; /* the spec's constraints and then the caller's */
+    const struct target *target;
+    int64_t size[3];
+} build_request;
+
+/* Completes the request: reads the options, loads the spec, and finds out what to plan for. Fails
+   through the job. */
+void build_read(job *, build_request *);
+
+/* "fixed", or "x periodic, y fixed/clamp" */
+const char *build_boundary(job *, const struct model *);
+
+#endif

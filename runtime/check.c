@@ -1,0 +1,362 @@
+/* Checks: one update of random data, judged by the reference.
+   Takes: a kernel. Makes: sg_check. Rows are cut into segments, which the context's threads judge;
+   on a large grid only the shell and a random sample of them. Needs: gen/reference. */
+#include <math.h>
+#include <string.h>
+
+#include "gen/reference.h"
+#include "runtime/guard.h"
+#include "runtime/random.h"
+
+enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128, SCRATCH_BYTES = 16 << 20 };
+#define MOST_POINTS (INT64_C(1) << 28)
+
+/* What one thread has found. */
+typedef struct tally {
+    int64_t judged, wrong, undecidable;
+    double error, largest, of_bound;
+    int64_t first; /* cell of the first wrong value, and which output; −1 */
+    int first_output;
+    double actual, expected;
+    bool kept; /* the cell should not have changed */
+    void *scratch;
+    double *values, *bounds;
+    bool *keeps;
+    char apart[64]; /* threads write to lines of their own */
+} tally;
+
+typedef struct judgement {
+    guarded *guarded;
+    const reference *reference;
+    reference_array arrays[2 * MAX_FIELDS]; /* of the model */
+    int outputs;
+    int written[MAX_FIELDS]; /* of each output: the program's array */
+    double largest;          /* of the dtype */
+    int segment, segments;   /* cells in one; how many a row has */
+    int64_t depth[AXES];     /* of the shell; all cells are judged where `all` is set */
+    bool all;
+    uint64_t seed;
+    double share; /* of the segments outside the shell that are judged */
+    int tally_count;
+    tally *tallies;
+} judgement;
+
+/* ---- one cell ------------------------------------------------------------------------------ */
+
+static bool is_poison(const void *element, size_t size) {
+    const unsigned char *bytes = element;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != POISON_BYTE)
+            return false;
+    return true;
+}
+
+/* A cell that keeps its value: bit for bit the current one, or never written where there is none.
+ */
+static bool kept_is_right(const judgement *g, int output, int64_t cell) {
+    const guarded *d = g->guarded;
+    const int array = g->written[output], reads = d->kernel->program->arrays[array].reads;
+    const unsigned char *now = d->arrays[array].cells + (size_t)cell * d->element;
+    if (reads < 0)
+        return is_poison(now, d->element);
+    return memcmp(now, d->arrays[reads].cells + (size_t)cell * d->element, d->element) == 0;
+}
+
+static bool value_is_right(const judgement *g, tally *t, double actual, double expected,
+                           double bound) {
+    if (isnan(expected))
+        return isnan(actual);
+    if (isinf(expected) || fabs(expected) - bound > g->largest)
+        return isinf(actual) && (actual > 0) == (expected > 0);
+    if (isinf(actual) && fabs(expected) + bound > g->largest)
+        return (actual > 0) == (expected > 0);
+    if (isnan(actual)) {
+        t->of_bound = INFINITY;
+        return false;
+    }
+    const double error = fabs(actual - expected);
+    const double of_bound = error == 0 ? 0 : error / bound;
+    if (fabs(expected) > t->largest)
+        t->largest = fabs(expected);
+    if (error > t->error)
+        t->error = error;
+    if (of_bound > t->of_bound)
+        t->of_bound = of_bound;
+    return error <= bound;
+}
+
+static void note_wrong(tally *t, int64_t cell, int output, double actual, double expected,
+                       bool kept) {
+    t->wrong++;
+    if (t->first >= 0 && (t->first < cell || (t->first == cell && t->first_output < output)))
+        return;
+    t->first = cell;
+    t->first_output = output;
+    t->actual = actual;
+    t->expected = expected;
+    t->kept = kept;
+}
+
+static void judge_cells(const judgement *g, tally *t, int64_t x0, int64_t row, int count) {
+    const guarded *d = g->guarded;
+    const int64_t y = row % d->size[1], z = row / d->size[1];
+    reference_row(g->reference, g->arrays, d->size, x0, y, z, count, t->scratch, t->values,
+                  t->bounds, t->keeps);
+    t->judged += count;
+    for (int o = 0; o < g->outputs; o++)
+        for (int i = 0; i < count; i++) {
+            const int64_t cell = row * d->size[0] + x0 + i;
+            const double actual = guarded_value(d, d->arrays[g->written[o]].cells, cell);
+            const double expected = t->values[o * count + i], bound = t->bounds[o * count + i];
+            bool right = true;
+            if (t->keeps[i])
+                right = kept_is_right(g, o, cell);
+            else if (isinf(bound) || isnan(bound))
+                t->undecidable++;
+            else
+                right = value_is_right(g, t, actual, expected, bound);
+            if (!right)
+                note_wrong(t, cell, o, actual, expected, t->keeps[i]);
+        }
+}
+
+/* ---- which cells --------------------------------------------------------------------------- */
+
+static bool in_shell(const judgement *g, int axis, int64_t at) {
+    const int64_t size = g->guarded->size[axis];
+    return axis < g->guarded->kernel->program->dims &&
+           (at < g->depth[axis] || at >= size - g->depth[axis]);
+}
+
+static void judge_segment(void *argument, int64_t index, int worker) {
+    const judgement *g = argument;
+    const int64_t *size = g->guarded->size;
+    tally *t = &g->tallies[worker];
+    const int64_t row = index / g->segments, begin = index % g->segments * g->segment;
+    const int64_t end = begin + g->segment < size[0] ? begin + g->segment : size[0];
+    if (g->all || index == 0 || in_shell(g, 1, row % size[1]) || in_shell(g, 2, row / size[1]) ||
+        random_unit(g->seed, (uint64_t)index) < g->share) {
+        judge_cells(g, t, begin, row, (int)(end - begin));
+        return;
+    }
+    const int64_t low = g->depth[0] < end ? g->depth[0] : end;
+    int64_t high = size[0] - g->depth[0];
+    high = high > begin ? high : begin;
+    high = high > low ? high : low;
+    if (begin < low)
+        judge_cells(g, t, begin, row, (int)(low - begin));
+    if (high < end)
+        judge_cells(g, t, high, row, (int)(end - high));
+}
+
+/* Cells nearer to a face than the shell is deep. */
+static double shell_cells(const judgement *g) {
+    double inner = 1, all = 1;
+    for (int axis = 0; axis < g->guarded->kernel->program->dims; axis++) {
+        const double size = (double)g->guarded->size[axis];
+        const double within = size - 2 * (double)g->depth[axis];
+        all *= size;
+        inner *= within > 0 ? within : 0;
+    }
+    return all - inner;
+}
+
+/* The shell is as deep as the shape reaches and a tile is wide, unless it alone would be more than
+   half of what may be judged. */
+static void choose_cells(judgement *g, const model *m, int64_t most) {
+    const guarded *d = g->guarded;
+    const program_launch *l = &d->kernel->program->launches[0];
+    g->all = d->points <= most;
+    g->segment = g->all ? SEGMENT : SAMPLED_SEGMENT;
+    if (g->all)
+        return;
+    for (int axis = 0; axis < AXES; axis++)
+        g->depth[axis] = m->radius;
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        if (l->axes[k] >= 0)
+            g->depth[l->axes[k]] += l->per_block[k];
+    while (shell_cells(g) > (double)most / 2)
+        for (int axis = 0; axis < AXES; axis++)
+            g->depth[axis] /= 2;
+    g->share = ((double)most - shell_cells(g)) / ((double)d->points - shell_cells(g));
+}
+
+/* ---- the whole grid ------------------------------------------------------------------------ */
+
+static void release_tallies(void *argument) {
+    judgement *g = argument;
+    for (int i = 0; g->tallies != NULL && i < g->tally_count; i++) {
+        guarded_memory_free(g->tallies[i].scratch);
+        guarded_memory_free(g->tallies[i].values);
+    }
+}
+
+static void open_tallies(job *j, judgement *g) {
+    const int64_t row = g->guarded->size[0];
+    if (g->segment > row)
+        g->segment = (int)row;
+    while (g->segment > 1 && reference_scratch(g->reference, g->segment) > SCRATCH_BYTES)
+        g->segment /= 2;
+    g->segments = (int)((row + g->segment - 1) / g->segment);
+    g->tally_count = workers_count(g->guarded->workers);
+    g->tallies = job_array(j, (size_t)g->tally_count, sizeof *g->tallies);
+    const size_t values = (size_t)g->outputs * (size_t)g->segment;
+    for (int i = 0; i < g->tally_count; i++) {
+        tally *t = &g->tallies[i];
+        t->first = -1;
+        t->scratch = guarded_memory(j, reference_scratch(g->reference, g->segment));
+        t->values = guarded_memory(j, 2 * values * sizeof(double) + (size_t)g->segment);
+        t->bounds = t->values + values;
+        t->keeps = (bool *)(t->bounds + values);
+    }
+}
+
+static tally add_tallies(const judgement *g) {
+    tally sum = {.first = -1};
+    for (int i = 0; i < g->tally_count; i++) {
+        const tally *t = &g->tallies[i];
+        if (t->first >= 0)
+            note_wrong(&sum, t->first, t->first_output, t->actual, t->expected, t->kept);
+        sum.judged += t->judged;
+        sum.undecidable += t->undecidable;
+        sum.error = fmax(sum.error, t->error);
+        sum.largest = fmax(sum.largest, t->largest);
+        sum.of_bound = fmax(sum.of_bound, t->of_bound);
+    }
+    sum.wrong = 0;
+    for (int i = 0; i < g->tally_count; i++)
+        sum.wrong += g->tallies[i].wrong;
+    return sum;
+}
+
+/* The program's array that holds a field: the one written, the current or the previous one. */
+static int find_array(const program *p, const char *field, bool written, bool previous) {
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        const bool current = strcmp(a->name, a->field) == 0;
+        if (strcmp(a->field, field) == 0 && a->written == written &&
+            (written || current == !previous))
+            return i;
+    }
+    return -1;
+}
+
+static void connect(judgement *g, const model *m) {
+    const guarded *d = g->guarded;
+    const program *p = d->kernel->program;
+    for (int i = 0; i < m->array_count; i++) {
+        const int at =
+            find_array(p, m->fields[m->arrays[i].field].name, false, m->arrays[i].previous);
+        g->arrays[i] = (reference_array){.data = at < 0 ? NULL : d->arrays[at].cells,
+                                         .stride = {1, d->size[0], d->size[0] * d->size[1]}};
+    }
+    g->outputs = m->output_count;
+    for (int o = 0; o < m->output_count; o++)
+        g->written[o] = find_array(p, m->fields[m->outputs[o].field].name, true, false);
+    g->largest = dtype_words[m->dtype].largest;
+}
+
+typedef struct check {
+    sg_kernel *kernel;
+    const sg_check_options *given;
+    guarded guarded;
+    judgement judgement;
+    sg_check_result result;
+    sg_check_result *out;
+} check;
+
+static void describe(const check *c, const tally *t, text *to) {
+    const judgement *g = &c->judgement;
+    if (t->first < 0)
+        return;
+    text_printf(to, "%s at ", c->kernel->program->arrays[g->written[t->first_output]].name);
+    guarded_place(g->guarded, t->first, to);
+    text_add(to, ": ");
+    text_number(to, t->actual, 9);
+    if (t->kept && c->kernel->program->arrays[g->written[t->first_output]].reads < 0) {
+        text_add(to, " instead of being left alone");
+        return;
+    }
+    text_add(to, " instead of ");
+    text_number(to, t->expected, 9);
+}
+
+static void finish(job *j, check *c, int64_t spoiled, text *first) {
+    const tally sum = add_tallies(&c->judgement);
+    text wrong = text_new(j);
+    describe(c, &sum, &wrong);
+    sg_check_result *r = &c->result;
+    r->judged = sum.judged;
+    r->wrong = sum.wrong + spoiled;
+    r->undecidable = sum.undecidable;
+    r->greatest_error = sum.error == 0 ? 0 : sum.error / sum.largest;
+    r->of_bound = sum.of_bound;
+    if (r->wrong > 0)
+        r->first_wrong = wrong.length > 0 ? wrong.data : first->data;
+    context_write(j, c->out, r, sizeof *r, "sg_check_result");
+    if (r->wrong > 0)
+        job_fail(j, FAULT_CHECK, NULL, 0,
+                 "'%s' is wrong in %lld of %lld cells; the first: %s (seed %llu)",
+                 c->kernel->program->name, (long long)r->wrong, (long long)r->judged,
+                 r->first_wrong, (unsigned long long)r->seed);
+}
+
+static void launch_on(job *j, check *c, const double *parameters) {
+    const program *p = c->kernel->program;
+    sg_grid grids[LAUNCH_ARRAYS];
+    guarded_grids(&c->guarded, grids);
+    const sg_arguments arguments = {.struct_size = sizeof arguments,
+                                    .grids = grids,
+                                    .grid_count = p->array_count,
+                                    .parameters = parameters,
+                                    .parameter_count = p->parameter_count};
+    device *d = c->guarded.device;
+    launch_once(j, c->kernel, &arguments, NULL);
+    d->ops->synchronize(d, j, NULL);
+    guarded_fetch(j, &c->guarded);
+}
+
+static void run_check(job *j, void *argument) {
+    check *c = argument;
+    sg_check_options options;
+    context_read(j, &options, sizeof options, c->given, "sg_check_options");
+    context_write(j, c->out, &c->result, sizeof c->result, "sg_check_result");
+    kernel_need_launchable(j, c->kernel);
+    if (options.most_points < 0)
+        context_refuse(j, "most_points of sg_check_options is negative");
+    const int64_t most = options.most_points > 0 ? options.most_points : MOST_POINTS;
+    int64_t size[AXES];
+    kernel_size(j, c->kernel, options.size, size, &c->result.points);
+    c->result.seed = options.seed != 0 ? options.seed : random_fresh();
+    double parameters[LAUNCH_PARAMETERS];
+    kernel_parameters(j, c->kernel, options.parameters, c->result.seed, parameters);
+
+    guarded_open(j, c->kernel, size, c->result.points, c->result.seed, &c->guarded);
+    job_defer(j, guarded_close, &c->guarded);
+    launch_on(j, c, parameters);
+    text first = text_new(j);
+    const int64_t spoiled = guarded_verify(j, &c->guarded, &first);
+
+    judgement *g = &c->judgement;
+    g->guarded = &c->guarded;
+    g->seed = random_stream(c->result.seed, UINT64_MAX);
+    g->reference = reference_new(j, c->kernel->model, parameters);
+    connect(g, c->kernel->model);
+    choose_cells(g, c->kernel->model, most);
+    job_defer(j, release_tallies, g);
+    open_tallies(j, g);
+    const int64_t rows = size[1] * size[2];
+    workers_run(c->guarded.workers, rows * g->segments, judge_segment, g);
+    finish(j, c, spoiled, &first);
+    job_keep(j, g);
+    release_tallies(g);
+    job_keep(j, &c->guarded);
+    guarded_close(&c->guarded);
+}
+
+sg_status sg_check(sg_kernel *kernel, const sg_check_options *options, sg_check_result *out) {
+    if (kernel == NULL)
+        return SG_ERROR_USAGE;
+    check c = {.kernel = kernel, .given = options, .result = {.first_wrong = ""}, .out = out};
+    return context_run(kernel->context, run_check, &c, NULL);
+}

@@ -1,0 +1,61 @@
+/* Contexts inside: an open device, and the errors of each thread that uses it.
+   Takes: options. Makes: what sg_context points to, and the way every public call runs its work.
+   Needs: POSIX threads. */
+#ifndef SG_RUNTIME_CONTEXT_H
+#define SG_RUNTIME_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/device.h"
+#include "runtime/nvrtc.h"
+#include "runtime/stencilgen.h"
+#include "runtime/workers.h"
+
+typedef struct context_error context_error;
+
+struct sg_context {
+    job *job;       /* holds the context itself */
+    job *strings;   /* holds the strings of its options */
+    device *device; /* NULL where opening failed */
+    const char *nvrtc_path;
+    int threads;
+
+    pthread_mutex_t lock; /* of what is opened when it is first needed: */
+    nvrtc *nvrtc;
+    workers *workers;
+
+    pthread_mutex_t errors_lock;
+    context_error *errors; /* one a thread that has failed */
+    atomic_bool starved;   /* some error could not even be remembered */
+};
+
+/* sg_open over these kinds of devices, in the order of "auto". */
+sg_status context_open(sg_context **out, const sg_options *options, const device_ops *const *kinds,
+                       int count);
+
+/* Runs `body` as a job and turns its outcome into a status. A job that succeeded goes to *keep, or
+   is ended where that is NULL; one that failed becomes this thread's error. */
+sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument, job **keep);
+
+/* Fails with FAULT_USAGE where the context has no device. */
+device *context_device(job *, const sg_context *);
+
+/* Opened at the first call; each fails with a text that says what is missing. */
+nvrtc *context_nvrtc(job *, sg_context *);
+workers *context_workers(job *, sg_context *);
+
+/* Fails with FAULT_USAGE, or returns false where there is no job: so that checks which must not
+   allocate run without one, and once more with one for the text when they fail. */
+bool context_refuse(job *, const char *format, ...) SG_PRINTF(2, 3);
+
+/* Copies a caller's option struct, which may be of an older or a newer header, into `out`, whose
+   size is ours; NULL gives all zeros. `name` is the struct's, for the error. */
+bool context_read(job *, void *out, size_t size, const void *caller, const char *name);
+
+/* Copies ours into a caller's result struct, as much of it as the caller knows. */
+void context_write(job *, void *caller, const void *from, size_t size, const char *name);
+
+double context_seconds(void); /* of a clock that only goes forward */
+
+#endif

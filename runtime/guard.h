@@ -1,0 +1,56 @@
+/* The arrays of a check: random data to read, poison to write over, and guard zones around both.
+   Takes: a kernel and a size. Makes: device arrays, their content on the host, and a count of what
+   a launch changed that it should not have. */
+#ifndef SG_RUNTIME_GUARD_H
+#define SG_RUNTIME_GUARD_H
+
+#include "base/text.h"
+#include "runtime/launch.h"
+
+/* Bytes of poison make NaNs, so that a read from beyond an array shows in the result. Guards of
+   written arrays differ from the poison of their cells. */
+enum { POISON_BYTE = 0xff, WRITTEN_GUARD_BYTE = 0xa5 };
+
+typedef struct guarded_array {
+    unsigned char *memory; /* on the device: a guard zone, the cells, a guard zone */
+    unsigned char *cells;  /* on the host: what is read, or after guarded_fetch what was written */
+} guarded_array;
+
+typedef struct guarded {
+    const sg_kernel *kernel;
+    device *device;
+    workers *workers;
+    int64_t size[3], points;
+    size_t element, zone, bytes; /* of a guard zone; of the cells of an array */
+    guarded_array arrays[LAUNCH_ARRAYS];
+} guarded;
+
+/* Makes and fills the arrays. On failure everything is freed, afterwards guarded_close does it. */
+void guarded_open(job *, const sg_kernel *, const int64_t size[3], int64_t points, uint64_t seed,
+                  guarded *out);
+void guarded_close(void *guarded);
+
+/* The grids for a launch. */
+void guarded_grids(const guarded *, sg_grid *grids);
+
+/* Brings the written arrays to the host. */
+void guarded_fetch(job *, guarded *);
+
+/* How many elements changed in guard zones and in arrays that are only read; describes the first
+   in `first`, where that is still empty. */
+int64_t guarded_verify(job *, const guarded *, text *first);
+
+/* "(3,0,5)" of a cell's index in a dense array; only as many axes as the kernel has. */
+void guarded_place(const guarded *, int64_t index, text *to);
+
+/* An element of a host array as a double. */
+static inline double guarded_value(const guarded *g, const void *cells, int64_t index) {
+    return g->element == sizeof(float) ? (double)((const float *)cells)[index]
+                                       : ((const double *)cells)[index];
+}
+
+/* Host memory outside the job: arrays are too large to be held until its end. */
+void *guarded_memory(job *, size_t bytes);
+void guarded_memory_free(void *);
+
+#endif

@@ -1,0 +1,181 @@
+/* Kernels: their facts and texts, their binaries, and their end.
+   Takes: a built kernel. Makes: the sg_kernel_… queries and sg_release. */
+#include "runtime/kernel.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "runtime/random.h"
+
+/* ---- queries ------------------------------------------------------------------------------- */
+
+const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
+    if (k != NULL && which == SG_TEXT_ARCH)
+        return k->program->target;
+    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_BOUNDARY;
+    return known && k->texts[which] != NULL ? k->texts[which] : "";
+}
+
+typedef struct query {
+    const sg_kernel *kernel;
+    int index;
+    void *out;
+} query;
+
+static void write_facts(job *j, void *argument) {
+    const query *q = argument;
+    context_write(j, q->out, &q->kernel->info, sizeof q->kernel->info, "sg_kernel_info");
+}
+
+static void write_array(job *j, void *argument) {
+    const query *q = argument;
+    const program *p = q->kernel->program;
+    if (q->index < 0 || q->index >= p->array_count)
+        context_refuse(j, "'%s' has %d arrays; there is none of index %d", p->name, p->array_count,
+                       q->index);
+    const program_array *a = &p->arrays[q->index];
+    const sg_array_info info = {.name = a->name,
+                                .field = a->field,
+                                .role = a->written ? SG_WRITE : SG_READ,
+                                .reads = a->reads,
+                                .previous = a->previous};
+    context_write(j, q->out, &info, sizeof info, "sg_array_info");
+}
+
+static void write_parameter(job *j, void *argument) {
+    const query *q = argument;
+    const program *p = q->kernel->program;
+    if (q->index < 0 || q->index >= p->parameter_count)
+        context_refuse(j, "'%s' has %d parameters; there is none of index %d", p->name,
+                       p->parameter_count, q->index);
+    const program_parameter *a = &p->parameters[q->index];
+    const sg_parameter_info info = {
+        .name = a->name, .has_default = a->has_value, .value = a->has_value ? a->value : 0};
+    context_write(j, q->out, &info, sizeof info, "sg_parameter_info");
+}
+
+static sg_status ask(const sg_kernel *k, void (*body)(job *, void *), int index, void *out) {
+    query q = {k, index, out};
+    return k == NULL ? SG_ERROR_USAGE : context_run(k->context, body, &q, NULL);
+}
+
+sg_status sg_kernel_facts(const sg_kernel *k, sg_kernel_info *out) {
+    return ask(k, write_facts, 0, out);
+}
+
+sg_status sg_kernel_array(const sg_kernel *k, int index, sg_array_info *out) {
+    return ask(k, write_array, index, out);
+}
+
+sg_status sg_kernel_parameter(const sg_kernel *k, int index, sg_parameter_info *out) {
+    return ask(k, write_parameter, index, out);
+}
+
+/* ---- binaries ------------------------------------------------------------------------------ */
+
+typedef struct compilation {
+    sg_kernel *kernel;
+    sg_binary_kind kind;
+    sg_binary result;
+} compilation;
+
+static void compile(job *j, void *argument) {
+    compilation *c = argument;
+    const program *p = c->kernel->program;
+    nvrtc *n = context_nvrtc(j, c->kernel->context);
+    const nvrtc_result r = nvrtc_compile(n, j, p, p->target, c->kind == SG_BINARY_PTX);
+    c->result = (sg_binary){.data = r.binary.data,
+                            .size = r.binary.size,
+                            .registers = r.registers,
+                            .shared_bytes = r.shared_bytes,
+                            .local_bytes = r.local_bytes,
+                            .seconds = r.seconds,
+                            .compiler = nvrtc_version(n)};
+}
+
+static void write_binary(job *j, void *argument) {
+    const query *q = argument;
+    context_write(j, q->out, &q->kernel->binaries[q->index].result, sizeof(sg_binary), "sg_binary");
+}
+
+static void refuse_kind(job *j, void *argument) {
+    const query *q = argument;
+    context_refuse(j, "there is no binary of kind %d", q->index);
+}
+
+sg_status sg_kernel_binary(sg_kernel *k, sg_binary_kind kind, sg_binary *out) {
+    if (k == NULL || (kind != SG_BINARY_CUBIN && kind != SG_BINARY_PTX))
+        return ask(k, refuse_kind, (int)kind, NULL);
+    kernel_binary *kept = &k->binaries[kind];
+    compilation c = {.kernel = k, .kind = kind};
+    sg_status status = SG_OK;
+    pthread_mutex_lock(&k->lock);
+    if (kept->job == NULL) {
+        status = context_run(k->context, compile, &c, &kept->job);
+        if (status == SG_OK)
+            kept->result = c.result;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return status != SG_OK ? status : ask(k, write_binary, (int)kind, out);
+}
+
+void sg_release(sg_kernel *k) {
+    if (k == NULL)
+        return;
+    device *d = k->context->device;
+    if (k->module != NULL)
+        d->ops->unload(d, k->module);
+    for (int i = 0; i <= SG_BINARY_PTX; i++)
+        job_end(k->binaries[i].job);
+    pthread_mutex_destroy(&k->lock);
+    job_end(k->job);
+}
+
+/* ---- what checks and measurements share ----------------------------------------------------- */
+
+void kernel_need_launchable(job *j, const sg_kernel *k) {
+    if (k->module == NULL)
+        context_refuse(j, "'%s' cannot be launched: %s", k->program->name, k->unlaunchable);
+}
+
+void kernel_size(job *j, const sg_kernel *k, const int64_t wanted[3], int64_t size[3],
+                 int64_t *points) {
+    *points = 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const bool used = axis < k->program->dims;
+        if (wanted[axis] < 0 || (!used && wanted[axis] > 1))
+            context_refuse(j, "size %lld along %c does not fit '%s' of %d dimension%s",
+                           (long long)wanted[axis], "xyz"[axis], k -> program -> name,
+                           k -> program -> dims, k -> program -> dims == 1 ? "" : "s");
+        size[axis] = !used ? 1 : wanted[axis] > 0 ? wanted[axis] : k->info.size[axis];
+        if (size[axis] > (INT64_C(1) << 48) / *points)
+            context_refuse(j, "a grid of %lld x %lld x %lld is too large", (long long)size[0],
+                           (long long)size[1], (long long)size[2]);
+        *points *= size[axis];
+    }
+}
+
+bool kernel_round(const sg_kernel *k, double value, double *out) {
+    *out = value;
+    if (k->program->element_bytes == sizeof(double) || isnan(value) || isinf(value))
+        return true;
+    /* Half a unit of the last place over the largest float is where rounding leaves its range. */
+    if (fabs(value) >= (double)FLT_MAX + ldexp(1, FLT_MAX_EXP - FLT_MANT_DIG - 1))
+        return false;
+    *out = (float)value;
+    return true;
+}
+
+void kernel_parameters(job *j, const sg_kernel *k, const double *given, uint64_t seed,
+                       double *out) {
+    const program *p = k->program;
+    for (int i = 0; i < p->parameter_count; i++) {
+        const program_parameter *about = &p->parameters[i];
+        const double drawn = 0.25 + 0.75 * random_unit(seed, (uint64_t)i);
+        const double value = given != NULL ? given[i] : about->has_value ? about->value : drawn;
+        if (!kernel_round(k, value, &out[i]))
+            context_refuse(j, "parameter '%s' of '%s' is too large for %s", about->name, p->name,
+                           k->texts[SG_TEXT_DTYPE]);
+    }
+}

@@ -1,0 +1,43 @@
+/* Kernels inside. Takes: what a build made. Makes: what sg_kernel points to.
+   A kernel does not change once built, but for the binaries that sg_kernel_binary keeps, which
+   have a lock of their own. The model is opaque here: only build.c and check.c see into it. */
+#ifndef SG_RUNTIME_KERNEL_H
+#define SG_RUNTIME_KERNEL_H
+
+#include "runtime/context.h"
+
+struct model;
+
+typedef struct kernel_binary {
+    job *job; /* holds the binary; NULL until it is first asked for */
+    sg_binary result;
+} kernel_binary;
+
+struct sg_kernel {
+    sg_context *context;
+    job *job; /* holds the kernel itself, its program, model and texts */
+    const program *program;
+    const struct model *model;
+    module *module;           /* NULL where it cannot be launched */
+    const char *unlaunchable; /* and why, as the end of a sentence; else NULL */
+    sg_kernel_info info;
+    const char *texts[SG_TEXT_BOUNDARY + 1];
+    pthread_mutex_t lock;
+    kernel_binary binaries[SG_BINARY_PTX + 1];
+};
+
+/* Fails with FAULT_USAGE where the kernel cannot be launched. */
+void kernel_need_launchable(job *, const sg_kernel *);
+
+/* Sizes of a check or a measurement: 0 is the size planned for, unused axes are 1. */
+void kernel_size(job *, const sg_kernel *, const int64_t wanted[3], int64_t size[3],
+                 int64_t *points);
+
+/* A value as the kernel gets it, rounded to its dtype; false where it is too large for that. */
+bool kernel_round(const sg_kernel *, double value, double *out);
+
+/* Values as the kernel gets them, rounded to its dtype: the caller's, else defaults, else drawn
+   from [0.25, 1) by the seed. `out` has an entry for each parameter. */
+void kernel_parameters(job *, const sg_kernel *, const double *given, uint64_t seed, double *out);
+
+#endif

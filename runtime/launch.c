@@ -1,0 +1,249 @@
+/* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
+   Takes: checked arguments. Makes: sg_launch and sg_run. */
+#include "runtime/launch.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* What CUDA allows of a grid along each axis. */
+static const int64_t most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
+
+enum {
+    OFFSET_SIZE = 0,
+    OFFSET_BEGIN = 24,
+    OFFSET_END = 48,
+    OFFSET_FIRST = 72,
+    OFFSET_ALIGNED = 96
+};
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
+static void put(unsigned char *to, size_t offset, int k, int64_t value) {
+    memcpy(to + offset + sizeof value * (size_t)k, &value, sizeof value);
+}
+
+static size_t pack_parameters(const sg_kernel *k, const launch *l, unsigned char *to) {
+    const program *p = k->program;
+    for (int i = 0; i < p->parameter_count; i++) {
+        const float single = (float)l->parameters[i];
+        const bool is_double = p->element_bytes == sizeof(double);
+        memcpy(to, is_double ? (const void *)&l->parameters[i] : &single, p->element_bytes);
+        to += p->element_bytes;
+    }
+    return (size_t)(p->parameter_count > 0 ? p->parameter_count : 1) * p->element_bytes;
+}
+
+/* Whether every row that a thread may load whole vectors from starts at a whole vector. */
+static bool is_aligned(const sg_kernel *k, const launch *l, const program_launch *p) {
+    const int64_t vector = p->vector;
+    if (vector <= 1)
+        return true;
+    if (p->axes[0] >= 0 && l->begin[p->axes[0]] % vector != 0)
+        return false;
+    for (int i = 0; i < k->program->array_count; i++) {
+        const launch_grid *g = &l->grids[i];
+        if ((uintptr_t)g->data % ((size_t)vector * k->program->element_bytes) != 0)
+            return false;
+        for (int axis = 1; axis < PROGRAM_AXES; axis++) {
+            const int of = p->axes[axis];
+            if (of >= 0 && l->size[of] > 1 && g->stride[of] % vector != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+size_t launch_pack(const sg_kernel *k, const launch *l, const program_launch *p,
+                   unsigned char to[LAUNCH_BYTES], int64_t blocks[3]) {
+    const size_t bytes = k->program->arguments_bytes;
+    memset(to, 0, bytes);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int of = p->axes[axis];
+        const int64_t begin = of < 0 ? 0 : l->begin[of], end = of < 0 ? 1 : l->end[of];
+        put(to, OFFSET_SIZE, axis, of < 0 ? 1 : l->size[of]);
+        put(to, OFFSET_BEGIN, axis, begin);
+        put(to, OFFSET_END, axis, end);
+        blocks[axis] = (end - begin - 1) / p->per_block[axis] + 1;
+    }
+    const int32_t aligned = is_aligned(k, l, p);
+    memcpy(to + OFFSET_ALIGNED, &aligned, sizeof aligned);
+    unsigned char *at = to + PROGRAM_OFFSET_GRIDS;
+    for (int i = 0; i < k->program->array_count; i++, at += PROGRAM_GRID_BYTES) {
+        memcpy(at, &l->grids[i].data, sizeof l->grids[i].data);
+        for (int axis = 1; axis < PROGRAM_AXES; axis++)
+            put(at, 0, axis, p->axes[axis] < 0 ? 0 : l->grids[i].stride[p->axes[axis]]);
+    }
+    at += pack_parameters(k, l, at);
+    assert(((size_t)(at - to) + 7) / 8 * 8 == bytes);
+    return bytes;
+}
+
+/* ---- launching ----------------------------------------------------------------------------- */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* One kernel of the program, in as many launches as its grid takes. */
+static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *stream, int *code) {
+    _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
+    int64_t blocks[3], first[3];
+    const size_t bytes = launch_pack(k, l, &k->program->launches[which], arguments, blocks);
+    device *d = k->context->device;
+    for (first[2] = 0; first[2] < blocks[2]; first[2] += most_blocks[2])
+        for (first[1] = 0; first[1] < blocks[1]; first[1] += most_blocks[1])
+            for (first[0] = 0; first[0] < blocks[0]; first[0] += most_blocks[0]) {
+                int64_t grid[3];
+                for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+                    put(arguments, OFFSET_FIRST, axis, first[axis]);
+                    grid[axis] = least(blocks[axis] - first[axis], most_blocks[axis]);
+                }
+                const fault f =
+                    d->ops->launch(d, k->module, which, grid, arguments, bytes, stream, code);
+                if (f != FAULT_NONE)
+                    return f;
+            }
+    return FAULT_NONE;
+}
+
+fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
+    fault f = FAULT_NONE;
+    for (int i = 0; !l->empty && f == FAULT_NONE && i < k->program->launch_count; i++)
+        f = send_kernel(k, l, i, stream, code);
+    return f;
+}
+
+noreturn void launch_fail(job *j, const sg_kernel *k, int code) {
+    const device *d = k->context->device;
+    job_fail(j, FAULT_DEVICE, NULL, 0, "launching '%s' failed: %s", k->program->name,
+             d->ops->code_name(d, code));
+}
+
+void launch_once(job *j, const sg_kernel *k, const sg_arguments *arguments, void *stream) {
+    launch l;
+    int code = 0;
+    launch_check(j, k, arguments, false, &l);
+    if (launch_send(k, &l, stream, &code) != FAULT_NONE)
+        launch_fail(j, k, code);
+}
+
+typedef struct failure {
+    const sg_kernel *kernel;
+    const sg_arguments *arguments;
+    int code;
+    bool sent;
+} failure;
+
+static void explain_failure(job *j, void *argument) {
+    const failure *f = argument;
+    launch l;
+    if (f->sent)
+        launch_fail(j, f->kernel, f->code);
+    const bool good = launch_check(j, f->kernel, f->arguments, false, &l);
+    assert(!good);
+    (void)good;
+}
+
+sg_status sg_launch(const sg_kernel *kernel, const sg_arguments *arguments, sg_stream stream) {
+    if (kernel == NULL)
+        return SG_ERROR_USAGE;
+    launch l;
+    failure f = {.kernel = kernel, .arguments = arguments};
+    if (launch_check(NULL, kernel, arguments, false, &l)) {
+        f.sent = true;
+        if (launch_send(kernel, &l, stream, &f.code) == FAULT_NONE)
+            return SG_OK;
+    }
+    /* The text is put together only now, so that a launch that succeeds allocates nothing. */
+    return context_run(kernel->context, explain_failure, &f, NULL);
+}
+
+/* ---- several steps ------------------------------------------------------------------------- */
+
+typedef struct steps {
+    const sg_kernel *kernel;
+    const sg_arguments *arguments;
+    int64_t count;
+    void *stream;
+    int *final;
+} steps;
+
+/* Copies the cells, not what lies between rows, in runs as long as both arrays have them. */
+static void copy_cells(job *j, const steps *s, const launch *l, const launch_grid *from,
+                       const launch_grid *to) {
+    device *d = s->kernel->context->device;
+    const size_t element = s->kernel->program->element_bytes;
+    int64_t run = 1, count[3] = {1, 1, 1};
+    int axis = 0;
+    for (; axis < PROGRAM_AXES; axis++) {
+        if (l->size[axis] != 1 && (from->stride[axis] != run || to->stride[axis] != run))
+            break;
+        run *= l->size[axis];
+    }
+    for (; axis < PROGRAM_AXES; axis++)
+        count[axis] = l->size[axis];
+    for (int64_t z = 0; z < count[2]; z++)
+        for (int64_t y = 0; y < count[1]; y++) {
+            const int64_t f = y * from->stride[1] + z * from->stride[2];
+            const int64_t t = y * to->stride[1] + z * to->stride[2];
+            d->ops->copy(d, j, to->data + t * (int64_t)element, from->data + f * (int64_t)element,
+                         (size_t)run * element, s->stream);
+        }
+}
+
+/* Cells that no step writes must be in the buffer about to be written, unless it has been in use as
+   the current one before. There are as many buffers as time levels with the one written. */
+static void keep_cells(job *j, const steps *s, const launch *l, int64_t step) {
+    const program *p = s->kernel->program;
+    for (int i = 0; !l->whole && i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        if (a->written && a->reads >= 0 && step < (a->previous >= 0 ? 2 : 1))
+            copy_cells(j, s, l, &l->grids[a->reads], &l->grids[i]);
+    }
+}
+
+static void rotate(const program *p, launch *l, int *final) {
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        if (!a->written || a->reads < 0)
+            continue;
+        const launch_grid written = l->grids[i];
+        const int written_final = final[i];
+        const int oldest = a->previous >= 0 ? a->previous : a->reads;
+        l->grids[i] = l->grids[oldest];
+        final[i] = final[oldest];
+        l->grids[oldest] = l->grids[a->reads];
+        final[oldest] = final[a->reads];
+        l->grids[a->reads] = written;
+        final[a->reads] = written_final;
+    }
+}
+
+static void run_steps(job *j, void *argument) {
+    const steps *s = argument;
+    const sg_kernel *k = s->kernel;
+    launch l;
+    int final[LAUNCH_ARRAYS];
+    if (s->count < 0)
+        context_refuse(j, "%lld steps cannot be run", (long long)s->count);
+    launch_check(j, k, s->arguments, true, &l);
+    for (int i = 0; i < k->program->array_count; i++)
+        final[i] = i;
+    for (int64_t step = 0; step < s->count && !l.empty; step++) {
+        int code = 0;
+        keep_cells(j, s, &l, step);
+        if (launch_send(k, &l, s->stream, &code) != FAULT_NONE)
+            launch_fail(j, k, code);
+        rotate(k->program, &l, final);
+    }
+    if (s->final != NULL)
+        memcpy(s->final, final, sizeof *final * (size_t)k->program->array_count);
+}
+
+sg_status sg_run(const sg_kernel *kernel, const sg_arguments *arguments, int64_t count,
+                 sg_stream stream, int *final) {
+    if (kernel == NULL)
+        return SG_ERROR_USAGE;
+    steps s = {kernel, arguments, count, stream, final};
+    return context_run(kernel->context, run_steps, &s, NULL);
+}

@@ -1,0 +1,41 @@
+/* Launches inside. Takes: a caller's arguments. Makes: checked arguments, and launches of them.
+   Nothing here allocates. */
+#ifndef SG_RUNTIME_LAUNCH_H
+#define SG_RUNTIME_LAUNCH_H
+
+#include "runtime/kernel.h"
+
+/* The most that a program may ask for; building asserts it. */
+enum { LAUNCH_ARRAYS = 64, LAUNCH_PARAMETERS = 64, LAUNCH_BYTES = 4096 };
+
+typedef struct launch_grid {
+    unsigned char *data; /* cell (0,0,0) */
+    int64_t stride[3];   /* in elements */
+    uintptr_t low, high; /* the bytes it spans, high excluded */
+} launch_grid;
+
+typedef struct launch {
+    int64_t size[3], begin[3], end[3]; /* in grid axes, unused ones 1, 0 and 1 */
+    bool empty;                        /* there is nothing to do */
+    bool whole;                        /* the box is the grid */
+    launch_grid grids[LAUNCH_ARRAYS];
+    double parameters[LAUNCH_PARAMETERS];
+} launch;
+
+/* Checks the arguments and completes them. `rotating`: arrays of inout fields will swap roles, so
+   that each of them is written in turn. Refuses as context_refuse does. */
+bool launch_check(job *, const sg_kernel *, const sg_arguments *, bool rotating, launch *out);
+
+/* Launches. FAULT_NONE, or FAULT_DEVICE with the device's code. */
+fault launch_send(const sg_kernel *, const launch *, void *stream, int *code);
+
+/* Both, failing through the job. */
+void launch_once(job *, const sg_kernel *, const sg_arguments *, void *stream);
+noreturn void launch_fail(job *, const sg_kernel *, int code);
+
+/* The struct that a kernel takes (base/program.h), but for its `first` block, which is 0; and the
+   blocks it needs along each kernel axis. Returns its size. */
+size_t launch_pack(const sg_kernel *, const launch *, const program_launch *,
+                   unsigned char to[LAUNCH_BYTES], int64_t blocks[3]);
+
+#endif
