@@ -15,12 +15,14 @@ typedef struct target {
     int registers_per_multiprocessor;
     int threads_per_multiprocessor;
     int blocks_per_multiprocessor;
+    double clock;     /* Hz, boosted */
     double copy_rate; /* bytes a second, read and written; a typical board of the architecture */
-    double flop_rate[DTYPE_COUNT];
+    double l2_bytes;
+    int fma_lanes[DTYPE_COUNT]; /* multiply-adds a clock and multiprocessor */
 } target;
 
 /* The entry of the table for an architecture ("sm_90", also "sm_90a"), NULL where there is none.
-   Architectures are numbered from 0 until NULL. */
+   Architectures are numbered from 0 until NULL, oldest first. */
 const target *target_find(const char *arch);
 const target *target_at(int index);
 
@@ -29,33 +31,49 @@ typedef enum template_id {
     TEMPLATE_TILED,
     TEMPLATE_COARSENED,
     TEMPLATE_REGISTER,
-    TEMPLATE_WINDOW, /* register tiling in 1D: each thread holds a window of x */
+    TEMPLATE_SUMS,   /* the register method for linear updates of any shape */
+    TEMPLATE_WINDOW, /* the register method in 1D: each thread holds a window of x */
     TEMPLATE_COUNT
 } template_id;
 
+/* One array as the kernel sees it: those that no tap reads are left out. Reaches are along kernel
+   axes. */
+typedef struct plan_array {
+    int array; /* the model's */
+    int low[AXES], high[AXES];
+    bool staged; /* has a place in shared memory */
+    int shared;  /* where it begins, in elements */
+} plan_array;
+
 /* What a plan is expected to cost, by the written model in docs/architecture.md. */
 typedef struct plan_estimate {
-    double seconds;           /* for the size planned for */
-    double bytes_per_point;   /* through device memory, halos that miss the caches included */
-    double loads_per_point;   /* of elements, from global memory or the caches */
-    double shared_per_point;  /* shared memory loads and stores */
-    int registers;            /* a thread */
-    int blocks_resident;      /* a multiprocessor */
-    const char *bound;        /* what limits: "device memory", "the caches", "shared memory" … */
+    double seconds;          /* for the size planned for */
+    double bytes_per_point;  /* through device memory */
+    double loads_per_point;  /* elements read from global memory or the caches */
+    double shared_per_point; /* elements stored to and loaded from shared memory */
+    double instructions_per_point;
+    int registers;       /* a thread */
+    int blocks_resident; /* a multiprocessor */
+    const char *bound;   /* what limits: "device memory", "instructions" … */
 } plan_estimate;
 
 typedef struct plan {
-    schedule schedule; /* complete: nothing is 0 or auto */
+    schedule schedule; /* complete: an entry that is 0 does not apply to the method */
     template_id template_id;
     const target *target;
-    int block[AXES];       /* threads */
-    int axes[AXES];        /* kernel axis → grid axis, −1: an axis of extent 1 */
-    int tile[AXES];        /* output points of a block along each kernel axis, at once … */
-    int walk;              /* … and this many times along the last kernel axis */
-    bool partial_sums;     /* register method: planes add to sums, instead of a column per point */
+    int axes[AXES];      /* kernel axis → grid axis, −1: an axis of extent 1 */
+    int block[AXES];     /* threads */
+    int tile[AXES];      /* output points of a block along each kernel axis, at once … */
+    int walk;            /* … and this many times along the last (window: the only) kernel axis */
+    int per_block[AXES]; /* points of a block along each kernel axis, all in all */
+    int low[AXES], high[AXES]; /* the shape's reach along kernel axes */
+    plan_array arrays[2 * MAX_FIELDS];
+    int array_count;
+    int kernel_array[2 * MAX_FIELDS]; /* the model's array → index into arrays, −1 */
+    int results, result_pitch;        /* window: where results are staged, in elements */
     size_t shared_bytes;
     plan_estimate estimate;
-    const char *reason; /* one sentence: why this plan */
+    const char *reason; /* why this plan, in a sentence or two */
 } plan;
 
 /* `wanted` holds constraints (the spec's and then the caller's); `size` is what to plan for. */
@@ -64,5 +82,31 @@ plan *plan_make(job *, const model *, const schedule *wanted, const target *,
 
 /* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
 void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
+
+/* What the planner asks of a model again and again. */
+typedef struct plan_row {
+    int array; /* the model's */
+    int dy, dz, low, high;
+} plan_row;
+typedef struct plan_facts {
+    const model *model;
+    expr_count emitted;
+    bool linear;          /* every output is, with weights the same for every point */
+    bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
+    int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
+    int all_taps;
+    plan_row *rows; /* distinct rows of x that taps read, for methods that load packs */
+    int row_count;
+} plan_facts;
+plan_facts *plan_facts_new(job *, const model *);
+
+/* The two halves of plan_make, for one method and a schedule without free entries that apply.
+   plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
+   plan->estimate. */
+plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
+void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
+
+/* The grid axis that a method walks for a grid of so many axes, −1 where it walks none. */
+int plan_walk_axis(method, int dims);
 
 #endif

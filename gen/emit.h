@@ -1,0 +1,22 @@
+/* Expressions as CUDA statements.
+   Takes: rewritten expressions. Makes: the body of a device function. */
+#ifndef SG_GEN_EMIT_H
+#define SG_GEN_EMIT_H
+
+#include "gen/model.h"
+
+typedef struct emitter {
+    const model *model;
+    const int *axes;          /* kernel axis → grid axis, or −1 */
+    const int *kernel_arrays; /* the model's array → the kernel's */
+} emitter;
+
+/* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". `relative` taps lie
+   in the plane at hand, so that their offset along the last kernel axis is written as 0. */
+void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
+                     int count, bool relative);
+
+/* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
+void emit_constant(text *, dtype, double value);
+
+#endif

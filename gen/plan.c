@@ -1,0 +1,192 @@
+/* The planner: tries every candidate that meets the constraints and takes the cheapest.
+   Takes: a model, constraints, a target, a size. Makes: a plan with its reason. */
+#include "gen/plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* What a method is tried with where the constraints leave it open. Lists end with 0. */
+enum { MOST_VALUES = 8, MOST_TILES = 12 };
+
+typedef struct choices {
+    method method;
+    int dims;
+    int tiles[MOST_TILES][AXES];
+    int coarsen[MOST_VALUES]; /* along the walked axis */
+    int vectors[MOST_VALUES];
+} choices;
+
+static const choices table[] = {
+    {METHOD_NAIVE, 1, {{256}, {512}, {1024}, {2048}}, {0}, {1, 2, 4}},
+    {METHOD_NAIVE,
+     2,
+     {{32, 8}, {64, 4}, {128, 2}, {128, 4}, {256, 1}, {256, 2}, {512, 2}},
+     {0},
+     {1, 2, 4}},
+    {METHOD_NAIVE,
+     3,
+     {{32, 4, 4},
+      {64, 4, 1},
+      {64, 2, 2},
+      {128, 2, 1},
+      {128, 4, 1},
+      {128, 2, 2},
+      {256, 2, 1},
+      {256, 4, 1},
+      {8, 8, 8}},
+     {0},
+     {1, 2, 4}},
+    {METHOD_TILED, 1, {{256}, {512}, {1024}, {2048}}, {0}, {1}},
+    {METHOD_TILED, 2, {{32, 8}, {32, 32}, {64, 8}, {64, 16}, {128, 8}}, {0}, {1}},
+    {METHOD_TILED, 3, {{32, 4, 4}, {32, 8, 4}, {32, 8, 8}, {16, 8, 8}, {8, 8, 8}}, {0}, {1}},
+    {METHOD_COARSENED, 1, {{128}, {256}, {512}}, {2, 4, 8}, {1}},
+    {METHOD_COARSENED, 2, {{64}, {128}, {256}, {512}}, {8, 16, 32, 64}, {1}},
+    {METHOD_COARSENED, 3, {{32, 8}, {32, 16}, {32, 32}, {64, 8}}, {8, 16, 32, 64}, {1}},
+    {METHOD_REGISTER, 1, {{128}, {256}, {512}}, {2, 4, 8}, {1}},
+    {METHOD_REGISTER, 2, {{64}, {128}, {256}, {512}}, {8, 16, 32, 64}, {1}},
+    {METHOD_REGISTER, 3, {{32, 8}, {32, 16}, {32, 32}, {64, 8}}, {8, 16, 32, 64}, {1}},
+};
+
+typedef struct search {
+    job *job;
+    const plan_facts *facts;
+    const schedule *wanted;
+    const target *target;
+    const int64_t *size;
+    plan *best;
+    int tried;
+    const char *refusal; /* the first, of the method at hand */
+} search;
+
+static void try_schedule(search *s, const schedule *candidate) {
+    const char *refusal;
+    plan *p = plan_fit(s->job, s->facts, candidate, s->target, &refusal);
+    s->tried++;
+    if (p == NULL) {
+        if (s->refusal == NULL)
+            s->refusal = refusal;
+        return;
+    }
+    plan_cost(s->facts, p, s->size);
+    if (s->best == NULL || p->estimate.seconds < s->best->estimate.seconds)
+        s->best = p;
+}
+
+/* Every vector width, then every coarsening, for one tile. */
+static void try_tile(search *s, const choices *c, const int tile[AXES]) {
+    const int walk = plan_walk_axis(c->method, c->dims);
+    for (int v = 0; v < MOST_VALUES && (v == 0 || c->vectors[v] != 0); v++)
+        for (int k = 0; k < MOST_VALUES && (k == 0 || c->coarsen[k] != 0); k++) {
+            schedule candidate = *s->wanted;
+            candidate.method = c->method;
+            for (int axis = 0; axis < AXES; axis++) {
+                const bool applies = axis < c->dims && (axis != walk || c->dims == 1);
+                if (applies && candidate.tile[axis] == 0)
+                    candidate.tile[axis] = tile[axis];
+                else if (!applies && candidate.tile[axis] == 1)
+                    candidate.tile[axis] = 0;
+                if (axis != walk && candidate.coarsen[axis] == 1)
+                    candidate.coarsen[axis] = 0;
+            }
+            if (walk >= 0 && candidate.coarsen[walk] == 0)
+                candidate.coarsen[walk] = c->coarsen[k];
+            if (candidate.vector == 0)
+                candidate.vector = c->vectors[v];
+            if (candidate.time == 0)
+                candidate.time = 1;
+            try_schedule(s, &candidate);
+            if (s->wanted->vector != 0 && (walk < 0 || s->wanted->coarsen[walk] != 0))
+                return;
+        }
+}
+
+/* The first refusal of the method in *refusal where none of its candidates fits. */
+static void try_method(search *s, method m, const char **refusal) {
+    const plan *before = s->best;
+    s->refusal = NULL;
+    *refusal = NULL;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].method != m || table[i].dims != s->facts->model->dims)
+            continue;
+        for (int t = 0; t < MOST_TILES && table[i].tiles[t][0] != 0; t++)
+            try_tile(s, &table[i], table[i].tiles[t]);
+    }
+    if (s->best == before && s->refusal != NULL)
+        *refusal = s->refusal;
+}
+
+static const char *explain_choice(search *s, const char *runner_up, double factor) {
+    const plan_estimate *e = &s->best->estimate;
+    text t = text_new(s->job);
+    text_printf(&t, "bound by %s: ", e->bound);
+    text_number(&t, e->instructions_per_point, 3);
+    text_add(&t, " instructions, ");
+    text_number(&t, e->bytes_per_point, 3);
+    text_add(&t, " bytes of device memory and ");
+    text_number(&t, e->shared_per_point, 3);
+    text_printf(&t,
+                " accesses to shared memory a point; about %d registers a thread, %d blocks of "
+                "%d threads a multiprocessor",
+                e->registers, e->blocks_resident,
+                s->best->block[0] * s->best->block[1] * s->best->block[2]);
+    text_printf(&t, "; the best of %d candidates by the model", s->tried);
+    if (runner_up != NULL) {
+        text_printf(&t, ", %s expected to take ", runner_up);
+        text_number(&t, factor, 3);
+        text_add(&t, " times as long");
+    }
+    return t.data;
+}
+
+/* The best plan of every method, and of all. */
+static plan *try_all(search *s) {
+    plan *best[METHOD_COUNT] = {NULL};
+    plan *winner = NULL;
+    text reasons = text_new(s->job);
+    for (method m = METHOD_AUTO + 1; m < METHOD_COUNT; m++) {
+        const char *refusal;
+        s->best = NULL;
+        try_method(s, m, &refusal);
+        best[m] = s->best;
+        if (s->best == NULL)
+            text_printf(&reasons, "%smethod %s: %s", reasons.length > 0 ? "; " : "",
+                        method_words[m].name, refusal);
+        else if (winner == NULL || s->best->estimate.seconds < winner->estimate.seconds)
+            winner = s->best;
+    }
+    if (winner == NULL)
+        job_fail(s->job, FAULT_PLAN, s->facts->model->file, s->facts->model->line,
+                 "no method serves: %s", reasons.data);
+    const plan *second = NULL;
+    for (method m = METHOD_AUTO + 1; m < METHOD_COUNT; m++)
+        if (best[m] != NULL && best[m] != winner &&
+            (second == NULL || best[m]->estimate.seconds < second->estimate.seconds))
+            second = best[m];
+    s->best = winner;
+    winner->reason = second == NULL
+                         ? explain_choice(s, NULL, 0)
+                         : explain_choice(s, method_words[second->schedule.method].name,
+                                          second->estimate.seconds / winner->estimate.seconds);
+    return winner;
+}
+
+plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
+                const int64_t size[AXES]) {
+    search s = {
+        .job = j, .facts = plan_facts_new(j, m), .wanted = wanted, .target = t, .size = size};
+    if (wanted->method == METHOD_AUTO)
+        return try_all(&s);
+    const char *refusal;
+    try_method(&s, wanted->method, &refusal);
+    if (s.best == NULL)
+        job_fail(j, FAULT_PLAN, m->file, m->line, "method %s: %s",
+                 method_words[wanted->method].name, refusal);
+    s.best->reason = explain_choice(&s, NULL, 0);
+    return s.best;
+}
+
+void plan_default_size(int dims, bool gpu, int64_t size[AXES]) {
+    static const int64_t edge[2][AXES] = {{1 << 20, 1024, 128}, {1 << 26, 8192, 512}};
+    for (int axis = 0; axis < AXES; axis++)
+        size[axis] = axis < dims ? edge[gpu][dims - 1] : 1;
+}

@@ -1,0 +1,205 @@
+/* The written model of what a plan costs: docs/architecture.md explains each term.
+   Takes: a plan that fits, a size. Makes: its estimate. */
+#include "gen/plan.h"
+
+#include <math.h>
+
+/* Instructions that the methods spend beside the expression itself, read off their SASS, and
+   latencies in cycles; fitted to the measurements in docs/performance.md. */
+static const double point_overhead = 34;     /* indices, bounds and the store of a point */
+static const double load_instructions = 2;   /* a load from global memory with its address */
+static const double stage_instructions = 14; /* an element's way into shared memory */
+static const double step_cycles = 1300;      /* a walking block's step: loads, two barriers */
+static const double tile_cycles = 1900;      /* a tiled block's only step, its start included */
+static const double load_latency = 750;
+static const double bytes_a_cycle = 128; /* of L1 or shared memory, a multiprocessor */
+static const double lanes = 128;
+
+static double points_of(const int extent[AXES]) {
+    return (double)extent[0] * extent[1] * extent[2];
+}
+
+/* Elements that a block stages for each point it makes. */
+static double staged_per_point(const plan *p) {
+    double elements = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        if (!a->staged)
+            continue;
+        double box = 1;
+        for (int k = 0; k < AXES; k++)
+            box *= p->per_block[k] + a->low[k] + a->high[k];
+        elements += box;
+    }
+    return elements / points_of(p->per_block);
+}
+
+/* Taps of arrays that are not staged: each is a load of its own cell. */
+static double own_taps(const plan_facts *f, const plan *p) {
+    double taps = 0;
+    for (int i = 0; i < p->array_count; i++)
+        if (!p->arrays[i].staged)
+            taps += f->taps[p->arrays[i].array];
+    return taps;
+}
+
+/* Loads from global memory and traffic of shared memory, in elements a point. */
+static void count_traffic(const plan_facts *f, plan *p) {
+    plan_estimate *e = &p->estimate;
+    const double taps = f->all_taps;
+    const double staged = staged_per_point(p);
+    if (p->template_id == TEMPLATE_NAIVE) {
+        e->loads_per_point = taps;
+        e->shared_per_point = 0;
+        return;
+    }
+    e->loads_per_point = staged + own_taps(f, p);
+    e->shared_per_point = staged + taps;
+    if (p->template_id == TEMPLATE_WINDOW) {
+        double window = 2 * f->model->output_count; /* results go through shared memory as well */
+        for (int i = 0; i < p->array_count; i++)
+            window += (p->walk + p->arrays[i].low[0] + p->arrays[i].high[0]) / (double)p->walk;
+        e->shared_per_point = staged + window;
+    } else if (p->template_id == TEMPLATE_REGISTER) {
+        double column = 0; /* taps that registers serve */
+        for (int i = 0; i < p->array_count; i++)
+            column += p->arrays[i].staged ? p->low[2] + 1 + p->high[2] : 0;
+        e->shared_per_point -= column < taps ? column : taps;
+    }
+}
+
+static double count_instructions(const plan_facts *f, const plan *p) {
+    const expr_count c = f->emitted;
+    const plan_estimate *e = &p->estimate;
+    const double arithmetic = (c.additions + 0.5 * c.multiplications + 8 * c.others) * lanes /
+                              p->target->fma_lanes[f->model->dtype];
+    if (p->template_id == TEMPLATE_NAIVE) {
+        const double v = p->schedule.vector;
+        double loads = e->loads_per_point;
+        if (p->schedule.vector > 1) {
+            loads = 0;
+            for (int r = 0; r < f->row_count; r++)
+                loads += (1 + ceil(f->rows[r].low / v) + ceil(f->rows[r].high / v)) / v;
+        }
+        return point_overhead / v + load_instructions * loads + arithmetic;
+    }
+    return point_overhead + arithmetic + stage_instructions * staged_per_point(p) +
+           (e->shared_per_point > 0 ? e->shared_per_point : 0);
+}
+
+static void count_residents(plan *p) {
+    const target *t = p->target;
+    const int threads = p->block[0] * p->block[1] * p->block[2];
+    const int warps = (threads + 31) / 32;
+    int blocks = t->blocks_per_multiprocessor;
+    const int by_threads = t->threads_per_multiprocessor / (32 * warps);
+    const int by_registers = t->registers_per_multiprocessor / (32 * warps * p->estimate.registers);
+    if (by_threads < blocks)
+        blocks = by_threads;
+    if (by_registers < blocks)
+        blocks = by_registers;
+    if (p->shared_bytes > 0) {
+        const int by_shared = t->shared_per_multiprocessor / ((int)p->shared_bytes + 1024);
+        if (by_shared < blocks)
+            blocks = by_shared;
+    }
+    p->estimate.blocks_resident = blocks > 0 ? blocks : 1;
+}
+
+/* Seconds a point if waiting alone counted: what is in flight goes round once in a latency. */
+static double waiting(const plan *p) {
+    const target *t = p->target;
+    const double resident = p->estimate.blocks_resident;
+    const double threads = (double)p->block[0] * p->block[1] * p->block[2];
+    double cycles;
+    switch (p->template_id) {
+    case TEMPLATE_COARSENED:
+    case TEMPLATE_REGISTER:
+    case TEMPLATE_SUMS: {
+        const double steps = p->walk + p->low[2] + p->high[2];
+        cycles = steps * step_cycles / (points_of(p->per_block) * resident);
+        break;
+    }
+    case TEMPLATE_TILED:
+    case TEMPLATE_WINDOW:
+        cycles = tile_cycles / (points_of(p->per_block) * resident);
+        break;
+    default:
+        cycles = 2 * load_latency / (threads * p->schedule.vector * resident);
+        break;
+    }
+    return cycles / (t->clock * t->multiprocessors);
+}
+
+/* The share of a wave of blocks, and of a block's lanes, that a size leaves without work. */
+static double waste(const plan *p, const int64_t size[AXES]) {
+    double made = 1, wanted = 1;
+    double blocks = 1;
+    for (int k = 0; k < AXES; k++) {
+        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
+        const double count = ceil(n / p->per_block[k]);
+        made *= count * p->per_block[k];
+        wanted *= n;
+        blocks *= count;
+    }
+    const double wave = (double)p->target->multiprocessors * p->estimate.blocks_resident;
+    const double waves = blocks / wave;
+    const int threads = p->block[0] * p->block[1] * p->block[2];
+    const double idle_lanes = 32.0 * ((threads + 31) / 32) / threads;
+    return made / wanted * (ceil(waves) / waves < 4 ? (1 + ceil(waves) / waves) / 2 : 2.5) *
+           idle_lanes;
+}
+
+/* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost
+   by the time the neighbouring block asks. */
+static double device_bytes(const model *m, const plan *p, const int64_t size[AXES]) {
+    const double bytes = (double)dtype_words[m->dtype].bytes;
+    double extra = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        const double sector = 32 / bytes;
+        const double row = p->per_block[0];
+        extra += 0.25 * (a->low[0] + a->high[0] > 0 ? sector / (row + sector) : 0);
+        /* Blocks run in order of x, y, z: a halo along the last axis returns after a whole slab. */
+        const double slab =
+            (double)size[0] * (p->axes[1] == 1 ? (double)size[1] : 1) * p->per_block[2] * bytes;
+        const double halo = (a->low[2] + a->high[2]) / (double)p->per_block[2];
+        extra += slab > 0.5 * p->target->l2_bytes ? halo : 0.1 * halo;
+    }
+    return model_bytes_per_point(m) + extra * bytes;
+}
+
+void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
+    const model *m = f->model;
+    plan_estimate *e = &p->estimate;
+    const target *t = p->target;
+    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double machine = t->clock * t->multiprocessors; /* multiprocessor cycles a second */
+    count_traffic(f, p);
+    count_residents(p);
+    e->bytes_per_point = device_bytes(m, p, size);
+    e->instructions_per_point = count_instructions(f, p);
+    const struct {
+        const char *what;
+        double seconds; /* a point */
+    } terms[] = {
+        {"device memory", e->bytes_per_point / t->copy_rate},
+        {"instructions", e->instructions_per_point / (lanes * machine)},
+        {"the first-level cache",
+         (e->loads_per_point + m->output_count) * bytes / (bytes_a_cycle * machine)},
+        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine)},
+        {"waiting for memory", waiting(p)},
+    };
+    double sum = 0, longest = 0;
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+        sum += pow(terms[i].seconds, 3); /* terms overlap: the longest counts, the next a little */
+        if (terms[i].seconds > longest) {
+            longest = terms[i].seconds;
+            e->bound = terms[i].what;
+        }
+    }
+    double points = 1;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    e->seconds = cbrt(sum) * points * waste(p, size);
+}

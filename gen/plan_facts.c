@@ -1,0 +1,55 @@
+/* What the planner asks of a model, found once. Takes: a model. Makes: its facts. */
+#include "gen/plan.h"
+#include "gen/source.h"
+
+/* Whether a tap leaves both its point's column along `axis` and its plane. */
+static bool leaves(const expr_node *tap, int axis) {
+    if (tap->d[axis] == 0)
+        return false;
+    for (int other = 0; other < AXES; other++)
+        if (other != axis && tap->d[other] != 0)
+            return true;
+    return false;
+}
+
+static void note_row(plan_facts *f, const expr_node *tap) {
+    plan_row *r = f->rows;
+    plan_row *const end = f->rows + f->row_count;
+    while (r < end && (r->array != tap->index || r->dy != tap->d[1] || r->dz != tap->d[2]))
+        r++;
+    if (r == end) {
+        *r = (plan_row){.array = tap->index, .dy = tap->d[1], .dz = tap->d[2]};
+        f->row_count++;
+    }
+    if (-tap->d[0] > r->low)
+        r->low = -tap->d[0];
+    if (tap->d[0] > r->high)
+        r->high = tap->d[0];
+}
+
+plan_facts *plan_facts_new(job *j, const model *m) {
+    plan_facts *f = job_alloc(j, sizeof *f);
+    f->model = m;
+    f->emitted = source_operations(j, m);
+    f->linear = true;
+    f->column_or_plane = true;
+    expr_id roots[MAX_FIELDS];
+    for (int o = 0; o < m->output_count; o++) {
+        linear_form form;
+        f->linear = f->linear && model_linear(m, o, &form);
+        roots[o] = m->outputs[o].value;
+    }
+    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+    f->rows = job_array(j, (size_t)m->pool->count, sizeof *f->rows);
+    for (int i = 0; i < m->pool->count; i++) {
+        const expr_node *n = expr_get(m->pool, i);
+        if (!live[i] || n->op != EXPR_TAP)
+            continue;
+        f->taps[n->index]++;
+        f->all_taps++;
+        if (leaves(n, m->dims - 1))
+            f->column_or_plane = false;
+        note_row(f, n);
+    }
+    return f;
+}

@@ -1,0 +1,244 @@
+/* One schedule made into a plan: axes, threads, shared memory; or the reason why it cannot be.
+   Takes: a model and a schedule whose entries that apply are set. Makes: a plan without its cost.
+ */
+#include "gen/plan.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    MAX_THREADS = 1024,
+    MAX_PACK_BYTES = 16, /* of one load or store instruction */
+    MAX_PACK_ROWS = 48,  /* windows that a thread can hold in registers */
+    MAX_WINDOW = 16,     /* points of a thread in 1D register tiling */
+    MAX_REGISTERS = 255,
+    MAX_BLOCK_EXTENT = 1 << 28,
+};
+
+int plan_walk_axis(method m, int dims) {
+    return m == METHOD_COARSENED || m == METHOD_REGISTER ? dims - 1 : -1;
+}
+
+static int round_up(int n, int step) {
+    return (n + step - 1) / step * step;
+}
+
+static const char *check_applies(job *j, const model *m, const schedule *s) {
+    const int walk = plan_walk_axis(s->method, m->dims);
+    for (int axis = 0; axis < AXES; axis++) {
+        const bool tiled = axis < m->dims && (axis != walk || m->dims == 1);
+        if (!tiled && s->tile[axis] > 1)
+            return axis >= m->dims
+                       ? job_print(j, "a grid of %d axes has no tile along %c", m->dims,
+                                   axis_names[axis])
+                       : job_print(j, "it walks %c: set coarsen=%c%d instead of a tile along it",
+                                   axis_names[axis], axis_names[axis], s->tile[axis]);
+        if (axis != walk && s->coarsen[axis] > 1)
+            return walk < 0 ? job_print(j, "it has no coarsening; the methods coarsened and "
+                                           "register have")
+                            : job_print(j, "it coarsens along %c alone", axis_names[walk]);
+    }
+    for (int axis = 0; axis < m->dims; axis++)
+        if ((int64_t)(s->tile[axis] + 1) * (s->coarsen[axis] + 1) > MAX_BLOCK_EXTENT)
+            return job_print(j, "a block would make more than %d points along %c", MAX_BLOCK_EXTENT,
+                             axis_names[axis]);
+    if (s->time > 1)
+        return job_print(j, "it makes one time step a pass, not %d", s->time);
+    if (s->vector > 1 && s->method != METHOD_NAIVE)
+        return "it loads single elements; the method naive takes vec";
+    return NULL;
+}
+
+static const char *check_vector(job *j, const model *m, const schedule *s) {
+    const int bytes = (int)dtype_words[m->dtype].bytes * s->vector;
+    if ((s->vector & (s->vector - 1)) != 0 || bytes > MAX_PACK_BYTES)
+        return job_print(j, "vec=%d: packs have a power of two elements and at most %d bytes",
+                         s->vector, MAX_PACK_BYTES);
+    if (s->tile[0] % s->vector != 0)
+        return job_print(j, "tile=%d: x must be a multiple of vec=%d", s->tile[0], s->vector);
+    return NULL;
+}
+
+/* The kernel's axes: a walked axis comes last; a 2D grid that is walked along y is (x, −, y). */
+static void lay_axes(const model *m, plan *p) {
+    for (int k = 0; k < AXES; k++)
+        p->axes[k] = k < m->dims ? k : -1;
+    if (plan_walk_axis(p->schedule.method, m->dims) == 1) {
+        p->axes[1] = -1;
+        p->axes[2] = 1;
+    }
+    for (int k = 0; k < AXES; k++) {
+        p->low[k] = p->axes[k] < 0 ? 0 : m->low[p->axes[k]];
+        p->high[k] = p->axes[k] < 0 ? 0 : m->high[p->axes[k]];
+    }
+    for (int i = 0; i < m->array_count; i++) {
+        const model_array *from = &m->arrays[i];
+        p->kernel_array[i] = -1;
+        if (!from->used)
+            continue;
+        plan_array *to = &p->arrays[p->array_count];
+        to->array = i;
+        int reach = 0;
+        for (int k = 0; k < AXES; k++) {
+            to->low[k] = p->axes[k] < 0 ? 0 : from->low[p->axes[k]];
+            to->high[k] = p->axes[k] < 0 ? 0 : from->high[p->axes[k]];
+            reach += to->low[k] + to->high[k];
+        }
+        to->staged = p->template_id == TEMPLATE_SUMS || p->template_id == TEMPLATE_WINDOW ||
+                     (p->template_id != TEMPLATE_NAIVE && reach > 0);
+        p->kernel_array[i] = p->array_count++;
+    }
+}
+
+static template_id choose_template(const plan_facts *f, const schedule *s) {
+    switch (s->method) {
+    case METHOD_TILED:
+        return TEMPLATE_TILED;
+    case METHOD_COARSENED:
+        return f->model->dims == 1 ? TEMPLATE_TILED : TEMPLATE_COARSENED;
+    case METHOD_REGISTER:
+        if (f->model->dims == 1)
+            return TEMPLATE_WINDOW;
+        return f->column_or_plane ? TEMPLATE_REGISTER : TEMPLATE_SUMS;
+    default:
+        return TEMPLATE_NAIVE;
+    }
+}
+
+/* Tile and walk along kernel axes. In 1D a window of registers takes a divisor of the coarsening.
+ */
+static void lay_tile(const model *m, plan *p) {
+    const schedule *s = &p->schedule;
+    const int walk_axis = plan_walk_axis(s->method, m->dims);
+    const int coarsen = walk_axis < 0 ? 1 : s->coarsen[walk_axis];
+    for (int k = 0; k < AXES; k++)
+        p->tile[k] =
+            p->axes[k] < 0 || (p->axes[k] == walk_axis && m->dims > 1) ? 1 : s->tile[p->axes[k]];
+    p->walk = coarsen;
+    if (m->dims == 1 && walk_axis == 0) {
+        p->walk = p->template_id == TEMPLATE_WINDOW ? MAX_WINDOW : 1;
+        while (coarsen % p->walk != 0)
+            p->walk--;
+        p->tile[0] *= coarsen / p->walk;
+    }
+    for (int k = 0; k < AXES; k++)
+        p->per_block[k] = p->tile[k];
+    if (p->template_id == TEMPLATE_WINDOW)
+        p->per_block[0] *= p->walk;
+    else
+        p->per_block[2] *= p->walk;
+}
+
+/* A thread a point (or pack) while the block has room; then each thread makes several. */
+static void lay_threads(const model *m, plan *p, int most) {
+    int points[AXES] = {p->tile[0] / p->schedule.vector, p->tile[1], p->tile[2]};
+    if (m->dims == 1 && p->schedule.method != METHOD_NAIVE && p->schedule.coarsen[0] > 1)
+        points[0] = p->schedule.tile[0];
+    int room = most;
+    for (int k = 0; k < AXES; k++) {
+        const int limit = k == 2 && room > 64 ? 64 : room; /* a block's z has at most 64 threads */
+        p->block[k] = points[k] < limit ? points[k] : limit;
+        room /= p->block[k];
+    }
+}
+
+static int padded(int64_t i) {
+    return (int)(i + (i >> 5));
+}
+
+/* Places the staged arrays one after the other. Returns the bytes, which may be too many. */
+static int64_t lay_shared(const model *m, plan *p) {
+    const int planes = p->low[2] + 1 + p->high[2];
+    int64_t elements = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        plan_array *a = &p->arrays[i];
+        if (!a->staged)
+            continue;
+        const int64_t width = (int64_t)p->tile[0] + a->low[0] + a->high[0];
+        const int64_t height = (int64_t)p->tile[1] + a->low[1] + a->high[1];
+        a->shared = elements < INT32_MAX ? (int)elements : 0;
+        if (p->template_id == TEMPLATE_WINDOW)
+            elements += padded((int64_t)p->per_block[0] + a->low[0] + a->high[0]) + 1;
+        else if (p->template_id == TEMPLATE_TILED)
+            elements += width * height * ((int64_t)p->tile[2] + a->low[2] + a->high[2]);
+        else
+            elements += width * height * (p->template_id == TEMPLATE_COARSENED ? planes : 1);
+    }
+    if (p->template_id == TEMPLATE_WINDOW) {
+        p->results = (int)elements;
+        p->result_pitch = padded(p->per_block[0]) + 1;
+        elements += (int64_t)p->result_pitch * m->output_count;
+    }
+    return elements * (int64_t)dtype_words[m->dtype].bytes;
+}
+
+/* Registers of a thread: addresses and indices, what the method holds, and the expression's own. */
+static int64_t registers(const model *m, const plan *p) {
+    const int64_t words = (int64_t)dtype_words[m->dtype].bytes / 4;
+    const int64_t columns = (int64_t)((p->tile[0] + p->block[0] - 1) / p->block[0]) *
+                            ((p->tile[1] + p->block[1] - 1) / p->block[1]);
+    int64_t held = m->points < 24 ? m->points : 24;
+    if (p->template_id == TEMPLATE_WINDOW) {
+        held = 0;
+        for (int i = 0; i < p->array_count; i++)
+            held += p->walk + p->arrays[i].low[0] + p->arrays[i].high[0];
+    } else if (p->template_id == TEMPLATE_REGISTER) {
+        for (int i = 0; i < p->array_count; i++)
+            held += p->arrays[i].staged ? columns * (p->low[2] + 1 + p->high[2]) : 0;
+    } else if (p->template_id == TEMPLATE_SUMS) {
+        held += columns * m->output_count * (p->low[2] + 1 + p->high[2]);
+    } else if (p->template_id == TEMPLATE_NAIVE) {
+        held *= p->schedule.vector;
+    }
+    return 26 + words * held;
+}
+
+plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
+               const char **refusal) {
+    const model *m = f->model;
+    plan *p = job_alloc(j, sizeof *p);
+    p->schedule = *s;
+    p->target = t;
+    *refusal = check_applies(j, m, s);
+    if (*refusal == NULL)
+        *refusal = check_vector(j, m, s);
+    if (*refusal != NULL)
+        return NULL;
+    p->template_id = choose_template(f, s);
+    if (p->template_id == TEMPLATE_SUMS && !f->linear) {
+        *refusal = "one plane in shared memory serves a shape off its column and plane only where "
+                   "partial sums can be kept, that is for linear updates";
+        return NULL;
+    }
+    lay_axes(m, p);
+    lay_tile(m, p);
+    int64_t need = 0;
+    for (int most = MAX_THREADS; most >= 128; most /= 2) {
+        lay_threads(m, p, most);
+        need = registers(m, p);
+        if (need * round_up(p->block[0] * p->block[1] * p->block[2], 32) <=
+            t->registers_per_multiprocessor)
+            break;
+    }
+    if (need > MAX_REGISTERS && p->template_id != TEMPLATE_NAIVE) {
+        *refusal = job_print(j,
+                             "a thread would need about %lld registers and has %d; take a "
+                             "smaller tile or less coarsening",
+                             (long long)need, MAX_REGISTERS);
+        return NULL;
+    }
+    p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
+    const int64_t shared = lay_shared(m, p);
+    if (shared > t->shared_per_block) {
+        *refusal = job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
+                             (long long)shared, t->arch, t->shared_per_block);
+        return NULL;
+    }
+    p->shared_bytes = (size_t)shared;
+    if (s->vector > 1 && f->row_count > MAX_PACK_ROWS) {
+        *refusal =
+            job_print(j, "vec=%d: the shape has more rows than a thread can hold", s->vector);
+        return NULL;
+    }
+    return p;
+}

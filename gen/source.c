@@ -1,0 +1,240 @@
+/* Lays the template and its includes into one file under a header that says what made it.
+   Takes: a model and a plan. Makes: the program, text and launch facts. */
+#include "gen/source_internal.h"
+
+#include "gen/optimise.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define GENERATOR "stencilgen 0.1.0"
+
+extern const char template_common[], template_grid[], template_staging[];
+extern const char template_naive[], template_tiled[], template_coarsened[], template_register[],
+    template_sums[], template_window[];
+
+static const struct {
+    const char *file; /* under templates/, for readers of the source */
+    const char *text;
+    bool barriers;
+} templates[TEMPLATE_COUNT] = {
+    [TEMPLATE_NAIVE] = {"naive.cu", template_naive, false},
+    [TEMPLATE_TILED] = {"tiled.cu", template_tiled, true},
+    [TEMPLATE_COARSENED] = {"coarsened.cu", template_coarsened, true},
+    [TEMPLATE_REGISTER] = {"register.cu", template_register, true},
+    [TEMPLATE_SUMS] = {"sums.cu", template_sums, true},
+    [TEMPLATE_WINDOW] = {"window.cu", template_window, true},
+};
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+/* The order of the grids: for each field its current values, its previous ones, its new ones, as
+   far as it has them. Returns how many there are before `field`, or after all fields. */
+static int grids_before(const model *m, int field) {
+    int count = 0;
+    for (int f = 0; f < field; f++)
+        count += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
+    return count;
+}
+
+int source_read_grid(const model *m, int array) {
+    return grids_before(m, m->arrays[array].field) + m->arrays[array].previous;
+}
+
+int source_write_grid(const model *m, int field) {
+    const model_field *f = &m->fields[field];
+    assert(f->use != USE_IN);
+    return grids_before(m, field) + (f->use == USE_INOUT) * f->levels;
+}
+
+static void list_arrays(job *j, const model *m, program *p) {
+    p->array_count = grids_before(m, m->field_count);
+    p->arrays = job_array(j, (size_t)p->array_count, sizeof *p->arrays);
+    program_array *a = p->arrays;
+    for (int i = 0; i < m->field_count; i++) {
+        const model_field *f = &m->fields[i];
+        const int current = (int)(a - p->arrays);
+        if (f->use != USE_OUT)
+            *a++ = (program_array){f->name, f->name, false, -1, -1};
+        if (f->use != USE_OUT && f->levels == 2)
+            *a++ = (program_array){job_print(j, "%s.prev", f->name), f->name, false, -1, -1};
+        if (f->use == USE_OUT)
+            *a++ = (program_array){f->name, f->name, true, -1, -1};
+        else if (f->use == USE_INOUT)
+            *a++ = (program_array){job_print(j, "%s.next", f->name), f->name, true, current,
+                                   f->levels == 2 ? current + 1 : -1};
+    }
+    p->parameter_count = m->parameter_count;
+    p->parameters = job_array(j, (size_t)m->parameter_count, sizeof *p->parameters);
+    for (int i = 0; i < m->parameter_count; i++)
+        p->parameters[i] = (program_parameter){m->parameters[i].name, m->parameters[i].has_value,
+                                               m->parameters[i].value};
+}
+
+static program *describe(job *j, const model *m, const plan *p) {
+    program *out = job_alloc(j, sizeof *out);
+    out->name = m->name;
+    out->target = p->target->arch;
+    out->dims = m->dims;
+    out->element_bytes = dtype_words[m->dtype].bytes;
+    out->bytes_per_point = model_bytes_per_point(m);
+    list_arrays(j, m, out);
+    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
+    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)out->array_count +
+                         parameters * out->element_bytes;
+    out->arguments_bytes = (bytes + 7) / 8 * 8;
+    out->launch_count = 1;
+    out->launches = job_array(j, 1, sizeof *out->launches);
+    program_launch *l = out->launches;
+    l->entry = job_print(j, "%s_kernel", m->name);
+    l->shared_bytes = p->shared_bytes;
+    l->barriers = templates[p->template_id].barriers;
+    l->vector = p->schedule.vector;
+    for (int k = 0; k < AXES; k++) {
+        l->axes[k] = p->axes[k];
+        l->per_block[k] = p->per_block[k];
+        l->block[k] = p->block[k];
+    }
+    return out;
+}
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+static void comment(text *t, const char *label, const char *lines) {
+    while (*lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        text_printf(t, "// %-8s%.*s\n", label, (int)length, lines);
+        label = "";
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+static void write_launch_example(text *t, const model *m, const program *program) {
+    static const char *const extents[] = {"nx", "ny", "nz"};
+    const program_launch *l = program->launches;
+    text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, for "
+                "dense arrays of\n// shape (");
+    for (int axis = m->dims - 1; axis >= 0; axis--)
+        text_printf(t, "%s%s", extents[axis], axis > 0 ? ", " : "");
+    text_add(t, ") in device memory:\n//     Arguments a = {};\n");
+    for (int k = 0; k < AXES; k++) {
+        const char *extent = l->axes[k] < 0 ? "1" : extents[l->axes[k]];
+        text_printf(t, "//     a.size[%d] = a.end[%d] = %s;\n", k, k, extent);
+    }
+    for (int i = 0; i < program->array_count; i++) {
+        const program_array *a = &program->arrays[i];
+        text_printf(t, "//     a.grid[%d] = {array_%d, %s, %s}; // %s, %s\n", i, i,
+                    l->axes[1] == 1 ? "nx" : "0",
+                    l->axes[2] == 2   ? "nx * ny"
+                    : l->axes[2] == 1 ? "nx"
+                                      : "0",
+                    a->name, a->written ? "written" : "read");
+    }
+    for (int i = 0; i < program->parameter_count; i++)
+        text_printf(t, "//     a.parameter[%d] = %s;\n", i, program->parameters[i].name);
+    if (l->shared_bytes > 48 * 1024)
+        text_printf(t,
+                    "//     cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                    "%zu);\n",
+                    l->entry, l->shared_bytes);
+    text_add(t, "//     dim3 blocks(");
+    for (int k = 0; k < AXES; k++) {
+        text_add(t, k > 0 ? ", " : "");
+        if (l->axes[k] < 0)
+            text_add(t, "1");
+        else if (l->per_block[k] == 1)
+            text_add(t, extents[l->axes[k]]);
+        else
+            text_printf(t, "(%s + %d) / %d", extents[l->axes[k]], l->per_block[k] - 1,
+                        l->per_block[k]);
+    }
+    text_printf(t, ");\n//     %s<<<blocks, dim3(%d, %d, %d), %zu>>>(a);\n", l->entry, l->block[0],
+                l->block[1], l->block[2], l->shared_bytes);
+    if (l->vector > 1)
+        text_printf(t,
+                    "// Set a.aligned = 1 where nx and all addresses are multiples of %d "
+                    "elements.\n",
+                    l->vector);
+}
+
+static void write_header(text *t, const model *m, const plan *p, const program *program) {
+    const expr_count emitted = source_operations(t->job, m);
+    text_printf(t,
+                "// %s: a CUDA kernel made by %s from a spec; change the spec, not this file.\n"
+                "//\n",
+                m->name, GENERATOR);
+    text model_text = text_new(t->job), plan_line = text_new(t->job), work = text_new(t->job);
+    model_print(m, &model_text);
+    comment(t, "spec", model_text.data);
+    schedule_print(&p->schedule, m->dims, &plan_line);
+    comment(t, "plan", plan_line.data);
+    comment(t, "target", p->target->arch);
+    text_number(&work, model_textbook_operations(m), 15);
+    text_add(&work, " operations a point by the textbook, ");
+    text_number(&work, emitted.additions + emitted.multiplications + emitted.others, 15);
+    text_add(&work, " as written here; at least ");
+    text_number(&work, program->bytes_per_point, 15);
+    text_add(&work, " bytes of device memory a point");
+    comment(t, "work", work.data);
+    text_add(t, "//\n");
+    write_launch_example(t, m, program);
+    text_add(t, "\n");
+}
+
+/* Copies a template, each `#include "name"` line replaced by that text. */
+static void lay_in(text *t, const char *template_text, const char *plan_header) {
+    const struct {
+        const char *line, *text;
+    } includes[] = {
+        {"#include \"common.cuh\"", template_common},
+        {"#include \"plan.h\"", plan_header},
+        {"#include \"grid.cuh\"", template_grid},
+        {"#include \"staging.cuh\"", template_staging},
+    };
+    while (*template_text != '\0') {
+        const size_t length = strcspn(template_text, "\n") + 1;
+        const char *replacement = NULL;
+        for (size_t i = 0; i < sizeof includes / sizeof includes[0]; i++)
+            if (strlen(includes[i].line) + 1 == length &&
+                memcmp(template_text, includes[i].line, length - 1) == 0)
+                replacement = includes[i].text;
+        if (replacement != NULL) {
+            text_add(t, "\n");
+            text_add(t, replacement);
+        } else {
+            text_add_bytes(t, template_text, length);
+        }
+        template_text += length;
+    }
+}
+
+const char *source_plan_header(job *j, const model *m, const plan *p) {
+    text t = text_new(j);
+    source_write_plan(&t, m, p, describe(j, m, p));
+    return t.data;
+}
+
+program *source_make(job *j, const model *m, const plan *p) {
+    program *out = describe(j, m, p);
+    text header = text_new(j), t = text_new(j);
+    source_write_plan(&header, m, p, out);
+    write_header(&t, m, p, out);
+    lay_in(&t, templates[p->template_id].text, header.data);
+    out->source = t.data;
+    return out;
+}
+
+/* ---- operations -------------------------------------------------------------------------- */
+
+void source_optimised(job *j, const model *m, expr_id roots[MAX_FIELDS]) {
+    expr_id written[MAX_FIELDS];
+    for (int o = 0; o < m->output_count; o++)
+        written[o] = m->outputs[o].value;
+    optimise(j, m->pool, m->dtype, written, m->output_count, roots);
+}
+
+expr_count source_operations(job *j, const model *m) {
+    expr_id roots[MAX_FIELDS];
+    source_optimised(j, m, roots);
+    return expr_count_shared(m->pool, j, roots, m->output_count);
+}

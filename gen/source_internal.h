@@ -1,0 +1,16 @@
+/* What the two halves of the source writer share. */
+#ifndef SG_GEN_SOURCE_INTERNAL_H
+#define SG_GEN_SOURCE_INTERNAL_H
+
+#include "gen/source.h"
+
+/* Where the arguments hold an array of the model, and a field's new values. */
+int source_read_grid(const model *, int array);
+int source_write_grid(const model *, int field);
+
+/* The outputs' expressions, rewritten for fewer operations. */
+void source_optimised(job *, const model *, expr_id roots[MAX_FIELDS]);
+
+void source_write_plan(text *, const model *, const plan *, const program *);
+
+#endif

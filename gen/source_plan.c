@@ -1,0 +1,204 @@
+/* The generated plan.h: what a template must know, as C++ constants and functions.
+   Takes: a model, a plan and where its grids stand. Makes: text. */
+#include "gen/source_internal.h"
+
+#include "gen/emit.h"
+#include "gen/optimise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void triple(text *t, const char *name, const int v[AXES]) {
+    text_printf(t, "constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name, v[1], name,
+                v[2]);
+}
+
+static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f) {
+    text_add(t, "namespace plan {\n");
+    triple(t, "tile", p->tile);
+    triple(t, "threads", p->block);
+    text_printf(t, "constexpr int arrays = %d, outputs = %d;\n", p->array_count, m->output_count);
+    triple(t, "low", p->low); /* how far the shape reaches below and above its point */
+    triple(t, "high", p->high);
+    if (p->template_id == TEMPLATE_NAIVE)
+        text_printf(t, "constexpr int vector = %d, rows = %d;\n", p->schedule.vector, f->row_count);
+    if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
+        p->template_id == TEMPLATE_SUMS)
+        text_printf(t, "constexpr int walk = %d, walk_low = %d, walk_high = %d;\n", p->walk,
+                    p->low[2], p->high[2]);
+    if (p->template_id == TEMPLATE_WINDOW)
+        text_printf(t, "constexpr int walk = %d, results = %d, result_pitch = %d;\n", p->walk,
+                    p->results, p->result_pitch);
+    text_add(t, "} // namespace plan\n\n");
+}
+
+static void write_arguments(text *t, const model *m, const program *program) {
+    text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
+    text_add(t, "struct Grid {\n"
+                "    Real *data; // cell (0, 0, 0)\n"
+                "    long long stride_y, stride_z; // in elements; cells of a row are neighbours\n"
+                "};\n"
+                "struct Arguments {\n"
+                "    long long size[3], begin[3], end[3]; // the grid, and the box to update\n"
+                "    long long first[3]; // the first block, where a grid takes several launches\n"
+                "    int aligned, unused; // whether every row starts at a multiple of a pack\n");
+    text_printf(t, "    Grid grid[%d]; //", program->array_count);
+    for (int i = 0; i < program->array_count; i++)
+        text_printf(t, "%s %s", i > 0 ? "," : "", program->arrays[i].name);
+    text_printf(t, "\n    Real parameter[%d];", m->parameter_count > 0 ? m->parameter_count : 1);
+    for (int i = 0; i < m->parameter_count; i++)
+        text_printf(t, "%s %s", i > 0 ? "," : " //", m->parameters[i].name);
+    text_printf(t,
+                "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
+                program->arguments_bytes, program->arguments_bytes);
+}
+
+static void write_arrays(text *t, const model *m, const plan *p, const program *program) {
+    text_add(t, "// The arrays that taps read, and how far.\ntemplate <int array> struct Array;\n");
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        const int grid = source_read_grid(m, a->array);
+        text_printf(t, "template <> struct Array<%d> { // %s\n", i, program->arrays[grid].name);
+        text_printf(t, "    static constexpr int grid = %d;\n", grid);
+        text_printf(t,
+                    "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
+                    "low_z = %d, high_z = %d;\n",
+                    a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
+        if (p->template_id != TEMPLATE_NAIVE) {
+            text_printf(t, "    static constexpr bool staged = %s; // in shared memory, from\n",
+                        a->staged ? "true" : "false");
+            text_printf(t, "    static constexpr int shared = %d;\n", a->shared);
+        }
+        text_add(t, "};\n");
+    }
+    text_add(t, "template <int output> struct Output;\n");
+    for (int o = 0; o < m->output_count; o++) {
+        const int grid = source_write_grid(m, m->outputs[o].field);
+        text_printf(t,
+                    "template <> struct Output<%d> { // %s\n"
+                    "    static constexpr int grid = %d, current = %d;\n};\n",
+                    o, program->arrays[grid].name, grid, program->arrays[grid].reads);
+    }
+    text_add(t, "\n");
+}
+
+static void write_boundaries(text *t, const model *m, const plan *p) {
+    text_add(t, "enum class Boundary {");
+    for (int b = 0; b < BOUNDARY_COUNT; b++)
+        text_printf(t, "%s%s", b > 0 ? ", " : " ", boundary_words[b].name);
+    text_add(t, " };\ntemplate <int axis, int side> struct Edge;\n");
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2; side++) {
+            const model_side none = {BOUNDARY_CLAMP, 0}; /* never reached: nothing reaches there */
+            const model_side *s = p->axes[k] < 0 ? &none : &m->sides[p->axes[k]][side];
+            text_printf(t,
+                        "template <> struct Edge<%d, %d> {\n"
+                        "    static constexpr Boundary kind = Boundary::%s;\n",
+                        k, side, boundary_words[s->kind].name);
+            text_add(t, "    static __device__ __forceinline__ Real value() {\n        return ");
+            emit_constant(t, m->dtype, s->kind == BOUNDARY_CONSTANT ? s->value : 0);
+            text_add(t, ";\n    }\n};\n");
+        }
+    text_add(t, "\n");
+}
+
+static void write_rows(text *t, const plan *p, const plan_facts *f) {
+    if (p->template_id != TEMPLATE_NAIVE || p->schedule.vector == 1)
+        return;
+    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
+    for (int r = 0; r < f->row_count; r++)
+        text_printf(t,
+                    "template <> struct Row<%d> {\n"
+                    "    static constexpr int array = %d, dy = %d, dz = %d, low = %d, high = %d;\n"
+                    "};\n",
+                    r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz,
+                    f->rows[r].low, f->rows[r].high);
+    text_add(t, "\n");
+}
+
+static void write_update(text *t, const model *m, const emitter *e) {
+    expr_id roots[MAX_FIELDS];
+    const char *targets[MAX_FIELDS];
+    source_optimised(t->job, m, roots);
+    for (int o = 0; o < m->output_count; o++)
+        targets[o] = job_print(t->job, "out[%d] =", o);
+    text_printf(t,
+                "// One point; taps come from `at`.\n"
+                "template <class At>\n"
+                "__device__ __forceinline__ void update_point(const At &at, const Arguments "
+                "&arguments,\n                                             Real (&out)[%d]) {\n",
+                m->output_count);
+    emit_statements(t, e, roots, targets, m->output_count, false);
+    text_add(t, "}\n");
+}
+
+/* The taps of one plane: what it adds to output o of the point dz planes below it. */
+static expr_id plane_sum(job *j, const model *m, const linear_form *form, int axis, int dz) {
+    expr_id sum = EXPR_NONE;
+    for (int i = 0; i < form->count; i++) {
+        const linear_term *term = &form->terms[i];
+        if (term->d[axis] != dz)
+            continue;
+        const expr_id tap = expr_tap(m->pool, term->array, term->d);
+        const expr_id product = expr_make(m->pool, EXPR_MULTIPLY, term->weight, tap, EXPR_NONE);
+        sum = sum == EXPR_NONE ? product : expr_make(m->pool, EXPR_ADD, sum, product, EXPR_NONE);
+    }
+    (void)j;
+    return sum;
+}
+
+static void write_sums(text *t, const model *m, const plan *p, const emitter *e) {
+    const int depth = p->low[2] + 1 + p->high[2], axis = p->axes[2];
+    expr_id *sums = job_array(t->job, (size_t)(depth * m->output_count), sizeof *sums);
+    const char **targets = job_array(t->job, (size_t)(depth * m->output_count), sizeof *targets);
+    expr_id rest[MAX_FIELDS];
+    const char *rest_targets[MAX_FIELDS];
+    int count = 0, rests = 0;
+    for (int o = 0; o < m->output_count; o++) {
+        linear_form form;
+        model_linear(m, o, &form);
+        for (int k = 0; k < depth; k++) {
+            const expr_id sum = plane_sum(t->job, m, &form, axis, p->high[2] - k);
+            if (sum == EXPR_NONE)
+                continue;
+            targets[count] = job_print(t->job, "sum[%d][%d] +=", o, k);
+            sums[count++] = sum;
+        }
+        if (form.rest != EXPR_NONE) {
+            rest_targets[rests] = job_print(t->job, "out[%d] +=", o);
+            rest[rests++] = form.rest;
+        }
+    }
+    expr_id *rewritten = job_array(t->job, (size_t)count, sizeof *rewritten);
+    optimise(t->job, m->pool, m->dtype, sums, count, rewritten);
+    text_printf(t,
+                "// What the plane at hand adds to the points around it: sum[output][k] belongs to "
+                "the point\n// k - %d planes away.\n"
+                "template <class At>\n"
+                "__device__ __forceinline__ void add_plane(const At &at, const Arguments "
+                "&arguments,\n                                          Real (&sum)[%d][%d]) {\n",
+                p->high[2], m->output_count, depth);
+    emit_statements(t, e, rewritten, targets, count, true);
+    text_printf(t,
+                "}\n\n// What does not depend on any tap.\n"
+                "__device__ __forceinline__ void finish_sums(const Arguments &arguments, "
+                "Real (&out)[%d]) {\n",
+                m->output_count);
+    emit_statements(t, e, rest, rest_targets, rests, true);
+    text_add(t, "}\n");
+}
+
+void source_write_plan(text *t, const model *m, const plan *p, const program *program) {
+    const plan_facts *f = plan_facts_new(t->job, m);
+    const emitter e = {m, p->axes, p->kernel_array};
+    text_printf(t, "#define STENCIL_KERNEL %s\n\n", program->launches[0].entry);
+    write_constants(t, m, p, f);
+    write_arguments(t, m, program);
+    write_arrays(t, m, p, program);
+    write_boundaries(t, m, p);
+    write_rows(t, p, f);
+    if (p->template_id == TEMPLATE_SUMS)
+        write_sums(t, m, p, &e);
+    else
+        write_update(t, m, &e);
+}

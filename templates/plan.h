@@ -1,0 +1,94 @@
+// An example of the plan that stencilgen writes, so that editors index the templates and nvcc
+// compiles them as they stand: a 3D star of radius 1 over two arrays. The generator's own plan.h
+// takes its place; docs/architecture.md lists what every plan must define.
+
+#define STENCIL_KERNEL example_kernel
+
+using Real = float;
+
+namespace plan {
+constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
+constexpr int threads_x = 32, threads_y = 8, threads_z = 1;
+constexpr int walk = 16;
+constexpr int vector = 1;
+constexpr int arrays = 2, outputs = 1, rows = 6;
+constexpr int low_x = 1, low_y = 1, low_z = 1;
+constexpr int high_x = 1, high_y = 1, high_z = 1;
+constexpr int walk_low = 1, walk_high = 1;
+constexpr int results = 1000, result_pitch = 600;
+constexpr bool partial_sums = false;
+} // namespace plan
+
+struct Grid {
+    Real *data;
+    long long stride_y, stride_z;
+};
+struct Arguments {
+    long long size[3], begin[3], end[3], first[3];
+    int aligned, unused;
+    Grid grid[3];
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
+
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 1, high_y = 1, low_z = 1, high_z = 1;
+    static constexpr bool staged = true;
+    static constexpr int shared = 0;
+};
+template <> struct Array<1> { // c
+    static constexpr int grid = 1;
+    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
+    static constexpr bool staged = false;
+    static constexpr int shared = 0;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 2, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <int axis, int side> struct Edge {
+    static constexpr Boundary kind = Boundary::fixed;
+    static __device__ __forceinline__ Real value() {
+        return 0.0f;
+    }
+};
+
+template <int row> struct Row;
+template <> struct Row<0> {
+    static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
+};
+template <> struct Row<1> {
+    static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0;
+};
+template <> struct Row<2> {
+    static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0;
+};
+template <> struct Row<3> {
+    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
+};
+template <> struct Row<4> {
+    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0;
+};
+template <> struct Row<5> {
+    static constexpr int array = 1, dy = 0, dz = 0, low = 0, high = 0;
+};
+
+template <class At>
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real sum = at.template tap<0, -1, 0, 0>() + at.template tap<0, 1, 0, 0>() +
+                     at.template tap<0, 0, -1, 0>() + at.template tap<0, 0, 1, 0>() +
+                     at.template tap<0, 0, 0, -1>() + at.template tap<0, 0, 0, 1>();
+    out[0] = u_c + at.template tap<1, 0, 0, 0>() * (sum - 6.0f * u_c) * arguments.parameter[0];
+}
+
+template <class At>
+__device__ __forceinline__ void add_plane(const At &, const Arguments &, Real (&)[1][3]) {
+}
+__device__ __forceinline__ void finish_sums(const Arguments &, Real (&)[1]) {
+}

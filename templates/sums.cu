@@ -1,0 +1,74 @@
+// sums: the register method for linear updates whose shape leaves the column and the plane of its
+// point, such as a box. A block walks the last axis; each plane, once in shared memory, adds what it
+// gives to the points around it, and the registers hold the sums of the planes not yet finished.
+//
+//        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
+//        z     sum |r|   <--   [ plane at z with its halo: shared memory ]
+//        z-1   sum |r|         this one is then complete
+#include "common.cuh"
+#include "plan.h"
+#include "grid.cuh"
+#include "staging.cuh"
+
+constexpr int depth = plan::walk_low + 1 + plan::walk_high;
+
+struct AtPlane {
+    const Real *shared;
+    Place place;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        static_assert(dz == 0, "sums are added plane by plane");
+        return shared[Array<array>::shared + Staged<array>::at(place.x + dx, place.y + dy)];
+    }
+};
+
+// sum[c][o][k] gathers output o of the point k - walk_high planes from the current one: the plane at
+// z gives its taps (dx, dy, dz) to the points at z - dz.
+using Sums = Real[columns][plan::outputs][depth];
+
+__device__ __forceinline__ void shift(Sums &sum) {
+#pragma unroll
+    for (int c = 0; c < columns; ++c)
+#pragma unroll
+        for (int o = 0; o < plan::outputs; ++o) {
+#pragma unroll
+            for (int k = 0; k + 1 < depth; ++k)
+                sum[c][o][k] = sum[c][o][k + 1];
+            sum[c][o][depth - 1] = 0;
+        }
+}
+
+__device__ __forceinline__ void walk_sums(const Arguments &a, bool inner, const Point &origin,
+                                          Real *shared) {
+    Sums sum = {};
+    const Index end = min(origin.z + plan::walk, a.end[2]);
+    for (Index z = origin.z - plan::walk_low; z < end + plan::walk_high; ++z) {
+        load_plane(a, inner, origin, z, 0, shared);
+        __syncthreads(); // the plane is complete
+#pragma unroll
+        for (int c = 0; c < columns; ++c) {
+            const Place place(c);
+            if (!wanted(a, inner, place, origin))
+                continue;
+            add_plane(AtPlane{shared, place}, a, sum[c]);
+            if (z - plan::walk_high < origin.z)
+                continue;
+            Real out[plan::outputs];
+#pragma unroll
+            for (int o = 0; o < plan::outputs; ++o)
+                out[o] = sum[c][o][0];
+            finish_sums(a, out);
+            finish(a, inner, {origin.x + place.x, origin.y + place.y, z - plan::walk_high}, out);
+        }
+        shift(sum);
+        __syncthreads(); // all have read the plane, which the next step overwrites
+    }
+}
+
+extern "C" __global__ void
+    __launch_bounds__(plan::threads_x *plan::threads_y)
+        STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    Real *const shared = reinterpret_cast<Real *>(shared_bytes());
+    const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::walk);
+    const bool inner = block_inside(arguments, origin, plan::tile_x, plan::tile_y, plan::walk);
+    walk_sums(arguments, inner, origin, shared);
+}
