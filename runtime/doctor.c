@@ -1,0 +1,134 @@
+/* What this machine offers and what is missing. Takes: options as for sg_open. Makes: a finding for
+   the driver, the GPU, NVRTC, the host compiler and the device that sg_open would choose; each says
+   where it was found and why there, or the cure. */
+#include "base/text.h"
+#include "runtime/context.h"
+#include "runtime/cpu_compile.h"
+#include "runtime/cuda_driver.h"
+
+#include <string.h>
+
+typedef struct examination {
+    const sg_options *asked; /* the caller's; NULL for the defaults */
+    sg_options options;
+    sg_finding finding;
+    void *user;
+} examination;
+
+static void report(const examination *e, const char *what, bool usable, const char *words) {
+    e->finding(e->user, what, usable, words);
+}
+
+/* "13.0" for 13000. */
+static const char *cuda_version(job *j, int version) {
+    return job_print(j, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* False where there is none. */
+static bool examine_driver(job *j, const examination *e) {
+    cuda_driver driver;
+    const char *why = NULL;
+    if (!cuda_driver_open(j, &driver, &why)) {
+        report(e, "driver", false, why);
+        return false;
+    }
+    int version = 0;
+    const cu_result code = driver.driver_version(&version);
+    const char *words = code == CU_OK
+                            ? job_print(j, "for CUDA %s", cuda_version(j, version))
+                            : job_print(j, "of unknown version: %s", cuda_error(&driver, j, code));
+    report(e, "driver", code == CU_OK,
+           job_print(j, "%s, %s, %s", words, driver.library.path, driver.library.reason));
+    return true;
+}
+
+static const char *describe_gpu(job *j, int index, const device_facts *f) {
+    text t = text_new(j);
+    text_printf(&t, "GPU %d, %s, %s, %d multiprocessors, ", index, f->name, f->arch,
+                f->multiprocessors);
+    text_number(&t, (double)f->memory / (1 << 30), 3);
+    text_add(&t, " GiB");
+    return t.data;
+}
+
+static void examine_gpu(job *j, const examination *e, bool driver) {
+    if (!driver) {
+        report(e, "GPU", false, "none can be used without a driver");
+        return;
+    }
+    const device_options options = {.index = e->options.device_index};
+    const char *why = NULL;
+    device *d = device_cuda.open(j, &options, &why);
+    if (d == NULL) {
+        report(e, "GPU", false, why);
+        return;
+    }
+    const char *words = describe_gpu(j, options.index, d->ops->facts(d));
+    d->ops->close(d);
+    report(e, "GPU", true, words);
+}
+
+static void examine_nvrtc(job *j, const examination *e) {
+    const char *why = NULL;
+    nvrtc *n = nvrtc_open(j, e->options.nvrtc, &why);
+    if (n == NULL) {
+        report(e, "NVRTC", false, why);
+        return;
+    }
+    const char *words =
+        job_print(j, "%s, %s, %s", nvrtc_version(n), nvrtc_path(n), nvrtc_reason(n));
+    nvrtc_close(n);
+    report(e, "NVRTC", true, words);
+}
+
+static void examine_compiler(job *j, const examination *e) {
+    const char *why = NULL;
+    const cpu_compiler *c = cpu_compiler_find(j, &why);
+    if (c == NULL)
+        report(e, "host compiler", false, why);
+    else
+        report(e, "host compiler", true,
+               job_print(j, "%s, %s, %s", cpu_compiler_name(c), c->path, c->reason));
+}
+
+/* Asks sg_open itself, so that the answer cannot differ from what a program gets. */
+static void examine_choice(job *j, const examination *e) {
+    sg_context *context = NULL;
+    const sg_status status = sg_open(&context, e->asked);
+    sg_device_info info = {.struct_size = sizeof info};
+    if (status != SG_OK || sg_device(context, &info) != SG_OK) {
+        const char *words = job_print(j, "%s", sg_error(context));
+        sg_close(context);
+        report(e, "device", false, words);
+        return;
+    }
+    const char *reason = "because that is what was asked for";
+    if (e->options.device == NULL || strcmp(e->options.device, "auto") == 0)
+        reason = strcmp(info.device, "cuda") == 0 ? "because there is a GPU"
+                                                  : "because there is no GPU to use";
+    const char *words = job_print(j, "%s (%s, %s), %s", info.device, info.name, info.arch, reason);
+    sg_close(context);
+    report(e, "device", true, words);
+}
+
+static void examine(job *j, void *argument) {
+    examination *e = argument;
+    context_read(j, &e->options, sizeof e->options, e->asked, "sg_options");
+    const bool driver = examine_driver(j, e);
+    examine_gpu(j, e, driver);
+    examine_nvrtc(j, e);
+    examine_compiler(j, e);
+    examine_choice(j, e);
+}
+
+sg_status sg_doctor(const sg_options *options, sg_finding finding, void *user) {
+    if (finding == NULL)
+        return SG_ERROR_USAGE;
+    examination e = {.asked = options, .finding = finding, .user = user};
+    job *j;
+    const fault failed = job_run(&allocator_libc, examine, &e, &j);
+    if (failed != FAULT_NONE && j != NULL)
+        report(&e, "doctor", false, job_error_text(j));
+    job_end(j);
+    return (sg_status)failed;
+}

@@ -1,0 +1,184 @@
+/* NVRTC: opening it and not, what it makes of good and bad sources, and from several threads.
+   Without an NVRTC on the machine only the first part can be tested; the rest is skipped and says
+   so. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "runtime/nvrtc.h"
+
+/* 100 floats a thread that are indexed while running live in local memory: 400 bytes. */
+static const char source[] =
+    "extern \"C\" __global__ void k(const float *a, float *b, int n) {\n"
+    "    __shared__ float s[64];\n"
+    "    float l[100];\n"
+    "    for (int i = 0; i < 100; i++)\n"
+    "        l[i] = a[i * n];\n"
+    "    s[threadIdx.x] = l[n];\n"
+    "    __syncthreads();\n"
+    "    b[threadIdx.x] = s[63 - threadIdx.x] + l[n + 1];\n"
+    "}\n"
+    "extern \"C\" __global__ void small(float *b) { b[threadIdx.x] = 1; }\n";
+
+typedef struct work {
+    const char *path, *source, *arch;
+    bool ptx;
+    bool missing; /* out */
+    nvrtc_result result;
+} work;
+
+static void close_nvrtc(void *n) {
+    nvrtc_close(n);
+}
+
+static void compile(job *j, void *argument) {
+    work *w = argument;
+    const char *why = NULL;
+    nvrtc *n = nvrtc_open(j, w->path, &why);
+    if (n == NULL) {
+        w->missing = true;
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
+    }
+    job_defer(j, close_nvrtc, n);
+    const program p = {.name = "heat", .source = w->source};
+    w->result = nvrtc_compile(n, j, &p, w->arch, w->ptx);
+    job_keep(j, n);
+    nvrtc_close(n);
+}
+
+/* The caller ends the job. */
+static job *must_compile(work *w) {
+    job *j;
+    const fault f = job_run(&allocator_libc, compile, w, &j);
+    if (w->missing) {
+        print_message("no NVRTC: %s\n", job_error_text(j));
+        job_end(j);
+        skip();
+    }
+    if (f != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    return j;
+}
+
+static void expect_error(work w, const char *const *expected) {
+    job *j;
+    const fault f = job_run(&allocator_libc, compile, &w, &j);
+    if (w.missing && w.path == NULL) {
+        job_end(j);
+        skip();
+    }
+    assert_int_equal(f, FAULT_COMPILER);
+    for (; *expected != NULL; expected++)
+        if (strstr(job_error(j), *expected) == NULL)
+            fail_msg("\"%s\" is not in \"%s\"", *expected, job_error(j));
+    job_end(j);
+}
+
+static void check_missing(void **unused) {
+    (void)unused;
+    const work given = {.path = "none"};
+    expect_error(given, (const char *const[]){"NVRTC is switched off by the caller", NULL});
+    const work nowhere = {.path = "/nowhere/libnvrtc.so"};
+    expect_error(nowhere, (const char *const[]){"given by the caller cannot be used",
+                                                "/nowhere/libnvrtc.so", "set SG_NVRTC", NULL});
+    const work other = {.path = "libc.so.6"};
+    expect_error(other, (const char *const[]){"libc.so.6", "it has no nvrtcVersion", NULL});
+}
+
+static void check_cubin(void **unused) {
+    (void)unused;
+    static const char *const archs[] = {"sm_80", "sm_90", "sm_90a"};
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        work w = {.source = source, .arch = archs[i]};
+        job *j = must_compile(&w);
+        assert_true(w.result.binary.size > 1000);
+        assert_memory_equal(w.result.binary.data, "\177ELF", 4);
+        assert_in_range(w.result.registers, 16, 255);
+        assert_int_equal(w.result.shared_bytes, 256);
+        assert_int_equal(w.result.local_bytes, 400);
+        assert_true(w.result.seconds > 0 && w.result.seconds < 600);
+        job_end(j);
+    }
+}
+
+static void check_no_shared(void **unused) {
+    (void)unused;
+    work w = {.source = strstr(source, "extern \"C\" __global__ void small"), .arch = "sm_90"};
+    job *j = must_compile(&w);
+    assert_in_range(w.result.registers, 1, 16);
+    assert_int_equal(w.result.shared_bytes, 0);
+    assert_int_equal(w.result.local_bytes, 0);
+    job_end(j);
+}
+
+static void check_ptx(void **unused) {
+    (void)unused;
+    work w = {.source = source, .arch = "sm_90", .ptx = true};
+    job *j = must_compile(&w);
+    const char *ptx = w.result.binary.data;
+    assert_int_equal(strlen(ptx), w.result.binary.size);
+    assert_non_null(strstr(ptx, ".target sm_90"));
+    assert_non_null(strstr(ptx, ".visible .entry k("));
+    assert_int_equal(w.result.registers, -1);
+    job_end(j);
+}
+
+static void check_bad_source(void **unused) {
+    (void)unused;
+    const work w = {.source = "__global__ void k() {\n    unknown = 1;\n    other = 2;\n}\n",
+                    .arch = "sm_90"};
+    expect_error(w, (const char *const[]){"NVRTC_ERROR_COMPILATION (6)", "heat.cu(2): error",
+                                          "\"unknown\" is undefined", "heat.cu(3): error",
+                                          "2 errors detected", NULL});
+}
+
+static void check_bad_arch(void **unused) {
+    (void)unused;
+    static const char *const archs[] = {"sm_10", "sm_", "sm_90x", "sm_900", "compute_90", "", "90"};
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        const work w = {.source = source, .arch = archs[i]};
+        expect_error(w, (const char *const[]){"cannot compile for", archs[i],
+                                              "the architectures it knows are", "sm_80, ", NULL});
+    }
+}
+
+static void *compile_in_thread(void *argument) {
+    (void)argument;
+    work w = {.source = source, .arch = "sm_90"};
+    job *j;
+    const bool fine =
+        job_run(&allocator_libc, compile, &w, &j) == FAULT_NONE && w.result.local_bytes == 400;
+    job_end(j);
+    return fine ? argument : NULL;
+}
+
+static void check_threads(void **unused) {
+    (void)unused;
+    work w = {.source = source, .arch = "sm_90"};
+    job_end(must_compile(&w)); /* or skips */
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, compile_in_thread, threads), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result = NULL;
+        pthread_join(threads[i], &result);
+        assert_ptr_equal(result, threads);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_missing),    cmocka_unit_test(check_cubin),
+        cmocka_unit_test(check_no_shared),  cmocka_unit_test(check_ptx),
+        cmocka_unit_test(check_bad_source), cmocka_unit_test(check_bad_arch),
+        cmocka_unit_test(check_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
