@@ -1,0 +1,139 @@
+/* The doctor's findings: with a GPU's driver (a stand-in), without, with NVRTC switched off, and
+   with nothing usable at all. Needs: FAKE_CUDA, the path of the stand-in. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+
+#include "runtime/stencilgen.h"
+#include "tests/unit/fake/cuda.h"
+
+enum { FINDINGS = 16 };
+
+typedef struct findings {
+    int count;
+    struct {
+        char *what, *text;
+        int usable;
+    } list[FINDINGS];
+} findings;
+
+static void note(void *user, const char *what, int usable, const char *text) {
+    findings *f = user;
+    assert_true(f->count < FINDINGS);
+    f->list[f->count].what = strdup(what);
+    f->list[f->count].text = strdup(text);
+    f->list[f->count++].usable = usable;
+}
+
+static void forget(findings *f) {
+    for (int i = 0; i < f->count; i++) {
+        free(f->list[i].what);
+        free(f->list[i].text);
+    }
+    f->count = 0;
+}
+
+static void expect(const findings *f, const char *what, int usable, const char *text) {
+    for (int i = 0; i < f->count; i++) {
+        if (strcmp(f->list[i].what, what) != 0)
+            continue;
+        if (strstr(f->list[i].text, text) == NULL)
+            fail_msg("%s: \"%s\" is not in \"%s\"", what, text, f->list[i].text);
+        assert_int_equal(f->list[i].usable, usable);
+        return;
+    }
+    fail_msg("there is no finding about %s", what);
+}
+
+static fake_cuda_state *fake;
+
+static int set_up(void **unused) {
+    (void)unused;
+    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return 1;
+    fake_cuda_function *find;
+    void *address = dlsym(handle, "fake_cuda");
+    memcpy(&find, &address, sizeof address);
+    fake = find();
+    return 0;
+}
+
+static int reset(void **unused) {
+    (void)unused;
+    *fake = (fake_cuda_state){.device_count = 1};
+    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
+    setenv("SG_NVRTC", "none", 1);
+    return 0;
+}
+
+static void check_gpu(void **unused) {
+    (void)unused;
+    findings f = {0};
+    assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
+    assert_int_equal(f.count, 5);
+    expect(&f, "driver", 1, "for CUDA 13.0, ");
+    expect(&f, "driver", 1, FAKE_CUDA ", given by SG_CUDA_DRIVER");
+    expect(&f, "GPU", 1, "GPU 0, Fake GPU, sm_90, 132 multiprocessors, 80 GiB");
+    expect(&f, "NVRTC", 0, "NVRTC is switched off by SG_NVRTC");
+    expect(&f, "device", 1, "cuda (Fake GPU, sm_90), because there is a GPU");
+    forget(&f);
+    const sg_options cpu = {.struct_size = sizeof cpu, .device = "cpu", .nvrtc = "/no/libnvrtc.so"};
+    assert_int_equal(sg_doctor(&cpu, note, &f), SG_OK);
+    expect(&f, "device", 1, "cpu (");
+    expect(&f, "device", 1, "because that is what was asked for");
+    expect(&f, "NVRTC", 0, "/no/libnvrtc.so");
+    forget(&f);
+    assert_int_equal(fake->retained, 0);
+    assert_int_equal(fake->depth, 0);
+}
+
+static void check_no_gpu(void **unused) {
+    (void)unused;
+    findings f = {0};
+    fake->device_count = 0;
+    assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
+    expect(&f, "driver", 1, "for CUDA 13.0");
+    expect(&f, "GPU", 0, "CUDA_ERROR_NO_DEVICE");
+    expect(&f, "host compiler", 1, "/");
+    expect(&f, "device", 1, "cpu (");
+    expect(&f, "device", 1, "because there is no GPU to use");
+    forget(&f);
+    setenv("SG_CUDA_DRIVER", "none", 1);
+    assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
+    expect(&f, "driver", 0, "is switched off by SG_CUDA_DRIVER");
+    expect(&f, "GPU", 0, "none can be used without a driver");
+    forget(&f);
+    const sg_options cuda = {.struct_size = sizeof cuda, .device = "cuda"};
+    assert_int_equal(sg_doctor(&cuda, note, &f), SG_OK);
+    expect(&f, "device", 0, "is switched off by SG_CUDA_DRIVER");
+    forget(&f);
+}
+
+static void check_bad_options(void **unused) {
+    (void)unused;
+    findings f = {0};
+    const sg_options nowhere = {.struct_size = sizeof nowhere, .device = "abacus"};
+    assert_int_equal(sg_doctor(&nowhere, note, &f), SG_OK);
+    expect(&f, "device", 0, "unknown device 'abacus'");
+    forget(&f);
+    const sg_options unset = {.device = "cpu"};
+    assert_int_equal(sg_doctor(&unset, note, &f), SG_ERROR_USAGE);
+    expect(&f, "doctor", 0, "struct_size of sg_options is 0");
+    forget(&f);
+    assert_int_equal(sg_doctor(NULL, NULL, NULL), SG_ERROR_USAGE);
+}
+
+int main(void) {
+#define TEST(function) cmocka_unit_test_setup(function, reset)
+    const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu),
+                                       TEST(check_bad_options)};
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
