@@ -1,0 +1,15 @@
+# A stand-in for the CUDA driver's library, which some unit tests load in its place.
+add_library(fake_cuda MODULE ${CMAKE_CURRENT_LIST_DIR}/cuda.c)
+target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+foreach(name test_cuda test_doctor test_loader)
+  add_dependencies(${name} fake_cuda)
+  target_compile_definitions(${name} PRIVATE FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
+endforeach()
+
+# Only this test looks at a CUDA header, where there is one.
+find_path(SG_CUDA_HEADERS cuda.h HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda
+          PATH_SUFFIXES include)
+mark_as_advanced(SG_CUDA_HEADERS)
+if(SG_CUDA_HEADERS)
+  target_include_directories(test_cuda_abi SYSTEM PRIVATE ${SG_CUDA_HEADERS})
+endif()
