@@ -9,27 +9,30 @@
 #include <string.h>
 
 static void triple(text *t, const char *name, const int v[AXES]) {
-    text_printf(t, "constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name, v[1], name,
-                v[2]);
+    text_printf(t, "    static constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name,
+                v[1], name, v[2]);
 }
 
 static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f) {
-    text_add(t, "namespace plan {\n");
+    text_add(t, "struct plan {\n");
     triple(t, "tile", p->tile);
     triple(t, "threads", p->block);
-    text_printf(t, "constexpr int arrays = %d, outputs = %d;\n", p->array_count, m->output_count);
+    text_printf(t, "    static constexpr int threads = threads_x * threads_y * threads_z;\n");
+    text_printf(t, "    static constexpr int arrays = %d, outputs = %d;\n", p->array_count,
+                m->output_count);
     triple(t, "low", p->low); /* how far the shape reaches below and above its point */
     triple(t, "high", p->high);
     if (p->template_id == TEMPLATE_NAIVE)
-        text_printf(t, "constexpr int vector = %d, rows = %d;\n", p->schedule.vector, f->row_count);
+        text_printf(t, "    static constexpr int vector = %d, rows = %d;\n", p->schedule.vector,
+                    f->row_count);
     if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
         p->template_id == TEMPLATE_SUMS)
-        text_printf(t, "constexpr int walk = %d, walk_low = %d, walk_high = %d;\n", p->walk,
-                    p->low[2], p->high[2]);
+        text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
+                    p->walk, p->low[2], p->high[2]);
     if (p->template_id == TEMPLATE_WINDOW)
-        text_printf(t, "constexpr int walk = %d, results = %d, result_pitch = %d;\n", p->walk,
-                    p->results, p->result_pitch);
-    text_add(t, "} // namespace plan\n\n");
+        text_printf(t, "    static constexpr int walk = %d, results = %d, result_pitch = %d;\n",
+                    p->walk, p->results, p->result_pitch);
+    text_add(t, "};\n\n");
 }
 
 static void write_arguments(text *t, const model *m, const program *program) {
@@ -65,9 +68,10 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
                     "low_z = %d, high_z = %d;\n",
                     a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
         if (p->template_id != TEMPLATE_NAIVE) {
-            text_printf(t, "    static constexpr bool staged = %s; // in shared memory, from\n",
-                        a->staged ? "true" : "false");
-            text_printf(t, "    static constexpr int shared = %d;\n", a->shared);
+            text_printf(t,
+                        "    static constexpr bool staged = %s; // in shared memory ...\n"
+                        "    static constexpr int shared = %d;     // ... from this element on\n",
+                        a->staged ? "true" : "false", a->shared);
         }
         text_add(t, "};\n");
     }
@@ -86,26 +90,37 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
     text_add(t, "enum class Boundary {");
     for (int b = 0; b < BOUNDARY_COUNT; b++)
         text_printf(t, "%s%s", b > 0 ? ", " : " ", boundary_words[b].name);
-    text_add(t, " };\ntemplate <int axis, int side> struct Edge;\n");
+    text_add(t, " };\n"
+                "template <Boundary rule> struct Side {\n"
+                "    static constexpr Boundary kind = rule;\n"
+                "    static __device__ __forceinline__ Real value() {\n"
+                "        return 0;\n    }\n};\n"
+                "// Below (0) and above (1) the grid along each of the kernel's axes.\n"
+                "template <int axis, int side> struct Edge;\n");
     for (int k = 0; k < AXES; k++)
         for (int side = 0; side < 2; side++) {
             const model_side none = {BOUNDARY_CLAMP, 0}; /* never reached: nothing reaches there */
             const model_side *s = p->axes[k] < 0 ? &none : &m->sides[p->axes[k]][side];
-            text_printf(t,
-                        "template <> struct Edge<%d, %d> {\n"
-                        "    static constexpr Boundary kind = Boundary::%s;\n",
-                        k, side, boundary_words[s->kind].name);
-            text_add(t, "    static __device__ __forceinline__ Real value() {\n        return ");
-            emit_constant(t, m->dtype, s->kind == BOUNDARY_CONSTANT ? s->value : 0);
-            text_add(t, ";\n    }\n};\n");
+            text_printf(t, "template <> struct Edge<%d, %d> : Side<Boundary::%s> {", k, side,
+                        boundary_words[s->kind].name);
+            if (s->kind == BOUNDARY_CONSTANT) {
+                text_add(t, "\n    static __device__ __forceinline__ Real value() {\n"
+                            "        return ");
+                emit_constant(t, m->dtype, s->value);
+                text_add(t, ";\n    }\n");
+            }
+            text_add(t, "};\n");
         }
     text_add(t, "\n");
 }
 
 static void write_rows(text *t, const plan *p, const plan_facts *f) {
-    if (p->template_id != TEMPLATE_NAIVE || p->schedule.vector == 1)
+    if (p->template_id != TEMPLATE_NAIVE)
         return;
-    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
+    text_add(t, "// The rows of x that a point's taps read, where packs are loaded.\n"
+                "template <int row> struct Row;\n");
+    if (p->schedule.vector == 1)
+        return;
     for (int r = 0; r < f->row_count; r++)
         text_printf(t,
                     "template <> struct Row<%d> {\n"

@@ -6,18 +6,18 @@
 
 using Real = float;
 
-namespace plan {
-constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
-constexpr int threads_x = 32, threads_y = 8, threads_z = 1;
-constexpr int walk = 16;
-constexpr int vector = 1;
-constexpr int arrays = 2, outputs = 1, rows = 6;
-constexpr int low_x = 1, low_y = 1, low_z = 1;
-constexpr int high_x = 1, high_y = 1, high_z = 1;
-constexpr int walk_low = 1, walk_high = 1;
-constexpr int results = 1000, result_pitch = 600;
-constexpr bool partial_sums = false;
-} // namespace plan
+struct plan {
+    static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 8, threads_z = 1, threads = 256;
+    static constexpr int walk = 16;
+    static constexpr int vector = 1;
+    static constexpr int arrays = 2, outputs = 1, rows = 6;
+    static constexpr int low_x = 1, low_y = 1, low_z = 1;
+    static constexpr int high_x = 1, high_y = 1, high_z = 1;
+    static constexpr int walk_low = 1, walk_high = 1;
+    static constexpr int results = 1000, result_pitch = 600;
+    static constexpr bool partial_sums = false;
+};
 
 struct Grid {
     Real *data;
@@ -50,12 +50,13 @@ template <> struct Output<0> { // u.next
 };
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
-template <int axis, int side> struct Edge {
-    static constexpr Boundary kind = Boundary::fixed;
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
     static __device__ __forceinline__ Real value() {
-        return 0.0f;
+        return 0;
     }
 };
+template <int axis, int side> struct Edge : Side<Boundary::fixed> {};
 
 template <int row> struct Row;
 template <> struct Row<0> {

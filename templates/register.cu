@@ -21,7 +21,7 @@ constexpr bool has_plane = Array<array>::low_x + Array<array>::high_x + Array<ar
 
 // The columns of all arrays at the thread's points: value[c][walk_low + dz].
 template <int array> struct Columns {
-    Real value[columns][depth];
+    Real value[Place::count][depth];
     Columns<array + 1> rest;
     template <int wanted> __device__ __forceinline__ auto &of() {
         if constexpr (wanted == array)
@@ -63,7 +63,7 @@ __device__ __forceinline__ void read_ahead(const Arguments &a, bool inner, const
         if constexpr (has_column<array>) {
             auto &column = held.template of<array>();
 #pragma unroll
-            for (int c = 0; c < columns; ++c) {
+            for (int c = 0; c < Place::count; ++c) {
                 const Place place(c);
                 if (wanted(a, inner, place, origin))
                     column.value[c][plan::walk_low + ahead] = fetch<array>(
@@ -105,7 +105,7 @@ __device__ __forceinline__ void fill_planes(const Arguments &a, bool inner, cons
         if constexpr (has_plane<array>) {
             Real *plane = shared + Array<array>::shared;
 #pragma unroll
-            for (int c = 0; c < columns; ++c) {
+            for (int c = 0; c < Place::count; ++c) {
                 const Place place(c);
                 if (wanted(a, inner, place, origin))
                     plane[Staged<array>::at(place.x, place.y)] =
@@ -113,13 +113,13 @@ __device__ __forceinline__ void fill_planes(const Arguments &a, bool inner, cons
             }
             // A tile that the box cuts short needs cells beyond the box that no column holds.
             if (inner) {
-                for (int i = thread_in_block(); i < Halo<array>::cells; i += threads) {
+                for (int i = thread_in_block(); i < Halo<array>::cells; i += plan::threads) {
                     const Halo<array> h(i);
                     plane[Staged<array>::at(h.x, h.y)] =
                         fetch<array>(a, true, origin.x + h.x, origin.y + h.y, z);
                 }
             } else {
-                for (int i = thread_in_block(); i < Staged<array>::plane; i += threads) {
+                for (int i = thread_in_block(); i < Staged<array>::plane; i += plan::threads) {
                     const int x = i % Staged<array>::width - Array<array>::low_x;
                     const int y = i / Staged<array>::width - Array<array>::low_y;
                     const bool own = x >= 0 && x < plan::tile_x && y >= 0 && y < plan::tile_y &&
@@ -138,7 +138,7 @@ template <int array = 0> __device__ __forceinline__ void shift(Columns<0> &held)
         if constexpr (has_column<array>) {
             auto &column = held.template of<array>();
 #pragma unroll
-            for (int c = 0; c < columns; ++c)
+            for (int c = 0; c < Place::count; ++c)
 #pragma unroll
                 for (int k = 0; k + 1 < depth; ++k)
                     column.value[c][k] = column.value[c][k + 1];
@@ -162,7 +162,7 @@ __device__ __forceinline__ void walk_columns(const Arguments &a, bool inner, con
         fill_planes(a, inner, origin, z, held, shared);
         __syncthreads(); // the plane is complete
 #pragma unroll
-        for (int c = 0; c < columns; ++c) {
+        for (int c = 0; c < Place::count; ++c) {
             const Place place(c);
             if (!wanted(a, inner, place, origin))
                 continue;

@@ -16,14 +16,13 @@ template <int array> struct Staged {
 __device__ __forceinline__ int thread_in_block() {
     return (threadIdx.z * plan::threads_y + threadIdx.y) * plan::threads_x + threadIdx.x;
 }
-constexpr int threads = plan::threads_x * plan::threads_y * plan::threads_z;
 
 // Loads `planes` planes of one array's box, the first at z, into `to`; p is the tile's first point.
 template <int array>
 __device__ __forceinline__ void load_planes(const Arguments &a, bool inner, const Point &p, Index z,
                                             int planes, Real *to) {
     using Box = Staged<array>;
-    for (int i = thread_in_block(); i < Box::plane * planes; i += threads) {
+    for (int i = thread_in_block(); i < Box::plane * planes; i += plan::threads) {
         const int plane = i / Box::plane, in_plane = i % Box::plane;
         const Index x = p.x - Array<array>::low_x + in_plane % Box::width;
         const Index y = p.y - Array<array>::low_y + in_plane / Box::width;
@@ -41,16 +40,14 @@ __device__ __forceinline__ Real fetch_own(const Arguments &a, const Point &p) {
 
 // ---- walking the last axis ------------------------------------------------------------------
 
-constexpr int columns_x = (plan::tile_x + plan::threads_x - 1) / plan::threads_x;
-constexpr int columns_y = (plan::tile_y + plan::threads_y - 1) / plan::threads_y;
-constexpr int columns = columns_x * columns_y; // points of a plane that a thread makes
-
-// In the tile, the c-th point of this thread.
+// In the tile, the c-th of a thread's points in a plane.
 struct Place {
+    static constexpr int across = (plan::tile_x + plan::threads_x - 1) / plan::threads_x;
+    static constexpr int count = across * ((plan::tile_y + plan::threads_y - 1) / plan::threads_y);
     int x, y;
     __device__ __forceinline__ explicit Place(int c)
-        : x(threadIdx.x + c % columns_x * plan::threads_x),
-          y(threadIdx.y + c / columns_x * plan::threads_y) {
+        : x(threadIdx.x + c % across * plan::threads_x),
+          y(threadIdx.y + c / across * plan::threads_y) {
     }
     __device__ __forceinline__ bool in_tile() const {
         return (plan::tile_x % plan::threads_x == 0 || x < plan::tile_x) &&

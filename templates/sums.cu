@@ -23,11 +23,11 @@ struct AtPlane {
 
 // sum[c][o][k] gathers output o of the point k - walk_high planes from the current one: the plane at
 // z gives its taps (dx, dy, dz) to the points at z - dz.
-using Sums = Real[columns][plan::outputs][depth];
+using Sums = Real[Place::count][plan::outputs][depth];
 
 __device__ __forceinline__ void shift(Sums &sum) {
 #pragma unroll
-    for (int c = 0; c < columns; ++c)
+    for (int c = 0; c < Place::count; ++c)
 #pragma unroll
         for (int o = 0; o < plan::outputs; ++o) {
 #pragma unroll
@@ -45,7 +45,7 @@ __device__ __forceinline__ void walk_sums(const Arguments &a, bool inner, const 
         load_plane(a, inner, origin, z, 0, shared);
         __syncthreads(); // the plane is complete
 #pragma unroll
-        for (int c = 0; c < columns; ++c) {
+        for (int c = 0; c < Place::count; ++c) {
             const Place place(c);
             if (!wanted(a, inner, place, origin))
                 continue;
