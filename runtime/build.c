@@ -156,6 +156,7 @@ static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
     k->texts[SG_TEXT_SOURCE] = k->program->source;
     k->texts[SG_TEXT_DTYPE] = dtype_words[m->dtype].name;
     k->texts[SG_TEXT_BOUNDARY] = build_boundary(j, m);
+    k->texts[SG_TEXT_ARCH] = k->program->target;
 }
 
 static void write_info(job *j, sg_kernel *k, const build_request *r, const plan *p) {

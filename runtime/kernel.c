@@ -13,7 +13,7 @@
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
     if (k != NULL && which == SG_TEXT_ARCH)
         return k->program->target;
-    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_BOUNDARY;
+    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_ARCH;
     return known && k->texts[which] != NULL ? k->texts[which] : "";
 }
 

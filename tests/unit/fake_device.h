@@ -1,0 +1,149 @@
+/* A device that computes nothing: its memory is the host's, and it remembers what it was asked to
+   launch. Takes: what the runtime asks of a device. Makes: a record for a test to look at, and
+   kernels of a given program without building one. */
+#ifndef TESTS_FAKE_DEVICE_H
+#define TESTS_FAKE_DEVICE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "runtime/launch.h"
+
+enum { FAKE_LAUNCHES = 1024 };
+
+typedef struct fake_launch {
+    int which;
+    int64_t grid[3];
+    size_t bytes;
+    unsigned char arguments[LAUNCH_BYTES];
+    void *stream;
+} fake_launch;
+
+typedef struct fake_device {
+    device base;
+    fake_launch launches[FAKE_LAUNCHES]; /* the first of them */
+    int launch_count, copy_count;
+    size_t copied; /* bytes */
+    int fail_with; /* a code that launches fail with; 0: they succeed */
+} fake_device;
+
+static device *fake_open(job *j, const device_options *options, const char **why);
+
+static void fake_close(device *d) {
+    free(d);
+}
+
+static const device_facts *fake_facts(const device *d) {
+    static const device_facts facts = {.device = "cpu", .name = "a fake", .arch = "cpu"};
+    (void)d;
+    return &facts;
+}
+
+static fault fake_launch_kernel(device *d, const module *m, int which, const int64_t grid[3],
+                                const void *arguments, size_t bytes, void *stream, int *code) {
+    fake_device *f = (fake_device *)d;
+    assert_non_null(m);
+    if (f->fail_with != 0) {
+        *code = f->fail_with;
+        return FAULT_DEVICE;
+    }
+    if (f->launch_count < FAKE_LAUNCHES) {
+        fake_launch *l = &f->launches[f->launch_count];
+        *l = (fake_launch){.which = which, .bytes = bytes, .stream = stream};
+        memcpy(l->grid, grid, sizeof l->grid);
+        memcpy(l->arguments, arguments, bytes);
+    }
+    f->launch_count++;
+    return FAULT_NONE;
+}
+
+static void fake_copy(device *d, job *j, void *to, const void *from, size_t bytes, void *stream) {
+    fake_device *f = (fake_device *)d;
+    (void)j;
+    (void)stream;
+    memcpy(to, from, bytes);
+    f->copy_count++;
+    f->copied += bytes;
+}
+
+static const char *fake_code_name(const device *d, int code) {
+    (void)d;
+    return code == 77 ? "FAKE_ERROR_77" : "FAKE_ERROR_OTHER";
+}
+
+static void fake_unload(device *d, module *m) {
+    (void)d;
+    (void)m;
+}
+
+static const device_ops fake_ops = {.name = "cpu",
+                                    .open = fake_open,
+                                    .close = fake_close,
+                                    .facts = fake_facts,
+                                    .unload = fake_unload,
+                                    .launch = fake_launch_kernel,
+                                    .copy = fake_copy,
+                                    .code_name = fake_code_name};
+
+static device *fake_open(job *j, const device_options *options, const char **why) {
+    (void)options;
+    (void)why;
+    fake_device *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "no memory");
+    f->base.ops = &fake_ops;
+    return &f->base;
+}
+
+static fake_device *fake_of(const sg_kernel *k) {
+    return (fake_device *)k->context->device;
+}
+
+/* A kernel of a program, as building would have made it. */
+typedef struct fake_making {
+    sg_context *context;
+    const program *program;
+    sg_kernel *kernel;
+} fake_making;
+
+static void fake_make(job *j, void *argument) {
+    fake_making *m = argument;
+    sg_kernel *k = job_alloc(j, sizeof *k);
+    program *p = job_alloc(j, sizeof *p);
+    *p = *m->program;
+    const size_t count = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
+    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)p->array_count +
+                         p->element_bytes * count;
+    p->arguments_bytes = (bytes + 7) / 8 * 8;
+    k->context = m->context;
+    k->job = j;
+    k->program = p;
+    k->module = (module *)k; /* the fake never looks into it */
+    k->texts[SG_TEXT_DTYPE] = p->element_bytes == sizeof(float) ? "float" : "double";
+    pthread_mutex_init(&k->lock, NULL);
+    m->kernel = k;
+}
+
+static sg_kernel *fake_kernel(const program *p) {
+    const device_ops *const kinds[] = {&fake_ops};
+    fake_making m = {.program = p};
+    job *j;
+    assert_int_equal(context_open(&m.context, NULL, kinds, 1), SG_OK);
+    assert_int_equal(job_run(&allocator_libc, fake_make, &m, &j), FAULT_NONE);
+    return m.kernel;
+}
+
+static void fake_end(sg_kernel *k) {
+    sg_context *c = k->context;
+    sg_release(k);
+    sg_close(c);
+}
+
+#endif
