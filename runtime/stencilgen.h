@@ -115,7 +115,8 @@ typedef enum sg_text {
     SG_TEXT_REASON, /* why this plan */
     SG_TEXT_SOURCE, /* the CUDA file */
     SG_TEXT_DTYPE,  /* "float" */
-    SG_TEXT_BOUNDARY /* "fixed", or one word an axis and side */
+    SG_TEXT_BOUNDARY, /* "fixed", or one word an axis and side */
+    SG_TEXT_ARCH      /* "sm_90": what it was planned and written for */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */

@@ -1,0 +1,240 @@
+/* The main job. Takes: specs. Makes: their files and a report each: built, checked, measured. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/report.h"
+
+typedef struct work {
+    session session;
+    json json;
+    buffer json_text;
+    bindings written; /* names of kernels whose files were written, with their specs */
+} work;
+
+static const char *name_of(const report *r) {
+    return sg_kernel_text(r->kernel, SG_TEXT_NAME);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* Two specs of one name would write one file twice. */
+static bool claim_name(work *w, report *r) {
+    const char *name = name_of(r);
+    for (int i = 0; i < w->written.count; i++)
+        if (strcmp(w->written.items[i].name, name) == 0) {
+            r->code = complain(EXIT_USAGE, r->spec,
+                               "two specs are named %s (the other is in %s); their files would "
+                               "replace each other",
+                               name, w->written.items[i].value);
+            buffer_printf(&r->error, "error: two specs are named %s", name);
+            return false;
+        }
+    bindings_add(&w->written, name, strlen(name), r->spec);
+    return true;
+}
+
+static bool write_file(work *w, report *r, emit which, const void *bytes, size_t count) {
+    char *path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
+    if (!output_file(path, bytes, count)) {
+        r->code = first_failure(r->code, EXIT_DATA);
+        if (r->error.length == 0)
+            buffer_printf(&r->error, "%s: error: cannot write", path);
+        free(path);
+        return false;
+    }
+    r->files[which] = path;
+    return true;
+}
+
+static void write_texts(work *w, report *r) {
+    static const struct {
+        emit which;
+        sg_text text;
+    } texts[] = {
+        {EMIT_SOURCE, SG_TEXT_SOURCE}, {EMIT_PLAN, SG_TEXT_PLAN}, {EMIT_MODEL, SG_TEXT_MODEL}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!w->session.options->emit[texts[i].which])
+            continue;
+        buffer b = {0};
+        buffer_add(&b, sg_kernel_text(r->kernel, texts[i].text));
+        if (b.length > 0 && b.data[b.length - 1] != '\n')
+            buffer_add(&b, "\n");
+        const bool good = write_file(w, r, texts[i].which, buffer_text(&b), b.length);
+        buffer_free(&b);
+        if (!good)
+            return;
+    }
+}
+
+/* ---- binaries ------------------------------------------------------------------------------ */
+
+static void note_nvrtc(void *user, const char *what, int usable, const char *text) {
+    (void)text;
+    if (strcmp(what, "NVRTC") == 0 && usable)
+        *(bool *)user = true;
+}
+
+/* Being without NVRTC is worth a line, unless a binary was asked for; a source that NVRTC refuses
+   is a failure. */
+static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
+    const options *o = w->session.options;
+    const sg_options same = {.struct_size = sizeof same, .device = o->device};
+    const char *text = sg_error(w->session.context);
+    if (strncmp(text, "error: ", 7) == 0)
+        text += 7;
+    buffer_add(&r->no_binary, text);
+    bool has_nvrtc = false;
+    if (!wanted && status == SG_ERROR_COMPILER)
+        sg_doctor(&same, note_nvrtc, &has_nvrtc);
+    if (!wanted && status == SG_ERROR_COMPILER && !has_nvrtc)
+        return;
+    buffer_printf(&r->error, "error: %s", buffer_text(&r->no_binary));
+    r->code = first_failure(r->code,
+                            complain(exit_code(status), r->spec, "%s", buffer_text(&r->no_binary)));
+}
+
+static void make_binaries(work *w, report *r) {
+    const options *o = w->session.options;
+    sg_binary ptx = {.struct_size = sizeof ptx};
+    r->binary.struct_size = sizeof r->binary;
+    progress("%s: compiling with NVRTC", name_of(r));
+    const sg_status status = sg_kernel_binary(r->kernel, SG_BINARY_CUBIN, &r->binary);
+    r->has_binary = status == SG_OK;
+    if (!r->has_binary) {
+        judge_no_binary(w, r, status, o->emit[EMIT_CUBIN] || o->emit[EMIT_PTX]);
+        return;
+    }
+    if (o->emit[EMIT_CUBIN])
+        write_file(w, r, EMIT_CUBIN, r->binary.data, r->binary.size);
+    if (!o->emit[EMIT_PTX])
+        return;
+    const sg_status ptx_status = sg_kernel_binary(r->kernel, SG_BINARY_PTX, &ptx);
+    if (ptx_status == SG_OK)
+        write_file(w, r, EMIT_PTX, ptx.data, ptx.size);
+    else
+        r->code = first_failure(r->code, session_failed(&w->session, ptx_status, &r->error));
+}
+
+/* ---- checking and measuring ---------------------------------------------------------------- */
+
+static void check(work *w, report *r, const double *parameters) {
+    const sg_check_options how = {
+        .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
+    r->check.struct_size = sizeof r->check;
+    progress("%s: checking", name_of(r));
+    const sg_status status = sg_check(r->kernel, &how, &r->check);
+    r->checked = status == SG_OK || status == SG_ERROR_CHECK;
+    if (status != SG_OK)
+        r->code = first_failure(r->code, session_failed(&w->session, status, &r->error));
+}
+
+static void measure(work *w, report *r, const double *parameters) {
+    const sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
+    r->speed.struct_size = sizeof r->speed;
+    progress("%s: measuring", name_of(r));
+    const sg_status status = sg_measure(r->kernel, &how, &r->speed);
+    r->measured = status == SG_OK;
+    if (status != SG_OK)
+        r->code = first_failure(r->code, session_failed(&w->session, status, &r->error));
+}
+
+static void exercise(work *w, report *r) {
+    const bool is_bench = w->session.options->command == COMMAND_BENCH;
+    double *parameters;
+    int count;
+    const int code =
+        session_parameters(&w->session, r->spec, r->kernel, false, &parameters, &count);
+    if (code != EXIT_DONE) {
+        r->code = first_failure(r->code, code);
+        buffer_add(&r->error, "error: a value of --set is for no parameter of this spec");
+        return;
+    }
+    if (!is_bench)
+        check(w, r, parameters);
+    if (is_bench || (r->checked && r->check.wrong == 0))
+        measure(w, r, parameters);
+    free(parameters);
+}
+
+static void build_kernel(work *w, report *r) {
+    const sg_build_options how = session_build_options(&w->session, r->index);
+    progress("%s: building", r->spec);
+    r->info.struct_size = sizeof r->info;
+    r->code = session_build(&w->session, r->spec, &how, &r->kernel, &r->error);
+    if (r->code != EXIT_DONE) {
+        r->kernel = NULL;
+        return;
+    }
+    sg_kernel_facts(r->kernel, &r->info);
+    if (w->session.options->command == COMMAND_BUILD) {
+        if (!claim_name(w, r))
+            return;
+        write_texts(w, r);
+        if (r->code == EXIT_DONE)
+            make_binaries(w, r);
+    }
+    if (r->info.launchable && r->code != EXIT_DATA && r->code != EXIT_USAGE)
+        exercise(w, r);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static int build_one(work *w, const char *spec, int index) {
+    report r = {.spec = spec, .index = index};
+    build_kernel(w, &r);
+    int code = r.code;
+    if (w->session.options->json) {
+        report_json(&r, &w->session, &w->json);
+    } else if (r.kernel != NULL) {
+        buffer text = {0};
+        report_text(&r, &w->session, &text);
+        code = first_failure(code, say(&text));
+        buffer_free(&text);
+    }
+    report_free(&r);
+    return code;
+}
+
+/* A spec file that cannot be counted has no kernel to report on, but its error. */
+static int build_spec(work *w, const char *spec) {
+    int count = 0;
+    int code = session_count(&w->session, spec, &count);
+    if (code != EXIT_DONE && w->session.options->json) {
+        report r = {.spec = spec, .code = code};
+        buffer_add(&r.error, sg_error(w->session.context));
+        report_json(&r, &w->session, &w->json);
+        report_free(&r);
+    }
+    for (int index = 0; index < count; index++)
+        code = first_failure(code, build_one(w, spec, index));
+    return code;
+}
+
+int command_build(const options *o) {
+    work w = {0};
+    if (o->folder != NULL && !output_folder(o->folder))
+        return EXIT_DATA;
+    int code = session_open(&w.session, o);
+    if (code != EXIT_DONE)
+        return code;
+    w.json.out = &w.json_text;
+    json_object(&w.json, NULL);
+    json_string(&w.json, "stencilgen", SG_VERSION);
+    json_string(&w.json, "command", command_name(o->command));
+    session_json(&w.session, &w.json);
+    json_array(&w.json, "kernels");
+    for (int i = 0; i < o->spec_count; i++)
+        code = first_failure(code, build_spec(&w, o->specs[i]));
+    json_end_array(&w.json);
+    json_integer(&w.json, "exit", code);
+    json_end_object(&w.json);
+    if (o->json)
+        code = first_failure(code, say(&w.json_text));
+    buffer_free(&w.json_text);
+    bindings_free(&w.written);
+    session_close(&w.session);
+    progress_end();
+    return code;
+}

@@ -1,0 +1,162 @@
+/* explain: what each method would cost. Takes: specs. Makes: a table for each kernel. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+
+enum { WIDTH = 100, PLAN_INDENT = 13 };
+
+static void add_head(const sg_explanation *e, int dims, buffer *out) {
+    buffer_printf(out, "%s: %s, %s, %s boundary\n", e->name, e->shape, e->dtype, e->boundary);
+    buffer_printf(out,
+                  "  textbook %.10g operations a point; %.10g bytes a point at least: at most %.2f "
+                  "operations a byte\n",
+                  e->textbook_operations, e->bytes_per_point,
+                  e->textbook_operations / e->bytes_per_point);
+    buffer_printf(out,
+                  "  emitted  %.10g operations a point: %.10g multiplications, %.10g additions, "
+                  "%.10g others\n  planned  for %s, ",
+                  e->emitted_operations, e->emitted_multiplications, e->emitted_additions,
+                  e->emitted_others, e->arch);
+    buffer_size(out, e->size, dims);
+    buffer_add(out, "\n\n");
+}
+
+/* The textbook's figure at its tile width T, and the limit as T grows. */
+static void add_textbook(const sg_method_row *row, buffer *out) {
+    buffer cell = {0};
+    if (row->textbook_operations_per_byte > 0)
+        buffer_printf(&cell, "%.2f", row->textbook_operations_per_byte);
+    else
+        buffer_add(&cell, "-");
+    if (row->textbook_tile > 0)
+        buffer_printf(&cell, " T=%.0f, to %.2f", row->textbook_tile, row->textbook_limit);
+    buffer_printf(out, "%-21s", cell.data);
+    buffer_free(&cell);
+}
+
+static void add_row(const sg_method_row *row, buffer *out) {
+    buffer_printf(out, "%c %-10s ", row->chosen ? '*' : ' ', row->method);
+    add_textbook(row, out);
+    if (row->plan == NULL) {
+        buffer_printf(out, "\n%*s", PLAN_INDENT, "");
+        buffer_wrap(out, row->refusal, PLAN_INDENT, WIDTH);
+        buffer_add(out, "\n");
+        return;
+    }
+    buffer_printf(out, "%9.2f %9.4g %8zu %8d %6d  ", row->operations_per_byte,
+                  row->loads_bytes_per_point, row->shared_bytes, row->threads, row->registers);
+    buffer_seconds(out, row->estimated_seconds);
+    buffer_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
+}
+
+static void add_table(const sg_explanation *e, buffer *out) {
+    buffer_add(out, "             textbook's           this plan's    loaded   shared  threads "
+                    "  regs\n"
+                    "  method     operations a byte     op/byte  B/point   B/block   /block "
+                    "/thread  estimate, limited by\n");
+    for (int i = 0; i < e->row_count; i++)
+        add_row(&e->rows[i], out);
+    buffer_add(out, "\n* ");
+    buffer_wrap(out, e->reason, 2, WIDTH);
+    buffer_add(out, "\n");
+}
+
+static void json_row(const sg_method_row *row, json *j) {
+    json_object(j, NULL);
+    json_string(j, "method", row->method);
+    json_bool(j, "chosen", row->chosen != 0);
+    json_number(j, "textbook_tile", row->textbook_tile);
+    json_number(j, "textbook_operations_per_byte", row->textbook_operations_per_byte);
+    json_number(j, "textbook_limit", row->textbook_limit);
+    json_string(j, "plan", row->plan);
+    json_string(j, "refusal", row->refusal);
+    if (row->plan != NULL) {
+        json_number(j, "operations_per_byte", row->operations_per_byte);
+        json_number(j, "loads_bytes_per_point", row->loads_bytes_per_point);
+        json_integer(j, "shared_bytes", (int64_t)row->shared_bytes);
+        json_integer(j, "threads", row->threads);
+        json_integer(j, "registers", row->registers);
+        json_number(j, "estimated_seconds", row->estimated_seconds);
+        json_string(j, "bound", row->bound);
+    }
+    json_end_object(j);
+}
+
+static void json_explanation(const sg_explanation *e, const char *spec, int dims, json *j) {
+    json_object(j, NULL);
+    json_string(j, "spec", spec);
+    json_string(j, "name", e->name);
+    json_string(j, "shape", e->shape);
+    json_string(j, "dtype", e->dtype);
+    json_string(j, "boundary", e->boundary);
+    json_integer(j, "points", e->points);
+    json_number(j, "textbook_operations", e->textbook_operations);
+    json_number(j, "emitted_operations", e->emitted_operations);
+    json_number(j, "emitted_multiplications", e->emitted_multiplications);
+    json_number(j, "emitted_additions", e->emitted_additions);
+    json_number(j, "emitted_others", e->emitted_others);
+    json_number(j, "bytes_per_point", e->bytes_per_point);
+    json_string(j, "arch", e->arch);
+    json_array(j, "size");
+    for (int axis = 0; axis < dims; axis++)
+        json_integer(j, NULL, e->size[axis]);
+    json_end_array(j);
+    json_string(j, "reason", e->reason);
+    json_array(j, "methods");
+    for (int i = 0; i < e->row_count; i++)
+        json_row(&e->rows[i], j);
+    json_end_array(j);
+    json_end_object(j);
+}
+
+static int explain_one(session *s, const char *spec, int index, json *j) {
+    const sg_build_options how = session_build_options(s, index);
+    sg_explanation *e;
+    int dims;
+    int code = session_dimensions(s, spec, &how, &dims);
+    if (code != EXIT_DONE)
+        return code;
+    const sg_status status = sg_explain(s->context, spec, &how, &e);
+    if (status != SG_OK)
+        return session_failed(s, status, NULL);
+    if (s->options->json) {
+        json_explanation(e, spec, dims, j);
+    } else {
+        buffer text = {0};
+        add_head(e, dims, &text);
+        add_table(e, &text);
+        code = say(&text);
+        buffer_free(&text);
+    }
+    sg_explanation_free(e);
+    return code;
+}
+
+int command_explain(const options *o) {
+    session s;
+    int code = session_open(&s, o);
+    if (code != EXIT_DONE)
+        return code;
+    buffer text = {0};
+    json j = {.out = &text};
+    json_object(&j, NULL);
+    json_string(&j, "stencilgen", SG_VERSION);
+    json_string(&j, "command", command_name(o->command));
+    json_array(&j, "kernels");
+    for (int i = 0; i < o->spec_count; i++) {
+        int count = 0;
+        code = first_failure(code, session_count(&s, o->specs[i], &count));
+        for (int index = 0; index < count; index++)
+            code = first_failure(code, explain_one(&s, o->specs[i], index, &j));
+    }
+    json_end_array(&j);
+    json_integer(&j, "exit", code);
+    json_end_object(&j);
+    if (o->json)
+        code = first_failure(code, say(&text));
+    buffer_free(&text);
+    session_close(&s);
+    return code;
+}

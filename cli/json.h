@@ -1,0 +1,27 @@
+/* Writes JSON. Takes: keys and values in order. Makes: indented JSON text in a buffer, always valid
+   UTF-8, numbers the same under every locale. A key is NULL inside an array. */
+#ifndef SG_CLI_JSON_H
+#define SG_CLI_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/buffer.h"
+
+typedef struct json {
+    buffer *out;
+    int depth;
+    bool follows; /* something precedes in this object or array */
+} json;
+
+void json_object(json *, const char *key);
+void json_array(json *, const char *key);
+void json_end_object(json *);
+void json_end_array(json *);
+void json_string(json *, const char *key, const char *value); /* NULL writes null */
+void json_integer(json *, const char *key, int64_t value);
+void json_number(json *, const char *key, double value); /* null where not finite */
+void json_bool(json *, const char *key, bool value);
+void json_null(json *, const char *key);
+
+#endif

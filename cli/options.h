@@ -1,0 +1,63 @@
+/* The command line. Takes: arguments. Makes: a command with its options, or an error.
+   One table of options is read by the parser, by --help and, through it, by the README's test. */
+#ifndef SG_CLI_OPTIONS_H
+#define SG_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/buffer.h"
+
+typedef enum command {
+    COMMAND_BUILD, /* no word: the main job */
+    COMMAND_RUN,
+    COMMAND_BENCH,
+    COMMAND_EXPLAIN,
+    COMMAND_DOCTOR,
+    COMMAND_COUNT
+} command;
+
+typedef enum emit { EMIT_SOURCE, EMIT_PTX, EMIT_CUBIN, EMIT_PLAN, EMIT_MODEL, EMIT_COUNT } emit;
+extern const char *const emit_words[EMIT_COUNT];
+extern const char *const emit_suffixes[EMIT_COUNT];
+
+/* NAME=VALUE; the name may be NULL. Both are owned. */
+typedef struct binding {
+    char *name;
+    char *value;
+    double number; /* of --set */
+} binding;
+
+typedef struct bindings {
+    binding *items;
+    int count;
+} bindings;
+
+/* `name` may be NULL; both texts are copied. Valid until the next one is added. */
+binding *bindings_add(bindings *, const char *name, size_t name_length, const char *value);
+void bindings_free(bindings *);
+
+typedef struct options {
+    command command;
+    char **specs; /* the arguments themselves */
+    int spec_count;
+    const char *folder, *arch, *device; /* NULL: not given */
+    bool emit[EMIT_COUNT];              /* EMIT_SOURCE where not given */
+    buffer schedule;                    /* "register tile=32x8 …"; empty: no constraint */
+    const char *method, *tile, *coarsen, *vector, *time;
+    bindings sets, inputs, outputs;
+    int64_t size[3]; /* 0: not given */
+    int size_count;
+    int64_t steps;
+    uint64_t seed;
+    bool json, help, version;
+} options;
+
+/* False after an error on standard error. options_free in either case. */
+bool options_parse(options *, int count, char **arguments);
+void options_free(options *);
+
+const char *command_name(command);
+void options_help(buffer *);
+
+#endif

@@ -1,0 +1,237 @@
+/* The report of one kernel, for people and for programs. docs/json.md describes the latter. */
+#include "cli/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDENT = 11, WIDTH = 100 };
+
+static int count_lines(const char *text) {
+    int lines = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        lines++;
+    return lines;
+}
+
+static const char *text_of(const report *r, sg_text which) {
+    return sg_kernel_text(r->kernel, which);
+}
+
+static void add_files(const report *r, buffer *out) {
+    for (int which = 0; which < EMIT_COUNT; which++) {
+        if (r->files[which] == NULL)
+            continue;
+        buffer_printf(out, "  %-8s %s", emit_words[which], r->files[which]);
+        if (which == EMIT_SOURCE)
+            buffer_printf(out, ", %d lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
+        buffer_add(out, "\n");
+    }
+}
+
+static void add_binary(const report *r, const session *s, buffer *out) {
+    buffer_add(out, "  binary   ");
+    if (r->has_binary) {
+        buffer_printf(out, "%s cubin: %d registers, %zu bytes shared, %d local; %s, ",
+                      text_of(r, SG_TEXT_ARCH), r->binary.registers, r->info.shared_bytes,
+                      r->binary.local_bytes, r->binary.compiler);
+        buffer_seconds(out, r->binary.seconds);
+    } else {
+        buffer_add(out, "no cubin: ");
+        buffer_wrap(out, buffer_text(&r->no_binary), INDENT, WIDTH);
+    }
+    if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
+        buffer_printf(out, "\n%*scpu: %s, ", INDENT, "", s->device.name);
+        buffer_seconds(out, r->info.compile_seconds);
+    }
+    buffer_add(out, "\n");
+}
+
+static void add_check(const report *r, buffer *out) {
+    const sg_check_result *c = &r->check;
+    buffer_add(out, "  check    ");
+    if (!r->info.launchable) {
+        buffer_printf(out, "not run: this device does not execute %s\n", text_of(r, SG_TEXT_ARCH));
+        return;
+    }
+    if (c->wrong > 0)
+        buffer_printf(out,
+                      "WRONG: %" PRId64 " of %" PRId64 " points judged; %s; seed %" PRIu64 "\n%*s",
+                      c->wrong, c->judged, c->first_wrong, c->seed, INDENT, "");
+    else
+        buffer_add(out, "right: ");
+    buffer_printf(out, "greatest error %.2g of the largest value (%.2g of the rounding bound), ",
+                  c->greatest_error, c->of_bound);
+    if (c->judged == c->points)
+        buffer_printf(out, "all %" PRId64 " points of ", c->points);
+    else
+        buffer_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
+                      c->judged, c->points);
+    buffer_size(out, r->info.size, r->info.dims);
+    if (c->undecidable > 0)
+        buffer_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
+    buffer_add(out, "\n");
+}
+
+static void add_speed(const report *r, const session *s, buffer *out) {
+    const sg_speed *v = &r->speed;
+    buffer_add(out, "  speed    ");
+    buffer_seconds(out, v->seconds);
+    buffer_printf(out, " a step, %.2g points/s, ", v->points);
+    buffer_bytes(out, v->bytes);
+    buffer_printf(out, "/s, %.2f of a copy   (median of %d on the %s device)\n", v->of_copy,
+                  v->repeats, s->device.device);
+}
+
+void report_text(const report *r, const session *s, buffer *out) {
+    buffer_printf(out, "%s: %s, %s, %s boundary\n", text_of(r, SG_TEXT_NAME),
+                  text_of(r, SG_TEXT_SHAPE), text_of(r, SG_TEXT_DTYPE),
+                  text_of(r, SG_TEXT_BOUNDARY));
+    buffer_printf(out, "  plan     %s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "");
+    buffer_wrap(out, text_of(r, SG_TEXT_REASON), INDENT, WIDTH);
+    buffer_printf(out,
+                  "\n  work     %.10g operations a point by the textbook, %.10g as emitted; %.10g "
+                  "bytes a point\n",
+                  r->info.textbook_operations, r->info.emitted_operations, r->info.bytes_per_point);
+    add_files(r, out);
+    if (s->options->command == COMMAND_BUILD) {
+        add_binary(r, s, out);
+        if (r->checked || !r->info.launchable)
+            add_check(r, out);
+    }
+    if (r->measured)
+        add_speed(r, s, out);
+}
+
+static void json_known(json *j, const char *key, int value) {
+    if (value >= 0)
+        json_integer(j, key, value);
+    else
+        json_null(j, key);
+}
+
+static void json_size(json *j, const int64_t size[3], int dims) {
+    json_array(j, "size");
+    for (int axis = 0; axis < dims; axis++)
+        json_integer(j, NULL, size[axis]);
+    json_end_array(j);
+}
+
+static void json_kernel(const report *r, json *j) {
+    json_string(j, "name", text_of(r, SG_TEXT_NAME));
+    json_string(j, "shape", text_of(r, SG_TEXT_SHAPE));
+    json_integer(j, "dims", r->info.dims);
+    json_integer(j, "points", r->info.points);
+    json_integer(j, "radius", r->info.radius);
+    json_string(j, "dtype", text_of(r, SG_TEXT_DTYPE));
+    json_string(j, "boundary", text_of(r, SG_TEXT_BOUNDARY));
+    json_string(j, "plan", text_of(r, SG_TEXT_PLAN));
+    json_string(j, "reason", text_of(r, SG_TEXT_REASON));
+    json_string(j, "arch", text_of(r, SG_TEXT_ARCH));
+    json_size(j, r->info.size, r->info.dims);
+    json_number(j, "textbook_operations", r->info.textbook_operations);
+    json_number(j, "emitted_operations", r->info.emitted_operations);
+    json_number(j, "bytes_per_point", r->info.bytes_per_point);
+    json_integer(j, "source_lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
+    json_object(j, "launch");
+    json_bool(j, "launchable", r->info.launchable != 0);
+    json_integer(j, "threads", r->info.threads);
+    json_integer(j, "shared_bytes", (int64_t)r->info.shared_bytes);
+    json_known(j, "registers", r->info.registers);
+    json_known(j, "local_bytes", r->info.local_bytes);
+    json_known(j, "blocks_resident", r->info.blocks_resident);
+    json_number(j, "compile_seconds", r->info.compile_seconds);
+    json_end_object(j);
+}
+
+static void json_files(const report *r, json *j) {
+    json_object(j, "files");
+    for (int which = 0; which < EMIT_COUNT; which++)
+        if (r->files[which] != NULL)
+            json_string(j, emit_words[which], r->files[which]);
+    json_end_object(j);
+}
+
+static void json_binary(const report *r, json *j) {
+    if (!r->has_binary) {
+        json_null(j, "cubin");
+        json_string(j, "no_cubin", r->no_binary.data);
+        return;
+    }
+    json_object(j, "cubin");
+    json_string(j, "compiler", r->binary.compiler);
+    json_number(j, "seconds", r->binary.seconds);
+    json_integer(j, "bytes", (int64_t)r->binary.size);
+    json_known(j, "registers", r->binary.registers);
+    json_known(j, "shared_bytes", r->binary.shared_bytes);
+    json_known(j, "local_bytes", r->binary.local_bytes);
+    json_end_object(j);
+    json_null(j, "no_cubin");
+}
+
+static void json_check(const report *r, json *j) {
+    const sg_check_result *c = &r->check;
+    if (!r->checked) {
+        json_null(j, "check");
+        return;
+    }
+    buffer seed = {0};
+    buffer_printf(&seed, "%" PRIu64, c->seed);
+    json_object(j, "check");
+    json_bool(j, "right", c->wrong == 0);
+    json_integer(j, "points", c->points);
+    json_integer(j, "judged", c->judged);
+    json_integer(j, "wrong", c->wrong);
+    json_integer(j, "undecidable", c->undecidable);
+    json_number(j, "greatest_error", c->greatest_error);
+    json_number(j, "of_bound", c->of_bound);
+    json_string(j, "seed", seed.data); /* up to 2^64: more than a JSON number holds */
+    json_string(j, "first_wrong", c->wrong > 0 ? c->first_wrong : NULL);
+    json_end_object(j);
+    buffer_free(&seed);
+}
+
+static void json_speed(const report *r, json *j) {
+    const sg_speed *v = &r->speed;
+    if (!r->measured) {
+        json_null(j, "speed");
+        return;
+    }
+    json_object(j, "speed");
+    json_size(j, v->size, r->info.dims);
+    json_integer(j, "repeats", v->repeats);
+    json_number(j, "seconds", v->seconds);
+    json_number(j, "fastest_seconds", v->fastest);
+    json_number(j, "slowest_seconds", v->slowest);
+    json_number(j, "points_per_second", v->points);
+    json_number(j, "bytes_per_second", v->bytes);
+    json_number(j, "copy_bytes_per_second", v->copy_bytes);
+    json_number(j, "of_copy", v->of_copy);
+    json_end_object(j);
+}
+
+void report_json(const report *r, const session *s, json *j) {
+    json_object(j, NULL);
+    json_string(j, "spec", r->spec);
+    json_integer(j, "index", r->index);
+    if (r->kernel != NULL) {
+        json_kernel(r, j);
+        if (s->options->command == COMMAND_BUILD) {
+            json_files(r, j);
+            json_binary(r, j);
+            json_check(r, j);
+        }
+        json_speed(r, j);
+    }
+    json_string(j, "error", r->error.data);
+    json_integer(j, "exit", r->code);
+    json_end_object(j);
+}
+
+void report_free(report *r) {
+    for (int which = 0; which < EMIT_COUNT; which++)
+        free(r->files[which]);
+    buffer_free(&r->no_binary);
+    buffer_free(&r->error);
+    sg_release(r->kernel);
+}

@@ -1,0 +1,28 @@
+/* The report of one kernel. Takes: what the stages found out. Makes: text for people, or JSON. */
+#ifndef SG_CLI_REPORT_H
+#define SG_CLI_REPORT_H
+
+#include "cli/session.h"
+
+typedef struct report {
+    const char *spec;
+    int index;
+    sg_kernel *kernel; /* NULL where it could not be built */
+    sg_kernel_info info;
+    char *files[EMIT_COUNT]; /* written; NULL */
+    bool has_binary;
+    sg_binary binary;
+    buffer no_binary; /* why not, and the cure */
+    bool checked;
+    sg_check_result check;
+    bool measured;
+    sg_speed speed;
+    buffer error; /* what failed, as printed */
+    int code;
+} report;
+
+void report_text(const report *, const session *, buffer *out);
+void report_json(const report *, const session *, json *out);
+void report_free(report *);
+
+#endif

@@ -1,0 +1,157 @@
+/* run: compute from files. Takes: a spec, .npy arrays, a number of steps. Makes: .npy arrays. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/arrays.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void show_progress(int64_t done, int64_t steps) {
+    enum { WIDTH = 40 };
+    char bar[WIDTH + 1];
+    const int full = (int)((double)done / (double)steps * WIDTH);
+    memset(bar, ' ', WIDTH);
+    memset(bar, '=', (size_t)full);
+    bar[WIDTH] = '\0';
+    progress("[%s] step %" PRId64 " of %" PRId64, bar, done, steps);
+}
+
+/* The grids change places as the arrays did. */
+static void follow(arrays *a, const int *final) {
+    const size_t count = (size_t)a->info.arrays;
+    sg_grid *before = must_alloc(count, sizeof *before);
+    memcpy(before, a->grids, count * sizeof *before);
+    for (size_t i = 0; i < count; i++)
+        a->grids[i] = before[final[i]];
+    free(before);
+}
+
+/* All steps at once, or on a terminal in batches between which the bar moves. */
+static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, double *seconds) {
+    enum { BATCH_MILLISECONDS = 200 };
+    const int64_t steps = a->session->options->steps;
+    int64_t batch = isatty(STDERR_FILENO) ? 1 : steps;
+    int *final = must_alloc((size_t)a->info.arrays, sizeof *final);
+    sg_status status = SG_OK;
+    const double start = now();
+    for (int64_t done = 0; done < steps && status == SG_OK;) {
+        const double before = now();
+        const int64_t count = steps - done < batch ? steps - done : batch;
+        status = sg_run(kernel, arguments, count, NULL, final);
+        if (status == SG_OK)
+            status = sg_synchronize(a->session->context, NULL);
+        if (status == SG_OK)
+            follow(a, final);
+        done += count;
+        show_progress(done, steps);
+        if ((now() - before) * 1000 < BATCH_MILLISECONDS)
+            batch *= 2;
+    }
+    *seconds = now() - start;
+    free(final);
+    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status, NULL);
+}
+
+static int compute(arrays *a, sg_kernel *kernel, double *seconds) {
+    double *parameters;
+    int count;
+    int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
+    if (code == EXIT_DONE)
+        code = arrays_load(a);
+    if (code == EXIT_DONE) {
+        sg_arguments arguments = {.struct_size = sizeof arguments,
+                                  .grids = a->grids,
+                                  .grid_count = a->info.arrays,
+                                  .parameters = parameters,
+                                  .parameter_count = count};
+        code = run_steps(a, kernel, &arguments, seconds);
+    }
+    free(parameters);
+    return code;
+}
+
+static int finish(arrays *a, const sg_kernel *kernel, double seconds) {
+    const options *o = a->session->options;
+    buffer text = {0}, json_text = {0}, files = {0};
+    json j = {.out = &json_text};
+    json_object(&j, NULL);
+    json_string(&j, "stencilgen", SG_VERSION);
+    json_string(&j, "command", command_name(o->command));
+    session_json(a->session, &j);
+    json_string(&j, "spec", a->spec);
+    json_string(&j, "name", a->name);
+    json_string(&j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
+    json_array(&j, "size");
+    for (int axis = 0; axis < a->info.dims; axis++)
+        json_integer(&j, NULL, a->size[axis]);
+    json_end_array(&j);
+    json_integer(&j, "steps", o->steps);
+    json_number(&j, "seconds", seconds);
+    json_object(&j, "outputs");
+    int code = arrays_save(a, &j, &files);
+    json_end_object(&j);
+    json_integer(&j, "exit", code);
+    json_end_object(&j);
+    buffer_printf(&text, "%s: %" PRId64 " step%s of ", a->name, o->steps, o->steps == 1 ? "" : "s");
+    buffer_size(&text, a->size, a->info.dims);
+    buffer_add(&text, " in ");
+    buffer_seconds(&text, seconds);
+    buffer_printf(&text, " on the %s device\n  plan     %s\n%s", a->session->device.device,
+                  sg_kernel_text(kernel, SG_TEXT_PLAN), buffer_text(&files));
+    if (code == EXIT_DONE || o->json)
+        code = first_failure(code, say(o->json ? &json_text : &text));
+    buffer_free(&text);
+    buffer_free(&json_text);
+    buffer_free(&files);
+    return code;
+}
+
+static int run_spec(session *s, const char *spec) {
+    arrays a;
+    sg_kernel *kernel = NULL;
+    double seconds = 0;
+    int code = arrays_open(&a, s, spec);
+    if (code == EXIT_DONE) {
+        sg_build_options how = session_build_options(s, 0);
+        memcpy(how.size, a.size, sizeof how.size);
+        progress("%s: building", spec);
+        code = session_build(s, spec, &how, &kernel, NULL);
+        if (code != EXIT_DONE)
+            kernel = NULL;
+    }
+    if (code == EXIT_DONE)
+        code = compute(&a, kernel, &seconds);
+    if (code == EXIT_DONE)
+        code = finish(&a, kernel, seconds);
+    sg_release(kernel);
+    arrays_close(&a);
+    return code;
+}
+
+int command_run(const options *o) {
+    session s;
+    int count = 0;
+    if (o->folder != NULL && !output_folder(o->folder))
+        return EXIT_DATA;
+    int code = session_open(&s, o);
+    if (code != EXIT_DONE)
+        return code;
+    code = session_count(&s, o->specs[0], &count);
+    if (code == EXIT_DONE && count != 1)
+        code =
+            complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
+    if (code == EXIT_DONE)
+        code = run_spec(&s, o->specs[0]);
+    session_close(&s);
+    progress_end();
+    return code;
+}

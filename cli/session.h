@@ -1,0 +1,43 @@
+/* One run of the command on one device. Takes: options. Makes: an open context and built kernels.
+   What fails has been printed; the int results are exit codes. */
+#ifndef SG_CLI_SESSION_H
+#define SG_CLI_SESSION_H
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/options.h"
+
+typedef struct session {
+    const options *options;
+    sg_context *context;
+    sg_device_info device;
+} session;
+
+int session_open(session *, const options *);
+void session_close(session *);
+
+int session_count(session *, const char *spec, int *out);
+
+/* The options of a build of the spec's number `index`, as the command line says. */
+sg_build_options session_build_options(const session *, int index);
+
+/* The dimensions of the spec, compared with those of --size. */
+int session_dimensions(session *, const char *spec, const sg_build_options *, int *out);
+
+/* Builds, after comparing --size with the spec's dimensions. `error` (may be NULL) gets a copy of
+   what was printed. */
+int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out,
+                  buffer *error);
+
+/* The values of all parameters from --set and the spec, for the caller to free. Those that have
+   none are an error where `all` is set, and else drawn from [-1, 1). *out is NULL where the spec's
+   own values serve. */
+int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,
+                       int *count);
+
+/* Prints the library's error, and into `error` (may be NULL). */
+int session_failed(const session *, sg_status, buffer *error);
+
+void session_json(const session *, json *);
+
+#endif

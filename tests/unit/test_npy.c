@@ -1,0 +1,267 @@
+/* .npy files: those that NumPy wrote (tests/data/npy), damaged ones, and our own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/npy.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static FILE *open_data(const char *name) {
+    buffer path = {0};
+    buffer_printf(&path, "%s/tests/data/npy/%s", getenv("SOURCE"), name);
+    FILE *file = fopen(path.data, "rb");
+    buffer_free(&path);
+    assert_non_null(file);
+    return file;
+}
+
+static bool collect(void *user, uint64_t offset, const void *bytes, size_t count) {
+    buffer *all = user;
+    assert_int_equal(offset, all->length);
+    buffer_add_bytes(all, bytes, count);
+    return true;
+}
+
+/* The elements in the order in which they arrive, as doubles. */
+static void expect_file(const char *name, size_t element, int dims, const int64_t size[3],
+                        double (*value)(int64_t index)) {
+    FILE *file = open_data(name);
+    npy header;
+    buffer error = {0}, all = {0};
+    assert_true(npy_read_header(file, &header, &error));
+    assert_int_equal(header.element_bytes, element);
+    assert_int_equal(header.dims, dims);
+    assert_memory_equal(header.size, size, sizeof header.size);
+    assert_true(npy_read_data(file, &header, collect, &all, &error));
+    const int64_t count = size[0] * size[1] * size[2];
+    assert_int_equal(all.length, (size_t)count * element);
+    for (int64_t i = 0; i < count; i++) {
+        float f = 0;
+        double d = 0;
+        memcpy(element == 4 ? (void *)&f : &d, all.data + (size_t)i * element, element);
+        assert_true((element == 4 ? f : d) == value(i));
+    }
+    fclose(file);
+    buffer_free(&all);
+    buffer_free(&error);
+}
+
+static double halves(int64_t i) {
+    return (double)i + 0.5;
+}
+
+static double eighths(int64_t i) {
+    return (double)i / 8;
+}
+
+static double between(int64_t i) {
+    return (double)(i - 2) / 2;
+}
+
+static void test_reads_numpy(void **state) {
+    (void)state;
+    expect_file("f4_2x3.npy", 4, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f4_2x3_v2.npy", 4, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f4_2x3_v3.npy", 4, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f8_2x3x4.npy", 8, 3, (const int64_t[]){4, 3, 2}, eighths);
+    expect_file("f8_5.npy", 8, 1, (const int64_t[]){5, 1, 1}, between);
+}
+
+static void test_converts_fortran_order(void **state) {
+    (void)state;
+    expect_file("f4_2x3_fortran.npy", 4, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f8_2x3x4_fortran.npy", 8, 3, (const int64_t[]){4, 3, 2}, eighths);
+}
+
+static void test_refuses_other_arrays(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *error;
+    } cases[] = {
+        {"big_endian.npy", "type '>f4' is big endian; float32 ('<f4') or float64 ('<f8')"},
+        {"int32.npy", "type '<i4'; float32"},
+        {"record.npy", "a record type"},
+        {"scalar.npy", "an array without dimensions"},
+        {"four.npy", "more than 3 dimensions"},
+        {"empty.npy", "an array without elements"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        FILE *file = open_data(cases[i].name);
+        npy header;
+        buffer error = {0};
+        assert_false(npy_read_header(file, &header, &error));
+        assert_non_null(strstr(buffer_text(&error), cases[i].error));
+        fclose(file);
+        buffer_free(&error);
+    }
+}
+
+/* A version 1.0 file of this dictionary, as bytes. */
+static buffer file_of(const char *dictionary, size_t data_bytes) {
+    buffer b = {0};
+    const size_t length = strlen(dictionary);
+    const unsigned char prefix[] = {0x93, 'N', 'U', 'M',           'P',
+                                    'Y',  1,   0,   length & 0xFF, length >> 8 & 0xFF};
+    buffer_add_bytes(&b, prefix, sizeof prefix);
+    buffer_add(&b, dictionary);
+    for (size_t i = 0; i < data_bytes; i++)
+        buffer_add_bytes(&b, "", 1);
+    return b;
+}
+
+static void expect_parse(const char *dictionary, const char *wanted) {
+    buffer file = file_of(dictionary, 0), error = {0};
+    /* A copy of the exact size, so that a sanitizer sees a read beyond it. */
+    unsigned char *bytes = malloc(file.length);
+    memcpy(bytes, file.data, file.length);
+    npy header;
+    const bool good = npy_parse(bytes, file.length, &header, &error);
+    if (good != (wanted == NULL) || (!good && strstr(buffer_text(&error), wanted) == NULL))
+        fail_msg("%s: %s", dictionary, good ? "taken" : buffer_text(&error));
+    free(bytes);
+    buffer_free(&file);
+    buffer_free(&error);
+}
+
+static void test_takes_any_spelling(void **state) {
+    (void)state;
+    static const char *const good[] = {
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }   \n",
+        "{'shape':(2,3),'descr':'<f4','fortran_order':False}",
+        " { \"fortran_order\" : True , \"shape\" : ( 2 , 3 , ) , \"descr\" : \"=f8\" } ",
+        "{'descr': '|f4', 'fortran_order': False, 'shape': (7L,)}",
+        "{'descr': 'f8', 'fortran_order': False, 'shape': (1, 1, 1)}\n",
+    };
+    for (size_t i = 0; i < LENGTH(good); i++)
+        expect_parse(good[i], NULL);
+}
+
+static void test_refuses_damaged_headers(void **state) {
+    (void)state;
+    static const struct {
+        const char *dictionary, *error;
+    } cases[] = {
+        {"", "no dictionary"},
+        {"[]", "no dictionary"},
+        {"{", "a damaged dictionary"},
+        {"{}", "a missing key"},
+        {"{'descr': '<f4', 'fortran_order': False}", "a missing key"},
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "repeated"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", "unknown"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2)}", "no tuple"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,,3)}", "no extent"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2 3)}", "no comma"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", "no extent"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,", "no extent"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807,)}",
+         "more than 2^63 bytes"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+         "an extent too large"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (3037000500, 3037000500)}",
+         "more than 2^63 bytes"},
+        {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}", "no True or False"},
+        {"{'descr': '<f4 'fortran_order': False, 'shape': (2,)}", "type '<f4 '"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", "something after"},
+        {"{'descr' '<f4', 'fortran_order': False, 'shape': (2,)}", "a missing colon"},
+        {"{'descr': '<f4' 'fortran_order': False, 'shape': (2,)}", "a damaged dictionary"},
+        {"{'descr': '<f16', 'fortran_order': False, 'shape': (2,)}", "type '<f16'"},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", "type '<f2'"},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        expect_parse(cases[i].dictionary, cases[i].error);
+}
+
+/* Every file that is cut short is refused, wherever the cut is, and so is one that goes on. */
+static void test_refuses_other_lengths(void **state) {
+    (void)state;
+    const char *dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
+    buffer whole = file_of(dictionary, 24), error = {0};
+    buffer_add_bytes(&whole, "", 1);
+    for (size_t length = 0; length <= whole.length; length++) {
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        assert_int_equal(fwrite(whole.data, 1, length, file), length);
+        rewind(file);
+        npy header;
+        assert_int_equal(npy_read_header(file, &header, &error), length == whole.length - 1);
+        assert_int_equal(error.length > 0, length != whole.length - 1);
+        fclose(file);
+        buffer_free(&error);
+    }
+    buffer_free(&whole);
+}
+
+/* A pipe has no size to compare: the elements themselves run out, or go on. */
+static void test_refuses_other_lengths_of_streams(void **state) {
+    (void)state;
+    static const struct {
+        const char *command, *error;
+    } cases[] = {{"cat '%s' | head -c 151", "shorter"},
+                 {"cat '%s' - </dev/null", NULL},
+                 {"{ cat '%s'; echo; }", "longer"}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        buffer path = {0}, command = {0}, error = {0}, all = {0};
+        buffer_printf(&path, "%s/tests/data/npy/f4_2x3.npy", getenv("SOURCE"));
+        const char *at = strstr(cases[i].command, "%s");
+        buffer_add_bytes(&command, cases[i].command, (size_t)(at - cases[i].command));
+        buffer_add(&command, path.data);
+        buffer_add(&command, at + 2);
+        FILE *file = popen(command.data, "r");
+        assert_non_null(file);
+        npy header;
+        assert_true(npy_read_header(file, &header, &error));
+        assert_int_equal(npy_read_data(file, &header, collect, &all, &error),
+                         cases[i].error == NULL);
+        if (cases[i].error != NULL)
+            assert_non_null(strstr(buffer_text(&error), cases[i].error));
+        pclose(file);
+        buffer_free(&path);
+        buffer_free(&command);
+        buffer_free(&error);
+        buffer_free(&all);
+    }
+}
+
+/* The same bytes as NumPy's own, header and padding included. */
+static void test_writes_as_numpy(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t element;
+        int dims;
+        int64_t size[3];
+    } cases[] = {{"f4_2x3.npy", 4, 2, {3, 2, 1}},
+                 {"f8_2x3x4.npy", 8, 3, {4, 3, 2}},
+                 {"f8_5.npy", 8, 1, {5, 1, 1}}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        buffer header = {0};
+        npy_header(&header, cases[i].element, cases[i].dims, cases[i].size);
+        FILE *file = open_data(cases[i].name);
+        char *bytes = malloc(header.length);
+        assert_int_equal(fread(bytes, 1, header.length, file), header.length);
+        assert_memory_equal(bytes, header.data, header.length);
+        free(bytes);
+        fclose(file);
+        buffer_free(&header);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_numpy),
+        cmocka_unit_test(test_converts_fortran_order),
+        cmocka_unit_test(test_refuses_other_arrays),
+        cmocka_unit_test(test_takes_any_spelling),
+        cmocka_unit_test(test_refuses_damaged_headers),
+        cmocka_unit_test(test_refuses_other_lengths),
+        cmocka_unit_test(test_refuses_other_lengths_of_streams),
+        cmocka_unit_test(test_writes_as_numpy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
