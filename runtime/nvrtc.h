@@ -17,7 +17,7 @@ const char *nvrtc_version(const nvrtc *); /* "NVRTC 13.0" */
 const char *nvrtc_reason(const nvrtc *);  /* which step of the search found it */
 
 typedef struct nvrtc_result {
-    blob binary; /* in the job */
+    blob binary;                              /* in the job */
     int registers, shared_bytes, local_bytes; /* of a cubin; −1 unknown */
     double seconds;
 } nvrtc_result;

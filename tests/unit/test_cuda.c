@@ -1,94 +1,6 @@
-/* The cuda device against a stand-in for the driver: what it asks for, how it fails, and that it
-   leaves the caller's current context alone. Needs: FAKE_CUDA, the path of the stand-in. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <setjmp.h>
-
-#include <cmocka.h>
-#include <dlfcn.h>
-#include <pthread.h>
-
-#include "base/job.h"
-#include "runtime/device.h"
-#include "tests/unit/fake/cuda.h"
-
-enum { OUT_OF_MEMORY = 2, UNKNOWN = 999 };
-
-static fake_cuda_state *fake;
-static char callers_context; /* stands for a context of the caller's own */
-
-static int set_up(void **unused) {
-    (void)unused;
-    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
-        return 1;
-    fake_cuda_function *find;
-    void *address = dlsym(handle, "fake_cuda");
-    memcpy(&find, &address, sizeof address);
-    fake = find();
-    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
-    return 0;
-}
-
-static int reset(void **unused) {
-    (void)unused;
-    *fake = (fake_cuda_state){.device_count = 2, .stack = {&callers_context}, .depth = 1};
-    return 0;
-}
-
-/* After each test the caller's context is current again, and nothing of ours lives. */
-static int settled(void **unused) {
-    (void)unused;
-    assert_int_equal(fake->depth, 1);
-    assert_ptr_equal(fake->stack[0], &callers_context);
-    assert_int_equal(fake->homeless, 0);
-    assert_int_equal(fake->retained, 0);
-    assert_int_equal(fake->modules, 0);
-    assert_int_equal(fake->events, 0);
-    assert_int_equal(fake->allocations, 0);
-    return 0;
-}
-
-static program_launch launches[2] = {
-    {.entry = "first", .block = {32, 8, 1}, .shared_bytes = 1000},
-    {.entry = "second", .block = {64, 1, 2}, .shared_bytes = 100 * 1024},
-};
-
-static program two_launches(void) {
-    return (program){.name = "heat",
-                     .source = "extern \"C\" __global__ void first() {}\n",
-                     .target = "sm_90",
-                     .launches = launches,
-                     .launch_count = 2,
-                     .arguments_bytes = 24};
-}
-
-/* ---- opening ------------------------------------------------------------------------------- */
-
-typedef struct opened {
-    device_options options;
-    device *device;
-    const char *why;
-} opened;
-
-static void open_device(job *j, void *argument) {
-    opened *o = argument;
-    o->device = device_cuda.open(j, &o->options, &o->why);
-}
-
-/* The device outlives the job that opened it. */
-static device *must_open(void) {
-    opened o = {.device = NULL};
-    job *j;
-    assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
-    job_end(j);
-    assert_non_null(o.device);
-    return o.device;
-}
+/* The cuda device over a stand-in for the driver: what it asks for, and that it leaves the caller's
+   current context alone. */
+#include "tests/unit/fake/fixture.h"
 
 static void check_facts(void **unused) {
     (void)unused;
@@ -184,113 +96,6 @@ static void check_memory(void **unused) {
     job *j;
     assert_int_equal(job_run(&allocator_libc, use_memory, d, &j), FAULT_NONE);
     job_end(j);
-    d->ops->close(d);
-}
-
-/* ---- failing ------------------------------------------------------------------------------- */
-
-typedef struct attempt {
-    device *device;
-    int kind;
-} attempt;
-
-static void nothing(job *j, void *argument) {
-    (void)j;
-    (void)argument;
-}
-
-static void time_nothing(device *d, job *j) {
-    d->ops->time(d, j, nothing, NULL);
-}
-
-static device *owner; /* of the module that unload is for */
-
-static void unload(void *m) {
-    owner->ops->unload(owner, m);
-}
-
-static void load_both(device *d, job *j) {
-    const program p = two_launches();
-    module *m = d->ops->load(d, j, &p, (blob){"", 0});
-    d->ops->unload(d, m);
-}
-
-static void ask_function(device *d, job *j) {
-    const program p = two_launches();
-    module *m = d->ops->load(d, j, &p, (blob){"", 0});
-    job_defer(j, unload, m);
-    d->ops->function(d, j, m, 0);
-    job_keep(j, m);
-    unload(m);
-}
-
-static void do_alloc(device *d, job *j) {
-    d->ops->free(d, d->ops->alloc(d, j, 4096));
-}
-
-static void do_moves(device *d, job *j) {
-    char a[8] = "", b[8] = "";
-    d->ops->upload(d, j, a, b, 8);
-    d->ops->download(d, j, a, b, 8);
-    d->ops->copy(d, j, a, b, 8, NULL);
-    d->ops->fill(d, j, a, 0, 8);
-    d->ops->synchronize(d, j, NULL);
-}
-
-static const struct {
-    void (*act)(device *, job *);
-    const char *symbol, *expected;
-} failures[] = {
-    {do_alloc, "cuMemAlloc_v2",
-     "Fake GPU: allocating 4096 bytes failed, 12345 of 67890 are free: CUDA_ERROR_OUT_OF_MEMORY "
-     "(2: out of memory)"},
-    {do_alloc, "cuCtxPushCurrent_v2", "CUDA_ERROR_OUT_OF_MEMORY (2: out of memory)"},
-    {do_moves, "cuMemcpyHtoD_v2", "copying 8 bytes to the GPU failed: CUDA_ERROR_OUT_OF_MEMORY"},
-    {do_moves, "cuMemcpyDtoH_v2", "copying 8 bytes from the GPU failed"},
-    {do_moves, "cuMemcpyDtoDAsync_v2", "copying 8 bytes within the GPU failed"},
-    {do_moves, "cuMemsetD8_v2", "filling memory failed"},
-    {do_moves, "cuStreamSynchronize", "waiting for the GPU failed"},
-    {do_moves, "cuCtxPushCurrent_v2", "copying 8 bytes to the GPU failed"},
-    {time_nothing, "cuEventCreate", "starting the clock failed"},
-    {time_nothing, "cuEventRecord", "starting the clock failed"},
-    {time_nothing, "cuEventSynchronize", "running on the GPU failed"},
-    {time_nothing, "cuEventElapsedTime", "running on the GPU failed"},
-    {load_both, "cuModuleLoadDataEx",
-     "loading the binary of heat failed: CUDA_ERROR_OUT_OF_MEMORY (2: out of memory)\n"
-     "the fake linker's log"},
-    {load_both, "cuModuleGetFunction", "loading the kernel first with 1000 bytes"},
-    {load_both, "cuFuncSetAttribute", "loading the kernel second with 102400 bytes"},
-    {load_both, "cuFuncGetAttribute", "loading the kernel first with 1000 bytes"},
-    {ask_function, "cuOccupancyMaxActiveBlocksPerMultiprocessor", "asking how many blocks fit"},
-};
-
-static void try_one(job *j, void *argument) {
-    const attempt *a = argument;
-    failures[a->kind].act(a->device, j);
-}
-
-static void check_failures(void **unused) {
-    (void)unused;
-    device *d = must_open();
-    owner = d;
-    for (int i = 0; i < (int)(sizeof failures / sizeof *failures); i++) {
-        attempt a = {d, i};
-        job *j;
-        fake->fail = NULL;
-        assert_int_equal(job_run(&allocator_libc, try_one, &a, &j), FAULT_NONE);
-        job_end(j);
-        fake->fail = failures[i].symbol;
-        fake->code = OUT_OF_MEMORY;
-        fake->good_calls = 0;
-        assert_int_equal(job_run(&allocator_libc, try_one, &a, &j), FAULT_DEVICE);
-        if (strstr(job_error(j), failures[i].expected) == NULL)
-            fail_msg("\"%s\" is not in \"%s\"", failures[i].expected, job_error(j));
-        job_end(j);
-        assert_int_equal(fake->depth, 1);
-        assert_int_equal(fake->events, 0);
-        assert_int_equal(fake->modules, 0);
-    }
-    fake->fail = NULL;
     d->ops->close(d);
 }
 
@@ -447,11 +252,10 @@ static void check_threads(void **unused) {
 }
 
 int main(void) {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, settled)
     const struct CMUnitTest tests[] = {
-        TEST(check_facts),       TEST(check_no_gpu),  TEST(check_no_driver),     TEST(check_memory),
-        TEST(check_failures),    TEST(check_kernels), TEST(check_absent_kernel), TEST(check_time),
-        TEST(check_no_compiler), TEST(check_threads),
+        TEST(check_facts),  TEST(check_no_gpu),      TEST(check_no_driver),
+        TEST(check_memory), TEST(check_kernels),     TEST(check_absent_kernel),
+        TEST(check_time),   TEST(check_no_compiler), TEST(check_threads),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,0 +1,99 @@
+/* What the tests of the cuda device share: it is opened over the stand-in for the driver, with a
+   context of the caller's current, and after each test that is so again and nothing of ours lives.
+   Needs: FAKE_CUDA, the path of the stand-in. */
+#ifndef SG_TESTS_FAKE_FIXTURE_H
+#define SG_TESTS_FAKE_FIXTURE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "base/job.h"
+#include "runtime/device.h"
+#include "tests/unit/fake/cuda.h"
+
+enum { OUT_OF_MEMORY = 2, UNKNOWN = 999 };
+
+static fake_cuda_state *fake;
+static char callers_context; /* stands for a context of the caller's own */
+
+static int set_up(void **unused) {
+    (void)unused;
+    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return 1;
+    fake_cuda_function *find;
+    void *address = dlsym(handle, "fake_cuda");
+    memcpy(&find, &address, sizeof address);
+    fake = find();
+    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
+    return 0;
+}
+
+static int reset(void **unused) {
+    (void)unused;
+    *fake = (fake_cuda_state){.device_count = 2, .stack = {&callers_context}, .depth = 1};
+    return 0;
+}
+
+/* After each test the caller's context is current again, and nothing of ours lives. */
+static int settled(void **unused) {
+    (void)unused;
+    assert_int_equal(fake->depth, 1);
+    assert_ptr_equal(fake->stack[0], &callers_context);
+    assert_int_equal(fake->homeless, 0);
+    assert_int_equal(fake->retained, 0);
+    assert_int_equal(fake->modules, 0);
+    assert_int_equal(fake->events, 0);
+    assert_int_equal(fake->allocations, 0);
+    return 0;
+}
+
+static program_launch launches[2] = {
+    {.entry = "first", .block = {32, 8, 1}, .shared_bytes = 1000},
+    {.entry = "second", .block = {64, 1, 2}, .shared_bytes = 100 * 1024},
+};
+
+static inline program two_launches(void) {
+    return (program){.name = "heat",
+                     .source = "extern \"C\" __global__ void first() {}\n",
+                     .target = "sm_90",
+                     .launches = launches,
+                     .launch_count = 2,
+                     .arguments_bytes = 24};
+}
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+typedef struct opened {
+    device_options options;
+    device *device;
+    const char *why;
+} opened;
+
+static void open_device(job *j, void *argument) {
+    opened *o = argument;
+    o->device = device_cuda.open(j, &o->options, &o->why);
+}
+
+/* The device outlives the job that opened it. */
+static device *must_open(void) {
+    opened o = {.device = NULL};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
+    job_end(j);
+    assert_non_null(o.device);
+    return o.device;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, settled)
+
+#endif
