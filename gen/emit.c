@@ -21,7 +21,6 @@ typedef struct writer {
     job *job;
     const emitter *e;
     const expr_pool *pool;
-    bool relative;
     int *uses;
     part *parts; /* by node */
     int named;   /* t1 … */
@@ -111,8 +110,6 @@ static void write_leaf(writer *w, expr_id id) {
     int d[AXES];
     for (int k = 0; k < AXES; k++)
         d[k] = w->e->axes[k] < 0 ? 0 : n->d[w->e->axes[k]];
-    if (w->relative)
-        d[AXES - 1] = 0;
     text_printf(w->out, "    const Real %s = at.template tap<%d, %d, %d, %d>();\n", name,
                 w->e->kernel_arrays[n->index], d[0], d[1], d[2]);
     set(w, id, name, LEVEL_PRIMARY);
@@ -173,9 +170,9 @@ static void write_operation(writer *w, expr_id id) {
 }
 
 void emit_statements(text *out, const emitter *e, const expr_id *roots, const char *const *targets,
-                     int count, bool relative) {
+                     int count) {
     const expr_pool *pool = e->model->pool;
-    writer w = {.out = out, .job = out->job, .e = e, .pool = pool, .relative = relative};
+    writer w = {.out = out, .job = out->job, .e = e, .pool = pool};
     w.uses = job_array(w.job, (size_t)pool->count, sizeof *w.uses);
     w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
     const bool *live = expr_live(pool, w.job, roots, count);

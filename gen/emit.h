@@ -14,7 +14,7 @@ typedef struct emitter {
 /* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". `relative` taps lie
    in the plane at hand, so that their offset along the last kernel axis is written as 0. */
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
-                     int count, bool relative);
+                     int count);
 
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);

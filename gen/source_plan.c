@@ -5,7 +5,6 @@
 #include "gen/emit.h"
 #include "gen/optimise.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void triple(text *t, const char *name, const int v[AXES]) {
@@ -143,22 +142,24 @@ static void write_update(text *t, const model *m, const emitter *e) {
                 "__device__ __forceinline__ void update_point(const At &at, const Arguments "
                 "&arguments,\n                                             Real (&out)[%d]) {\n",
                 m->output_count);
-    emit_statements(t, e, roots, targets, m->output_count, false);
+    emit_statements(t, e, roots, targets, m->output_count);
     text_add(t, "}\n");
 }
 
 /* The taps of one plane: what it adds to output o of the point dz planes below it. */
-static expr_id plane_sum(job *j, const model *m, const linear_form *form, int axis, int dz) {
+static expr_id plane_sum(const model *m, const linear_form *form, int axis, int dz) {
     expr_id sum = EXPR_NONE;
     for (int i = 0; i < form->count; i++) {
         const linear_term *term = &form->terms[i];
         if (term->d[axis] != dz)
             continue;
-        const expr_id tap = expr_tap(m->pool, term->array, term->d);
+        int d[AXES];
+        memcpy(d, term->d, sizeof d);
+        d[axis] = 0; /* read from the plane itself */
+        const expr_id tap = expr_tap(m->pool, term->array, d);
         const expr_id product = expr_make(m->pool, EXPR_MULTIPLY, term->weight, tap, EXPR_NONE);
         sum = sum == EXPR_NONE ? product : expr_make(m->pool, EXPR_ADD, sum, product, EXPR_NONE);
     }
-    (void)j;
     return sum;
 }
 
@@ -173,7 +174,7 @@ static void write_sums(text *t, const model *m, const plan *p, const emitter *e)
         linear_form form;
         model_linear(m, o, &form);
         for (int k = 0; k < depth; k++) {
-            const expr_id sum = plane_sum(t->job, m, &form, axis, p->high[2] - k);
+            const expr_id sum = plane_sum(m, &form, axis, p->high[2] - k);
             if (sum == EXPR_NONE)
                 continue;
             targets[count] = job_print(t->job, "sum[%d][%d] +=", o, k);
@@ -193,13 +194,13 @@ static void write_sums(text *t, const model *m, const plan *p, const emitter *e)
                 "__device__ __forceinline__ void add_plane(const At &at, const Arguments "
                 "&arguments,\n                                          Real (&sum)[%d][%d]) {\n",
                 p->high[2], m->output_count, depth);
-    emit_statements(t, e, rewritten, targets, count, true);
+    emit_statements(t, e, rewritten, targets, count);
     text_printf(t,
                 "}\n\n// What does not depend on any tap.\n"
                 "__device__ __forceinline__ void finish_sums(const Arguments &arguments, "
                 "Real (&out)[%d]) {\n",
                 m->output_count);
-    emit_statements(t, e, rest, rest_targets, rests, true);
+    emit_statements(t, e, rest, rest_targets, rests);
     text_add(t, "}\n");
 }
 
