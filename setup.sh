@@ -1,0 +1,124 @@
+#!/bin/sh
+# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: nothing, or --test.
+# Installs what is missing, fetches NVRTC where there is none, configures and builds; says each thing
+# that it does in a line, and nothing where there is nothing to do.
+set -eu
+cd "$(dirname "$0")"
+
+usage() {
+    cat <<EOF
+usage: ./setup.sh [--test]
+
+Installs the Debian packages that are missing (through sudo where the user is not root), builds
+stencilgen in build/, and fetches NVRTC as a Python wheel into build/cuda/ where the machine has no
+CUDA toolkit. With --test it then runs all tests.
+EOF
+}
+
+say() {
+    printf 'setup: %s\n' "$*"
+}
+
+# Runs quietly; shows the output only where it fails.
+quietly() {
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        rm -f "$log"
+        return 0
+    fi
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+}
+
+install_packages() {
+    if [ "$(id -u)" = 0 ]; then
+        as_root=env
+    elif command -v sudo >/dev/null 2>&1; then
+        as_root='sudo env'
+    else
+        as_root=
+    fi
+    if [ -z "$as_root" ] || ! command -v apt-get >/dev/null 2>&1; then
+        say "missing: $*; install what these Debian packages hold, as root, and run ./setup.sh again"
+        return 1
+    fi
+    say "installing $*"
+    quietly $as_root apt-get -qq update || say "apt-get update failed; going on with what it knows"
+    quietly $as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@"
+}
+
+missing_packages() {
+    for pair in cmake:cmake ninja:ninja-build pkg-config:pkg-config gcc:gcc g++:g++ \
+        clang-format:clang-format localedef:libc-bin; do
+        command -v "${pair%%:*}" >/dev/null 2>&1 || echo "${pair#*:}"
+    done
+    pkg-config --exists lua5.4 2>/dev/null || echo liblua5.4-dev
+    pkg-config --exists cmocka 2>/dev/null || echo libcmocka-dev
+    [ -e /usr/include/stdio.h ] || echo libc6-dev
+}
+
+build() {
+    if [ ! -f build/build.ninja ]; then
+        say "configuring build/"
+        quietly cmake --preset release
+    fi
+    # Where nothing has changed, ninja says so at once.
+    if ! cmake --build --preset release -- -n 2>/dev/null | grep -q 'no work to do'; then
+        say "building"
+        quietly cmake --build --preset release
+    fi
+}
+
+has_nvrtc() {
+    build/stencilgen doctor | grep -q '^ok *NVRTC'
+}
+
+# NVRTC of the driver's CUDA version, so that the driver takes what it compiles.
+wheels() {
+    if command -v nvidia-smi >/dev/null 2>&1 && nvidia-smi 2>/dev/null | grep -q 'CUDA Version: 12'; then
+        echo nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12
+    else
+        echo nvidia-cuda-nvrtc nvidia-cuda-runtime
+    fi
+}
+
+fetch_nvrtc() {
+    if [ ! -e build/cuda/tried ]; then
+        mkdir -p build/cuda
+        touch build/cuda/tried
+        if ! python3 -m pip --version >/dev/null 2>&1; then
+            install_packages python3 python3-pip 2>/dev/null || true
+        fi
+        say "fetching NVRTC into build/cuda/"
+        python3 -m pip install --quiet --disable-pip-version-check --no-input --timeout 20 \
+            --retries 1 --target build/cuda $(wheels) >build/cuda/log 2>&1 || true
+    fi
+    has_nvrtc || say "no NVRTC: all works but cubins; to have them, install a CUDA toolkit, or" \
+        "remove build/cuda and run ./setup.sh again where PyPI can be reached"
+}
+
+run_tests() {
+    ctest --preset release -j "$(nproc)" --output-junit "$PWD/build/tests.xml" \
+        --test-output-size-passed 1000000 --test-output-size-failed 1000000
+}
+
+tests=no
+case "${1-}" in
+'') ;;
+--test) tests=yes ;;
+-h | --help)
+    usage
+    exit 0
+    ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac
+
+packages=$(missing_packages)
+[ -z "$packages" ] || install_packages $packages
+build
+has_nvrtc || fetch_nvrtc
+[ "$tests" = no ] || run_tests

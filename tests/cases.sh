@@ -1,0 +1,46 @@
+# For test scripts: cases that are counted. Sourced with the name of the test in $0.
+# `begin NAME`, then checks that call `flunk TEXT` where they do not hold; `finish` at the end.
+set -u
+SOURCE=${SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
+passed=0
+failed=0
+skipped=0
+case_name=
+case_good=yes
+
+end_case() {
+    [ -n "$case_name" ] || return 0
+    if [ "$case_good" = yes ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $case_name"
+    fi
+    case_name=
+}
+
+begin() {
+    end_case
+    case_name=$1
+    case_good=yes
+}
+
+flunk() {
+    echo "$case_name: $*"
+    case_good=no
+}
+
+skip() {
+    echo "skipped: $case_name: $*"
+    case_name=
+    skipped=$((skipped + 1))
+}
+
+finish() {
+    end_case
+    echo "[  PASSED  ] $passed test(s)."
+    [ "$skipped" = 0 ] || echo "[  SKIPPED ] $skipped test(s)."
+    [ "$failed" = 0 ] || echo "[  FAILED  ] $failed test(s)."
+    [ "$failed" = 0 ] || exit 1
+    exit 0
+}

@@ -1,0 +1,166 @@
+#!/bin/sh
+# The main job: what it writes and reports, and that files appear whole or not at all.
+. "$(dirname "$0")/common.sh"
+spec=specs/heat2d5.lua
+small='--device cpu --size 40x30'
+
+begin 'the report has every fact of the main job'
+exits 0 $spec $small -o "$folder/new"
+reports 'heat2d5: 2D star of radius 1, 5 points, float, fixed boundary'
+for line in plan work source binary check speed; do
+    grep -q "^  $line " "$out" || flunk "there is no line '$line'"
+done
+reports 'all 1200 points of 40x30'
+holds "$folder/new" heat2d5.cu
+
+begin 'all kinds of files'
+exits 0 $spec $small -o "$folder/kinds" --emit source,plan,model
+holds "$folder/kinds" heat2d5.cu heat2d5.model heat2d5.plan
+plan=$(cat "$folder/kinds/heat2d5.plan")
+reports "  plan     $plan"
+
+begin 'the plan that is written is the plan that is asked for'
+exits 0 $spec $small -o "$folder/kinds" --emit plan --method tiled --tile 16x4
+grep -q '^tiled tile=16x4 ' "$folder/kinds/heat2d5.plan" || flunk "$(cat "$folder/kinds/heat2d5.plan")"
+
+begin 'binaries, where NVRTC is'
+if "$STENCILGEN" doctor | grep -q '^ok *NVRTC'; then
+    exits 0 $spec $small -o "$folder/binaries" --emit cubin,ptx --arch sm_80
+    holds "$folder/binaries" heat2d5.cubin heat2d5.ptx
+    grep -q '^\.target sm_80' "$folder/binaries/heat2d5.ptx" || flunk 'the PTX is not for sm_80'
+    [ "$(head -c 4 "$folder/binaries/heat2d5.cubin" | tail -c 3)" = ELF ] || flunk 'this is no cubin'
+    reports 'sm_80 cubin: '
+else
+    skip 'there is no NVRTC'
+fi
+
+begin 'without NVRTC all works but cubins'
+SG_NVRTC=none
+export SG_NVRTC
+exits 0 $spec $small -o "$folder/none"
+reports '  binary   no cubin: '
+exits 4 $spec $small -o "$folder/none" --emit cubin
+says 'error:'
+holds "$folder/none" heat2d5.cu
+unset SG_NVRTC
+
+begin 'a read-only folder'
+mkdir "$folder/locked"
+chmod 555 "$folder/locked"
+if [ -w "$folder/locked" ]; then
+    skip 'this user may write anywhere'
+else
+    exits 3 $spec $small -o "$folder/locked"
+    says "$folder/locked/heat2d5.cu: error: cannot write: "
+    holds "$folder/locked"
+fi
+
+begin 'a folder that is a file, or cannot be made'
+: >"$folder/file"
+exits 3 $spec $small -o "$folder/file"
+says "$folder/file: error: cannot make the folder"
+exits 3 $spec $small -o "$folder/a/b/c"
+says "$folder/a/b/c: error:"
+
+begin 'an output that is a folder'
+mkdir -p "$folder/taken/heat2d5.cu"
+exits 3 $spec $small -o "$folder/taken"
+says "$folder/taken/heat2d5.cu: error: cannot write: "
+holds "$folder/taken"
+
+begin 'a full disk leaves the old file, and nothing else'
+mkdir "$folder/full"
+echo old >"$folder/full/heat2d5.cu"
+# A limit on the size of files fails the write as a full disk does.
+(ulimit -f 1 && exec "$STENCILGEN" $spec $small -o "$folder/full") >"$out" 2>"$err"
+code=$?
+[ $code = 3 ] || flunk "exit code $code instead of 3: $(cat "$err")"
+says "$folder/full/heat2d5.cu: error: cannot write: "
+holds "$folder/full" heat2d5.cu
+[ "$(cat "$folder/full/heat2d5.cu")" = old ] || flunk 'the old file is gone'
+
+begin 'standard output that is full or closed is an error'
+for arguments in "$spec $small -o $folder/new" '--help' 'doctor' "explain $spec"; do
+    if [ -w /dev/full ]; then
+        "$STENCILGEN" $arguments >/dev/full 2>"$err"
+        code=$?
+        [ $code = 3 ] || flunk "exit code $code instead of 3 on a full disk: $arguments"
+        says 'standard output: error:'
+    fi
+    "$STENCILGEN" $arguments >&- 2>"$err"
+    code=$?
+    [ $code = 3 ] || flunk "exit code $code instead of 3 without standard output: $arguments"
+done
+
+begin 'a closed pipe is an error'
+mkfifo "$folder/pipe"
+sleep 5 <"$folder/pipe" &
+reader=$!
+exec 9>"$folder/pipe"
+kill $reader
+wait $reader 2>/dev/null
+"$STENCILGEN" --help >&9 2>"$err"
+code=$?
+exec 9>&-
+[ $code = 3 ] || flunk "exit code $code instead of 3"
+says 'standard output: error: Broken pipe'
+
+begin 'two specs of one name do not replace each other'
+cp $spec "$folder/other.lua"
+exits 2 $spec "$folder/other.lua" $small -o "$folder/new"
+says "two specs are named heat2d5"
+
+begin 'JSON'
+exits 0 $spec $small -o "$folder/new" --json
+reports '"name": "heat2d5"'
+reports '"right": true'
+reports '"exit": 0'
+if command -v python3 >/dev/null 2>&1; then
+    python3 - "$out" <<'EOF' || flunk 'this is not the documented JSON'
+import json, sys
+kernel = json.load(open(sys.argv[1]))["kernels"][0]
+assert kernel["size"] == [40, 30] and kernel["error"] is None
+assert kernel["check"]["judged"] == 1200 and kernel["check"]["wrong"] == 0
+assert kernel["speed"]["seconds"] > 0 and kernel["files"]["source"].endswith("heat2d5.cu")
+EOF
+fi
+
+begin 'JSON of a spec that is wrong'
+echo 'return 1' >"$folder/bad.lua"
+exits 2 "$folder/bad.lua" --device cpu --json
+reports '"exit": 2'
+reports "bad.lua"
+
+begin 'JSON documents every key'
+exits 0 $spec $small -o "$folder/new" --json
+for key in $(grep -o '"[a-z_0-9]*":' "$out" | sort -u | tr -d '":'); do
+    grep -q "\`$key\`" docs/json.md || flunk "docs/json.md does not say what $key is"
+done
+exits 0 explain $spec --device cpu --json
+for key in $(grep -o '"[a-z_0-9]*":' "$out" | sort -u | tr -d '":'); do
+    grep -q "\`$key\`" docs/json.md || flunk "docs/json.md does not say what $key is"
+done
+
+begin 'a check with a given seed says so'
+exits 0 $spec $small -o "$folder/new" --json --seed 18446744073709551615
+reports '"seed": "18446744073709551615"'
+
+begin 'bench measures and writes nothing'
+(cd "$folder" && mkdir empty && cd empty &&
+    "$STENCILGEN" bench "$SOURCE/$spec" $small >"$out" 2>"$err") || flunk "$(cat "$err")"
+grep -q '^  speed ' "$out" || flunk 'there is no speed'
+holds "$folder/empty"
+
+begin 'explain has a row for each method'
+exits 0 explain $spec --device cpu
+for method in naive tiled coarsened register; do
+    grep -q "^[* ] $method " "$out" || flunk "there is no row for $method"
+done
+[ "$(grep -c '^\* [a-z]* ' "$out")" -ge 1 ] || flunk 'no method is marked as chosen'
+
+begin 'doctor finds what runs here'
+exits 0 doctor
+reports 'compiler'
+exits 0 doctor --json
+reports '"usable": '
+finish

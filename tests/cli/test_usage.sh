@@ -1,0 +1,103 @@
+#!/bin/sh
+# The command line: help, version, slips of the pen, and what each mistake is told.
+. "$(dirname "$0")/common.sh"
+spec=specs/heat2d5.lua
+
+begin 'help and version'
+exits 0 --help
+reports 'usage: stencilgen SPEC.lua...'
+exits 0 -h
+exits 0 run --help
+exits 0 --version
+reports 'stencilgen 0.1.0'
+
+begin 'the README holds the help, word for word'
+exits 0 --help
+awk '/^```text usage$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md >"$folder/readme"
+cmp -s "$folder/readme" "$out" || flunk "$(diff "$folder/readme" "$out")"
+
+begin 'every option is refused where it has no meaning, and known otherwise'
+for option in $("$STENCILGEN" --help | sed -n 's/^  \(-[-a-z]*\).*/\1/p'); do
+    "$STENCILGEN" doctor "$option" >"$out" 2>"$err"
+    if grep -q 'unknown option' "$err"; then flunk "$option is in the help but not known"; fi
+done
+
+begin 'no arguments'
+exits 2
+says 'stencilgen: error: no spec is given'
+
+begin 'an unknown option names the nearest'
+exits 2 --meth tiled $spec
+says "unknown option '--meth'; did you mean --method?"
+exits 2 --jsn $spec
+says 'did you mean --json?'
+
+begin 'an unknown command names the nearest'
+exits 2 explian $spec
+says "unknown command 'explian'; did you mean explain?"
+exits 2 benhc $spec
+says 'did you mean bench?'
+
+begin 'options that another command has'
+exits 2 --steps 3 $spec
+says '--steps is no option of build'
+exits 2 explain --input a.npy $spec
+says '--input is no option of explain'
+
+begin 'missing values'
+exits 2 $spec --size
+says '--size needs a value'
+exits 2 $spec --json=yes
+says 'this option takes no value'
+
+begin 'sizes'
+for size in 0 -1 1.5 8x 8xx8 x8 8x8x8x8 99999999999999999999 8X8 '8 8'; do
+    exits 2 $spec --size "$size"
+    says "--size '$size'"
+done
+exits 2 $spec --size 8x8x8
+says '--size has 3 extents, but heat2d5 has 2 dimensions'
+
+begin 'parameters'
+for value in k k= =1 k=x k=1x k=nan k=inf 1k=1; do
+    exits 2 $spec --set "$value"
+    says "--set '$value'"
+done
+
+begin 'lists and numbers'
+exits 2 $spec --emit source,exe
+says '--emit'
+exits 2 $spec --emit 'source, plan'
+exits 2 $spec --seed 0
+says '--seed'
+exits 2 run $spec --steps 0
+says '--steps'
+exits 2 $spec --device gpu
+says "--device 'gpu': auto, cuda or cpu is needed"
+
+begin 'schedules'
+exits 2 $spec --device cpu --method tield
+says 'tield'
+exits 2 $spec --device cpu --tile 0x8
+exits 2 $spec --device cpu --tile -4
+exits 2 $spec --device cpu --tile 1.5
+exits 2 $spec --device cpu --coarsen q4
+exits 2 $spec --device cpu --arch sm_1
+says 'sm_1'
+
+begin 'a spec that is not there'
+exits 2 "$folder/none.lua"
+says "$folder/none.lua: error:"
+exits 2 explain "$folder/none.lua"
+exits 2 run "$folder/none.lua" --input x.npy
+
+begin 'a spec that is wrong names its line'
+printf 'return stencil {\n  name = "x",\n  shpae = star(1, 1),\n}\n' >"$folder/bad.lua"
+exits 2 "$folder/bad.lua"
+says "$folder/bad.lua:"
+says 'shape'
+
+begin 'a word after -- is a spec, whatever it looks like'
+exits 2 -- --json
+says '--json: error:'
+finish

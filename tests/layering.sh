@@ -1,0 +1,79 @@
+#!/bin/sh
+# Who may include whom. Takes: the tree. Makes: a case for each rule of docs/architecture.md.
+. "$(dirname "$0")/cases.sh"
+cd "$SOURCE" || exit 1
+
+# includes FILE…: "file:line:header" of every #include.
+includes() {
+    grep -HnE '^[[:space:]]*#[[:space:]]*include' "$@" /dev/null |
+        sed -E 's/^([^:]*:[0-9]+):.*include[[:space:]]*[<"]([^">]*)[">].*/\1:\2/'
+}
+
+# only RULE PATTERN FILE…: the files exist and include of our own headers (those with a folder, or
+# stencilgen.h) only what matches.
+only() {
+    rule=$1
+    pattern=$2
+    shift 2
+    begin "$rule"
+    [ -e "$1" ] || flunk "there is no $1"
+    bad=$(includes "$@" | grep -E ':((base|gen|runtime|cli|templates)/|stencilgen\.h)' |
+        grep -vE ":($pattern)\$")
+    [ -z "$bad" ] || flunk "$bad"
+}
+
+# never RULE PATTERN FILE…: no header matches.
+never() {
+    rule=$1
+    pattern=$2
+    shift 2
+    begin "$rule"
+    bad=$(includes "$@" | grep -E ":($pattern)\$")
+    [ -z "$bad" ] || flunk "$bad"
+}
+
+cuda='(cuda|nvrtc|nvJitLink|cooperative_groups|driver_types|device_launch).*'
+lua='(.*/)?(lua|lauxlib|lualib|luaconf)\.h'
+
+only 'base/ includes only base/' 'base/.*' base/*.[ch]
+only 'gen/ includes only base/ and gen/' '(base|gen)/.*' gen/*.[ch]
+never 'gen/ includes no CUDA header' "$cuda" gen/*.[ch]
+never 'runtime/ includes no CUDA header' "$cuda" runtime/*.[ch]
+never 'runtime/ includes no Lua' "$lua" base/*.[ch] runtime/*.[ch] cli/*.[ch]
+both=$(ls runtime/*.[ch] | grep -vE '^runtime/(build|check|explain)\.[ch]$')
+only 'runtime/ includes gen/ only in build, check and explain' '(base|runtime)/.*' $both
+only 'the command includes only stencilgen.h' '(cli/.*|runtime/stencilgen\.h|stencilgen\.h)' cli/*.[ch]
+
+begin 'stencilgen.h includes only the C library'
+bad=$(includes runtime/stencilgen.h | grep -vE ':(stddef|stdint)\.h$')
+[ -z "$bad" ] || flunk "$bad"
+
+begin 'examples include only stencilgen.h'
+for file in examples/*.c examples/*.cpp examples/*.cc; do
+    [ -e "$file" ] || continue
+    bad=$(includes "$file" | grep -E ':((base|gen|cli|templates|runtime)/|.*\.h$)' |
+        grep -E ':(base|gen|cli|templates|runtime)/' | grep -vE ':runtime/stencilgen\.h$')
+    [ -z "$bad" ] || flunk "$bad"
+done
+
+begin 'templates include only plan.h and their common headers'
+for file in templates/*.cu templates/*.cuh; do
+    bad=$(includes "$file" | grep -vE ':(plan\.h|[a-z_]+\.cuh)$')
+    [ -z "$bad" ] || flunk "$bad"
+    for header in $(includes "$file" | sed 's/.*://' | grep '\.cuh$'); do
+        [ -e "templates/$header" ] || flunk "$file includes $header, which is not in templates/"
+    done
+done
+
+begin 'nothing under the library calls Lua but gen/'
+bad=$(grep -nE '\b(lua|luaL)_[a-z]+ *\(' base/*.[ch] runtime/*.[ch] cli/*.[ch] /dev/null)
+[ -z "$bad" ] || flunk "$bad"
+
+# The test itself must see what it forbids.
+begin 'a forbidden include is seen'
+probe=$(mktemp)
+printf '#  include <cuda_runtime.h>\n#include "gen/model.h"\n' >"$probe"
+[ "$(includes "$probe" | grep -cE ":$cuda\$")" = 1 ] || flunk 'cuda_runtime.h was overlooked'
+[ "$(includes "$probe" | grep -cE ':gen/')" = 1 ] || flunk 'gen/model.h was overlooked'
+rm -f "$probe"
+finish
