@@ -272,7 +272,7 @@ bool *expr_live(const expr_pool *p, job *j, const expr_id *roots, int count) {
     return live;
 }
 
-void expr_count_add(expr_count *total, expr_op op) {
+static void count_add(expr_count *total, expr_op op) {
     const int operations = expr_words[op].operations;
     if (op == EXPR_MULTIPLY || op == EXPR_DIVIDE)
         total->multiplications += operations;
@@ -287,7 +287,7 @@ expr_count expr_count_shared(const expr_pool *p, job *j, const expr_id *roots, i
     const bool *live = expr_live(p, j, roots, count);
     for (int i = 0; i < p->count; i++)
         if (live[i])
-            expr_count_add(&total, p->nodes[i].op);
+            count_add(&total, p->nodes[i].op);
     return total;
 }
 
@@ -295,7 +295,7 @@ expr_count expr_count_written_out(const expr_pool *p, job *j, const expr_id *roo
     expr_count total = {0, 0, 0};
     expr_count *counts = job_array(j, (size_t)p->count + 1, sizeof *counts);
     for (int i = 0; i < p->count; i++) {
-        expr_count_add(&counts[i], p->nodes[i].op);
+        count_add(&counts[i], p->nodes[i].op);
         for (int k = 0; k < expr_words[p->nodes[i].op].operands; k++) {
             const expr_count *operand = &counts[p->nodes[i].operand[k]];
             counts[i].multiplications += operand->multiplications;

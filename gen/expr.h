@@ -48,8 +48,8 @@ typedef struct expr_word {
     int operands;
     bool takes_truth; /* operands (of WHERE: the first) are truth values */
     bool gives_truth;
-    bool function;    /* callable by this name in specs */
-    int operations;   /* what the textbook's count charges */
+    bool function;       /* callable by this name in specs */
+    int operations;      /* what the textbook's count charges */
     const char *summary; /* of a function, for the documentation */
 } expr_word;
 extern const expr_word expr_words[EXPR_OP_COUNT];
@@ -60,10 +60,10 @@ double expr_evaluate(expr_op, double a, double b, double c);
 typedef struct expr_node {
     expr_op op;
     expr_id operand[3];
-    double value;  /* CONSTANT */
-    int index;     /* PARAMETER, TAP */
-    int d[AXES];   /* TAP: offset (dx, dy, dz), unused axes 0 */
-    int depth;     /* 1 + the deepest operand's */
+    double value;       /* CONSTANT */
+    int index;          /* PARAMETER, TAP */
+    int d[AXES];        /* TAP: offset (dx, dy, dz), unused axes 0 */
+    int depth;          /* 1 + the deepest operand's */
     double written_out; /* operations if every shared part were written out again */
 } expr_node;
 
@@ -80,10 +80,11 @@ typedef struct expr_pool {
 
 expr_pool *expr_pool_new(job *);
 
-/* Each returns the node, shared with an equal earlier one, with constants folded and neutral
-   elements removed (x*0 is 0, also where x might be infinite; an operation on constants whose result
-   is not finite stays an operation). Equal means also a+b and b+a: the first one made is kept. When a limit is passed they set
-   pool->limit and return operand a (or any node): the caller looks at it when it suits. */
+/* Each returns the node, shared with an equal earlier one (a+b and b+a are equal: the first one
+   made is kept), with constants folded and neutral elements removed. x*0 is 0, also where x might
+   be infinite. An operation on constants whose result is not finite stays an operation. When a
+   limit is passed they set pool->limit and return operand a (or any node): the caller looks at it
+   when it suits. */
 expr_id expr_constant(expr_pool *, double value);
 expr_id expr_parameter(expr_pool *, int index);
 expr_id expr_tap(expr_pool *, int array, const int d[AXES]);

@@ -1,0 +1,191 @@
+/* What the parts of the spec loader share: the state of one load, limits, errors, and the types of
+   values that specs handle. Only gen/spec*.c includes it. */
+#ifndef SG_GEN_SPEC_STATE_H
+#define SG_GEN_SPEC_STATE_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "gen/model.h"
+#include "gen/spec.h"
+
+enum {
+    SPEC_FILE_BYTES = 1 << 20,
+    SPEC_MEMORY_BYTES = 64 << 20,
+    SPEC_INSTRUCTIONS = 50000000,
+    SPEC_HOOK_INSTRUCTIONS = 256,
+    SPEC_CPU_SECONDS = 5,
+    SPEC_MAX_STENCILS = 256,
+    SPEC_MAX_NAMES = 1024,   /* parameters of one file */
+    SPEC_MAX_NUMBER = 65536, /* in a schedule */
+    SPEC_EDGE = 2 * MAX_REACH + 1,
+    SPEC_MAX_POINTS = SPEC_EDGE * SPEC_EDGE * SPEC_EDGE,
+};
+#define SPEC_TOTAL_BYTES ((size_t)2 << 30) /* ever asked for, freed or not */
+
+/* The update function that is running. */
+typedef struct spec_update {
+    model *model;
+    bool declared;  /* only the model's parameters may be used */
+    int dims;       /* 0 until a shape, the key or the first tap says it */
+    int least_dims; /* of the weight tables applied */
+    int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: taps called */
+} spec_update;
+
+typedef struct spec_state {
+    job *job;
+    const char *path;
+    lua_State *L;
+    allocator memory;
+    size_t used, asked;  /* bytes held, and ever asked for */
+    const char *refused; /* why the sandbox last refused memory; NULL: the host had none */
+    size_t instructions;
+    double started;  /* processor time of this thread */
+    int line;        /* the last one known, for errors that come without */
+    expr_pool *pool; /* expressions under construction, of all specs of the file */
+    const char *names[SPEC_MAX_NAMES]; /* of parameters, by the pool's index */
+    int name_count;
+    int model_count;
+    int serial;          /* counts updates */
+    spec_update *update; /* NULL outside of update functions */
+} spec_state;
+
+/* One global or library function of specs. */
+typedef struct spec_function {
+    const char *name;
+    lua_CFunction call;
+    const char *summary;
+} spec_function;
+
+/* A list of keys ends with a NULL name. */
+typedef struct spec_key {
+    const char *name;
+    const char *summary;
+} spec_key;
+
+/* spec_sandbox.c */
+spec_state *spec_of(lua_State *);
+void spec_open(spec_state *); /* makes state->L; deferred: spec_close */
+void spec_close(void *spec_state_);
+int spec_current_line(lua_State *);
+noreturn void spec_fail(lua_State *, const char *format, ...) SG_PRINTF(2, 3);
+void spec_charge(lua_State *, size_t instructions);
+void spec_charge_memory(lua_State *, size_t bytes);
+void spec_check_time(spec_state *);
+
+/* spec_keys.c: values of tables, and words for messages. Texts live in the job and are made only
+   where an error follows. */
+const char *spec_clean(job *, const char *text, size_t length); /* one line of bounded length */
+const char *spec_quote(lua_State *, int index);                 /* 'text' */
+const char *spec_describe(lua_State *, int index);              /* "the number 0.5", "a table" */
+const char *spec_number_text(job *, double value);
+noreturn void spec_fail_expected(lua_State *, const char *where, const char *key,
+                                 const char *expected, int index);
+noreturn void spec_fail_unknown(lua_State *, const char *kind, const char *where, int index,
+                                const char *const *known, size_t count);
+void spec_check_keys(lua_State *, int table, const char *where, const spec_key *keys);
+bool spec_get(lua_State *, int table, const char *key); /* pushes it; false where nil */
+int spec_list(lua_State *, int table, const char *where, int longest);
+int spec_word(lua_State *, int index, const char *where, const char *const *words, int count);
+const char *spec_name(lua_State *, int index, const char *where); /* Lua's own string */
+double spec_number(lua_State *, int index, const char *where, const char *key);
+int spec_whole(lua_State *, int index, const char *where, const char *key, int low, int high);
+void spec_check_count(lua_State *, const char *function, int count);
+
+/* spec_base.c: Lua's functions. Lists end with a NULL name; where `call` is NULL, Lua's own of that
+   name serves. */
+extern const spec_function spec_base_functions[], spec_table_functions[], spec_math_functions[];
+
+/* spec_environment.c */
+void spec_open_environment(lua_State *); /* pushes it */
+
+/* spec_expr.c: expressions */
+#define SPEC_EXPRESSION "expression"
+typedef struct spec_expr {
+    expr_id id;
+    int owner; /* serial of the update it was made in; 0 outside */
+    bool taps; /* it may hold some */
+} spec_expr;
+int spec_owner(const spec_state *); /* of what is made now */
+void spec_check_owner(lua_State *, int owner, const char *what);
+void spec_push_expr(lua_State *, expr_id, bool taps);
+bool spec_to_expr(lua_State *, int index, spec_expr *out); /* of a number or an expression */
+expr_id spec_make(lua_State *, expr_op, expr_id a, expr_id b, expr_id c);
+bool spec_is_truth(const spec_state *, expr_id);
+expr_id spec_parameter(lua_State *, const char *name);
+void spec_open_expressions(lua_State *);
+int spec_call_operation(lua_State *);                     /* upvalue: expr_op */
+void spec_open_arithmetic(lua_State *, const char *type); /* the operators of a type */
+int spec_param(lua_State *);
+void spec_make_type(lua_State *, const char *type, const luaL_Reg *metamethods);
+
+/* spec_shape.c: sets of offsets */
+#define SPEC_SHAPE "shape"
+typedef struct spec_shape {
+    shape_kind kind;
+    int dims;
+    int count;
+    signed char d[][AXES]; /* in the order of a list of coefficients */
+} spec_shape;
+spec_shape *spec_push_star(lua_State *, int dims, int radius);
+spec_shape *spec_push_box(lua_State *, int dims, int radius);
+int spec_star(lua_State *);
+int spec_box(lua_State *);
+int spec_points(lua_State *);
+static inline int spec_cell(const signed char d[AXES]) { /* 0 … SPEC_MAX_POINTS − 1 */
+    return ((d[2] + MAX_REACH) * SPEC_EDGE + d[1] + MAX_REACH) * SPEC_EDGE + d[0] + MAX_REACH;
+}
+
+/* spec_weights.c: weight tables */
+#define SPEC_WEIGHTS "weight table"
+typedef struct spec_weight {
+    signed char d[AXES];
+    expr_id value;
+} spec_weight;
+typedef struct spec_weights {
+    int dims; /* the fewest it fits in */
+    int owner;
+    int count;
+    spec_weight entry[]; /* by dz, dy, dx */
+} spec_weights;
+void spec_open_weights(lua_State *);
+int spec_weights_arithmetic(lua_State *, expr_op);
+spec_shape *spec_push_weights_shape(lua_State *, const spec_weights *, int dims);
+int spec_identity(lua_State *);
+int spec_derivative(lua_State *);
+int spec_laplacian(lua_State *);
+extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_keys[];
+
+/* spec_fields.c: the keys fields and parameters; true where the key is there */
+bool spec_read_fields(lua_State *, int table, model *);
+bool spec_read_parameters(lua_State *, int table, model *);
+void spec_sort_parameters(model *);
+extern const spec_key spec_field_keys[];
+
+/* spec_update.c: the update function */
+#define SPEC_FIELD "field"
+void spec_open_fields(lua_State *);
+int spec_apply(lua_State *);
+void spec_run_update(lua_State *, int function, bool named, spec_update *,
+                     expr_id outputs[MAX_FIELDS]);
+
+/* spec_grid.c: boundary and schedule */
+#define SPEC_BOUNDARY "boundary"
+int spec_constant(lua_State *);
+void spec_read_boundary(lua_State *, int table, model *);
+void spec_read_schedule(lua_State *, int table, model *);
+extern const spec_key spec_schedule_keys[];
+
+/* spec_stencil.c */
+#define SPEC_SPEC "spec"
+typedef struct spec_value {
+    model *model;
+} spec_value;
+int spec_stencil(lua_State *);
+void spec_check_range(lua_State *, const model *, const char *what, double value);
+extern const spec_key spec_stencil_keys[];
+
+/* spec_model.c: the finished model */
+void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS], bool declared);
+
+#endif
