@@ -72,6 +72,7 @@ static step step_of(const facts *f, const expr_node *n) {
         s.terms[i] = f->terms[n->operand[i]];
     if (expr_words[n->op].operands > 0)
         s.never_negative = f->never_negative[n->operand[0]];
+    s.distributed = n->op == EXPR_DIVIDE && f->uniform[n->operand[1]];
     return s;
 }
 

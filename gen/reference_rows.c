@@ -32,40 +32,48 @@ static void apply_sum(const rounding *r, const step *s, double sign, row *restri
     }
 }
 
+/* The factor may be distributed over the terms of a sum: each has its error. */
 static void apply_scale(const rounding *r, const scalar *k, row *restrict to,
                         const row *restrict a) {
-    const double error = k->magnitude + k->error, magnitude = k->error + r->unit * k->magnitude;
-    const double factor = k->value, size = k->magnitude, tiny = r->tiny, largest = r->largest;
+    const double factor = k->value, size = isnan(factor) ? 0 : fabs(factor) + k->error;
+    const double error = k->error + r->unit * size, tiny = r->tiny, largest = r->largest;
     for (int i = 0; i < LANES; i++) {
         const double ma = a->magnitude[i], m = size * ma;
         const double overflow = m > largest ? INFINITY : tiny;
         to->value[i] = factor * a->value[i];
         to->magnitude[i] = m;
-        to->error[i] = error * a->error[i] + magnitude * ma + overflow;
+        to->error[i] = size * a->error[i] + error * ma + overflow;
     }
 }
 
+/* Products of what differs from cell to cell are not distributed: the values count, and not the
+   magnitudes, so that the square of a small difference has a small error. */
 static void apply_multiply(const rounding *r, row *restrict to, const row *restrict a,
                            const row *restrict b) {
     const double unit = r->unit, tiny = r->tiny, largest = r->largest;
     for (int i = 0; i < LANES; i++) {
-        const double ma = a->magnitude[i], mb = b->magnitude[i], m = ma * mb;
-        const double ea = a->error[i], eb = b->error[i];
-        const double overflow = m > largest ? INFINITY : tiny;
-        to->value[i] = a->value[i] * b->value[i];
+        const double va = a->value[i], vb = b->value[i], ea = a->error[i], eb = b->error[i];
+        const double size_a = fabs(va) + ea, size_b = fabs(vb) + eb;
+        const double most_a = va == va ? size_a : 0, most_b = vb == vb ? size_b : 0;
+        const double m = most_a * most_b, overflow = m > largest ? INFINITY : tiny;
+        to->value[i] = va * vb;
         to->magnitude[i] = m;
-        to->error[i] = ma * eb + mb * ea + ea * eb + unit * m + overflow;
+        to->error[i] = most_a * eb + most_b * ea + unit * m + overflow;
     }
 }
 
-/* Two units: a kernel may multiply by the reciprocal. */
-static void apply_divide(const rounding *r, row *restrict to, const row *restrict a,
-                         const row *restrict b) {
+/* Division by what is the same for all cells is distributed. Two units: a kernel may multiply by
+   the reciprocal. Where the divisor is not much larger than its error, the kernel's result may be
+   much larger than the quotient: it counts for the magnitude. */
+static void apply_divide(const rounding *r, bool distributed, row *restrict to,
+                         const row *restrict a, const row *restrict b) {
     const double units = 2 * r->unit, tiny = r->tiny, largest = r->largest;
     for (int i = 0; i < LANES; i++) {
         const double divisor = fabs(b->value[i]), least = divisor - b->error[i];
-        const double m = a->magnitude[i] / divisor;
-        const double e = (a->error[i] + m * b->error[i]) / least + units * m + tiny;
+        const double size = distributed ? a->magnitude[i] : fabs(a->value[i]) + a->error[i];
+        const double quotient = size / divisor;
+        const double moved = (a->error[i] + quotient * b->error[i]) / least;
+        const double m = quotient + moved, e = moved + units * m + tiny;
         to->value[i] = a->value[i] / b->value[i];
         to->magnitude[i] = m;
         to->error[i] = (least > 0) & (m <= largest) ? e : INFINITY;
@@ -165,8 +173,12 @@ static double growth(double e) {
 /* Functions of one number, before their own rounding: the result, and how far the operand's error
    moves it; the error is NaN or infinite where the operand may lie outside the domain. */
 static scalar root(double v, double e, bool never_negative) {
-    const double least = never_negative ? fmax(v - e, 0) : v - e;
-    return (scalar){.value = sqrt(v), .error = v + e < 0 ? 0 : sqrt(v) - sqrt(least)};
+    const scalar out = {.value = sqrt(v)};
+    if (v + e < 0)
+        return out; /* NaN for certain */
+    const double down = out.value - sqrt(never_negative ? fmax(v - e, 0) : v - e);
+    const double up = sqrt(v + e) - out.value;
+    return (scalar){.value = out.value, .error = up > down ? up : down};
 }
 
 static scalar logarithm(double v, double e) {
@@ -214,7 +226,11 @@ static double power_of_exact(double x, double e, double y) {
 static scalar power(const step *s, double x, double ex, double y, double ey) {
     const double value = pow(x, y);
     const bool whole = ey == 0 && y == floor(y);
-    if (x + ex < 0 && ey == 0 && !whole)
+    if (isnan(x) || isnan(y)) { /* NaN to the power of 0 is 1, and so is 1 to that of NaN */
+        const bool certain = (!isnan(x) || !(fabs(y) <= ey)) && (!isnan(y) || !(fabs(x - 1) <= ex));
+        return (scalar){.value = value, .error = certain ? 0 : INFINITY};
+    }
+    if (x + ex < 0 && x > -INFINITY && ey == 0 && !whole)
         return (scalar){.value = NAN};
     if (!s->never_negative && !whole && !(x - ex >= 0))
         return (scalar){.value = value, .error = INFINITY};
@@ -249,16 +265,17 @@ static double roundings(int code) {
 static void apply_function(const rounding *r, const step *s, row *restrict to,
                            const row *restrict a, const row *restrict b) {
     const double units = r->unit * roundings(s->code);
-    const double tiny = units > 0 ? r->tiny : 0;
+    const double tiny = r->tiny * roundings(s->code);
     for (int i = 0; i < LANES; i++) {
         const scalar f = s->code == EXPR_POW
                              ? power(s, a->value[i], a->error[i], b->value[i], b->error[i])
                              : function(s, a->value[i], a->error[i]);
-        const double m = isnan(f.value) ? 0 : fabs(f.value);
-        const double e = f.error + units * m + tiny;
+        const bool known = a->error[i] < INFINITY && b->error[i] < INFINITY;
+        const double m = isnan(f.value) ? 0 : fabs(f.value) + f.error;
+        const double e = known ? f.error + units * m + tiny : INFINITY;
         to->value[i] = f.value;
         to->magnitude[i] = m;
-        to->error[i] = m + e > r->largest ? INFINITY : e;
+        to->error[i] = m > r->largest ? INFINITY : e;
     }
 }
 
@@ -289,7 +306,7 @@ void row_apply(const rounding *r, const step *s, row *to, const row *a, const ro
         apply_multiply(r, to, a, b);
         break;
     case EXPR_DIVIDE:
-        apply_divide(r, to, a, b);
+        apply_divide(r, s->distributed, to, a, b);
         settle_nan(to, a, b);
         break;
     case EXPR_NEGATE:
@@ -313,7 +330,6 @@ void row_apply(const rounding *r, const step *s, row *to, const row *a, const ro
         break;
     case EXPR_POW:
         apply_function(r, s, to, a, b);
-        settle_nan(to, a, b);
         break;
     default:
         if (s->code >= EXPR_LT && s->code <= EXPR_NE) {

@@ -11,10 +11,10 @@
 enum { LANES = 128 };
 
 /* `value` is the float64 result. A kernel's result is within `error` of it; infinity or NaN there
-   means that nothing can be said. `magnitude` is |value| with every sum taken over absolute values:
-   what rounding errors are relative to, in whatever order the kernel adds. A value that is NaN for
-   certain has magnitude 0 and a finite error. A truth value is 0 or 1, and its error is 0 where the
-   kernel must agree, else infinity. */
+   means that nothing can be said. `magnitude` is at least |value|, with sums taken over absolute
+   values: what rounding errors are relative to, in whatever order the kernel adds. A value that is
+   NaN for certain has magnitude 0 and a finite error. A truth value is 0 or 1, and its error is 0
+   where the kernel must agree, else infinity. */
 typedef struct row {
     double value[LANES];
     double magnitude[LANES];
@@ -40,6 +40,7 @@ typedef struct step {
     int to, from[3];     /* rows */
     double terms[2];     /* ADD, SUBTRACT: how many terms each operand sums up */
     scalar constant;     /* CONSTANT, SCALE */
+    bool distributed;    /* DIVIDE: the divisor is the same for all cells */
     bool never_negative; /* the first operand, whatever is rounded */
     int tap;             /* TAP */
 } step;
