@@ -33,6 +33,9 @@ static const char *const always[] = {
     "-fno-sanitize-recover=undefined",
     "-fno-omit-frame-pointer",
     "-Werror",
+#if defined(__clang__)
+    "-fno-sanitize=function,vptr", /* their part of the runtime is in C++ programs only */
+#endif
 #else
     "-O2",
 #endif
