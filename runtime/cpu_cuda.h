@@ -93,6 +93,17 @@ double fma(double, double, double);
 float fmaf(float, float, float);
 }
 
+#define SG_CPU_EXTREMES(type)                                                                      \
+    __forceinline__ type min(type a, type b) {                                                     \
+        return b < a ? b : a;                                                                      \
+    }                                                                                              \
+    __forceinline__ type max(type a, type b) {                                                     \
+        return a < b ? b : a;                                                                      \
+    }
+SG_CPU_EXTREMES(int)
+SG_CPU_EXTREMES(unsigned)
+SG_CPU_EXTREMES(long long)
+
 /* ---- what the device appends to the file ----------------------------------------------------- */
 
 /* One thread of a kernel that has barriers: the device switches to another at each. */

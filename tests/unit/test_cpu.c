@@ -409,6 +409,8 @@ static const char functions_text[] =
             "        for (int i = 0; i < 12; ++i)\n"
             "            a.out[i] = values[i];\n"
             "    }\n"
+            "    a.out[24] = min(-3, 5) + max(-3, 5) + min(7u, 9u) + max(7u, 9u) +\n"
+            "                min(-1LL, 2LL) + max(1LL << 40, 2LL);\n"
             "    {\n"
             "        const float x = static_cast<float>(a.x), y = static_cast<float>(a.y);\n"
             "        const float values[] = {" CALLS(
@@ -424,13 +426,14 @@ static void functions(job *j, device *d) {
                                  floor(-x), fabs(x), pow(x, y), fmin(x, y), fmax(x, y), x * y + x};
     struct {
         double *out, x, y;
-    } a = {d->ops->alloc(d, j, 24 * sizeof(double)), x, y};
+    } a = {d->ops->alloc(d, j, 25 * sizeof(double)), x, y};
     module *m = build(j, d, make_program(j, functions_text, 1, 1, 1, 0, false));
     launch_on(d, m, 0, 1, 1, 1, &a, sizeof a);
     for (int i = 0; i < 12; i++) {
         assert_true(fabs(a.out[i] - expected[i]) <= 1e-14 * fabs(expected[i]));
         assert_true(fabs(a.out[12 + i] - expected[i]) <= 1e-6 * fabs(expected[i]));
     }
+    assert_true(a.out[24] == -3 + 5 + 7 + 9 - 1 + (double)(INT64_C(1) << 40));
     d->ops->free(d, a.out);
     d->ops->unload(d, m);
 }
