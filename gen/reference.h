@@ -15,16 +15,16 @@ typedef struct reference reference; /* lives in the job it was made in; not chan
 reference *reference_new(job *, const model *, const double *parameters);
 
 typedef struct reference_array {
-    const void *data; /* cell (0,0,0), of the model's dtype */
+    const void *data;     /* cell (0,0,0), of the model's dtype */
     int64_t stride[AXES]; /* in elements */
 } reference_array;
 
 /* Cells x0 … x0+count−1 of row (y, z) of a grid of this size. `arrays`: one for each of the model's
    arrays. For every output o, writes values[o*count + i] and bounds[o*count + i]; bound 0 and the
-   cell's own bits for a cell that `fixed` keeps; `kept` (count entries, may be NULL) says which those
-   are (an out field is not written there). A bound of infinity: the cell cannot be judged (a comparison
-   too close to call, a division by nearly 0).
-   `scratch` has reference_scratch(r, count) bytes. */
+   cell's own bits for a cell that `fixed` keeps; `kept` (count entries, may be NULL) says which
+   those are (an out field is not written there). A bound of infinity: the cell cannot be judged (a
+   comparison too close to call, a division by nearly 0). `scratch` has reference_scratch(r, count)
+   bytes. */
 size_t reference_scratch(const reference *, int count);
 void reference_row(const reference *, const reference_array *arrays, const int64_t size[AXES],
                    int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,

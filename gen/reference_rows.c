@@ -76,7 +76,7 @@ static void apply_divide(const rounding *r, bool distributed, row *restrict to,
         const double m = quotient + moved, e = moved + units * m + tiny;
         to->value[i] = a->value[i] / b->value[i];
         to->magnitude[i] = m;
-        to->error[i] = (least > 0) & (m <= largest) ? e : INFINITY;
+        to->error[i] = least > 0 && m <= largest ? e : INFINITY;
     }
 }
 
