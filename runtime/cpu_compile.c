@@ -35,6 +35,8 @@ static const char *const always[] = {
     "-Werror",
 #if defined(__clang__)
     "-fno-sanitize=function,vptr", /* their part of the runtime is in C++ programs only */
+#else
+    "-Wno-maybe-uninitialized", /* guesses, and guesses worse in instrumented code */
 #endif
 #else
     "-O2",
