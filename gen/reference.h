@@ -22,9 +22,10 @@ typedef struct reference_array {
 /* Cells x0 … x0+count−1 of row (y, z) of a grid of this size. `arrays`: one for each of the model's
    arrays. For every output o, writes values[o*count + i] and bounds[o*count + i]; bound 0 and the
    cell's own bits for a cell that `fixed` keeps; `kept` (count entries, may be NULL) says which
-   those are (an out field is not written there). A bound of infinity: the cell cannot be judged (a
-   comparison too close to call, a division by nearly 0). `scratch` has reference_scratch(r, count)
-   bytes. */
+   those are (an out field is not written there; its value is given as 0). A bound of infinity: the
+   cell cannot be judged (a comparison too close to call, a division by nearly 0, an overflow).
+   Bounds are never NaN; a value that is NaN, or infinite, with a finite bound is what the kernel
+   must have too. `scratch` has reference_scratch(r, count) bytes. */
 size_t reference_scratch(const reference *, int count);
 void reference_row(const reference *, const reference_array *arrays, const int64_t size[AXES],
                    int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
