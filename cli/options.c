@@ -14,8 +14,7 @@ const char *const emit_suffixes[EMIT_COUNT] = {".cu", ".ptx", ".cubin", ".plan",
 static const struct {
     const char *name, *arguments, *help;
 } commands[COMMAND_COUNT] = {
-    [COMMAND_BUILD] = {"", "SPEC.lua...",
-                       "build each spec: write NAME.cu, compile, check, measure, report"},
+    [COMMAND_BUILD] = {"", "SPEC.lua...", "write NAME.cu, compile, check, measure, report"},
     [COMMAND_RUN] = {"run", "SPEC.lua --input A.npy",
                      "compute from .npy arrays; the size is theirs"},
     [COMMAND_BENCH] = {"bench", "SPEC.lua...", "measure only: no files, no check"},
@@ -213,7 +212,7 @@ void options_help(buffer *out) {
         buffer line = {0};
         buffer_printf(&line, "stencilgen %s%s%s", commands[c].name,
                       commands[c].name[0] != '\0' ? " " : "", commands[c].arguments);
-        buffer_printf(out, "%s %-40s %s\n", c == 0 ? "usage:" : "      ", line.data,
+        buffer_printf(out, "%s %-39s %s\n", c == 0 ? "usage:" : "      ", line.data,
                       commands[c].help);
         buffer_free(&line);
     }
@@ -351,17 +350,19 @@ bool options_parse(options *o, int count, char **arguments) {
     bool used[OPTIONS] = {false};
     *o = (options){.steps = 1, .specs = arguments};
     o->emit[EMIT_SOURCE] = true;
-    bool only_words = false;
+    bool only_words = false, first_is_spec = false;
     /* Words move to the front of the array, over arguments already taken. */
     for (int at = 0; at < count; at++) {
-        if (!only_words && strcmp(arguments[at], "--") == 0)
+        if (!only_words && strcmp(arguments[at], "--") == 0) {
             only_words = true;
-        else if (only_words || arguments[at][0] != '-' || arguments[at][1] == '\0')
+        } else if (only_words || arguments[at][0] != '-' || arguments[at][1] == '\0') {
+            first_is_spec |= only_words && o->spec_count == 0;
             o->specs[o->spec_count++] = arguments[at];
-        else if (!take_option(o, used, count, arguments, &at))
+        } else if (!take_option(o, used, count, arguments, &at)) {
             return false;
+        }
     }
-    if (!find_command(o) || !check_use(o, used))
+    if ((!first_is_spec && !find_command(o)) || !check_use(o, used))
         return false;
     put_schedule_together(o);
     return true;

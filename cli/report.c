@@ -41,27 +41,14 @@ static void add_binary(const report *r, const session *s, buffer *out) {
         buffer_wrap(out, buffer_text(&r->no_binary), INDENT, WIDTH);
     }
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
-        buffer_printf(out, "\n%*scpu: %s, ", INDENT, "", s->device.name);
+        buffer_printf(out, "\n%*s%s, ", INDENT, "", s->device.name);
         buffer_seconds(out, r->info.compile_seconds);
     }
     buffer_add(out, "\n");
 }
 
-static void add_check(const report *r, buffer *out) {
+static void add_judged(const report *r, buffer *out) {
     const sg_check_result *c = &r->check;
-    buffer_add(out, "  check    ");
-    if (!r->info.launchable) {
-        buffer_printf(out, "not run: this device does not execute %s\n", text_of(r, SG_TEXT_ARCH));
-        return;
-    }
-    if (c->wrong > 0)
-        buffer_printf(out,
-                      "WRONG: %" PRId64 " of %" PRId64 " points judged; %s; seed %" PRIu64 "\n%*s",
-                      c->wrong, c->judged, c->first_wrong, c->seed, INDENT, "");
-    else
-        buffer_add(out, "right: ");
-    buffer_printf(out, "greatest error %.2g of the largest value (%.2g of the rounding bound), ",
-                  c->greatest_error, c->of_bound);
     if (c->judged == c->points)
         buffer_printf(out, "all %" PRId64 " points of ", c->points);
     else
@@ -70,6 +57,29 @@ static void add_check(const report *r, buffer *out) {
     buffer_size(out, r->info.size, r->info.dims);
     if (c->undecidable > 0)
         buffer_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
+}
+
+static void add_check(const report *r, buffer *out) {
+    const sg_check_result *c = &r->check;
+    buffer_add(out, "  check    ");
+    if (!r->checked) {
+        buffer_printf(out, "not run: this device does not execute %s\n", text_of(r, SG_TEXT_ARCH));
+        return;
+    }
+    if (c->wrong > 0) {
+        buffer text = {0};
+        buffer_printf(&text, "WRONG at %" PRId64 " points: %s; seed %" PRIu64, c->wrong,
+                      c->first_wrong, c->seed);
+        buffer_wrap(out, text.data, INDENT, WIDTH);
+        buffer_printf(out, "\n%*s", INDENT, "");
+        buffer_free(&text);
+    } else {
+        buffer_add(out, "right: ");
+    }
+    buffer_printf(out,
+                  "greatest error %.2g of the largest value (%.2g of the rounding bound),\n%*s",
+                  c->greatest_error, c->of_bound, INDENT, "");
+    add_judged(r, out);
     buffer_add(out, "\n");
 }
 

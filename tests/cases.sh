@@ -1,7 +1,10 @@
 # For test scripts: cases that are counted. Sourced with the name of the test in $0.
 # `begin NAME`, then checks that call `flunk TEXT` where they do not hold; `finish` at the end.
 set -u
-SOURCE=${SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
+SOURCE=${SOURCE:-$(cd "$(dirname "$0")" && while [ ! -e setup.sh ]; do cd ..; done && pwd)}
+STENCILGEN=${STENCILGEN:-$SOURCE/build/stencilgen}
+PRINT_SOURCE=${PRINT_SOURCE:-$SOURCE/build/tests/print_source}
+[ -n "${LOCPATH-}" ] || export LOCPATH="$SOURCE/build/locales"
 passed=0
 failed=0
 skipped=0

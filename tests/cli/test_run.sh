@@ -170,6 +170,27 @@ begin 'an output that cannot be written'
 exits 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/none/b.npy"
 says "$folder/none/b.npy: error: cannot write: No such file or directory"
 
+# A limit on the size of files fails the write half way, as a full disk does; it is large enough for
+# what the compiler writes.
+begin 'an output that does not fit leaves the old file, and nothing else'
+{
+    head -c 80 "$a" | sed 's/(5,)/(2000000,)/'
+    head -c 48 /dev/zero | tr '\000' ' '
+} | head -c 127 >"$folder/large.npy"
+{
+    echo
+    head -c 8000000 /dev/zero
+} >>"$folder/large.npy"
+mkdir "$folder/full"
+echo old >"$folder/full/b.npy"
+(ulimit -f 4000 && exec "$STENCILGEN" run $cpu "$folder/shift.lua" --input "$folder/large.npy" \
+    --output "$folder/full/b.npy") >"$out" 2>"$err"
+code=$?
+[ $code = 3 ] || flunk "exit code $code instead of 3: $(cat "$err")"
+says "$folder/full/b.npy: error: cannot write: File too large"
+holds "$folder/full" b.npy
+[ "$(cat "$folder/full/b.npy")" = old ] || flunk 'the old file is gone'
+
 begin 'the size is that of the input'
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --size 5x5
 exits 3 run $cpu "$folder/shift.lua" --input "$a" --size 6

@@ -1,0 +1,191 @@
+/* Files that appear whole or not at all: what lies in the folder at each moment, and after a
+ * signal. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/buffer.h"
+#include "cli/output.h"
+
+typedef struct place {
+    char folder[sizeof "/tmp/stencilgen-XXXXXX"];
+    buffer path; /* of "file" in it */
+} place;
+
+static int make_place(void **state) {
+    place *p = must_alloc(1, sizeof *p);
+    memcpy(p->folder, "/tmp/stencilgen-XXXXXX", sizeof p->folder);
+    if (mkdtemp(p->folder) == NULL)
+        return -1;
+    buffer_printf(&p->path, "%s/file", p->folder);
+    *state = p;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    place *p = *state;
+    buffer command = {0};
+    buffer_printf(&command, "rm -rf %s", p->folder);
+    const int code = system(command.data);
+    buffer_free(&command);
+    buffer_free(&p->path);
+    free(p);
+    return code;
+}
+
+static int count_files(const place *p) {
+    int count = 0;
+    DIR *folder = opendir(p->folder);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+static void expect_content(const char *path, const char *wanted) {
+    char text[64] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, wanted);
+}
+
+static void test_appears_at_the_end(void **state) {
+    const place *p = *state;
+    output *o = output_begin(p->path.data);
+    assert_non_null(o);
+    assert_true(output_write(o, "new", 3));
+    assert_int_not_equal(access(p->path.data, F_OK), 0);
+    assert_int_equal(count_files(p), 1);
+    assert_true(output_commit(o));
+    expect_content(p->path.data, "new");
+    assert_int_equal(count_files(p), 1);
+}
+
+static void test_leaves_the_old_file_when_dropped(void **state) {
+    const place *p = *state;
+    assert_true(output_file(p->path.data, "old", 3));
+    output *o = output_begin(p->path.data);
+    assert_true(output_write(o, "new", 3));
+    output_drop(o);
+    expect_content(p->path.data, "old");
+    assert_int_equal(count_files(p), 1);
+}
+
+static void test_keeps_permissions(void **state) {
+    const place *p = *state;
+    struct stat status;
+    const mode_t mask = umask(027);
+    assert_true(output_file(p->path.data, "old", 3));
+    umask(mask);
+    assert_int_equal(stat(p->path.data, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+    assert_int_equal(chmod(p->path.data, 0604), 0);
+    assert_true(output_file(p->path.data, "new", 3));
+    assert_int_equal(stat(p->path.data, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0604);
+}
+
+static void test_writes_through_a_link(void **state) {
+    const place *p = *state;
+    buffer link = {0};
+    struct stat status;
+    buffer_printf(&link, "%s/link", p->folder);
+    assert_true(output_file(p->path.data, "old", 3));
+    assert_int_equal(symlink("file", link.data), 0);
+    assert_true(output_file(link.data, "new", 3));
+    expect_content(p->path.data, "new");
+    assert_int_equal(lstat(link.data, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    buffer_free(&link);
+}
+
+/* The error is printed; here it would only be noise. */
+static void hush(void) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    assert_true(nowhere >= 0);
+    dup2(nowhere, STDERR_FILENO);
+}
+
+static void test_fails_without_a_trace(void **state) {
+    const place *p = *state;
+    const int error = dup(STDERR_FILENO);
+    buffer path = {0};
+    hush();
+    assert_null(output_begin(p->folder));
+    buffer_printf(&path, "%s/none/file", p->folder);
+    assert_null(output_begin(path.data));
+    assert_false(output_file("/dev/full", "new", 3));
+    dup2(error, STDERR_FILENO);
+    close(error);
+    assert_int_equal(count_files(p), 0);
+    buffer_free(&path);
+}
+
+/* Stopped by `number` between two writes. */
+static void stop_child(const place *p, int number) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        output_guard_signals();
+        output *o = output_begin(p->path.data);
+        if (o == NULL || !output_write(o, "new", 3))
+            _exit(1);
+        raise(number);
+        _exit(2);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), number);
+}
+
+static void test_signals_leave_nothing(void **state) {
+    const place *p = *state;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        stop_child(p, numbers[i]);
+        assert_int_equal(count_files(p), 0);
+    }
+}
+
+static void test_paths(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder, *wanted;
+    } cases[] = {{NULL, "a.cu"}, {"b", "b/a.cu"}, {"b/", "b/a.cu"}, {"/", "/a.cu"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *path = output_path(cases[i].folder, "a", ".cu");
+        assert_string_equal(path, cases[i].wanted);
+        free(path);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_appears_at_the_end, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_leaves_the_old_file_when_dropped, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(test_keeps_permissions, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_writes_through_a_link, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_fails_without_a_trace, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_signals_leave_nothing, make_place, remove_place),
+        cmocka_unit_test(test_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
