@@ -63,11 +63,12 @@ build() {
         say "configuring build/"
         quietly cmake --preset release
     fi
-    # Where nothing has changed, ninja says so at once.
-    if ! cmake --build --preset release -- -n 2>/dev/null | grep -q 'no work to do'; then
+    sources="CMakeLists.txt CMakePresets.json cmake base gen runtime templates cli tests"
+    if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
         say "building"
-        quietly cmake --build --preset release
     fi
+    quietly cmake --build --preset release
+    touch build/built
 }
 
 has_nvrtc() {
