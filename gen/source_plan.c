@@ -23,7 +23,7 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     triple(t, "high", p->high);
     if (p->template_id == TEMPLATE_NAIVE)
         text_printf(t, "    static constexpr int vector = %d, rows = %d;\n", p->schedule.vector,
-                    f->row_count);
+                    p->schedule.vector > 1 ? f->row_count : 0);
     if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
         p->template_id == TEMPLATE_SUMS)
         text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
@@ -139,7 +139,8 @@ static void write_update(text *t, const model *m, const emitter *e) {
     text_printf(t,
                 "// One point; taps come from `at`.\n"
                 "template <class At>\n"
-                "__device__ __forceinline__ void update_point(const At &at, const Arguments "
+                "__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,\n"
+                "                                             [[maybe_unused]] const Arguments "
                 "&arguments,\n                                             Real (&out)[%d]) {\n",
                 m->output_count);
     emit_statements(t, e, roots, targets, m->output_count);
@@ -191,14 +192,16 @@ static void write_sums(text *t, const model *m, const plan *p, const emitter *e)
                 "// What the plane at hand adds to the points around it: sum[output][k] belongs to "
                 "the point\n// k - %d planes away.\n"
                 "template <class At>\n"
-                "__device__ __forceinline__ void add_plane(const At &at, const Arguments "
+                "__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,\n"
+                "                                          [[maybe_unused]] const Arguments "
                 "&arguments,\n                                          Real (&sum)[%d][%d]) {\n",
                 p->high[2], m->output_count, depth);
     emit_statements(t, e, rewritten, targets, count);
     text_printf(t,
                 "}\n\n// What does not depend on any tap.\n"
-                "__device__ __forceinline__ void finish_sums(const Arguments &arguments, "
-                "Real (&out)[%d]) {\n",
+                "__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments "
+                "&arguments,\n"
+                "                                            [[maybe_unused]] Real (&out)[%d]) {\n",
                 m->output_count);
     emit_statements(t, e, rest, rest_targets, rests);
     text_add(t, "}\n");
