@@ -52,7 +52,7 @@ void job_end(job *);
 
 /* Zeroed memory, aligned for any type, that lives as long as the job. Never NULL. */
 void *job_alloc(job *, size_t size);
-void *job_array(job *, size_t count, size_t element); /* the same, overflow checked */
+void *job_array(job *, size_t count, size_t element);   /* the same, overflow checked */
 char *job_copy(job *, const char *text, size_t length); /* NUL-terminated copy */
 char *job_print(job *, const char *format, ...) SG_PRINTF(2, 3);
 

@@ -11,12 +11,12 @@ enum { PROGRAM_AXES = 3 };
 
 /* One device array of the argument list. */
 typedef struct program_array {
-    const char *name;    /* "u", "u.prev", "u.next", "c": what a caller knows it by */
-    const char *field;   /* "u" */
-    bool written;        /* else only read */
-    int reads;           /* written arrays of an inout field: index of the array holding its current
-                            values; else −1 */
-    int previous;        /* likewise of its previous time level; −1 */
+    const char *name;  /* "u", "u.prev", "u.next", "c": what a caller knows it by */
+    const char *field; /* "u" */
+    bool written;      /* else only read */
+    int reads;         /* written arrays of an inout field: index of the array holding its current
+                          values; else −1 */
+    int previous;      /* likewise of its previous time level; −1 */
 } program_array;
 
 typedef struct program_parameter {
@@ -26,8 +26,8 @@ typedef struct program_parameter {
 } program_parameter;
 
 /* One kernel launch. A kernel sees three axes; axis k of the kernel is axis axes[k] of the grid, or
-   an axis of extent 1 where axes[k] is −1 (a method that walks y of a 2D grid sees x, −, y). A block
-   updates per_block points along each kernel axis. */
+   an axis of extent 1 where axes[k] is −1 (a method that walks y of a 2D grid sees x, −, y). A
+   block updates per_block points along each kernel axis. */
 typedef struct program_launch {
     const char *entry; /* extern "C" name of the kernel in the source */
     int axes[PROGRAM_AXES];

@@ -120,8 +120,8 @@ static size_t distance(const char *a, const char *b) {
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
             const size_t above = row[j];
-            size_t best = diagonal + (tolower((unsigned char)a[i - 1]) !=
-                                      tolower((unsigned char)b[j - 1]));
+            size_t best =
+                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
             if (above + 1 < best)
                 best = above + 1;
             if (row[j - 1] + 1 < best)

@@ -28,6 +28,7 @@ const target *target_at(int index);
 
 typedef enum template_id {
     TEMPLATE_NAIVE,
+    TEMPLATE_PACKS, /* the naive method with vec > 1 */
     TEMPLATE_TILED,
     TEMPLATE_COARSENED,
     TEMPLATE_REGISTER,

@@ -48,7 +48,7 @@ static void count_traffic(const plan_facts *f, plan *p) {
     plan_estimate *e = &p->estimate;
     const double taps = f->all_taps;
     const double staged = staged_per_point(p);
-    if (p->template_id == TEMPLATE_NAIVE) {
+    if (p->schedule.method == METHOD_NAIVE) {
         e->loads_per_point = taps;
         e->shared_per_point = 0;
         return;
@@ -73,10 +73,10 @@ static double count_instructions(const plan_facts *f, const plan *p) {
     const plan_estimate *e = &p->estimate;
     const double arithmetic = (c.additions + 0.5 * c.multiplications + 8 * c.others) * lanes /
                               p->target->fma_lanes[f->model->dtype];
-    if (p->template_id == TEMPLATE_NAIVE) {
+    if (p->schedule.method == METHOD_NAIVE) {
         const double v = p->schedule.vector;
         double loads = e->loads_per_point;
-        if (p->schedule.vector > 1) {
+        if (p->template_id == TEMPLATE_PACKS) {
             loads = 0;
             for (int r = 0; r < f->row_count; r++)
                 loads += (1 + ceil(f->rows[r].low / v) + ceil(f->rows[r].high / v)) / v;

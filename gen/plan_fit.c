@@ -85,7 +85,7 @@ static void lay_axes(const model *m, plan *p) {
             reach += to->low[k] + to->high[k];
         }
         to->staged = p->template_id == TEMPLATE_SUMS || p->template_id == TEMPLATE_WINDOW ||
-                     (p->template_id != TEMPLATE_NAIVE && reach > 0);
+                     (p->schedule.method != METHOD_NAIVE && reach > 0);
         p->kernel_array[i] = p->array_count++;
     }
 }
@@ -101,7 +101,7 @@ static template_id choose_template(const plan_facts *f, const schedule *s) {
             return TEMPLATE_WINDOW;
         return f->column_or_plane ? TEMPLATE_REGISTER : TEMPLATE_SUMS;
     default:
-        return TEMPLATE_NAIVE;
+        return s->vector > 1 ? TEMPLATE_PACKS : TEMPLATE_NAIVE;
     }
 }
 
@@ -187,7 +187,7 @@ static int64_t registers(const model *m, const plan *p) {
             held += p->arrays[i].staged ? columns * (p->low[2] + 1 + p->high[2]) : 0;
     } else if (p->template_id == TEMPLATE_SUMS) {
         held += columns * m->output_count * (p->low[2] + 1 + p->high[2]);
-    } else if (p->template_id == TEMPLATE_NAIVE) {
+    } else if (p->template_id == TEMPLATE_PACKS) {
         held *= p->schedule.vector;
     }
     return 26 + words * held;
@@ -220,7 +220,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
             t->registers_per_multiprocessor)
             break;
     }
-    if (need > MAX_REGISTERS && p->template_id != TEMPLATE_NAIVE) {
+    if (need > MAX_REGISTERS && s->method != METHOD_NAIVE) {
         *refusal = job_print(j,
                              "a thread would need about %lld registers and has %d; take a "
                              "smaller tile or less coarsening",

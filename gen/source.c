@@ -9,9 +9,9 @@
 
 #define GENERATOR "stencilgen 0.1.0"
 
-extern const char template_common[], template_grid[], template_staging[];
-extern const char template_naive[], template_tiled[], template_coarsened[], template_register[],
-    template_sums[], template_window[];
+extern const char template_common[], template_grid[], template_point[], template_staging[];
+extern const char template_naive[], template_packs[], template_tiled[], template_coarsened[],
+    template_register[], template_sums[], template_window[];
 
 static const struct {
     const char *file; /* under templates/, for readers of the source */
@@ -19,6 +19,7 @@ static const struct {
     bool barriers;
 } templates[TEMPLATE_COUNT] = {
     [TEMPLATE_NAIVE] = {"naive.cu", template_naive, false},
+    [TEMPLATE_PACKS] = {"packs.cu", template_packs, false},
     [TEMPLATE_TILED] = {"tiled.cu", template_tiled, true},
     [TEMPLATE_COARSENED] = {"coarsened.cu", template_coarsened, true},
     [TEMPLATE_REGISTER] = {"register.cu", template_register, true},
@@ -186,9 +187,8 @@ static void lay_in(text *t, const char *template_text, const char *plan_header) 
     const struct {
         const char *line, *text;
     } includes[] = {
-        {"#include \"common.cuh\"", template_common},
-        {"#include \"plan.h\"", plan_header},
-        {"#include \"grid.cuh\"", template_grid},
+        {"#include \"common.cuh\"", template_common},   {"#include \"plan.h\"", plan_header},
+        {"#include \"grid.cuh\"", template_grid},       {"#include \"point.cuh\"", template_point},
         {"#include \"staging.cuh\"", template_staging},
     };
     while (*template_text != '\0') {

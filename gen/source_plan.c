@@ -21,9 +21,9 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
                 m->output_count);
     triple(t, "low", p->low); /* how far the shape reaches below and above its point */
     triple(t, "high", p->high);
-    if (p->template_id == TEMPLATE_NAIVE)
+    if (p->template_id == TEMPLATE_PACKS)
         text_printf(t, "    static constexpr int vector = %d, rows = %d;\n", p->schedule.vector,
-                    p->schedule.vector > 1 ? f->row_count : 0);
+                    f->row_count);
     if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
         p->template_id == TEMPLATE_SUMS)
         text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
@@ -66,7 +66,7 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
                     "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
                     "low_z = %d, high_z = %d;\n",
                     a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-        if (p->template_id != TEMPLATE_NAIVE) {
+        if (p->schedule.method != METHOD_NAIVE) {
             text_printf(t,
                         "    static constexpr bool staged = %s; // in shared memory ...\n"
                         "    static constexpr int shared = %d;     // ... from this element on\n",
@@ -114,12 +114,9 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
 }
 
 static void write_rows(text *t, const plan *p, const plan_facts *f) {
-    if (p->template_id != TEMPLATE_NAIVE)
+    if (p->template_id != TEMPLATE_PACKS)
         return;
-    text_add(t, "// The rows of x that a point's taps read, where packs are loaded.\n"
-                "template <int row> struct Row;\n");
-    if (p->schedule.vector == 1)
-        return;
+    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
     for (int r = 0; r < f->row_count; r++)
         text_printf(t,
                     "template <> struct Row<%d> {\n"

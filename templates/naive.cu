@@ -1,160 +1,26 @@
-// naive: every thread makes `vector` neighbouring points of x and reads their taps from global
-// memory; the caches serve what neighbours share.
-//
-//        vector = 4:   . . [a b c d] . .     one thread's points, loaded as packs of 4
-//                    low ^          ^ high   and the packs beside them where the shape reaches
+// naive: a thread makes a point and reads its taps from global memory; the caches serve what
+// neighbours share.
 #include "common.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "point.cuh"
 
-// Taps of a point whose shape may reach outside (Inner: does not).
-template <bool inner> struct AtPoint {
-    const Arguments &a;
-    const Point &p;
-    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return fetch<array>(a, inner, p.x + dx, p.y + dy, p.z + dz);
-    }
-};
-
-template <bool inner>
-__device__ __forceinline__ void update_one(const Arguments &a, const Point &p) {
-    Real out[plan::outputs];
-    update_point(AtPoint<inner>{a, p}, a, out);
-    finish(a, inner, p, out);
-}
-
-// Not inlined: few threads come here, and its code would drown the rest.
-__device__ __noinline__ void update_edge(const Arguments &a, const Point &p) {
-    update_one<false>(a, p);
-}
-
-// The packs that hold one row's taps of all the thread's points: the element at x0 + dx is
-// element[before * vector + dx].
-template <int row> struct Window {
-    static constexpr int before = (Row<row>::low + plan::vector - 1) / plan::vector;
-    static constexpr int after = (Row<row>::high + plan::vector - 1) / plan::vector;
-    Real element[(before + 1 + after) * plan::vector];
-
-    template <bool aligned>
-    __device__ __forceinline__ void load(const Arguments &a, const Point &p) {
-        const Grid &grid = a.grid[Array<Row<row>::array>::grid];
-        const Real *from = grid.data + offset(grid, p.x, p.y + Row<row>::dy, p.z + Row<row>::dz);
-        if constexpr (aligned) {
-            using Wide = Pack<Real, plan::vector>;
-#pragma unroll
-            for (int k = 0; k < before + 1 + after; ++k) {
-                const Wide pack = reinterpret_cast<const Wide *>(from)[k - before];
-#pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-                    element[k * plan::vector + i] = pack.element[i];
-            }
-        } else {
-#pragma unroll
-            for (int i = -Row<row>::low; i < plan::vector + Row<row>::high; ++i)
-                element[before * plan::vector + i] = from[i];
-        }
-    }
-};
-
-// All rows of the shape, one window each.
-template <int row> struct Windows {
-    Window<row> window;
-    Windows<row + 1> rest;
-    template <bool aligned>
-    __device__ __forceinline__ void load(const Arguments &a, const Point &p) {
-        window.template load<aligned>(a, p);
-        rest.template load<aligned>(a, p);
-    }
-    template <int array, int dy, int dz> __device__ __forceinline__ Real at(int i) const {
-        using R = Row<row>;
-        if constexpr (R::array == array && R::dy == dy && R::dz == dz)
-            return window.element[Window<row>::before * plan::vector + i];
-        else
-            return rest.template at<array, dy, dz>(i);
-    }
-};
-template <> struct Windows<plan::rows> {
-    template <bool aligned> __device__ __forceinline__ void load(const Arguments &, const Point &) {
-    }
-};
-
-template <int point> struct AtWindow {
-    const Windows<0> &windows;
-    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return windows.template at<array, dy, dz>(point + dx);
-    }
-};
-
-using Results = Real[plan::vector][plan::outputs];
-
-template <int point = 0>
-__device__ __forceinline__ void update_windows(const Windows<0> &windows, const Arguments &a,
-                                               Results &out) {
-    if constexpr (point < plan::vector) {
-        update_point(AtWindow<point>{windows}, a, out[point]);
-        update_windows<point + 1>(windows, a, out);
-    }
-}
-
-template <bool aligned, int output = 0>
-__device__ __forceinline__ void store_packs(const Arguments &a, const Point &p,
-                                            const Results &out) {
-    if constexpr (output < plan::outputs) {
-        const Grid &grid = a.grid[Output<output>::grid];
-        Real *to = grid.data + offset(grid, p.x, p.y, p.z);
-        Pack<Real, plan::vector> pack;
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = out[i][output];
-        if constexpr (aligned) {
-            *reinterpret_cast<Pack<Real, plan::vector> *>(to) = pack;
-        } else {
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                to[i] = pack.element[i];
-        }
-        store_packs<aligned, output + 1>(a, p, out);
-    }
-}
-
-template <bool aligned>
-__device__ __forceinline__ void update_wide(const Arguments &a, const Point &p) {
-    Windows<0> windows;
-    windows.template load<aligned>(a, p);
-    Results out;
-    update_windows(windows, a, out);
-    store_packs<aligned>(a, p, out);
-}
-
-// The thread's points: p and the vector − 1 after it in x.
 __device__ __forceinline__ void update(const Arguments &a, const Point &p) {
     if (p.x >= a.end[0] || p.y >= a.end[1] || p.z >= a.end[2])
         return;
-    // Whole packs are loaded, so a window may reach further than the shape.
-    constexpr int reach = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
-    const bool inner = p.x + plan::vector <= a.end[0] && p.x + plan::vector + reach <= a.size[0] &&
-                       shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});
-    if (!inner) {
-        for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
-            update_edge(a, {p.x + i, p.y, p.z});
-    } else if constexpr (plan::vector == 1) {
+    if (shape_inside(a, p, p))
         update_one<true>(a, p);
-    } else {
-        if (a.aligned)
-            update_wide<true>(a, p);
-        else
-            update_wide<false>(a, p);
-    }
+    else
+        update_edge(a, p);
 }
 
 extern "C" __global__ void
-    __launch_bounds__(plan::threads_x *plan::threads_y *plan::threads_z)
+    __launch_bounds__(plan::threads)
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::tile_z);
     // One round where the tile has no more points than the block has threads.
     for (int z = threadIdx.z; z < plan::tile_z; z += plan::threads_z)
         for (int y = threadIdx.y; y < plan::tile_y; y += plan::threads_y)
-            for (int x = threadIdx.x * plan::vector; x < plan::tile_x;
-                 x += plan::threads_x * plan::vector)
+            for (int x = threadIdx.x; x < plan::tile_x; x += plan::threads_x)
                 update(arguments, {origin.x + x, origin.y + y, origin.z + z});
 }

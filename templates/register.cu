@@ -176,7 +176,7 @@ __device__ __forceinline__ void walk_columns(const Arguments &a, bool inner, con
 }
 
 extern "C" __global__ void
-    __launch_bounds__(plan::threads_x *plan::threads_y)
+    __launch_bounds__(plan::threads)
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Real *const shared = reinterpret_cast<Real *>(shared_bytes());
     const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::walk);
