@@ -14,6 +14,7 @@ typedef struct spec_load_state {
     spec_state state;
     const char *text;
     size_t length, read;
+    bool line_ends; /* what was read last ends a line */
     locale_t plain; /* the C locale */
     spec *result;
 } spec_load_state;
@@ -21,7 +22,7 @@ typedef struct spec_load_state {
 static const char chunk_name[] = "=spec";
 static const char chunk_prefix[] = "spec:";
 
-enum { READ_AT_ONCE = 4096, BOM_BYTES = 3 };
+enum { BOM_BYTES = 3 };
 
 static void free_locale(void *locale) {
     freelocale(*(locale_t *)locale);
@@ -62,13 +63,19 @@ static void check_text(spec_load_state *load) {
             load->read++; /* a line for the shell, as in Lua's own files */
 }
 
-/* Some compilations take time that grows with the square of the text: they pass by here too. */
+/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one.
+   Some compilations take time that grows with the square of the text: they pass by here too. */
 static const char *read_text(lua_State *L, void *data, size_t *size) {
     (void)L;
     spec_load_state *load = data;
-    spec_check_time(&load->state);
+    const size_t left = load->length - load->read;
     const char *piece = load->text + load->read;
-    *size = load->length - load->read < READ_AT_ONCE ? load->length - load->read : READ_AT_ONCE;
+    const char *end = left > 0 ? memchr(piece, '\n', left) : NULL;
+    if (load->line_ends)
+        load->state.line++;
+    load->line_ends = end != NULL;
+    spec_check_time(&load->state);
+    *size = end != NULL ? (size_t)(end + 1 - piece) : left;
     load->read += *size;
     return piece;
 }
@@ -81,7 +88,8 @@ static void add_model(lua_State *L, spec_load_state *load, int index) {
                            "a spec such as stencil { ... }", index);
     for (int i = 0; i < out->count; i++)
         if (strcmp(out->models[i]->name, value->model->name) == 0)
-            spec_fail(L, "two specs of this file have the name '%s'", value->model->name);
+            job_fail(load->state.job, FAULT_SPEC, load->state.path, value->model->line,
+                     "two specs of this file have the name '%s'", value->model->name);
     out->models[out->count++] = value->model;
 }
 
@@ -125,7 +133,9 @@ static int run(lua_State *L) {
         return lua_error(L);
     spec_open_environment(L);
     lua_setupvalue(L, -2, 1);
+    const int last_line = load->state.line;
     lua_call(L, 0, LUA_MULTRET);
+    load->state.line = last_line;
     take_result(L, load, lua_gettop(L));
     return 0;
 }
@@ -168,6 +178,7 @@ spec *spec_load(job *j, const char *path, const char *text) {
     s->path = job_copy(j, path, strlen(path));
     load->text = text;
     load->length = text != NULL ? strlen(text) : 0;
+    s->line = 1;
     load->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (load->plain == (locale_t)0)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");

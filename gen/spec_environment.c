@@ -33,7 +33,7 @@ enum { LEFT_OUT = sizeof left_out / sizeof *left_out, MOST_NAMES = 128 };
 
 /* The names of one table, for the error about a name that is not among them. */
 typedef struct known_names {
-    const char *prefix; /* "" or "math." */
+    const char *library; /* "" or "math" */
     size_t count;
     const char *name[MOST_NAMES];
 } known_names;
@@ -43,17 +43,18 @@ static int unknown_name(lua_State *L) {
     if (lua_type(L, 2) != LUA_TSTRING)
         return 0;
     const char *name = lua_tostring(L, 2);
-    for (size_t i = 0; known->prefix[0] == '\0' && i < LEFT_OUT; i++)
+    const bool global = known->library[0] == '\0';
+    for (size_t i = 0; global && i < LEFT_OUT; i++)
         if (strcmp(name, left_out[i]) == 0)
             spec_fail(L, "'%s' is not available in specs", name);
-    lua_pushfstring(L, "%s%s", known->prefix, name);
-    spec_fail_unknown(L, "name", "", -1, known->name, known->count);
+    const char *where = global ? "" : job_print(spec_of(L)->job, " in %s", known->library);
+    spec_fail_unknown(L, "name", where, 2, known->name, known->count);
 }
 
 /* A new table whose unknown names are errors; it stays on the stack. */
-static known_names *push_table(lua_State *L, const char *prefix) {
+static known_names *push_table(lua_State *L, const char *library) {
     known_names *known = job_alloc(spec_of(L)->job, sizeof *known);
-    known->prefix = prefix;
+    known->library = library;
     lua_newtable(L);
     lua_createtable(L, 0, 2);
     lua_pushlightuserdata(L, known);
@@ -65,31 +66,35 @@ static known_names *push_table(lua_State *L, const char *prefix) {
     return known;
 }
 
-/* Sets the value on the top in the table below it. `name` may begin with the table's prefix. */
+/* Sets the value on the top in the table below it. */
 static void set_name(lua_State *L, known_names *known, const char *name) {
     known->name[known->count++] = name;
-    lua_pushstring(L, name + strlen(known->prefix));
-    lua_insert(L, -2);
-    lua_rawset(L, -3);
+    lua_setfield(L, -2, name);
+}
+
+/* "floor" of "math.floor" */
+static const char *base_name(const char *name) {
+    const char *dot = strchr(name, '.');
+    return dot != NULL ? dot + 1 : name;
 }
 
 static void set_functions(lua_State *L, known_names *known, const spec_function *functions) {
     for (const spec_function *f = functions; f->name != NULL; f++) {
         lua_pushcfunction(L, f->call);
-        set_name(L, known, f->name);
+        set_name(L, known, base_name(f->name));
     }
 }
 
 static void push_math(lua_State *L) {
     lua_pushcfunction(L, luaopen_math);
     lua_call(L, 0, 1);
-    known_names *known = push_table(L, "math.");
+    known_names *known = push_table(L, "math");
     for (const spec_function *f = spec_math_functions; f->name != NULL; f++) {
         if (f->call != NULL)
             lua_pushcfunction(L, f->call);
         else
-            lua_getfield(L, -2, f->name + strlen("math."));
-        set_name(L, known, f->name);
+            lua_getfield(L, -2, base_name(f->name));
+        set_name(L, known, base_name(f->name));
     }
     lua_remove(L, -2);
 }
@@ -105,7 +110,7 @@ void spec_open_environment(lua_State *L) {
         lua_pushcclosure(L, spec_call_operation, 1);
         set_name(L, known, expr_words[op].name);
     }
-    set_functions(L, push_table(L, "table."), spec_table_functions);
+    set_functions(L, push_table(L, "table"), spec_table_functions);
     set_name(L, known, "table");
     push_math(L);
     set_name(L, known, "math");

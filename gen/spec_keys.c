@@ -79,13 +79,17 @@ static const char *join(job *j, const char *const *words, size_t count) {
     return t.data;
 }
 
+static const char *nearest_word(lua_State *L, int index, const char *const *known, size_t count) {
+    size_t length;
+    const char *word = lua_tolstring(L, index, &length);
+    return length <= LONGEST_QUOTE ? text_nearest(word, known, count) : NULL;
+}
+
 /* kind: "key", "name"; where: " in stencil" or "". */
 void spec_fail_unknown(lua_State *L, const char *kind, const char *where, int index,
                        const char *const *known, size_t count) {
     job *j = spec_of(L)->job;
-    size_t length;
-    const char *word = lua_tolstring(L, index, &length);
-    const char *nearest = length <= LONGEST_QUOTE ? text_nearest(word, known, count) : NULL;
+    const char *nearest = nearest_word(L, index, known, count);
     if (nearest != NULL)
         spec_fail(L, "unknown %s %s%s; did you mean '%s'?", kind, spec_quote(L, index), where,
                   nearest);
@@ -163,14 +167,15 @@ int spec_list(lua_State *L, int table, const char *where, int longest) {
 }
 
 int spec_word(lua_State *L, int index, const char *where, const char *const *words, int count) {
-    job *j = spec_of(L)->job;
-    if (lua_type(L, index) != LUA_TSTRING)
-        spec_fail_expected(L, where, NULL, job_print(j, "one of %s", join(j, words, (size_t)count)),
-                           index);
-    for (int i = 0; i < count; i++)
+    const bool string = lua_type(L, index) == LUA_TSTRING;
+    for (int i = 0; i < count && string; i++)
         if (strcmp(lua_tostring(L, index), words[i]) == 0)
             return i;
-    spec_fail_unknown(L, where, "", index, words, (size_t)count);
+    const char *nearest = string ? nearest_word(L, index, words, (size_t)count) : NULL;
+    spec_fail(L, "%s: expected one of %s, got %s%s%s%s", where,
+              join(spec_of(L)->job, words, (size_t)count), spec_describe(L, index),
+              nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+              nearest != NULL ? "'?" : "");
 }
 
 static const char name_rule[] =

@@ -33,16 +33,17 @@ int spec_current_line(lua_State *L) {
 
 void spec_fail(lua_State *L, const char *format, ...) {
     const spec_state *s = spec_of(L);
+    const int line = spec_current_line(L);
     va_list arguments;
     va_start(arguments, format);
-    job_vfail(s->job, FAULT_SPEC, s->path, spec_current_line(L), format, arguments);
+    job_vfail(s->job, FAULT_SPEC, s->path, line > 0 ? line : s->line, format, arguments);
 }
 
 /* Says no: Lua then collects its garbage and asks once more before it gives up. */
 static void *refuse(spec_state *s, const char *reason) {
+    const int line = s->L != NULL ? spec_current_line(s->L) : 0;
     s->refused = reason;
-    if (s->L != NULL)
-        s->line = spec_current_line(s->L);
+    s->line = line > 0 ? line : s->line;
     return NULL;
 }
 
