@@ -43,13 +43,22 @@ static double own_taps(const plan_facts *f, const plan *p) {
     return taps;
 }
 
+/* Packs that a thread loads; each serves as many points as it has elements. */
+static double packs(const plan_facts *f, const plan *p) {
+    const double v = p->schedule.vector;
+    double count = 0;
+    for (int r = 0; r < f->row_count; r++)
+        count += 1 + ceil(f->rows[r].low / v) + ceil(f->rows[r].high / v);
+    return count;
+}
+
 /* Loads from global memory and traffic of shared memory, in elements a point. */
 static void count_traffic(const plan_facts *f, plan *p) {
     plan_estimate *e = &p->estimate;
     const double taps = f->all_taps;
     const double staged = staged_per_point(p);
     if (p->schedule.method == METHOD_NAIVE) {
-        e->loads_per_point = taps;
+        e->loads_per_point = p->template_id == TEMPLATE_PACKS ? packs(f, p) : taps;
         e->shared_per_point = 0;
         return;
     }
@@ -75,13 +84,7 @@ static double count_instructions(const plan_facts *f, const plan *p) {
                               p->target->fma_lanes[f->model->dtype];
     if (p->schedule.method == METHOD_NAIVE) {
         const double v = p->schedule.vector;
-        double loads = e->loads_per_point;
-        if (p->template_id == TEMPLATE_PACKS) {
-            loads = 0;
-            for (int r = 0; r < f->row_count; r++)
-                loads += (1 + ceil(f->rows[r].low / v) + ceil(f->rows[r].high / v)) / v;
-        }
-        return point_overhead / v + load_instructions * loads + arithmetic;
+        return (point_overhead + load_instructions * e->loads_per_point) / v + arithmetic;
     }
     return point_overhead + arithmetic + stage_instructions * staged_per_point(p) +
            (e->shared_per_point > 0 ? e->shared_per_point : 0);
