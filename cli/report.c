@@ -37,8 +37,10 @@ static void add_binary(const report *r, const session *s, buffer *out) {
                       r->binary.local_bytes, r->binary.compiler);
         buffer_seconds(out, r->binary.seconds);
     } else {
-        buffer_add(out, "no cubin: ");
-        buffer_wrap(out, buffer_text(&r->no_binary), INDENT, WIDTH);
+        buffer text = {0};
+        buffer_printf(&text, "no cubin: %s", buffer_text(&r->no_binary));
+        buffer_wrap(out, text.data, INDENT, WIDTH);
+        buffer_free(&text);
     }
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
         buffer_printf(out, "\n%*s%s, ", INDENT, "", s->device.name);

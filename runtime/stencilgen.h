@@ -4,16 +4,19 @@
  *
  *     sg_context *context;
  *     sg_kernel *heat;
- *     if (sg_open(&context, NULL) != SG_OK || sg_build(context, "heat13.lua", NULL, &heat) != SG_OK)
+ *     if (sg_open(&context, NULL) != SG_OK ||
+ *         sg_build(context, "heat13.lua", NULL, &heat) != SG_OK)
  *         complain(sg_error(context));
- *     sg_grid grids[2] = {{.data = u, .size = {nx, ny, nz}}, {.data = u_next, .size = {nx, ny, nz}}};
+ *     sg_grid grids[2] = {{.data = u, .size = {nx, ny, nz}},
+ *                         {.data = u_next, .size = {nx, ny, nz}}};
  *     sg_arguments arguments = {.struct_size = sizeof arguments, .grids = grids, .grid_count = 2};
  *     sg_launch(heat, &arguments, stream);
  *
  * Axes: x (index 0) varies fastest; an array of a 3D grid is (nz, ny, nx) in C order. Sizes and
  * strides count elements, never bytes. The library prints nothing, never exits and keeps no global
- * state. Every function that can fail returns a status; the text is sg_error's. Option structs begin
- * with struct_size, which the caller sets to their sizeof, and 0 means the default for every member.
+ * state. Every function that can fail returns a status; the text is sg_error's. Option structs
+ * begin with struct_size, which the caller sets to their sizeof, and 0 means the default for every
+ * member.
  */
 #ifndef STENCILGEN_H
 #define STENCILGEN_H
@@ -48,7 +51,7 @@ typedef enum sg_status {
 
 typedef struct sg_context sg_context;
 typedef struct sg_kernel sg_kernel;
-typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default stream */
+typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default one */
 
 /* ---- contexts ---------------------------------------------------------------------------- */
 
@@ -91,11 +94,11 @@ typedef struct sg_build_options {
     size_t struct_size;
     const char *text;     /* the spec itself; then spec_path only names it in messages */
     int index;            /* which of the file's specs, from 0 */
-    const char *schedule; /* constraints over the spec's own, e.g. "register tile=32x8 coarsen=z16" */
-    const char *arch;     /* plan and compile for this architecture; NULL: the device's own, sm_90 on
-                             the cpu device */
-    int64_t size[3];      /* grid to plan for; 0: the default size of the device */
-    int source_only;      /* stop before compiling; the kernel cannot be launched */
+    const char *schedule; /* constraints over the spec's own: "register tile=32x8 coarsen=z16" */
+    const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
+                         the cpu device */
+    int64_t size[3];  /* grid to plan for; 0: the default size of the device */
+    int source_only;  /* stop before compiling; the kernel cannot be launched */
 } sg_build_options;
 
 /* How many specs a file returns. */
@@ -108,13 +111,13 @@ SG_API sg_status sg_build(sg_context *, const char *spec_path, const sg_build_op
 SG_API void sg_release(sg_kernel *); /* NULL is allowed */
 
 typedef enum sg_text {
-    SG_TEXT_NAME,   /* of the spec */
-    SG_TEXT_SHAPE,  /* "3D star of radius 2, 13 points" */
-    SG_TEXT_MODEL,  /* what is computed, canonical, a fact a line */
-    SG_TEXT_PLAN,   /* "register tile=32x8 coarsen=z16 vec=1 time=1" */
-    SG_TEXT_REASON, /* why this plan */
-    SG_TEXT_SOURCE, /* the CUDA file */
-    SG_TEXT_DTYPE,  /* "float" */
+    SG_TEXT_NAME,     /* of the spec */
+    SG_TEXT_SHAPE,    /* "3D star of radius 2, 13 points" */
+    SG_TEXT_MODEL,    /* what is computed, canonical, a fact a line */
+    SG_TEXT_PLAN,     /* "register tile=32x8 coarsen=z16 vec=1 time=1" */
+    SG_TEXT_REASON,   /* why this plan */
+    SG_TEXT_SOURCE,   /* the CUDA file */
+    SG_TEXT_DTYPE,    /* "float" */
     SG_TEXT_BOUNDARY, /* "fixed", or one word an axis and side */
     SG_TEXT_ARCH      /* "sm_90": what it was planned and written for */
 } sg_text;
@@ -129,16 +132,16 @@ typedef struct sg_kernel_info {
     int radius;          /* the furthest tap */
     size_t element_size; /* 4 or 8 */
     int launchable;
-    int arrays, parameters;       /* see sg_kernel_array, sg_kernel_parameter */
-    double textbook_operations;   /* a point: n multiplications and n − 1 additions */
-    double emitted_operations;    /* a point, as written in the source */
-    double bytes_per_point;       /* the fewest that must cross device memory */
-    int threads;                  /* a block */
-    size_t shared_bytes;          /* a block */
-    int registers, local_bytes;   /* a thread, by the driver; −1 on the cpu device */
-    int blocks_resident;          /* a multiprocessor, by the driver; −1 on the cpu device */
-    double compile_seconds;       /* of the binary in use */
-    int64_t size[3];              /* planned for */
+    int arrays, parameters;     /* see sg_kernel_array, sg_kernel_parameter */
+    double textbook_operations; /* a point: n multiplications and n − 1 additions */
+    double emitted_operations;  /* a point, as written in the source */
+    double bytes_per_point;     /* the fewest that must cross device memory */
+    int threads;                /* a block */
+    size_t shared_bytes;        /* a block */
+    int registers, local_bytes; /* a thread, by the driver; −1 on the cpu device */
+    int blocks_resident;        /* a multiprocessor, by the driver; −1 on the cpu device */
+    double compile_seconds;     /* of the binary in use */
+    int64_t size[3];            /* planned for */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 
@@ -174,8 +177,8 @@ typedef struct sg_binary {
     const char *compiler;                     /* "NVRTC 13.0" */
 } sg_binary;
 
-/* Compiles the kernel's source with NVRTC for its architecture; needs no GPU. The data belong to the
- * kernel. SG_ERROR_COMPILER, with the cure in the text, where there is no NVRTC. */
+/* Compiles the kernel's source with NVRTC for its architecture; needs no GPU. The data belong to
+ * the kernel. SG_ERROR_COMPILER, with the cure in the text, where there is no NVRTC. */
 SG_API sg_status sg_kernel_binary(sg_kernel *, sg_binary_kind, sg_binary *out);
 
 /* ---- memory and launches ------------------------------------------------------------------- */
@@ -186,16 +189,16 @@ SG_API sg_status sg_upload(sg_context *, void *to, const void *from, size_t byte
 SG_API sg_status sg_download(sg_context *, void *to, const void *from, size_t bytes);
 
 typedef struct sg_grid {
-    void *data;        /* cell (0,0,0), device memory */
-    int64_t size[3];   /* extents; those of unused axes 0 or 1; the same for all grids of a launch */
-    int64_t stride[3]; /* elements from a cell to the next along each axis; stride[0] is 1; 0: dense */
+    void *data;      /* cell (0,0,0), device memory */
+    int64_t size[3]; /* extents; those of unused axes 0 or 1; the same for all grids of a launch */
+    int64_t stride[3]; /* elements from a cell to the next along an axis; [0] is 1; 0: dense */
 } sg_grid;
 
 typedef struct sg_arguments {
     size_t struct_size;
     const sg_grid *grids; /* one for each array of the kernel, in its order */
     int grid_count;
-    const double *parameters; /* one for each parameter of the kernel, in its order; NULL: defaults */
+    const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
     int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell */
 } sg_arguments;
@@ -205,10 +208,10 @@ typedef struct sg_arguments {
 SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream stream);
 
 /* `steps` updates, each reading what the one before wrote: the arrays of an inout field swap roles
- * after each, and so do its previous levels. `final` (may be NULL; grid_count entries) tells for each
- * array of the arguments which of the caller's grids holds its content at the end: final[i] is an
- * index into arguments.grids. Cells that are not updated keep their value: the written arrays are
- * first set to the current ones where the box is not the whole grid. */
+ * after each, and so do its previous levels. `final` (may be NULL; grid_count entries) tells for
+ * each array of the arguments which of the caller's grids holds its content at the end: final[i] is
+ * an index into arguments.grids. Cells that are not updated keep their value: the written arrays
+ * are first set to the current ones where the box is not the whole grid. */
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
 
@@ -247,19 +250,19 @@ typedef struct sg_speed_options {
     size_t struct_size;
     int64_t size[3]; /* 0: the size planned for */
     const double *parameters;
-    int repeats;     /* 0: enough for about half a second, 5 to 100 */
+    int repeats; /* 0: enough for about half a second, 5 to 100 */
 } sg_speed_options;
 
 typedef struct sg_speed {
     size_t struct_size;
     int64_t size[3];
     int repeats;
-    double seconds;     /* median of one update */
+    double seconds; /* median of one update */
     double fastest, slowest;
-    double points;      /* updated a second */
-    double bytes;       /* a second, by bytes_per_point */
-    double copy_bytes;  /* a second of a device copy of as many bytes, read and written, same run */
-    double of_copy;     /* bytes / copy_bytes */
+    double points;     /* updated a second */
+    double bytes;      /* a second, by bytes_per_point */
+    double copy_bytes; /* a second of a device copy of as many bytes, read and written, same run */
+    double of_copy;    /* bytes / copy_bytes */
 } sg_speed;
 
 /* Times updates of random data beside a plain copy of the same number of bytes. */

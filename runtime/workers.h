@@ -10,9 +10,9 @@ workers *workers_open(int threads); /* 0: one a core; NULL where no memory or th
 void workers_close(workers *);      /* NULL is allowed */
 int workers_count(const workers *);
 
-/* Calls body for every index below count, spread over the threads, the caller's among them; `worker`
-   is below workers_count. Returns when all are done. Allocates nothing; callers from several threads
-   wait for each other. */
+/* Calls body for every index below count, spread over the threads, the caller's among them;
+   `worker` is below workers_count. Returns when all are done. Allocates nothing; callers from
+   several threads wait for each other. */
 void workers_run(workers *, int64_t count, void (*body)(void *argument, int64_t index, int worker),
                  void *argument);
 

@@ -1,16 +1,19 @@
 #!/bin/sh
-# Whether clang-format would leave every C file that git tracks as it is.
+# Whether clang-format would leave every C file as it is.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
 if ! command -v clang-format >/dev/null 2>&1 || ! clang-format --version | grep -q 'version 14\.'; then
     echo "clang-format 14 is not here; others format differently"
     exit 77
 fi
-git rev-parse --git-dir >/dev/null 2>&1 || {
-    echo "this is no git checkout, which tells which files are ours"
-    exit 77
+# Where this is no git checkout, all that is here is ours.
+files() {
+    git ls-files -z '*.c' '*.h' 2>/dev/null ||
+        find base gen runtime cli examples tests -name '*.[ch]' -print0
 }
+
 begin 'all C files are formatted'
-bad=$(git ls-files -z '*.c' '*.h' | xargs -0 clang-format --dry-run --Werror 2>&1 | grep error: | head -20)
+[ "$(files | tr '\000' '\n' | wc -l)" -gt 50 ] || flunk 'the files were not found'
+bad=$(files | xargs -0 clang-format --dry-run --Werror 2>&1 | grep error: | head -20)
 [ -z "$bad" ] || flunk "$bad"
 finish

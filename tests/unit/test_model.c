@@ -135,8 +135,8 @@ static void locale_body(job *j) {
 
 static void test_print_locale(void **state) {
     (void)state;
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL && setlocale(LC_ALL, "de_DE") == NULL) {
-        print_message("no German locale here\n");
+    if (setlocale(LC_ALL, "comma") == NULL) {
+        print_message("the locale with a decimal comma was not made\n");
         skip();
     }
     in_job(locale_body);
