@@ -141,7 +141,7 @@ static int fill_parameter(const session *s, const char *spec, const sg_kernel *k
                         "%s=VALUE",
                         info.name, sg_kernel_text(kernel, SG_TEXT_NAME), info.name);
     else
-        *value = 2.0 * rand() / ((double)RAND_MAX + 1) - 1;
+        *value = 0.25 + 0.75 * rand() / ((double)RAND_MAX + 1);
     return EXIT_DONE;
 }
 

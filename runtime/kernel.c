@@ -150,8 +150,7 @@ void kernel_size(job *j, const sg_kernel *k, const int64_t wanted[3], int64_t si
                            k -> program -> dims, k -> program -> dims == 1 ? "" : "s");
         size[axis] = !used ? 1 : wanted[axis] > 0 ? wanted[axis] : k->info.size[axis];
         if (size[axis] > (INT64_C(1) << 48) / *points)
-            context_refuse(j, "a grid of %lld x %lld x %lld is too large", (long long)size[0],
-                           (long long)size[1], (long long)size[2]);
+            context_refuse(j, "the grid has more than 2^48 points, which is too large");
         *points *= size[axis];
     }
 }
