@@ -111,6 +111,50 @@ exec 9>&-
 [ $code = 3 ] || flunk "exit code $code instead of 3"
 says 'standard output: error: Broken pipe'
 
+# A compiler that changes a coefficient by less than a ten-thousandth.
+cat >"$folder/slip.lua" <<'EOF'
+return stencil {
+  name = "slip", dims = 1, dtype = "float", boundary = "zero",
+  update = function(u, p) return p.a * u(0) + p.b * u(1) + 0.40625 * u(-1) end,
+}
+EOF
+cat >"$folder/c++" <<'EOF'
+#!/bin/sh
+for argument in "$@"; do
+    case $argument in
+    *.cpp) sed -i 's/0\.40625f/0.40626f/' "$argument" ;;
+    esac
+done
+exec c++ "$@"
+EOF
+chmod +x "$folder/c++"
+
+begin 'parameters without a value are drawn for the check'
+exits 0 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new"
+exits 0 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new" --set a=2
+exits 2 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new" --set c=2
+says "slip has no parameter 'c'"
+
+begin 'a wrong kernel fails the check'
+SG_CXX=$folder/c++
+export SG_CXX
+exits 1 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new"
+reports '  check    WRONG at '
+says "error: 'slip' is wrong in "
+exits 1 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new" --json
+reports '"right": false'
+reports '"exit": 1'
+
+begin 'a compiler that does not work'
+SG_CXX=$folder/none
+exits 4 $spec $small -o "$folder/new"
+says "$folder/none"
+unset SG_CXX
+
+begin 'the first failure decides, and the other specs are built'
+exits 2 "$folder/none.lua" $spec $small -o "$folder/others"
+holds "$folder/others" heat2d5.cu
+
 begin 'two specs of one name do not replace each other'
 cp $spec "$folder/other.lua"
 exits 2 $spec "$folder/other.lua" $small -o "$folder/new"
