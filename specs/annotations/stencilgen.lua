@@ -1,0 +1,273 @@
+---@meta
+-- What specs are made of, for lua-language-server. Editors read this file; stencilgen does not.
+
+---@class stencilgen.expression
+---@operator add(stencilgen.number): stencilgen.expression
+---@operator sub(stencilgen.number): stencilgen.expression
+---@operator mul(stencilgen.number): stencilgen.expression
+---@operator div(stencilgen.number): stencilgen.expression
+---@operator pow(stencilgen.number): stencilgen.expression
+---@operator unm: stencilgen.expression
+
+---@alias stencilgen.number number | stencilgen.expression
+
+---@class stencilgen.condition
+
+---@class stencilgen.weights
+---@operator add(stencilgen.weights): stencilgen.weights
+---@operator sub(stencilgen.weights): stencilgen.weights
+---@operator mul(stencilgen.number): stencilgen.weights
+---@operator div(stencilgen.number): stencilgen.weights
+---@operator unm: stencilgen.weights
+
+---@class stencilgen.shape
+---@class stencilgen.constant
+---@class stencilgen.spec
+
+---A field at a time level: u(dx, dy, dz) is one of its points.
+---@class stencilgen.field
+---@field prev stencilgen.field the previous time level, of a field with levels = 2
+---@overload fun(dx: integer, dy?: integer, dz?: integer): stencilgen.expression
+
+---@alias stencilgen.axis "x" | "y" | "z"
+---@alias stencilgen.dtype "float" | "double"
+---@alias stencilgen.use
+---| "in" # read only
+---| "out" # written only
+---| "inout" # read, and written for the next step
+---@alias stencilgen.side
+---| "fixed" # a cell whose shape reaches over the edge keeps its value
+---| "zero" # cells outside read as 0
+---| "clamp" # cells outside read as the nearest cell of the edge
+---| "mirror" # cells outside read as their reflection about the edge cell
+---| "periodic" # the grid repeats without end
+---| stencilgen.constant
+---@alias stencilgen.method
+---| "auto" # the fastest of the others by the planner's model
+---| "naive" # a thread a point
+---| "tiled" # a block's tile with its halo in shared memory
+---| "coarsened" # a block walks the last axis with planes in shared memory
+---| "register" # a block walks the last axis with neighbours in registers
+
+---@class stencilgen.axes
+---@field x? integer
+---@field y? integer
+---@field z? integer
+
+---@class stencilgen.spacing
+---@field x? number
+---@field y? number
+---@field z? number
+
+---@class stencilgen.boundary
+---@field x? stencilgen.side | stencilgen.side[]
+---@field y? stencilgen.side | stencilgen.side[]
+---@field z? stencilgen.side | stencilgen.side[]
+
+---@class stencilgen.field_keys
+---@field use stencilgen.use
+---@field levels? 1 | 2 2 where the previous time level is kept
+
+---@class stencilgen.schedule
+---@field method? stencilgen.method
+---@field tile? stencilgen.axes points a block computes at once
+---@field coarsen? stencilgen.axes times a block repeats its tile
+---@field vector? integer points along x that a thread loads and stores at once
+---@field time? integer time steps fused into one pass
+
+---@class stencilgen.stencil_keys
+---@field name string an identifier; names the kernel and the file
+---@field dims? 1 | 2 | 3
+---@field shape? stencilgen.shape
+---@field coefficients? stencilgen.number[] | stencilgen.weights
+---@field update? fun(f: any, p: table<string, stencilgen.expression>): stencilgen.number | table<string, stencilgen.number>
+---@field fields? table<string, stencilgen.use | stencilgen.field_keys>
+---@field parameters? table<string, number | true> default values; true for none
+---@field dtype? stencilgen.dtype
+---@field boundary? stencilgen.side | stencilgen.boundary
+---@field schedule? stencilgen.schedule
+
+---@class stencilgen.derivative_keys
+---@field axis stencilgen.axis
+---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
+---@field accuracy? integer the order of the error: 2 (the default), 4, 6, ...
+---@field spacing? number the distance of neighbours; 1 by default
+
+---@class stencilgen.laplacian_keys
+---@field dims 1 | 2 | 3
+---@field accuracy? integer the order of the error: 2 (the default), 4, 6, ...
+---@field spacing? number | stencilgen.spacing
+
+---A stencil spec.
+---@param keys stencilgen.stencil_keys
+---@return stencilgen.spec
+function stencil(keys) end
+
+---The centre and the points of the axes up to radius.
+---@param dims 1 | 2 | 3
+---@param radius integer
+---@return stencilgen.shape
+function star(dims, radius) end
+
+---Every offset from -radius to radius.
+---@param dims 1 | 2 | 3
+---@param radius integer
+---@return stencilgen.shape
+function box(dims, radius) end
+
+---The offsets given: points { {0, 0}, {1, 0} }.
+---@param list integer[][]
+---@return stencilgen.shape
+function points(list) end
+
+---The weight table that is 1 at the centre.
+---@return stencilgen.weights
+function identity() end
+
+---The weights of a centred derivative along one axis.
+---@param keys stencilgen.derivative_keys
+---@return stencilgen.weights
+function derivative(keys) end
+
+---The weights of the sum of the second derivatives.
+---@param keys stencilgen.laplacian_keys
+---@return stencilgen.weights
+function laplacian(keys) end
+
+---The weighted sum of a field's points, in update.
+---@param weights stencilgen.weights
+---@param field stencilgen.field
+---@return stencilgen.expression
+function apply(weights, field) end
+
+---A parameter, given at launch.
+---@param name string
+---@return stencilgen.expression
+function param(name) end
+
+---The boundary outside of which cells read as v.
+---@param v number
+---@return stencilgen.constant
+function constant(v) end
+
+---The least of two or more numbers.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@param ... stencilgen.number
+---@return stencilgen.expression
+function min(a, b, ...) end
+
+---The greatest of two or more numbers.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@param ... stencilgen.number
+---@return stencilgen.expression
+function max(a, b, ...) end
+
+---The absolute value.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function abs(x) end
+
+---The square root.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function sqrt(x) end
+
+---e to the power of x.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function exp(x) end
+
+---The natural logarithm.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function log(x) end
+
+---The sine of x radians.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function sin(x) end
+
+---The cosine of x radians.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function cos(x) end
+
+---The hyperbolic tangent.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function tanh(x) end
+
+---x to the power of y, also written x ^ y.
+---@param x stencilgen.number
+---@param y stencilgen.number
+---@return stencilgen.expression
+function pow(x, y) end
+
+---The greatest whole number not above x.
+---@param x stencilgen.number
+---@return stencilgen.expression
+function floor(x) end
+
+---The condition a < b.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.condition
+function lt(a, b) end
+
+---The condition a <= b.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.condition
+function le(a, b) end
+
+---The condition a > b.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.condition
+function gt(a, b) end
+
+---The condition a >= b.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.condition
+function ge(a, b) end
+
+---The condition a == b.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.condition
+function eq(a, b) end
+
+---The condition a ~= b.
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.condition
+function ne(a, b) end
+
+---True where all of two or more conditions are.
+---@param a stencilgen.condition
+---@param b stencilgen.condition
+---@param ... stencilgen.condition
+---@return stencilgen.condition
+function all(a, b, ...) end
+
+---True where one of two or more conditions is.
+---@param a stencilgen.condition
+---@param b stencilgen.condition
+---@param ... stencilgen.condition
+---@return stencilgen.condition
+function any(a, b, ...) end
+
+---True where the condition is false.
+---@param condition stencilgen.condition
+---@return stencilgen.condition
+function invert(condition) end
+
+---a where the condition holds, else b.
+---@param condition stencilgen.condition
+---@param a stencilgen.number
+---@param b stencilgen.number
+---@return stencilgen.expression
+function where(condition, a, b) end
