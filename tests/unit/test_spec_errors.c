@@ -15,7 +15,7 @@ static void expect_all(const bad_spec *cases, size_t count) {
 #define EXPECT_ALL(cases) expect_all(cases, sizeof(cases) / sizeof *(cases))
 #define STAR1(keys)                                                                                \
     "return stencil {\n  name = 'a', shape = star(1, 1), coefficients = { 1, 2, 3 },\n  " keys " " \
-                                                                                               "}"
+    "}"
 #define UPDATE(expression)                                                                         \
     "return stencil { name = 'a',\n update = function(u, p)\n return " expression " end }"
 #define UPDATE_FIELDS(fields, expression)                                                          \
