@@ -16,8 +16,10 @@ static void check_table(lua_State *L, const char *function) {
         spec_fail_expected(L, function, NULL, "a table", 1);
 }
 
+/* A spec may also call this, with anything. */
 static int next_index(lua_State *L) {
-    const lua_Integer i = lua_tointeger(L, 2) + 1;
+    check_table(L, "ipairs");
+    const lua_Integer i = (lua_Integer)((lua_Unsigned)lua_tointeger(L, 2) + 1);
     lua_pushinteger(L, i);
     return lua_rawgeti(L, 1, i) == LUA_TNIL ? 1 : 2;
 }

@@ -195,6 +195,22 @@ static char *repeated(const char *before, const char *piece, int count, const ch
     return text;
 }
 
+/* Functions that the language calls by itself stand being called by the spec. */
+static void test_iterators(void **state) {
+    (void)state;
+    static const hostile_spec cases[] = {
+        {"local next = ipairs {}\nnext()", 2, "ipairs: expected a table, got nothing"},
+        {"local next = ipairs {}\nnext(3, 1)", 2, "ipairs: expected a table, got the number 3"},
+        {"for i, v in ipairs, star(1, 1) do end", 1, "ipairs: expected a table, got a shape"},
+        {"local next = ipairs {}\nassert(next({}, math.maxinteger) == nil)", 2, "assertion failed"},
+        {"local next = pairs { 1, 2 }\nassert(next() == 1 and next(3) == 2 and next({}, 1) == nil)",
+         2, "the spec returns nothing; it ends with return stencil { ... }"},
+        {"local t = { 1, 2, 3 }\nfor k in pairs(t) do t[k + 1] = nil assert(k ~= 2) end", 2,
+         "the spec returns nothing; it ends with return stencil { ... }"},
+    };
+    END_ALL(cases);
+}
+
 static void test_compiler(void **state) {
     (void)state;
     char *deep = repeated("\nreturn ", "(", 100000, "");
@@ -263,6 +279,7 @@ int main(void) {
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_lua_errors),
+        cmocka_unit_test(test_iterators),
         cmocka_unit_test(test_compiler),
         cmocka_unit_test(test_slow_compilation),
         cmocka_unit_test(test_slow_instructions),
