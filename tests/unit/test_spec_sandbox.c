@@ -202,7 +202,7 @@ static void test_iterators(void **state) {
         {"local next = ipairs {}\nnext()", 2, "ipairs: expected a table, got nothing"},
         {"local next = ipairs {}\nnext(3, 1)", 2, "ipairs: expected a table, got the number 3"},
         {"for i, v in ipairs, star(1, 1) do end", 1, "ipairs: expected a table, got a shape"},
-        {"local next = ipairs {}\nassert(next({}, math.maxinteger) == nil)", 2, "assertion failed"},
+        {"local next = ipairs {}\nassert(next({}, math.maxinteger))", 2, "assertion failed"},
         {"local next = pairs { 1, 2 }\nassert(next() == 1 and next(3) == 2 and next({}, 1) == nil)",
          2, "the spec returns nothing; it ends with return stencil { ... }"},
         {"local t = { 1, 2, 3 }\nfor k in pairs(t) do t[k + 1] = nil assert(k ~= 2) end", 2,
