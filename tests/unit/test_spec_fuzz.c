@@ -4,7 +4,7 @@
 
 #include "load_spec.h"
 
-enum { RUNS = 20000, LONGEST = 4096, MOST_CHANGES = 4 };
+enum { RUNS = 20000, LONGEST = 4096, MOST_CHANGES = 2 };
 
 static const char *const seeds[] = {
     "return stencil { name = 'a', dtype = 'double',\n"
@@ -35,9 +35,12 @@ static const char *const pieces[] = {
     "return", "param 'k'", "..",  "2^53",   "pairs",      "true",   "math.huge",  "#",
 };
 
+/* Marsaglia's xorshift */
 static uint32_t next_random(uint32_t *state) {
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state * 2654435769u >> 8;
 }
 
 static size_t insert(char *text, size_t length, size_t at, const char *piece, size_t count) {
@@ -87,6 +90,15 @@ static void print_models(job *j, const spec *s) {
     }
 }
 
+static void test_unchanged_specs(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        loaded l = load(seeds[i]);
+        assert_string_equal(job_error(l.job), "");
+        job_end(l.job);
+    }
+}
+
 static void test_changed_specs(void **state) {
     (void)state;
     const char *wanted = getenv("SPEC_FUZZ_RUNS");
@@ -103,7 +115,7 @@ static void test_changed_specs(void **state) {
         text[length] = '\0';
         loaded l = load(text);
         const bool fine = l.fault == FAULT_NONE;
-        if (!fine && (l.fault != FAULT_SPEC || job_error_line(l.job) < 1))
+        if (!fine && (l.fault != FAULT_SPEC || (job_error_line(l.job) < 1 && text[0] != '\x1b')))
             print_error("%s\n%s\n", job_error(l.job), text);
         assert_true(fine || l.fault == FAULT_SPEC);
         assert_true(fine || job_error_line(l.job) >= 1 || text[0] == '\x1b');
@@ -112,11 +124,13 @@ static void test_changed_specs(void **state) {
         good += fine;
         job_end(l.job);
     }
-    assert_true(good > runs / 100 && good < runs);
     free(text);
+    print_message("%ld of %ld load\n", good, runs);
+    assert_true(good > runs / 1000 && good < runs);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changed_specs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_unchanged_specs),
+                                       cmocka_unit_test(test_changed_specs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
