@@ -32,20 +32,23 @@ typedef struct program_launch {
     const char *entry; /* extern "C" name of the kernel in the source */
     int axes[PROGRAM_AXES];
     int per_block[PROGRAM_AXES];
-    int block[PROGRAM_AXES]; /* threads */
-    size_t shared_bytes;     /* dynamic shared memory */
-    bool barriers;           /* the kernel has barriers, or is free of them */
-    int vector;              /* Arguments.aligned is set only where all rows start at a multiple of
-                                this many elements */
+    int block[PROGRAM_AXES];                   /* threads */
+    int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a block's reads reach below and above its
+                                                  points, along kernel axes */
+    size_t shared_bytes;                       /* dynamic shared memory */
+    bool barriers;                             /* the kernel has barriers, or is free of them */
+    int vector; /* Arguments.aligned is set only where all rows start at a multiple of
+                   this many elements */
 } program_launch;
 
 /* The kernels take one argument, a struct passed by value:
-     int64 size[3], begin[3], end[3]   the grid and the box to update, in kernel axes
-     int64 first[3]                    the first block of this launch, when a grid needs several
-     int32 aligned, int32 unused       see program_launch.vector
-     { void *data; int64 stride_y, stride_z; } grid[array_count]     strides in elements; x has 1
-     element parameter[max(1, parameter_count)]                      of the spec's dtype
-   padded at its end to a multiple of 8 bytes; program.arguments_bytes is its size. */
+     int64 size[3], begin[3], end[3]      the grid and the box to update, in kernel axes; where a
+   box needs several launches, begin is that of this launch int32 inner_first[3], inner_end[3]   the
+   blocks whose points all lie in the box and whose reads all lie in the grid, end excluded int32
+   aligned, int32 unused          see program_launch.vector { void *data; int64 stride_y, stride_z;
+   } grid[array_count]     strides in elements; x has 1 element parameter[max(1, parameter_count)]
+   of the spec's dtype padded at its end to a multiple of 8 bytes; program.arguments_bytes is its
+   size. */
 enum {
     PROGRAM_OFFSET_GRIDS = 104,
     PROGRAM_GRID_BYTES = 24,

@@ -54,56 +54,60 @@ void text_printf(text *t, const char *format, ...) {
     va_end(arguments);
 }
 
-/* printf writes the locale's decimal point, which may be several bytes: whatever is neither digit,
-   sign nor exponent becomes one '.'. */
-static void add_decimal(text *t, const char *digits, bool floating) {
+/* printf writes the locale's decimal point, which may be several bytes: from `start` on, whatever
+   is neither digit, sign nor exponent becomes one '.'. */
+static void plain_decimal(text *t, size_t start, bool floating) {
     bool marked = false, in_point = false;
-    for (const char *c = digits; *c != '\0'; c++) {
-        const bool plain = isdigit((unsigned char)*c) || strchr("+-e", *c) != NULL;
+    size_t to = start;
+    for (size_t from = start; from < t->length; from++) {
+        const char c = t->data[from];
+        const bool plain = isdigit((unsigned char)c) || c == '+' || c == '-' || c == 'e';
         if (plain)
-            text_add_bytes(t, c, 1);
+            t->data[to++] = c;
         else if (!in_point)
-            text_add(t, ".");
+            t->data[to++] = '.';
         in_point = !plain;
-        marked |= !plain || *c == 'e';
+        marked |= !plain || c == 'e';
     }
+    t->data[to] = '\0';
+    t->length = to;
     if (floating && !marked)
         text_add(t, ".0");
 }
 
 /* strtod reads what printf wrote under the same locale, so the round trip is fair. */
-enum { DIGITS_SPACE = 64 }; /* sign, 17 digits, a point of a few bytes, exponent */
-
 void text_double(text *t, double value) {
     assert(isfinite(value));
-    char digits[DIGITS_SPACE];
+    const size_t start = t->length;
     for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
+        t->length = start;
+        text_printf(t, "%.*g", precision, value);
+        if (strtod(t->data + start, NULL) == value)
             break;
     }
-    add_decimal(t, digits, true);
+    plain_decimal(t, start, true);
 }
 
 void text_float(text *t, float value) {
     assert(isfinite(value));
-    char digits[DIGITS_SPACE];
+    const size_t start = t->length;
     for (int precision = 1; precision <= 9; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, (double)value);
-        if (strtof(digits, NULL) == value)
+        t->length = start;
+        text_printf(t, "%.*g", precision, (double)value);
+        if (strtof(t->data + start, NULL) == value)
             break;
     }
-    add_decimal(t, digits, true);
+    plain_decimal(t, start, true);
 }
 
 void text_number(text *t, double value, int digits) {
-    char shown[DIGITS_SPACE];
+    const size_t start = t->length;
     if (isnan(value) || isinf(value)) {
         text_add(t, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return;
     }
-    snprintf(shown, sizeof shown, "%.*g", digits, value);
-    add_decimal(t, shown, false);
+    text_printf(t, "%.*g", digits, value);
+    plain_decimal(t, start, false);
 }
 
 /* Levenshtein's distance, one row at a time; words are short. */

@@ -32,7 +32,7 @@ typedef struct model_parameter {
 typedef struct model_array {
     int field;
     bool previous;
-    bool used;             /* some tap reads it */
+    bool used;                 /* some tap reads it */
     int low[AXES], high[AXES]; /* how far its taps reach: 0 … MAX_REACH each */
 } model_array;
 
@@ -54,9 +54,9 @@ typedef struct model {
     int line;
     int dims; /* 1 … 3 */
     dtype dtype;
-    shape_kind shape; /* UPDATE: the update function's taps */
-    int radius;       /* the largest reach */
-    int points;       /* of the shape, or distinct taps of the update */
+    shape_kind shape;          /* UPDATE: the update function's taps */
+    int radius;                /* the largest reach */
+    int points;                /* of the shape, or distinct taps of the update */
     int low[AXES], high[AXES]; /* the shape's reach, over all arrays; what `fixed` goes by */
     model_side sides[AXES][2]; /* [axis][0 low, 1 high]; unused axes fixed */
     model_field fields[MAX_FIELDS];

@@ -62,8 +62,9 @@ typedef struct plan {
     schedule schedule; /* complete: an entry that is 0 does not apply to the method */
     template_id template_id;
     const target *target;
-    int axes[AXES];      /* kernel axis → grid axis, −1: an axis of extent 1 */
-    int block[AXES];     /* threads */
+    int axes[AXES];  /* kernel axis → grid axis, −1: an axis of extent 1 */
+    int block[AXES]; /* threads */
+    int blocks; /* a multiprocessor: the compiler keeps to the registers that leaves each thread */
     int tile[AXES];      /* output points of a block along each kernel axis, at once … */
     int walk;            /* … and this many times along the last (window: the only) kernel axis */
     int per_block[AXES]; /* points of a block along each kernel axis, all in all */

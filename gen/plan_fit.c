@@ -193,6 +193,19 @@ static int64_t registers(const model *m, const plan *p) {
     return 26 + words * held;
 }
 
+/* Blocks that registers and threads let a multiprocessor hold, by the estimate; the paths near the
+   edges need more registers than the one that counts, and are to spill instead. */
+static int resident_blocks(const plan *p) {
+    const int threads = round_up(p->block[0] * p->block[1] * p->block[2], 32);
+    const int by_registers =
+        p->target->registers_per_multiprocessor / (threads * round_up(p->estimate.registers, 8));
+    const int by_threads = p->target->threads_per_multiprocessor / threads;
+    int blocks = by_registers < by_threads ? by_registers : by_threads;
+    if (blocks > p->target->blocks_per_multiprocessor)
+        blocks = p->target->blocks_per_multiprocessor;
+    return blocks > 0 ? blocks : 1;
+}
+
 plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
                const char **refusal) {
     const model *m = f->model;
@@ -228,6 +241,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
         return NULL;
     }
     p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
+    p->blocks = resident_blocks(p);
     const int64_t shared = lay_shared(m, p);
     if (shared > t->shared_per_block) {
         *refusal = job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",

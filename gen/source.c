@@ -95,7 +95,13 @@ static program *describe(job *j, const model *m, const plan *p) {
         l->axes[k] = p->axes[k];
         l->per_block[k] = p->per_block[k];
         l->block[k] = p->block[k];
+        l->low[k] = p->low[k];
+        l->high[k] = p->high[k];
     }
+    /* Whole packs are read, so a thread may reach further than its shape. */
+    const int vector = p->schedule.vector;
+    l->low[0] = (l->low[0] + vector - 1) / vector * vector;
+    l->high[0] = (l->high[0] + vector - 1) / vector * vector;
     return out;
 }
 
@@ -110,6 +116,19 @@ static void comment(text *t, const char *label, const char *lines) {
     }
 }
 
+/* The blocks along an axis that no edge concerns; without this all take the slower way. */
+static void write_inner_blocks(text *t, const program_launch *l, int k, const char *extent) {
+    text_printf(t, "//     a.inner_first[%d] = %d, a.inner_end[%d] = ", k,
+                (l->low[k] + l->per_block[k] - 1) / l->per_block[k], k);
+    if (l->high[k] == 0)
+        text_add(t, extent);
+    else
+        text_printf(t, l->per_block[k] == 1 ? "%s - %d" : "(%s - %d)", extent, l->high[k]);
+    if (l->per_block[k] > 1)
+        text_printf(t, " / %d", l->per_block[k]);
+    text_add(t, ";\n");
+}
+
 static void write_launch_example(text *t, const model *m, const program *program) {
     static const char *const extents[] = {"nx", "ny", "nz"};
     const program_launch *l = program->launches;
@@ -121,6 +140,7 @@ static void write_launch_example(text *t, const model *m, const program *program
     for (int k = 0; k < AXES; k++) {
         const char *extent = l->axes[k] < 0 ? "1" : extents[l->axes[k]];
         text_printf(t, "//     a.size[%d] = a.end[%d] = %s;\n", k, k, extent);
+        write_inner_blocks(t, l, k, extent);
     }
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];

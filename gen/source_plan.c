@@ -17,6 +17,9 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     triple(t, "tile", p->tile);
     triple(t, "threads", p->block);
     text_printf(t, "    static constexpr int threads = threads_x * threads_y * threads_z;\n");
+    text_printf(
+        t, "    static constexpr int blocks = %d; // to leave registers for, a multiprocessor\n",
+        p->blocks);
     text_printf(t, "    static constexpr int arrays = %d, outputs = %d;\n", p->array_count,
                 m->output_count);
     triple(t, "low", p->low); /* how far the shape reaches below and above its point */
@@ -42,7 +45,7 @@ static void write_arguments(text *t, const model *m, const program *program) {
                 "};\n"
                 "struct Arguments {\n"
                 "    long long size[3], begin[3], end[3]; // the grid, and the box to update\n"
-                "    long long first[3]; // the first block, where a grid takes several launches\n"
+                "    int inner_first[3], inner_end[3]; // the blocks that no edge concerns\n"
                 "    int aligned, unused; // whether every row starts at a multiple of a pack\n");
     text_printf(t, "    Grid grid[%d]; //", program->array_count);
     for (int i = 0; i < program->array_count; i++)

@@ -12,7 +12,8 @@ enum {
     OFFSET_SIZE = 0,
     OFFSET_BEGIN = 24,
     OFFSET_END = 48,
-    OFFSET_FIRST = 72,
+    OFFSET_INNER_FIRST = 72,
+    OFFSET_INNER_END = 84,
     OFFSET_ALIGNED = 96
 };
 
@@ -53,6 +54,31 @@ static bool is_aligned(const sg_kernel *k, const launch *l, const program_launch
     return true;
 }
 
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int32_t clamped(int64_t n) {
+    return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : (int32_t)n;
+}
+
+/* Along one axis, the part of a launch that begins with block `first` of all. */
+static void put_part(unsigned char *to, const launch *l, const program_launch *p, int axis,
+                     int64_t first) {
+    const int of = p->axes[axis];
+    const int64_t per_block = p->per_block[axis];
+    const int64_t begin = (of < 0 ? 0 : l->begin[of]) + first * per_block;
+    const int64_t end = of < 0 ? 1 : l->end[of], size = of < 0 ? 1 : l->size[of];
+    const int64_t short_of_low = p->low[axis] - begin;
+    const int64_t last = least(end, size - p->high[axis]) - begin;
+    const int32_t inner_first =
+        clamped(short_of_low > 0 ? (short_of_low + per_block - 1) / per_block : 0);
+    const int32_t inner_end = clamped(last > 0 ? last / per_block : 0);
+    put(to, OFFSET_BEGIN, axis, begin);
+    memcpy(to + OFFSET_INNER_FIRST + 4 * axis, &inner_first, sizeof inner_first);
+    memcpy(to + OFFSET_INNER_END + 4 * axis, &inner_end, sizeof inner_end);
+}
+
 size_t launch_pack(const sg_kernel *k, const launch *l, const program_launch *p,
                    unsigned char to[LAUNCH_BYTES], int64_t blocks[3]) {
     const size_t bytes = k->program->arguments_bytes;
@@ -61,8 +87,8 @@ size_t launch_pack(const sg_kernel *k, const launch *l, const program_launch *p,
         const int of = p->axes[axis];
         const int64_t begin = of < 0 ? 0 : l->begin[of], end = of < 0 ? 1 : l->end[of];
         put(to, OFFSET_SIZE, axis, of < 0 ? 1 : l->size[of]);
-        put(to, OFFSET_BEGIN, axis, begin);
         put(to, OFFSET_END, axis, end);
+        put_part(to, l, p, axis, 0);
         blocks[axis] = (end - begin - 1) / p->per_block[axis] + 1;
     }
     const int32_t aligned = is_aligned(k, l, p);
@@ -80,10 +106,6 @@ size_t launch_pack(const sg_kernel *k, const launch *l, const program_launch *p,
 
 /* ---- launching ----------------------------------------------------------------------------- */
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* One kernel of the program, in as many launches as its grid takes. */
 static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
@@ -95,7 +117,7 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *s
             for (first[0] = 0; first[0] < blocks[0]; first[0] += most_blocks[0]) {
                 int64_t grid[3];
                 for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-                    put(arguments, OFFSET_FIRST, axis, first[axis]);
+                    put_part(arguments, l, &k->program->launches[which], axis, first[axis]);
                     grid[axis] = least(blocks[axis] - first[axis], most_blocks[axis]);
                 }
                 const fault f =

@@ -29,35 +29,49 @@ struct AtRing {
             return shared[Array<array>::shared + slot(oldest, plan::walk_low + dz) * Box::plane +
                           Box::at(x + dx, y + dy)];
         else
-            return fetch_own<array>(a, p);
+            return read_own<array>(a, p);
     }
 };
 
+template <bool inner>
+__device__ __forceinline__ void walk(const Arguments &a, const Point &origin, Real *shared) {
+    Planes<inner> ahead;
+    ahead.place(a, origin, origin.z - plan::walk_low);
+    Targets<inner> targets;
+    targets.place(a, origin);
+    for (int k = 0; k < planes - 1; ++k)
+        ahead.load(a, k, shared);
+
+    int oldest = 0;
+    for (int step = 0; step < plan::walk; ++step) {
+        const Index z = origin.z + step;
+        if (!inner && z >= a.end[2])
+            break;
+        ahead.load(a, slot(oldest, planes - 1), shared);
+        __syncthreads(); // the plane ahead is complete
+#pragma unroll
+        for (int c = 0; c < Place::count; ++c) {
+            const Place place(c);
+            if (!wanted<inner>(a, place, origin))
+                continue;
+            const Point p = {origin.x + place.x, origin.y + place.y, z};
+            Outputs out;
+            update_point(AtRing{a, shared, p, place.x, place.y, oldest}, a, out);
+            targets.point[c].put(a, out);
+        }
+        __syncthreads(); // all have read the oldest plane, which the next step overwrites
+        targets.advance(a);
+        oldest = slot(oldest, 1);
+    }
+}
+
 extern "C" __global__ void
-    __launch_bounds__(plan::threads)
+    __launch_bounds__(plan::threads, plan::blocks)
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Real *const shared = reinterpret_cast<Real *>(shared_bytes());
     const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::walk);
-    const bool inner = block_inside(arguments, origin, plan::tile_x, plan::tile_y, plan::walk);
-
-    for (int k = 0; k < planes - 1; ++k)
-        load_plane(arguments, inner, origin, origin.z - plan::walk_low + k, k, shared);
-
-    int oldest = 0;
-    for (int step = 0; step < plan::walk && origin.z + step < arguments.end[2]; ++step) {
-        const Index z = origin.z + step;
-        load_plane(arguments, inner, origin, z + plan::walk_high, slot(oldest, planes - 1), shared);
-        __syncthreads(); // the plane ahead is complete
-        for (int y = threadIdx.y; y < plan::tile_y; y += plan::threads_y)
-            for (int x = threadIdx.x; x < plan::tile_x; x += plan::threads_x) {
-                const Point p = {origin.x + x, origin.y + y, z};
-                if (!inner && (p.x >= arguments.end[0] || p.y >= arguments.end[1]))
-                    continue;
-                Real out[plan::outputs];
-                update_point(AtRing{arguments, shared, p, x, y, oldest}, arguments, out);
-                finish(arguments, inner, p, out);
-            }
-        __syncthreads(); // all have read the oldest plane, which the next step overwrites
-        oldest = slot(oldest, 1);
-    }
+    if (block_inside(arguments))
+        walk<true>(arguments, origin, shared);
+    else
+        walk<false>(arguments, origin, shared);
 }

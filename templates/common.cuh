@@ -26,3 +26,29 @@ template <class T> __device__ __forceinline__ T maximum(T a, T b) {
 template <class T, int count> struct alignas(sizeof(T) * count) Pack {
     T element[count];
 };
+
+// Reads memory that nothing writes while the kernel runs, which leaves the order of such reads to
+// the compiler and takes the read-only path of the first-level cache.
+template <class T> __device__ __forceinline__ T load(const T *from) {
+#if defined(SG_CPU)
+    return *from;
+#else
+    T to;
+    if constexpr (sizeof(T) == 16)
+        *reinterpret_cast<uint4 *>(&to) = __ldg(reinterpret_cast<const uint4 *>(from));
+    else if constexpr (sizeof(T) == 8)
+        *reinterpret_cast<uint2 *>(&to) = __ldg(reinterpret_cast<const uint2 *>(from));
+    else
+        *reinterpret_cast<unsigned *>(&to) = __ldg(reinterpret_cast<const unsigned *>(from));
+    return to;
+#endif
+}
+
+// Hides how an offset was computed, so that what is added to it later stays an addition: the
+// compiler would otherwise multiply coordinates and strides anew for every tap.
+__device__ __forceinline__ Index opaque(Index offset) {
+#if !defined(SG_CPU)
+    asm("" : "+l"(offset));
+#endif
+    return offset;
+}

@@ -45,18 +45,7 @@ __device__ __noinline__ Real fetch_outside(const Arguments &a, Index x, Index y,
         !resolve<2>(z, a.size[2], value))
         return value;
     const Grid &grid = a.grid[Array<array>::grid];
-    return grid.data[offset(grid, x, y, z)];
-}
-
-// A cell of an array. `inner` promises that it lies inside the grid.
-template <int array>
-__device__ __forceinline__ Real fetch(const Arguments &a, bool inner, Index x, Index y, Index z) {
-    const bool inside = inner || (x >= 0 && x < a.size[0] && y >= 0 && y < a.size[1] && z >= 0 &&
-                                  z < a.size[2]);
-    if (!inside)
-        return fetch_outside<array>(a, x, y, z);
-    const Grid &grid = a.grid[Array<array>::grid];
-    return grid.data[offset(grid, x, y, z)];
+    return load(grid.data + offset(grid, x, y, z));
 }
 
 // Whether the shape at every point from `first` to `last` lies inside the grid.
@@ -67,13 +56,16 @@ __device__ __forceinline__ bool shape_inside(const Arguments &a, const Point &fi
            first.z >= plan::low_z && last.z + plan::high_z < a.size[2];
 }
 
-// Whether a block may take the short way: its whole tile is to be updated and every shape in it
-// lies inside the grid.
-__device__ __forceinline__ bool block_inside(const Arguments &a, const Point &first, int points_x,
-                                             int points_y, int points_z) {
-    const Point last = {first.x + points_x - 1, first.y + points_y - 1, first.z + points_z - 1};
-    return last.x < a.end[0] && last.y < a.end[1] && last.z < a.end[2] &&
-           shape_inside(a, first, last);
+__device__ __forceinline__ bool in_box(const Arguments &a, const Point &p) {
+    return p.x < a.end[0] && p.y < a.end[1] && p.z < a.end[2];
+}
+
+// Whether this block may take the short way: all its points are to be updated, and all its reads lie
+// inside the grid.
+__device__ __forceinline__ bool block_inside(const Arguments &a) {
+    const int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
+    return x >= a.inner_first[0] && x < a.inner_end[0] && y >= a.inner_first[1] &&
+           y < a.inner_end[1] && z >= a.inner_first[2] && z < a.inner_end[2];
 }
 
 template <int axis>
@@ -89,45 +81,170 @@ __device__ __forceinline__ bool kept(const Arguments &a, const Point &p) {
            keeps<2>(p.z, a.size[2], plan::low_z, plan::high_z);
 }
 
-template <int output = 0>
-__device__ __forceinline__ void store(const Arguments &a, const Point &p,
-                                      const Real (&out)[plan::outputs]) {
-    if constexpr (output < plan::outputs) {
-        const Grid &grid = a.grid[Output<output>::grid];
-        grid.data[offset(grid, p.x, p.y, p.z)] = out[output];
-        store<output + 1>(a, p, out);
-    }
-}
-
 // A kept cell: the current value goes to the next level; a field that is only written keeps what
 // its array holds.
-template <int output = 0> __device__ __noinline__ void keep(const Arguments &a, const Point &p) {
+template <int output = 0>
+__device__ __noinline__ void keep(const Arguments &a, Index x, Index y, Index z) {
     if constexpr (output < plan::outputs) {
         if constexpr (Output<output>::current >= 0) {
             const Grid &from = a.grid[Output<output>::current];
             const Grid &to = a.grid[Output<output>::grid];
-            to.data[offset(to, p.x, p.y, p.z)] = from.data[offset(from, p.x, p.y, p.z)];
+            to.data[offset(to, x, y, z)] = from.data[offset(from, x, y, z)];
         }
-        keep<output + 1>(a, p);
+        keep<output + 1>(a, x, y, z);
     }
 }
 
-// Stores a point or keeps it. `inner` promises that no boundary is near.
-__device__ __forceinline__ void finish(const Arguments &a, bool inner, const Point &p,
-                                       const Real (&out)[plan::outputs]) {
-    if (!inner && kept(a, p))
-        keep(a, p);
-    else
-        store(a, p, out);
+using Outputs = Real[plan::outputs];
+
+// ---- cursors --------------------------------------------------------------------------------
+
+// A cell that is read and may walk along the last axis. `inner` promises that it lies inside the
+// grid: then it is an address that moves by the stride, else coordinates that the rules apply to.
+template <int array, bool inner> struct Cell;
+
+template <int array> struct Cell<array, true> {
+    const Real *at;
+    __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
+        const Grid &grid = a.grid[Array<array>::grid];
+        at = grid.data + opaque(offset(grid, x, y, z));
+    }
+    __device__ __forceinline__ Real read(const Arguments &a, int dx = 0, int dy = 0,
+                                         int dz = 0) const {
+        return load(at + offset(a.grid[Array<array>::grid], dx, dy, dz));
+    }
+    __device__ __forceinline__ void advance(const Arguments &a) {
+        at += a.grid[Array<array>::grid].stride_z;
+    }
+};
+
+template <int array> struct Cell<array, false> {
+    Point at;
+    __device__ __forceinline__ void place(const Arguments &, Index x, Index y, Index z) {
+        at = {x, y, z};
+    }
+    __device__ __forceinline__ Real read(const Arguments &a, int dx = 0, int dy = 0,
+                                         int dz = 0) const {
+        const Index x = at.x + dx, y = at.y + dy, z = at.z + dz;
+        if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1] || z < 0 || z >= a.size[2])
+            return fetch_outside<array>(a, x, y, z);
+        const Grid &grid = a.grid[Array<array>::grid];
+        return load(grid.data + offset(grid, x, y, z));
+    }
+    __device__ __forceinline__ void advance(const Arguments &) {
+        ++at.z;
+    }
+};
+
+// Whether the cell that far from `cell` is ever used: nothing beyond the box's end and the shape's
+// reach is.
+template <int array>
+__device__ __forceinline__ bool within(const Arguments &, const Cell<array, true> &, int = 0,
+                                       int = 0, int = 0) {
+    return true;
 }
+template <int array>
+__device__ __forceinline__ bool within(const Arguments &a, const Cell<array, false> &cell,
+                                       int dx = 0, int dy = 0, int dz = 0) {
+    return cell.at.x + dx < a.end[0] + plan::high_x && cell.at.y + dy < a.end[1] + plan::high_y &&
+           cell.at.z + dz < a.end[2] + plan::high_z;
+}
+
+// One cell of every array that taps read.
+template <bool inner, int array = 0> struct Cells {
+    Cell<array, inner> cell;
+    Cells<inner, array + 1> rest;
+    __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
+        cell.place(a, x, y, z);
+        rest.place(a, x, y, z);
+    }
+    template <int wanted> __device__ __forceinline__ const auto &of() const {
+        if constexpr (wanted == array)
+            return cell;
+        else
+            return rest.template of<wanted>();
+    }
+    __device__ __forceinline__ void advance(const Arguments &a) {
+        cell.advance(a);
+        rest.advance(a);
+    }
+};
+template <bool inner> struct Cells<inner, plan::arrays> {
+    __device__ __forceinline__ void place(const Arguments &, Index, Index, Index) {
+    }
+    __device__ __forceinline__ void advance(const Arguments &) {
+    }
+};
+
+// Where a point's results go. `inner` promises that no boundary keeps its value.
+template <bool inner> struct Target;
+
+template <> struct Target<true> {
+    Real *to[plan::outputs];
+    template <int output = 0>
+    __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
+        if constexpr (output < plan::outputs) {
+            const Grid &grid = a.grid[Output<output>::grid];
+            to[output] = grid.data + opaque(offset(grid, x, y, z));
+            place<output + 1>(a, x, y, z);
+        }
+    }
+    __device__ __forceinline__ void put(const Arguments &, const Outputs &out) const {
+#pragma unroll
+        for (int o = 0; o < plan::outputs; ++o)
+            *to[o] = out[o];
+    }
+    template <int output = 0> __device__ __forceinline__ void advance(const Arguments &a) {
+        if constexpr (output < plan::outputs) {
+            to[output] += a.grid[Output<output>::grid].stride_z;
+            advance<output + 1>(a);
+        }
+    }
+};
+
+template <> struct Target<false> {
+    Point at;
+    __device__ __forceinline__ void place(const Arguments &, Index x, Index y, Index z) {
+        at = {x, y, z};
+    }
+    __device__ __forceinline__ void put(const Arguments &a, const Outputs &out) const {
+        if (kept(a, at)) {
+            keep(a, at.x, at.y, at.z);
+        } else {
+            Target<true> target;
+            target.place(a, at.x, at.y, at.z);
+            target.put(a, out);
+        }
+    }
+    __device__ __forceinline__ void advance(const Arguments &) {
+        ++at.z;
+    }
+};
+
+// ---- blocks ---------------------------------------------------------------------------------
 
 // The first point of this block, given the points a block makes along each axis.
 __device__ __forceinline__ Point block_origin(const Arguments &a, int x, int y, int z) {
-    return {a.begin[0] + (a.first[0] + blockIdx.x) * x, a.begin[1] + (a.first[1] + blockIdx.y) * y,
-            a.begin[2] + (a.first[2] + blockIdx.z) * z};
+    return {a.begin[0] + Index(blockIdx.x) * x, a.begin[1] + Index(blockIdx.y) * y,
+            a.begin[2] + Index(blockIdx.z) * z};
 }
 
-// How far loads need to go: nothing beyond the box's end and the shape's reach is ever used.
-__device__ __forceinline__ bool needed(const Arguments &a, Index x, Index y, Index z) {
-    return x < a.end[0] + plan::high_x && y < a.end[1] + plan::high_y && z < a.end[2] + plan::high_z;
+// Calls body(x, y, z) for each of the thread's points (or packs, or what else) of a block of these
+// extents: once, without a loop, where there is a thread for each.
+template <int extent, int threads, class Body>
+__device__ __forceinline__ void for_axis(int thread, const Body &body) {
+    if constexpr (extent == threads) {
+        body(thread);
+    } else {
+        for (int i = thread; i < extent; i += threads)
+            body(i);
+    }
+}
+template <int extent_x, int extent_y, int extent_z, class Body>
+__device__ __forceinline__ void for_points(const Body &body) {
+    for_axis<extent_z, plan::threads_z>(threadIdx.z, [&](int z) {
+        for_axis<extent_y, plan::threads_y>(threadIdx.y, [&](int y) {
+            for_axis<extent_x, plan::threads_x>(threadIdx.x, [&](int x) { body(x, y, z); });
+        });
+    });
 }

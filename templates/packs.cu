@@ -16,14 +16,15 @@ template <int row> struct Window {
     Real element[(before + 1 + after) * plan::vector];
 
     template <bool aligned>
-    __device__ __forceinline__ void load(const Arguments &a, const Point &p) {
+    __device__ __forceinline__ void read(const Arguments &a, const Cells<true> &cells) {
         const Grid &grid = a.grid[Array<Row<row>::array>::grid];
-        const Real *from = grid.data + offset(grid, p.x, p.y + Row<row>::dy, p.z + Row<row>::dz);
+        const Real *from = cells.template of<Row<row>::array>().at +
+                           offset(grid, 0, Row<row>::dy, Row<row>::dz);
         if constexpr (aligned) {
             using Wide = Pack<Real, plan::vector>;
 #pragma unroll
             for (int k = 0; k < before + 1 + after; ++k) {
-                const Wide pack = reinterpret_cast<const Wide *>(from)[k - before];
+                const Wide pack = load(reinterpret_cast<const Wide *>(from) + k - before);
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
                     element[k * plan::vector + i] = pack.element[i];
@@ -31,7 +32,7 @@ template <int row> struct Window {
         } else {
 #pragma unroll
             for (int i = -Row<row>::low; i < plan::vector + Row<row>::high; ++i)
-                element[before * plan::vector + i] = from[i];
+                element[before * plan::vector + i] = load(from + i);
         }
     }
 };
@@ -41,9 +42,9 @@ template <int row> struct Windows {
     Window<row> window;
     Windows<row + 1> rest;
     template <bool aligned>
-    __device__ __forceinline__ void load(const Arguments &a, const Point &p) {
-        window.template load<aligned>(a, p);
-        rest.template load<aligned>(a, p);
+    __device__ __forceinline__ void read(const Arguments &a, const Cells<true> &cells) {
+        window.template read<aligned>(a, cells);
+        rest.template read<aligned>(a, cells);
     }
     template <int array, int dy, int dz> __device__ __forceinline__ Real at(int i) const {
         using R = Row<row>;
@@ -54,7 +55,7 @@ template <int row> struct Windows {
     }
 };
 template <> struct Windows<plan::rows> {
-    template <bool aligned> __device__ __forceinline__ void load(const Arguments &, const Point &) {
+    template <bool aligned> __device__ __forceinline__ void read(const Arguments &, const Cells<true> &) {
     }
 };
 
@@ -76,62 +77,61 @@ __device__ __forceinline__ void update_windows(const Windows<0> &windows, const 
     }
 }
 
-template <bool aligned, int output = 0>
-__device__ __forceinline__ void store_packs(const Arguments &a, const Point &p,
-                                            const Results &out) {
-    if constexpr (output < plan::outputs) {
-        const Grid &grid = a.grid[Output<output>::grid];
-        Real *to = grid.data + offset(grid, p.x, p.y, p.z);
+template <bool aligned>
+__device__ __forceinline__ void store_packs(const Target<true> &target, const Results &out) {
+#pragma unroll
+    for (int o = 0; o < plan::outputs; ++o) {
         Pack<Real, plan::vector> pack;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = out[i][output];
+            pack.element[i] = out[i][o];
         if constexpr (aligned) {
-            *reinterpret_cast<Pack<Real, plan::vector> *>(to) = pack;
+            *reinterpret_cast<Pack<Real, plan::vector> *>(target.to[o]) = pack;
         } else {
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
-                to[i] = pack.element[i];
+                target.to[o][i] = pack.element[i];
         }
-        store_packs<aligned, output + 1>(a, p, out);
     }
 }
 
 template <bool aligned>
 __device__ __forceinline__ void update_packs(const Arguments &a, const Point &p) {
+    Cells<true> cells;
+    cells.place(a, p.x, p.y, p.z);
     Windows<0> windows;
-    windows.template load<aligned>(a, p);
+    windows.template read<aligned>(a, cells);
     Results out;
     update_windows(windows, a, out);
-    store_packs<aligned>(a, p, out);
+    Target<true> target;
+    target.place(a, p.x, p.y, p.z);
+    store_packs<aligned>(target, out);
 }
 
-// The thread's points: p and the vector - 1 after it in x.
-__device__ __forceinline__ void update(const Arguments &a, const Point &p) {
-    if (p.x >= a.end[0] || p.y >= a.end[1] || p.z >= a.end[2])
-        return;
+// The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
+__device__ __forceinline__ bool packs_inside(const Arguments &a, const Point &p) {
     // Whole packs are loaded, so a window may reach further than the shape.
     constexpr int reach = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
-    const bool inner = p.x + plan::vector <= a.end[0] && p.x + plan::vector + reach <= a.size[0] &&
-                       shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});
-    if (!inner) {
-        for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
-            update_edge(a, {p.x + i, p.y, p.z});
-    } else if (a.aligned) {
-        update_packs<true>(a, p);
-    } else {
-        update_packs<false>(a, p);
-    }
+    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + reach <= a.size[0] &&
+           shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});
 }
 
 extern "C" __global__ void
-    __launch_bounds__(plan::threads)
+    __launch_bounds__(plan::threads, plan::blocks)
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::tile_z);
-    // One round where the tile has no more packs than the block has threads.
-    for (int z = threadIdx.z; z < plan::tile_z; z += plan::threads_z)
-        for (int y = threadIdx.y; y < plan::tile_y; y += plan::threads_y)
-            for (int x = threadIdx.x * plan::vector; x < plan::tile_x;
-                 x += plan::threads_x * plan::vector)
-                update(arguments, {origin.x + x, origin.y + y, origin.z + z});
+    const Arguments &a = arguments;
+    const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
+    const bool inner = block_inside(a);
+    for_points<plan::tile_x / plan::vector, plan::tile_y, plan::tile_z>([&](int x, int y, int z) {
+        const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
+        if (inner || (in_box(a, p) && packs_inside(a, p))) {
+            if (a.aligned)
+                update_packs<true>(a, p);
+            else
+                update_packs<false>(a, p);
+        } else if (in_box(a, p)) {
+            for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
+                update_edge(a, p.x + i, p.y, p.z);
+        }
+    });
 }

@@ -9,6 +9,7 @@ using Real = float;
 struct plan {
     static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
     static constexpr int threads_x = 32, threads_y = 8, threads_z = 1, threads = 256;
+    static constexpr int blocks = 4;
     static constexpr int walk = 16;
     static constexpr int vector = 1;
     static constexpr int arrays = 2, outputs = 1, rows = 6;
@@ -24,7 +25,8 @@ struct Grid {
     long long stride_y, stride_z;
 };
 struct Arguments {
-    long long size[3], begin[3], end[3], first[3];
+    long long size[3], begin[3], end[3];
+    int inner_first[3], inner_end[3];
     int aligned, unused;
     Grid grid[3];
     Real parameter[1];

@@ -17,25 +17,12 @@ __device__ __forceinline__ int thread_in_block() {
     return (threadIdx.z * plan::threads_y + threadIdx.y) * plan::threads_x + threadIdx.x;
 }
 
-// Loads `planes` planes of one array's box, the first at z, into `to`; p is the tile's first point.
-template <int array>
-__device__ __forceinline__ void load_planes(const Arguments &a, bool inner, const Point &p, Index z,
-                                            int planes, Real *to) {
-    using Box = Staged<array>;
-    for (int i = thread_in_block(); i < Box::plane * planes; i += plan::threads) {
-        const int plane = i / Box::plane, in_plane = i % Box::plane;
-        const Index x = p.x - Array<array>::low_x + in_plane % Box::width;
-        const Index y = p.y - Array<array>::low_y + in_plane / Box::width;
-        if (inner || needed(a, x, y, z + plane))
-            to[i] = fetch<array>(a, inner, x, y, z + plane);
-    }
-}
-
 // A tap that only its own cell reads comes straight from global memory.
 template <int array>
-__device__ __forceinline__ Real fetch_own(const Arguments &a, const Point &p) {
-    const Grid &grid = a.grid[Array<array>::grid];
-    return grid.data[offset(grid, p.x, p.y, p.z)];
+__device__ __forceinline__ Real read_own(const Arguments &a, const Point &p) {
+    Cell<array, true> cell;
+    cell.place(a, p.x, p.y, p.z);
+    return cell.read(a);
 }
 
 // ---- walking the last axis ------------------------------------------------------------------
@@ -55,21 +42,72 @@ struct Place {
     }
 };
 
-// Whether point p of the tile is to be made at all.
-__device__ __forceinline__ bool wanted(const Arguments &a, bool inner, const Place &place,
+// Whether this point of the tile is to be made at all.
+template <bool inner>
+__device__ __forceinline__ bool wanted(const Arguments &a, const Place &place,
                                        const Point &origin) {
     return place.in_tile() &&
            (inner || (origin.x + place.x < a.end[0] && origin.y + place.y < a.end[1]));
 }
 
-// Every staged array's plane at z with its halo, as the `slot`-th plane of the array's place.
-template <int array = 0>
-__device__ __forceinline__ void load_plane(const Arguments &a, bool inner, const Point &origin,
-                                           Index z, int slot, Real *shared) {
-    if constexpr (array < plan::arrays) {
-        if constexpr (Array<array>::staged)
-            load_planes<array>(a, inner, origin, z, 1,
-                               shared + Array<array>::shared + slot * Staged<array>::plane);
-        load_plane<array + 1>(a, inner, origin, z, slot, shared);
+// Where the thread's points go, walking with them.
+template <bool inner> struct Targets {
+    Target<inner> point[Place::count];
+    __device__ __forceinline__ void place(const Arguments &a, const Point &origin) {
+#pragma unroll
+        for (int c = 0; c < Place::count; ++c)
+            point[c].place(a, origin.x + Place(c).x, origin.y + Place(c).y, origin.z);
     }
-}
+    __device__ __forceinline__ void advance(const Arguments &a) {
+#pragma unroll
+        for (int c = 0; c < Place::count; ++c)
+            point[c].advance(a);
+    }
+};
+
+// The cells of every staged array's plane, halo included, that this thread loads.
+template <bool inner, int array = 0> struct Planes {
+    static constexpr int rounds = (Staged<array>::plane + plan::threads - 1) / plan::threads;
+    Cell<array, inner> cell[rounds];
+    Planes<inner, array + 1> rest;
+
+    static __device__ __forceinline__ int index(int k) {
+        return thread_in_block() + k * plan::threads;
+    }
+
+    // At plane z of the tile that begins at origin.
+    __device__ __forceinline__ void place(const Arguments &a, const Point &origin, Index z) {
+        if constexpr (Array<array>::staged) {
+#pragma unroll
+            for (int k = 0; k < rounds; ++k)
+                cell[k].place(a, origin.x - Array<array>::low_x + index(k) % Staged<array>::width,
+                              origin.y - Array<array>::low_y + index(k) / Staged<array>::width, z);
+        }
+        rest.place(a, origin, z);
+    }
+
+    // Loads the plane as the `slot`-th of the array's place and moves on to the next.
+    __device__ __forceinline__ void load(const Arguments &a, int slot, Real *shared) {
+        if constexpr (Array<array>::staged) {
+            Real *const plane = shared + Array<array>::shared + slot * Staged<array>::plane;
+            Real held[rounds];
+#pragma unroll
+            for (int k = 0; k < rounds; ++k) {
+                if (index(k) < Staged<array>::plane && within(a, cell[k]))
+                    held[k] = cell[k].read(a);
+                cell[k].advance(a);
+            }
+#pragma unroll
+            for (int k = 0; k < rounds; ++k)
+                if (index(k) < Staged<array>::plane)
+                    plane[index(k)] = held[k];
+        }
+        rest.load(a, slot, shared);
+    }
+};
+template <bool inner> struct Planes<inner, plan::arrays> {
+    __device__ __forceinline__ void place(const Arguments &, const Point &, Index) {
+    }
+    __device__ __forceinline__ void load(const Arguments &, int, Real *) {
+    }
+};

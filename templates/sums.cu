@@ -37,38 +37,47 @@ __device__ __forceinline__ void shift(Sums &sum) {
         }
 }
 
-__device__ __forceinline__ void walk_sums(const Arguments &a, bool inner, const Point &origin,
-                                          Real *shared) {
+template <bool inner>
+__device__ __forceinline__ void walk(const Arguments &a, const Point &origin, Real *shared) {
+    Planes<inner> ahead;
+    ahead.place(a, origin, origin.z - plan::walk_low);
+    Targets<inner> targets;
+    targets.place(a, origin);
     Sums sum = {};
-    const Index end = min(origin.z + plan::walk, a.end[2]);
-    for (Index z = origin.z - plan::walk_low; z < end + plan::walk_high; ++z) {
-        load_plane(a, inner, origin, z, 0, shared);
+    const int made = inner ? plan::walk : int(min(Index(plan::walk), a.end[2] - origin.z));
+    for (int step = -plan::walk_low; step < made + plan::walk_high; ++step) {
+        ahead.load(a, 0, shared);
         __syncthreads(); // the plane is complete
+        const bool done = step >= plan::walk_high; // the sums of a point that is to be made
 #pragma unroll
         for (int c = 0; c < Place::count; ++c) {
             const Place place(c);
-            if (!wanted(a, inner, place, origin))
+            if (!wanted<inner>(a, place, origin))
                 continue;
             add_plane(AtPlane{shared, place}, a, sum[c]);
-            if (z - plan::walk_high < origin.z)
+            if (!done)
                 continue;
-            Real out[plan::outputs];
+            Outputs out;
 #pragma unroll
             for (int o = 0; o < plan::outputs; ++o)
                 out[o] = sum[c][o][0];
             finish_sums(a, out);
-            finish(a, inner, {origin.x + place.x, origin.y + place.y, z - plan::walk_high}, out);
+            targets.point[c].put(a, out);
         }
         shift(sum);
+        if (done)
+            targets.advance(a);
         __syncthreads(); // all have read the plane, which the next step overwrites
     }
 }
 
 extern "C" __global__ void
-    __launch_bounds__(plan::threads)
+    __launch_bounds__(plan::threads, plan::blocks)
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Real *const shared = reinterpret_cast<Real *>(shared_bytes());
     const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::walk);
-    const bool inner = block_inside(arguments, origin, plan::tile_x, plan::tile_y, plan::walk);
-    walk_sums(arguments, inner, origin, shared);
+    if (block_inside(arguments))
+        walk<true>(arguments, origin, shared);
+    else
+        walk<false>(arguments, origin, shared);
 }

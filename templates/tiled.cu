@@ -21,40 +21,66 @@ struct AtTile {
             return shared[Array<array>::shared + (z + dz + Array<array>::low_z) * Box::plane +
                           Box::at(x + dx, y + dy)];
         else
-            return fetch_own<array>(a, p);
+            return read_own<array>(a, p);
     }
 };
 
-template <int array = 0>
-__device__ __forceinline__ void load_tile(const Arguments &a, bool inner, const Point &origin,
-                                          Real *shared) {
+// Loads the boxes of all staged arrays.
+template <bool inner, int array = 0>
+__device__ __forceinline__ void load_tile(const Arguments &a, const Point &origin, Real *shared) {
     if constexpr (array < plan::arrays) {
-        if constexpr (Array<array>::staged)
-            load_planes<array>(a, inner, origin, origin.z - Array<array>::low_z,
-                               plan::tile_z + Array<array>::low_z + Array<array>::high_z,
-                               shared + Array<array>::shared);
-        load_tile<array + 1>(a, inner, origin, shared);
+        using A = Array<array>;
+        using Box = Staged<array>;
+        if constexpr (A::staged) {
+            constexpr int cells = Box::plane * (A::low_z + plan::tile_z + A::high_z);
+            constexpr int rounds = (cells + plan::threads - 1) / plan::threads;
+            constexpr int batch = rounds < 8 ? rounds : 8; // reads before the first is awaited
+            Cell<array, inner> corner; // of the box
+            corner.place(a, origin.x - A::low_x, origin.y - A::low_y, origin.z - A::low_z);
+            for (int round = 0; round < rounds; round += batch) {
+                Real held[batch];
+#pragma unroll
+                for (int k = 0; k < batch; ++k) {
+                    const int i = thread_in_block() + (round + k) * plan::threads;
+                    const int x = i % Box::width, y = i / Box::width % Box::height;
+                    if (i < cells && within(a, corner, x, y, i / Box::plane))
+                        held[k] = corner.read(a, x, y, i / Box::plane);
+                }
+#pragma unroll
+                for (int k = 0; k < batch; ++k) {
+                    const int i = thread_in_block() + (round + k) * plan::threads;
+                    if (i < cells)
+                        shared[A::shared + i] = held[k];
+                }
+            }
+        }
+        load_tile<inner, array + 1>(a, origin, shared);
     }
 }
 
+template <bool inner>
+__device__ __forceinline__ void make_tile(const Arguments &a, const Point &origin, Real *shared) {
+    load_tile<inner>(a, origin, shared);
+    __syncthreads(); // the tile is complete before anyone reads a neighbour
+    for_points<plan::tile_x, plan::tile_y, plan::tile_z>([&](int x, int y, int z) {
+        const Point p = {origin.x + x, origin.y + y, origin.z + z};
+        if (!inner && !in_box(a, p))
+            return;
+        Outputs out;
+        update_point(AtTile{a, shared, p, x, y, z}, a, out);
+        Target<inner> target;
+        target.place(a, p.x, p.y, p.z);
+        target.put(a, out);
+    });
+}
+
 extern "C" __global__ void
-    __launch_bounds__(plan::threads)
+    __launch_bounds__(plan::threads, plan::blocks)
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Real *const shared = reinterpret_cast<Real *>(shared_bytes());
     const Point origin = block_origin(arguments, plan::tile_x, plan::tile_y, plan::tile_z);
-    const bool inner =
-        block_inside(arguments, origin, plan::tile_x, plan::tile_y, plan::tile_z);
-    load_tile(arguments, inner, origin, shared);
-    __syncthreads(); // the tile is complete before anyone reads a neighbour
-    for (int z = threadIdx.z; z < plan::tile_z; z += plan::threads_z)
-        for (int y = threadIdx.y; y < plan::tile_y; y += plan::threads_y)
-            for (int x = threadIdx.x; x < plan::tile_x; x += plan::threads_x) {
-                const Point p = {origin.x + x, origin.y + y, origin.z + z};
-                if (!inner && (p.x >= arguments.end[0] || p.y >= arguments.end[1] ||
-                               p.z >= arguments.end[2]))
-                    continue;
-                Real out[plan::outputs];
-                update_point(AtTile{arguments, shared, p, x, y, z}, arguments, out);
-                finish(arguments, inner, p, out);
-            }
+    if (block_inside(arguments))
+        make_tile<true>(arguments, origin, shared);
+    else
+        make_tile<false>(arguments, origin, shared);
 }

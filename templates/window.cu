@@ -21,17 +21,32 @@ template <int array> struct Stretch {
     static constexpr int width = low + stretch + high;
 };
 
-template <int array = 0>
-__device__ __forceinline__ void load_stretch(const Arguments &a, bool inner, Index x0,
+// Loads every array's stretch with its halo.
+template <bool inner, int array = 0>
+__device__ __forceinline__ void load_stretch(const Arguments &a, const Point &origin,
                                              Real *shared) {
     if constexpr (array < plan::arrays) {
         using S = Stretch<array>;
-        for (int i = threadIdx.x; i < S::width; i += plan::threads_x) {
-            const Index x = x0 - S::low + i;
-            if (inner || needed(a, x, 0, 0))
-                shared[Array<array>::shared + padded(i)] = fetch<array>(a, inner, x, 0, 0);
+        constexpr int rounds = (S::width + plan::threads - 1) / plan::threads;
+        constexpr int batch = rounds < 8 ? rounds : 8; // reads before the first is awaited
+        Cell<array, inner> first;
+        first.place(a, origin.x - S::low, origin.y, origin.z);
+        for (int round = 0; round < rounds; round += batch) {
+            Real held[batch];
+#pragma unroll
+            for (int k = 0; k < batch; ++k) {
+                const int i = threadIdx.x + (round + k) * plan::threads;
+                if (i < S::width && within(a, first, i))
+                    held[k] = first.read(a, i);
+            }
+#pragma unroll
+            for (int k = 0; k < batch; ++k) {
+                const int i = threadIdx.x + (round + k) * plan::threads;
+                if (i < S::width)
+                    shared[Array<array>::shared + padded(i)] = held[k];
+            }
         }
-        load_stretch<array + 1>(a, inner, x0, shared);
+        load_stretch<inner, array + 1>(a, origin, shared);
     }
 }
 
@@ -70,7 +85,7 @@ template <int point = 0>
 __device__ __forceinline__ void update_window(const Windows<0> &windows, const Arguments &a,
                                               int first, Real *results) {
     if constexpr (point < plan::walk) {
-        Real out[plan::outputs];
+        Outputs out;
         update_point(AtWindow<point>{windows}, a, out);
 #pragma unroll
         for (int o = 0; o < plan::outputs; ++o)
@@ -79,28 +94,37 @@ __device__ __forceinline__ void update_window(const Windows<0> &windows, const A
     }
 }
 
-extern "C" __global__ void __launch_bounds__(plan::threads_x)
-    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    Real *const shared = reinterpret_cast<Real *>(shared_bytes());
+template <bool inner>
+__device__ __forceinline__ void make_stretch(const Arguments &a, const Point &origin,
+                                             Real *shared) {
     Real *const results = shared + plan::results;
-    const Point origin = block_origin(arguments, stretch, 1, 1);
-    const bool inner = block_inside(arguments, origin, stretch, 1, 1);
-    load_stretch(arguments, inner, origin.x, shared);
+    load_stretch<inner>(a, origin, shared);
     __syncthreads(); // the stretch is complete
-    for (int i = threadIdx.x; i < plan::tile_x; i += plan::threads_x) {
+    for (int i = threadIdx.x; i < plan::tile_x; i += plan::threads) {
         Windows<0> windows;
         windows.read(shared, i * plan::walk);
-        update_window(windows, arguments, i * plan::walk, results);
+        update_window(windows, a, i * plan::walk, results);
     }
     __syncthreads(); // the results are complete
-    for (int i = threadIdx.x; i < stretch; i += plan::threads_x) {
-        const Point p = {origin.x + i, 0, 0};
-        if (p.x >= arguments.end[0])
+    for (int i = threadIdx.x; i < stretch; i += plan::threads) {
+        if (!inner && origin.x + i >= a.end[0])
             break;
-        Real out[plan::outputs];
+        Outputs out;
 #pragma unroll
         for (int o = 0; o < plan::outputs; ++o)
             out[o] = results[o * plan::result_pitch + padded(i)];
-        finish(arguments, inner, p, out);
+        Target<inner> target;
+        target.place(a, origin.x + i, origin.y, origin.z);
+        target.put(a, out);
     }
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    Real *const shared = reinterpret_cast<Real *>(shared_bytes());
+    const Point origin = block_origin(arguments, stretch, 1, 1);
+    if (block_inside(arguments))
+        make_stretch<true>(arguments, origin, shared);
+    else
+        make_stretch<false>(arguments, origin, shared);
 }

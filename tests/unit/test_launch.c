@@ -63,6 +63,56 @@ static int aligned(const fake_launch *l) {
     return value;
 }
 
+/* The blocks that are told to be inner, end excluded, along one axis. */
+static void inner_blocks(const fake_launch *l, int axis, int32_t out[2]) {
+    memcpy(&out[0], l->arguments + 72 + 4 * axis, sizeof out[0]);
+    memcpy(&out[1], l->arguments + 84 + 4 * axis, sizeof out[1]);
+}
+
+/* Block by block: one is inner exactly if all its points are in the box and all it reads is in the
+   grid. */
+static void expect_inner(const fake_launch *l, int axis, const program_launch *p) {
+    const int64_t size = word(l, 8 * (size_t)axis), begin = word(l, 24 + 8 * (size_t)axis);
+    const int64_t end = word(l, 48 + 8 * (size_t)axis);
+    int32_t inner[2];
+    inner_blocks(l, axis, inner);
+    for (int32_t b = 0; b < l->grid[axis]; b++) {
+        bool all = true;
+        for (int64_t i = 0; i < p->per_block[axis]; i++) {
+            const int64_t point = begin + b * (int64_t)p->per_block[axis] + i;
+            all = all && point < end && point - p->low[axis] >= 0 && point + p->high[axis] < size;
+        }
+        assert_int_equal(b >= inner[0] && b < inner[1], all);
+    }
+}
+
+static void inner_blocks_read_nothing_outside(void **state) {
+    (void)state;
+    const int64_t boxes[][2] = {{0, 100}, {1, 100}, {3, 97}, {40, 41}, {64, 100}, {95, 99}};
+    for (int low = 0; low <= 9; low += 3)
+        for (int high = 0; high <= 8; high += 2)
+            for (int per_block = 1; per_block <= 128; per_block = per_block * 3 + 1)
+                for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
+                    program p = heat();
+                    program_launch launch = {.axes = {0, 1, 2},
+                                             .per_block = {per_block, 7, 2},
+                                             .low = {low, high, 0},
+                                             .high = {high, low, 1},
+                                             .vector = 1};
+                    p.launches = &launch;
+                    sg_kernel *k = fake_kernel(&p);
+                    call c;
+                    good_call(&c);
+                    memcpy(c.arguments.end, c.grids[0].size, sizeof c.arguments.end);
+                    c.arguments.begin[0] = boxes[b][0];
+                    c.arguments.end[0] = boxes[b][1];
+                    assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_OK);
+                    for (int axis = 0; axis < 3; axis++)
+                        expect_inner(&fake_of(k)->launches[0], axis, &launch);
+                    fake_end(k);
+                }
+}
+
 static void packs_as_program_h_says(void **state) {
     (void)state;
     const program p = heat();
@@ -84,7 +134,8 @@ static void packs_as_program_h_says(void **state) {
     expect_words(l, 0, 100, 20, 10);
     expect_words(l, 24, 4, 2, 1);
     expect_words(l, 48, 100, 19, 10);
-    expect_words(l, 72, 0, 0, 0);
+    for (int axis = 0; axis < 3; axis++)
+        expect_inner(l, axis, p.launches);
     assert_int_equal(aligned(l), 1);
     expect_words(l, 104, (int64_t)(uintptr_t)U, 104, 2080);
     expect_words(l, 128, (int64_t)(uintptr_t)NEXT, 100, -3000);
@@ -175,11 +226,16 @@ static void large_grids_take_several_launches(void **state) {
             const fake_launch *l = &fake_of(k)->launches[n];
             blocks += l->grid[0] * l->grid[1] * l->grid[2];
             assert_true(l->grid[0] <= INT32_MAX && l->grid[1] <= 65535 && l->grid[2] <= 65535);
-            assert_int_equal(word(l, 72) % INT32_MAX, 0);
-            assert_int_equal(word(l, 80) % 65535, 0);
-            assert_int_equal(word(l, 88) % 65535, 0);
+            assert_int_equal(word(l, 24) % INT32_MAX, 0);
+            assert_int_equal(word(l, 32) % 65535, 0);
+            assert_int_equal(word(l, 40) % 65535, 0);
+            for (int axis = 0; axis < 3; axis++) { /* without a reach all blocks are inner */
+                int32_t inner[2];
+                inner_blocks(l, axis, inner);
+                assert_true(inner[0] == 0 && inner[1] >= l->grid[axis]);
+            }
             for (int m = 0; m < n; m++)
-                assert_memory_not_equal(l->arguments + 72, fake_of(k)->launches[m].arguments + 72,
+                assert_memory_not_equal(l->arguments + 24, fake_of(k)->launches[m].arguments + 24,
                                         24);
         }
         assert_int_equal(blocks, sizes[i][0] * sizes[i][1] * sizes[i][2]);
@@ -377,6 +433,7 @@ static void a_failed_launch_names_the_code(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packs_as_program_h_says),
+        cmocka_unit_test(inner_blocks_read_nothing_outside),
         cmocka_unit_test(kernel_axes_are_not_grid_axes),
         cmocka_unit_test(alignment_wants_every_row),
         cmocka_unit_test(large_grids_take_several_launches),
