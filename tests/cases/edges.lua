@@ -1,0 +1,76 @@
+-- What the product does not reach: launches of more blocks than a grid may have along an axis,
+-- tiles and boxes at their limits, parameters given by name.
+local shapes = require "shapes"
+
+local function case(name, shape, schedule, places, more)
+  local out = {
+    name = name,
+    spec = shapes.text(shapes.list[shape], "float", more and more.boundary or "'clamp'"),
+    schedule = schedule,
+    places = places,
+  }
+  for key, value in pairs(more or {}) do
+    out[key] = value
+  end
+  out.boundary = nil
+  return out
+end
+
+local cases = {
+  -- 65535 blocks is the most along y and z: these take several launches.
+  case("many blocks along y", "star2d1", "naive tile=32x1", { { size = { 3, 70001 } } }),
+  case("many blocks along y, tiled", "points2d", "tiled tile=4x1", { { size = { 5, 66001 } } }),
+  case("many blocks along y, walked", "star2d2", "coarsened tile=8 coarsen=y1", { { size = { 3, 70001 } } }),
+  case("many blocks along y, registers", "star2d1", "register tile=8 coarsen=y1", { { size = { 3, 70001 } } }),
+  case("many blocks along y, sums", "box2d1", "register tile=8 coarsen=y1", { { size = { 3, 70001 } } }),
+  case("many blocks along z", "star3d1", "naive tile=4x4x1", { { size = { 2, 3, 66001 } } }),
+  case("many blocks along z, in a box", "star3d1", "tiled tile=4x4x1",
+    { { size = { 2, 3, 66101 }, first = { 0, 1, 50 }, last = { 1, 3, 66100 }, steps = 2 } }),
+  case("many blocks along z, sums", "box3d1", "register tile=4x4 coarsen=z1", { { size = { 2, 3, 66001 } } }),
+
+  -- The largest tiles that a block can make one point a thread of, and far more.
+  case("a block of 1024 threads", "star2d1", "tiled tile=32x32", { { size = { 65, 97 } }, { size = { 31, 31 } } }),
+  case("a tile of 16384 points", "star2d1", "tiled tile=128x128", { { size = { 300, 290 } }, { size = { 5, 5 } } }),
+  case("a naive tile larger than the grid", "star3d2", "naive tile=256x256x256", { { size = { 37, 21, 9 } } }),
+  case("a walk longer than the grid", "star3d2", "register tile=16x8 coarsen=z1000", { { size = { 37, 21, 9 } } }),
+  case("a walk of 1000 planes", "star3d1", "coarsened tile=8x8 coarsen=z1000", { { size = { 9, 9, 2011 } } }),
+  case("a window of 16", "star1d8", "register tile=64 coarsen=x16", { { size = { 5000 } }, { size = { 17 } } }),
+  case("a window that does not divide", "star1d3", "register tile=50 coarsen=x17", { { size = { 5000 } } }),
+  case("a window of 22 in two", "points1d", "register tile=33 coarsen=x22", { { size = { 3001 } } }),
+
+  -- Parameters.
+  case("parameters given", "given1d", "naive", { { size = { 1000 } } }, { parameters = { west = -2.5, east = 1e-3 } }),
+  case("a parameter of 0", "given3d", "register", { { size = { 40, 20, 30 } } }, { parameters = { k = 0 } }),
+  case("a parameter that float rounds", "given3d", "tiled", { { size = { 40, 20, 30 } } }, { parameters = { k = 0.1 } }),
+
+  -- Sixteen arrays, and boxes at the corners of a grid.
+  case("corners", "star3d2", "register tile=16x4 coarsen=z5", {
+    { size = { 33, 17, 19 }, first = { 0, 0, 0 }, last = { 2, 2, 2 } },
+    { size = { 33, 17, 19 }, first = { 31, 15, 17 }, last = { 33, 17, 19 } },
+    { size = { 33, 17, 19 }, first = { 31, 0, 17 }, last = { 33, 2, 19 }, steps = 3 },
+  }, { boundary = "'periodic'" }),
+  case("corners with vec", "star3d1", "naive tile=16x4x4 vec=4", {
+    { size = { 32, 17, 19 }, first = { 4, 0, 0 }, last = { 9, 2, 2 } },
+    { size = { 32, 17, 19 }, first = { 28, 15, 17 }, last = { 32, 17, 19 } },
+    { size = { 32, 17, 19 }, first = { 3, 1, 17 }, last = { 32, 17, 19 }, steps = 3 },
+    { size = { 32, 17, 19 }, layout = { pad = { 4, 0 }, offset = 4 } },
+  }, { boundary = "'zero'" }),
+}
+
+-- As many fields as there may be.
+local fields, terms = {}, {}
+for i = 1, 16 do
+  fields[i] = ("f%d = %q"):format(i, i == 1 and "inout" or "in")
+  terms[i] = ("f.f%d(%d,%d) * (%d/32)"):format(i, i % 3 - 1, i % 2, i)
+end
+for _, schedule in ipairs { "naive", "naive vec=2", "tiled", "coarsened", "register" } do
+  cases[#cases + 1] = {
+    name = "sixteen fields, " .. schedule,
+    schedule = schedule,
+    spec = ("return stencil { name = 'many', boundary = 'mirror', fields = { %s },\n update = function(f) return %s end }"):format(
+      table.concat(fields, ", "), table.concat(terms, " + ")),
+    refusals = { "partial sums can be kept" },
+    places = { { size = { 130, 40 } }, { size = { 70, 9 }, layout = { pad = { 1, 0 }, vary = true }, steps = 2 } },
+  }
+end
+return cases

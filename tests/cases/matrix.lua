@@ -1,0 +1,167 @@
+-- The product that every shape, method, tile, boundary and dtype goes through, and the sizes,
+-- layouts, boxes and steps that each kernel is run with. The runner chooses from it.
+local shapes = require "shapes"
+
+local function names(list)
+  local out = {}
+  for i, entry in ipairs(list) do
+    out[i] = type(entry) == "table" and entry.name or entry
+  end
+  return out
+end
+
+---- schedules ------------------------------------------------------------------------------------
+
+-- Tiles by dimensions, and how often a method that walks an axis repeats them.
+local tiles = {
+  free  = {},
+  odd   = { { 7 }, { 7, 5 }, { 7, 5, 3 }, coarsen = 3 },
+  large = { { 2050 }, { 66, 32 }, { 34, 16, 4 }, coarsen = 5 },  -- more points than a block has threads
+  thin  = { { 1 }, { 1, 3 }, { 1, 2, 3 }, coarsen = 1 },
+  wide  = { { 96 }, { 96, 1 }, { 96, 1, 1 }, coarsen = 40 },
+}
+local tile_names = { "free", "odd", "large", "thin", "wide" }
+
+local function walks(method)
+  return method == "coarsened" or method == "register"
+end
+
+local function schedule(method, tile, dims, bytes)
+  local line = method == "vec" and "naive" or method
+  local wide = method == "vec" and (tile == "odd" and 2 or 16 // bytes) or nil
+  local t = tiles[tile]
+  if t[dims] then
+    local sizes = table.move(t[dims], 1, dims, 1, {})
+    if walks(method) and dims > 1 then
+      sizes[dims] = nil
+    end
+    if wide then
+      sizes[1] = (sizes[1] + wide - 1) // wide * wide
+    end
+    if method ~= "auto" or tile ~= "wide" then
+      line = line .. " tile=" .. table.concat(sizes, "x")
+    end
+    if walks(method) or (method == "auto" and tile == "wide") then
+      line = line .. " coarsen=" .. ("xyz"):sub(dims, dims) .. t.coarsen
+    end
+  end
+  return wide and line .. " vec=" .. wide or line
+end
+
+-- A tile asked for may need more than a block has; the planner's own choice must always fit.
+local may_refuse = { "bytes of shared memory a block", "registers and has" }
+
+local function build(v)
+  local shape = shapes.list[v.shape]
+  local refusals = {}
+  if v.method == "register" or v.method == "auto" then
+    table.move(shape.refusals or {}, 1, 9, 1, refusals)
+  end
+  if v.tile ~= "free" then
+    table.move(may_refuse, 1, #may_refuse, #refusals + 1, refusals)
+  end
+  return {
+    spec = shapes.text(shape, v.dtype, shapes.boundary(v.boundary, shape.dims)),
+    schedule = schedule(v.method, v.tile, shape.dims, shapes.bytes[v.dtype]),
+    refusals = refusals,
+  }
+end
+
+---- places -----------------------------------------------------------------------------------------
+
+-- Sizes for a kernel k: k.dims, k.low[axis], k.high[axis] (its reach), k.block[axis] (points a block
+-- makes), k.points (its taps).
+local sizes = {
+  one = function() return 1 end,
+  -- narrower than the shape
+  under = function(k, axis) return math.max(1, k.low[axis] + k.high[axis] - axis + 1) end,
+  -- narrower than a block
+  part = function(k, axis) return math.max(1, math.min(k.block[axis] - 1, 70)) end,
+  tile = function(k, axis) return k.block[axis] end,
+  odd = function(k, axis) return ({ { 4099 }, { 131, 67 }, { 67, 35, 29 } })[k.dims][axis] end,
+  even = function(k, axis) return ({ { 4096 }, { 128, 48 }, { 64, 16, 24 } })[k.dims][axis] end,
+  flat = function(k, axis) return ({ { 33 }, { 1, 70 }, { 1, 33, 9 } })[k.dims][axis] end,
+  -- blocks whose shapes all lie inside, beside others
+  inner = function(k, axis)
+    local block = k.block[axis]
+    local first = math.max(block, (k.low[axis] + block - 1) // block * block)
+    return first + block + k.high[axis] + 3 - axis
+  end,
+}
+local size_names = { "one", "under", "part", "tile", "odd", "even", "flat", "inner" }
+
+-- A grid that would keep the reference busy for too long becomes lower.
+local function fit(size, k)
+  local most = 3000000 // math.max(k.points, 6)
+  for axis = k.dims, 1, -1 do
+    local rest = 1
+    for other = 1, k.dims do
+      rest = rest * (other == axis and 1 or size[other])
+    end
+    if rest * size[axis] > most then
+      size[axis] = math.max(1, math.min(size[axis], most // rest))
+    end
+  end
+  return size
+end
+
+local layouts = {
+  { name = "dense" },
+  { name = "padded", pad = { 3, 2 }, vary = true },
+  { name = "offset", offset = 1 },
+  { name = "backward", pad = { 5, 0 }, negative = true },
+  { name = "exact", guard = false }, -- nothing around the cells but what the memory's own guards see
+  { name = "aligned", pad = { -16, 1 } }, -- rows begin at multiples of 16 elements
+}
+for _, layout in ipairs(layouts) do
+  layouts[layout.name] = layout
+end
+
+-- The first cell of the box and the one behind the last, for an axis of n cells.
+local boxes = {
+  whole = function(n) return 0, n end,
+  inside = function(n) return n // 3, n - n // 4 end,
+  face = function(n, axis)
+    if axis == 1 then
+      return 0, n // 2 + 1
+    end
+    return n // 4, n
+  end,
+  cell = function(n, axis)
+    local at = ({ n // 2, n - 1, 0 })[axis]
+    return at, at + 1
+  end,
+  empty = function(n) return n, n end,
+}
+local box_names = { "whole", "inside", "face", "cell", "empty" }
+
+local function put(v, k)
+  local size, first, last = {}, {}, {}
+  for axis = 1, k.dims do
+    size[axis] = sizes[v.size](k, axis)
+  end
+  size = fit(size, k)
+  for axis = 1, k.dims do
+    first[axis], last[axis] = boxes[v.box](size[axis], axis)
+  end
+  return { size = size, first = first, last = last, layout = layouts[v.layout],
+           steps = v.steps == "run" and 3 or nil }
+end
+
+return {
+  kernel = {
+    { "shape", names(shapes.list) },
+    { "method", { "naive", "vec", "tiled", "coarsened", "register", "auto" } },
+    { "tile", tile_names },
+    { "boundary", shapes.boundaries },
+    { "dtype", { "float", "double" } },
+  },
+  place = {
+    { "size", size_names },
+    { "layout", names(layouts) },
+    { "box", box_names },
+    { "steps", { "launch", "run" } },
+  },
+  build = build,
+  put = put,
+}

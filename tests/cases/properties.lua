@@ -1,0 +1,48 @@
+-- What must hold of kernels whatever their reference says: see tests/runner/properties.c.
+local shapes = require "shapes"
+local cases = {}
+
+local function add(property, shape, dtype, boundary, schedules)
+  local s = shapes.list[shape]
+  cases[#cases + 1] = {
+    name = ("%s %s %s %s"):format(property, shape, dtype, boundary),
+    spec = shapes.text(s, dtype, shapes.boundary(boundary, s.dims)),
+    property = property,
+    schedules = schedules,
+    places = { { size = table.move(({ { 1201 }, { 131, 67 }, { 67, 35, 41 } })[s.dims], 1, s.dims, 1, {}) } },
+  }
+end
+
+local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register" }
+
+-- L(2u - v/2) = 2 L(u) - L(v)/2
+for i, shape in ipairs { "star1d3", "heat2d", "box2d2", "points2d", "star3d2", "box3d1", "points3d", "upwind3d" } do
+  local boundary = ({ "zero", "clamp", "mirror", "periodic", "fixed" })[i % 5 + 1]
+  add("linearity", shape, i % 2 == 0 and "float" or "double", boundary, methods)
+end
+
+-- On a periodic grid, what is shifted goes in and comes out.
+for i, shape in ipairs { "star1d3", "points1d", "box2d1", "nonlinear2d", "star3d2", "points3d", "functions2d" } do
+  add("shift", shape, i % 2 == 0 and "double" or "float", "periodic", methods)
+end
+
+-- Weights that add up to 1, all exact in binary, keep a constant exactly.
+local steady = {
+  "coefficients = identity() + 1/4 * laplacian { dims = 1 }",
+  "coefficients = identity() + 1/8 * laplacian { dims = 2 }",
+  "coefficients = identity() + 1/16 * laplacian { dims = 3 }",
+}
+for dims, body in ipairs(steady) do
+  for i, boundary in ipairs { "clamp", "mirror", "periodic" } do
+    add("constant", "heat" .. dims .. "d", i == 2 and "double" or "float", boundary, methods)
+    cases[#cases].spec = shapes.text({ name = "steady", body = body }, i == 2 and "double" or "float", ("%q"):format(boundary))
+  end
+end
+
+-- All methods make the same of the same data.
+for i, shape in ipairs { "star1d3", "heat2d", "box2d2", "points2d", "nonlinear2d", "grayscott2d", "wave2d",
+                         "heat3d", "box3d1", "points3d", "variable3d", "wave3d", "out3d" } do
+  local boundary = ({ "mixed", "clamp", "mixed2", "periodic" })[i % 4 + 1]
+  add("agreement", shape, i % 2 == 0 and "float" or "double", boundary)
+end
+return cases

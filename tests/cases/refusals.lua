@@ -1,0 +1,34 @@
+-- Schedules that no kernel can have, and the reasons given.
+local shapes = require "shapes"
+local cases = {}
+
+local function refuse(name, shape, schedule, expect, dtype)
+  cases[#cases + 1] = {
+    name = name,
+    spec = shapes.text(shapes.list[shape], dtype or "float", "'zero'"),
+    schedule = schedule,
+    expect = expect,
+  }
+end
+
+refuse("a nonlinear box in registers", "nonlinear3d", "register",
+  "method register: one plane in shared memory serves a shape off its column and plane only where partial sums can be kept")
+refuse("too large a tile", "star3d1", "tiled tile=64x64x64", "method tiled: it needs 1149984 bytes of shared memory a block")
+refuse("a tile along the walk", "star3d1", "register tile=32x8x4",
+  "method register: it walks z: set coarsen=z4 instead of a tile along it")
+refuse("a tile along an axis that is not there", "star2d1", "naive tile=8x8x8",
+  "method naive: a grid of 2 axes has no tile along z")
+refuse("coarsening without a walk", "star3d1", "naive coarsen=z4", "method naive: it has no coarsening")
+refuse("coarsening along another axis", "star3d1", "coarsened coarsen=y4", "method coarsened: it coarsens along z alone")
+refuse("packs in shared memory", "star3d1", "tiled vec=4", "method tiled: it loads single elements")
+refuse("a pack of three", "star3d1", "naive vec=3", "method naive: vec=3: packs have a power of two elements")
+refuse("a pack of 32 bytes", "star3d1", "naive vec=4", "method naive: vec=4: packs have a power of two elements and at most 16 bytes", "double")
+refuse("a tile that packs do not fill", "star2d1", "naive tile=6x4 vec=4", "method naive: tile=6: x must be a multiple of vec=4")
+refuse("two steps in one pass", "star2d1", "tiled time=2", "method tiled: it makes one time step a pass, not 2")
+refuse("a tile of nothing", "star2d1", "naive tile=0x4", "tile takes whole numbers from 1 to 65536, not '0'")
+refuse("a negative tile", "star2d1", "naive tile=-4", "tile takes whole numbers from 1 to 65536, not '-4'")
+refuse("a tile with a fraction", "star2d1", "naive tile=4.5x2", "tile takes whole numbers from 1 to 65536, not '4.5'")
+refuse("a tile beyond all bounds", "star2d1", "naive tile=99999999999999999999", "tile takes whole numbers from 1 to 65536")
+refuse("an unknown method", "star2d1", "registers", "unknown word 'registers' in a schedule; did you mean 'register'?")
+refuse("no method at all", "star2d1", "auto vec=16", "no method serves")
+return cases

@@ -1,0 +1,76 @@
+#define STENCIL_KERNEL out3d_kernel
+
+struct plan {
+    static constexpr int tile_x = 32, tile_y = 4, tile_z = 2;
+    static constexpr int threads_x = 32, threads_y = 4, threads_z = 2;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 8; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 2, outputs = 2;
+    static constexpr int low_x = 0, low_y = 0, low_z = 1;
+    static constexpr int high_x = 1, high_y = 1, high_z = 1;
+};
+
+using Real = float;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned, unused; // whether every row starts at a multiple of a pack
+    Grid grid[4]; // c, flux, u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 208, "the host packs 208 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // c
+    static constexpr int grid = 0;
+    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
+};
+template <> struct Array<1> { // u
+    static constexpr int grid = 2;
+    static constexpr int low_x = 0, high_x = 1, low_y = 0, high_y = 1, low_z = 1, high_z = 1;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // flux
+    static constexpr int grid = 1, current = -1;
+};
+template <> struct Output<1> { // u.next
+    static constexpr int grid = 3, current = 2;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<0, 1> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
+template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[2]) {
+    const Real u_1_zp1 = at.template tap<1, 0, 0, 1>();
+    const Real u_1_zm1 = at.template tap<1, 0, 0, -1>();
+    const Real t1 = u_1_zp1 - u_1_zm1;
+    const Real u_1_c = at.template tap<1, 0, 0, 0>();
+    const Real u_1_xp1 = at.template tap<1, 1, 0, 0>();
+    const Real u_1_yp1 = at.template tap<1, 0, 1, 0>();
+    const Real c_0_c = at.template tap<0, 0, 0, 0>();
+    out[0] = c_0_c * t1;
+    out[1] = u_1_c + (u_1_xp1 + u_1_yp1 - 2.0f * u_1_c) / 8.0f + t1 / 4.0f;
+}

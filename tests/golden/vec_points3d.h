@@ -1,0 +1,93 @@
+#define STENCIL_KERNEL points3d_kernel
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 4, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 9; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 2, low_y = 3, low_z = 4;
+    static constexpr int high_x = 3, high_y = 1, high_z = 2;
+    static constexpr int vector = 2, rows = 6;
+};
+
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned, unused; // whether every row starts at a multiple of a pack
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 2, high_x = 3, low_y = 3, high_y = 1, low_z = 4, high_z = 2;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::mirror> {};
+template <> struct Edge<2, 1> : Side<Boundary::zero> {};
+
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> {
+    static constexpr int array = 0, dy = 0, dz = 0, low = 0, high = 1;
+};
+template <> struct Row<1> {
+    static constexpr int array = 0, dy = 1, dz = 0, low = 2, high = 0;
+};
+template <> struct Row<2> {
+    static constexpr int array = 0, dy = -3, dz = 2, low = 0, high = 0;
+};
+template <> struct Row<3> {
+    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
+};
+template <> struct Row<4> {
+    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 3;
+};
+template <> struct Row<5> {
+    static constexpr int array = 0, dy = 1, dz = -4, low = 0, high = 0;
+};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm2yp1 = at.template tap<0, -2, 1, 0>();
+    const Real u_ym3zp2 = at.template tap<0, 0, -3, 2>();
+    const Real u_zm1 = at.template tap<0, 0, 0, -1>();
+    const Real u_xp3zp1 = at.template tap<0, 3, 0, 1>();
+    const Real u_yp1zm4 = at.template tap<0, 0, 1, -4>();
+    const Real t1 = 0.052083333333333336 * u_xp1 + 0.1484375 * u_xm2yp1;
+    const Real t2 = 0.24479166666666666 * u_ym3zp2;
+    const Real t3 = t1 - t2 + 0.078125 * u_zm1 + 0.17447916666666666 * u_xp3zp1;
+    const Real t4 = 0.2708333333333333 * u_yp1zm4;
+    out[0] = t3 - t4;
+}

@@ -1,0 +1,108 @@
+/* The greedy choice of cover.h. */
+#include "tests/runner/cover.h"
+
+#include <string.h>
+
+#include "runtime/random.h"
+
+enum { ATTEMPTS = 6 };
+
+struct cover {
+    int dimensions, count[COVER_DIMENSIONS], first[COVER_DIMENSIONS], values;
+    bool *met; /* values × values */
+    uint64_t seed, rows;
+};
+
+cover *cover_new(job *j, const int *counts, int dimensions, uint64_t seed) {
+    cover *c = job_alloc(j, sizeof *c);
+    c->dimensions = dimensions;
+    c->seed = seed;
+    for (int d = 0; d < dimensions; d++) {
+        c->count[d] = counts[d];
+        c->first[d] = c->values;
+        c->values += counts[d];
+    }
+    c->met = job_array(j, (size_t)c->values * (size_t)c->values, sizeof *c->met);
+    return c;
+}
+
+static bool *pair(cover *c, int d, int v, int e, int w) {
+    return &c->met[(size_t)(c->first[d] + v) * (size_t)c->values + (size_t)(c->first[e] + w)];
+}
+
+/* Pairs with the entries already set that value v of dimension d would meet for the first time. */
+static int gain(cover *c, const int *row, int limit, int d, int v) {
+    int count = 0;
+    for (int e = 0; e < limit; e++)
+        count += e != d && row[e] != COVER_FREE && !*pair(c, d, v, e, row[e]);
+    return count;
+}
+
+/* One greedy filling, in an order that the salt decides; returns the pairs it gains. */
+static int attempt(cover *c, int *row, int limit, uint64_t salt) {
+    int gained = 0;
+    for (int d = 0; d < limit; d++)
+        if (row[d] != COVER_FREE)
+            gained += gain(c, row, d, d, row[d]);
+    for (int left = limit; left > 0; left--) {
+        int next = -1;
+        uint64_t best = 0;
+        for (int d = 0; d < limit; d++) {
+            const uint64_t rank = random_bits(salt, (uint64_t)d) | 1;
+            if (row[d] == COVER_FREE && rank > best) {
+                next = d;
+                best = rank;
+            }
+        }
+        if (next < 0)
+            break;
+        int value = 0, most = -1;
+        uint64_t tie = 0;
+        for (int v = 0; v < c->count[next]; v++) {
+            const int g = gain(c, row, limit, next, v);
+            const uint64_t rank = random_bits(salt, (uint64_t)(1000 * next + v + 100));
+            if (g > most || (g == most && rank > tie)) {
+                value = v;
+                most = g;
+                tie = rank;
+            }
+        }
+        row[next] = value;
+        gained += most;
+    }
+    return gained;
+}
+
+void cover_fill(cover *c, int *row, int limit) {
+    int best[COVER_DIMENSIONS], most = -1;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        int trial[COVER_DIMENSIONS];
+        memcpy(trial, row, (size_t)limit * sizeof *row);
+        const uint64_t salt = random_stream(c->seed, c->rows * ATTEMPTS + (uint64_t)i);
+        const int gained = attempt(c, trial, limit, salt);
+        if (gained > most) {
+            most = gained;
+            memcpy(best, trial, (size_t)limit * sizeof *best);
+        }
+    }
+    memcpy(row, best, (size_t)limit * sizeof *row);
+    c->rows++;
+    for (int d = 0; d < limit; d++)
+        for (int e = 0; e < limit; e++)
+            *pair(c, d, row[d], e, row[e]) = true;
+}
+
+bool cover_missing(cover *c, int *row, int limit) {
+    for (int d = 0; d < limit; d++)
+        row[d] = COVER_FREE;
+    for (int d = 0; d < limit; d++)
+        for (int e = d + 1; e < limit; e++)
+            for (int v = 0; v < c->count[d]; v++)
+                for (int w = 0; w < c->count[e]; w++)
+                    if (!*pair(c, d, v, e, w)) {
+                        row[d] = v;
+                        row[e] = w;
+                        return true;
+                    }
+    return false;
+}

@@ -1,0 +1,223 @@
+/* Arrays and launches of scene.h. */
+#include "tests/runner/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/random.h"
+
+enum { GUARD = 64, MOST_GUARD = 4096 };
+
+/* ---- memory
+ * -------------------------------------------------------------------------------------- */
+
+static int64_t padded(int64_t n, int64_t pad) {
+    return pad >= 0 ? n + pad : (n - pad - 1) / -pad * -pad;
+}
+
+static void lay_image(const place *p, int which, image *m) {
+    const layout *l = &p->layout;
+    const int64_t vary = l->vary ? which : 0;
+    m->stride[0] = 1;
+    m->stride[1] = padded(p->size[0], l->pad[0]) + (l->pad[0] > 0 ? vary : 0);
+    m->stride[2] = m->stride[1] * (p->size[1] + l->pad[1]);
+    const int64_t span =
+        p->size[0] + (p->size[1] - 1) * m->stride[1] + (p->size[2] - 1) * m->stride[2];
+    /* A tile that hangs over the far side writes planes and rows further on. */
+    const int64_t plane = m->stride[2] < MOST_GUARD ? m->stride[2] : MOST_GUARD;
+    const int64_t guard = l->bare ? 0 : (plane + GUARD - 1) / GUARD * GUARD + GUARD;
+    m->origin = guard + l->offset;
+    m->count = guard + l->offset + span + guard;
+    if (!l->negative)
+        return;
+    for (int axis = 1; axis < AXES; axis++) {
+        m->origin += (p->size[axis] - 1) * m->stride[axis];
+        m->stride[axis] = -m->stride[axis];
+    }
+}
+
+static void put_bits(size_t element, unsigned char *bytes, int64_t i, uint64_t bits) {
+    memcpy(bytes + (size_t)i * element, &bits, element);
+}
+
+/* NaNs, each with bits of its own. */
+static void fill_pattern(size_t element, image *m, uint64_t seed) {
+    for (int64_t i = 0; i < m->count; i++) {
+        const uint64_t bits = random_bits(seed, (uint64_t)i);
+        put_bits(element, m->before, i,
+                 element == 4 ? 0x7fc00000u | (bits & 0x3fffff)
+                              : UINT64_C(0x7ff8000000000000) | bits >> 14);
+    }
+}
+
+static void fill_cells(const scene *s, image *m, bool written, uint64_t seed) {
+    const int64_t *n = s->place.size;
+    uint64_t cell = 0;
+    for (int64_t z = 0; z < n[2]; z++)
+        for (int64_t y = 0; y < n[1]; y++)
+            for (int64_t x = 0; x < n[0]; x++, cell++) {
+                const int64_t i = image_index(m, x, y, z);
+                const double value = 2 * random_unit(seed, cell) - 1;
+                if (written)
+                    put_bits(s->element, m->before, i, UINT64_MAX);
+                else if (s->element == sizeof(float))
+                    ((float *)m->before)[i] = (float)value;
+                else
+                    ((double *)m->before)[i] = value;
+            }
+}
+
+static void need(job *j, const scene *s, sg_status status) {
+    if (status != SG_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s", sg_error(s->subject->context));
+}
+
+void scene_open(job *j, const subject *k, const place *p, uint64_t seed, scene *s) {
+    *s = (scene){.subject = k, .place = *p, .element = k->info.element_size, .wrong = text_new(j)};
+    job_defer(j, scene_close, s);
+    for (int i = 0; i < k->array_count; i++) {
+        image *m = &s->images[i];
+        s->at[i] = i;
+        lay_image(p, i, m);
+        const size_t bytes = (size_t)m->count * s->element;
+        m->before = job_alloc(j, bytes);
+        m->after = job_alloc(j, bytes);
+        m->start = job_alloc(j, bytes);
+        fill_pattern(s->element, m, random_stream(seed, (uint64_t)(2 * i)));
+        fill_cells(s, m, k->arrays[i].role == SG_WRITE, random_stream(seed, (uint64_t)(2 * i + 1)));
+        memcpy(m->start, m->before, bytes);
+        need(j, s, sg_alloc(k->context, bytes, &m->device));
+        need(j, s, sg_upload(k->context, m->device, m->before, bytes));
+    }
+}
+
+void scene_close(void *argument) {
+    scene *s = argument;
+    for (int i = 0; i < SUBJECT_ARRAYS; i++)
+        if (s->images[i].device != NULL)
+            sg_free(s->subject->context, s->images[i].device);
+}
+
+/* ---- launches
+ * ------------------------------------------------------------------------------------- */
+
+static bool updates_all(const place *p) {
+    for (int axis = 0; axis < AXES; axis++)
+        if (p->begin[axis] != 0 || p->end[axis] != p->size[axis])
+            return false;
+    return true;
+}
+
+void scene_launch(job *j, scene *s, int64_t steps, int *final) {
+    const subject *k = s->subject;
+    sg_grid grids[SUBJECT_ARRAYS];
+    for (int i = 0; i < k->array_count; i++) {
+        image *m = &s->images[s->at[i]];
+        grids[i] = (sg_grid){.data = (char *)m->device + m->origin * (int64_t)s->element};
+        for (int axis = 0; axis < AXES; axis++) {
+            grids[i].size[axis] = s->place.size[axis];
+            grids[i].stride[axis] = m->stride[axis];
+        }
+    }
+    sg_arguments a = {.struct_size = sizeof a,
+                      .grids = grids,
+                      .grid_count = k->array_count,
+                      .parameters = k->parameters,
+                      .parameter_count = k->model->parameter_count};
+    for (int axis = 0; axis < AXES && !updates_all(&s->place); axis++) {
+        a.begin[axis] = s->place.begin[axis];
+        a.end[axis] = s->place.end[axis];
+    }
+    need(j, s,
+         steps == 0 ? sg_launch(k->kernel, &a, NULL) : sg_run(k->kernel, &a, steps, NULL, final));
+    need(j, s, sg_synchronize(k->context, NULL));
+    for (int i = 0; i < k->array_count; i++) {
+        image *m = &s->images[i];
+        need(j, s, sg_download(k->context, m->after, m->device, (size_t)m->count * s->element));
+    }
+}
+
+static bool box_is_empty(const place *p) {
+    for (int axis = 0; axis < AXES; axis++)
+        if (p->end[axis] <= p->begin[axis])
+            return true;
+    return false;
+}
+
+/* After a step the written array is the current one, that one the previous, and the oldest is the
+   next to be written. Says whether `final` tells the same. */
+static void rotate(scene *s, const int *final) {
+    const subject *k = s->subject;
+    int role[SUBJECT_ARRAYS];
+    for (int i = 0; i < k->array_count; i++)
+        role[i] = i;
+    for (int i = 0; i < k->array_count && !box_is_empty(&s->place); i++) {
+        const sg_array_info *a = &k->arrays[i];
+        if (a->role != SG_WRITE || a->reads < 0)
+            continue;
+        role[a->reads] = i;
+        role[i] = a->previous >= 0 ? a->previous : a->reads;
+        if (a->previous >= 0)
+            role[a->previous] = a->reads;
+    }
+    int at[SUBJECT_ARRAYS];
+    for (int i = 0; i < k->array_count; i++) {
+        if (final[i] != role[i] && s->wrong.length == 0)
+            text_printf(&s->wrong, "final says that grid %d holds '%s' after a step, not grid %d",
+                        final[i], k->arrays[i].name, role[i]);
+        at[i] = s->at[role[i]];
+    }
+    memcpy(s->at, at, sizeof(int) * (size_t)k->array_count);
+}
+
+static void next_step(scene *s) {
+    for (int i = 0; i < s->subject->array_count; i++) {
+        image *m = &s->images[i];
+        unsigned char *before = m->before;
+        m->before = m->after;
+        m->after = before;
+    }
+}
+
+/* All steps at once must leave the memory as all steps one by one did. */
+static void run_at_once(job *j, scene *s) {
+    const subject *k = s->subject;
+    int one_by_one[SUBJECT_ARRAYS], final[SUBJECT_ARRAYS];
+    memcpy(one_by_one, s->at, sizeof one_by_one);
+    for (int i = 0; i < k->array_count; i++) {
+        image *m = &s->images[i];
+        s->at[i] = i;
+        need(j, s, sg_upload(k->context, m->device, m->start, (size_t)m->count * s->element));
+    }
+    scene_launch(j, s, s->place.steps, final);
+    for (int i = 0; i < k->array_count && s->wrong.length == 0; i++) {
+        const image *m = &s->images[i];
+        if (final[i] != one_by_one[i])
+            text_printf(&s->wrong, "final says that grid %d holds '%s' after %d steps, not grid %d",
+                        final[i], k->arrays[i].name, s->place.steps, one_by_one[i]);
+        else if (memcmp(m->before, m->after, (size_t)m->count * s->element) != 0)
+            text_printf(&s->wrong, "%d steps at once differ in grid %d from so many one by one",
+                        s->place.steps, i);
+    }
+}
+
+void scene_run(job *j, scene *s) {
+    int final[SUBJECT_ARRAYS];
+    if (s->place.steps == 0) {
+        scene_launch(j, s, 0, NULL);
+        if (s->tamper != NULL)
+            s->tamper(s, NULL);
+        scene_judge(j, s, false);
+        return;
+    }
+    for (int step = 0; step < s->place.steps && s->wrong.length == 0; step++) {
+        scene_launch(j, s, 1, final);
+        if (s->tamper != NULL)
+            s->tamper(s, final);
+        scene_judge(j, s, true);
+        rotate(s, final);
+        next_step(s);
+    }
+    if (s->wrong.length == 0)
+        run_at_once(j, s);
+}

@@ -1,0 +1,264 @@
+/* The mode selftest: the harness must see what is wrong. Each case is run well once, and then with
+   one thing spoilt, which must be found and named. Also: the selection meets every pair. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/runner/cover.h"
+#include "tests/runner/scene.h"
+
+/* ---- ways to spoil a launch
+ * ----------------------------------------------------------------------- */
+
+static image *written_image(scene *s) {
+    return &s->images[s->at[s->subject->written[0]]];
+}
+
+static void flip(scene *s, image *m, int64_t at) {
+    m->after[(size_t)at * s->element + s->element - 2] ^= 0x20;
+}
+
+static void spoil_cell(scene *s, int *final) {
+    (void) final;
+    image *m = written_image(s);
+    flip(s, m, image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.end[2] - 1));
+}
+
+/* The least that a float can differ by more than rounding allows: some units in the last place. */
+static void spoil_cell_a_little(scene *s, int *final) {
+    (void) final;
+    image *m = written_image(s);
+    const int64_t at = image_index(m, s->place.begin[0], s->place.begin[1], s->place.begin[2]);
+    if (s->element == sizeof(float))
+        ((float *)m->after)[at] *= 1 + 0x1p-17f;
+    else
+        ((double *)m->after)[at] *= 1 + 0x1p-45;
+}
+
+static void spoil_not_a_number(scene *s, int *final) {
+    (void) final;
+    image *m = written_image(s);
+    memset(m->after +
+               (size_t)image_index(m, s->place.begin[0], s->place.begin[1], s->place.begin[2]) *
+                   s->element,
+           0xff, s->element);
+}
+
+static void spoil_guard_before(scene *s, int *final) {
+    (void) final;
+    flip(s, written_image(s), 0);
+}
+
+static void spoil_guard_behind(scene *s, int *final) {
+    (void) final;
+    flip(s, written_image(s), written_image(s)->count - 1);
+}
+
+static void spoil_padding(scene *s, int *final) {
+    (void) final;
+    flip(s, written_image(s), image_index(written_image(s), s->place.size[0], 0, 0));
+}
+
+static void spoil_outside_box(scene *s, int *final) {
+    (void) final;
+    flip(s, written_image(s), image_index(written_image(s), s->place.size[0] - 1, 0, 0));
+}
+
+static void spoil_read_array(scene *s, int *final) {
+    (void) final;
+    image *m = &s->images[s->at[s->subject->reads[0]]];
+    flip(s, m, image_index(m, 0, 0, 0));
+}
+
+static void spoil_everything_late(scene *s, int *final) {
+    (void) final;
+    image *m = written_image(s);
+    memcpy(m->after, m->before, (size_t)m->count * s->element); /* as if it had not run */
+}
+
+static void spoil_final(scene *s, int *final) {
+    (void)s;
+    const int swapped = final[0];
+    final[0] = final[1];
+    final[1] = swapped;
+}
+
+static void spoil_later_step(scene *s, int *final) {
+    (void) final;
+    if (s->at[0] != 0)
+        spoil_cell_a_little(s, NULL);
+}
+
+static const struct {
+    const char *name;
+    void (*tamper)(scene *, int *final);
+    int steps;
+    bool inside; /* in a sub-box */
+    const char *found;
+} spoils[] = {
+    {"a cell", spoil_cell, 0, false, "instead of"},
+    {"a cell, slightly", spoil_cell_a_little, 0, false, "instead of"},
+    {"a cell, not a number", spoil_not_a_number, 0, false, "NaN instead of"},
+    {"a cell of a sub-box", spoil_cell, 0, true, "instead of"},
+    {"the guard before", spoil_guard_before, 0, false, "outside of its cells, element 0 of"},
+    {"the guard behind", spoil_guard_behind, 0, false, "outside of its cells"},
+    {"padding", spoil_padding, 0, false, "outside of its cells"},
+    {"a cell outside of the box", spoil_outside_box, 0, true, "which must not change"},
+    {"an array that is read", spoil_read_array, 0, false, "which must not change"},
+    {"all, by not running", spoil_everything_late, 0, false, "NaN instead of"},
+    {"the order of the grids", spoil_final, 2, false, "final says"},
+    {"the second step", spoil_later_step, 2, false, "instead of"},
+    {"what a step carries along", spoil_outside_box, 1, true, "which must not change"},
+};
+
+/* ---- running them
+ * --------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    const options *options;
+    report *report;
+    const subject *subject;
+    int spoil; /* −1: none */
+    const char *name, *found;
+} trial;
+
+static place make_place(const trial *t) {
+    place p = {.size = {21, 13, 9}, .layout = {.pad = {3, 2}}};
+    const bool inside = t->spoil >= 0 && spoils[t->spoil].inside;
+    for (int axis = 0; axis < AXES; axis++) {
+        if (axis >= t->subject->model->dims)
+            p.size[axis] = 1;
+        p.begin[axis] = inside && p.size[axis] > 4 ? 2 : 0;
+        p.end[axis] = p.size[axis] - p.begin[axis];
+    }
+    p.steps = t->spoil >= 0 ? spoils[t->spoil].steps : 0;
+    return p;
+}
+
+static void run_trial(job *j, void *argument) {
+    const trial *t = argument;
+    const place p = make_place(t);
+    scene s;
+    scene_open(j, t->subject, &p, t->options->data_seed, &s);
+    if (t->spoil >= 0)
+        s.tamper = spoils[t->spoil].tamper;
+    scene_run(j, &s);
+    if (t->found == NULL && s.wrong.length > 0)
+        report_fail(t->report, t->name, job_print(j, "it should be right: %s", s.wrong.data));
+    else if (t->found != NULL && strstr(s.wrong.data, t->found) == NULL)
+        report_fail(t->report, t->name,
+                    job_print(j, "the harness does not see it; it says '%s'", s.wrong.data));
+    else
+        report_pass(t->report, t->name);
+    job_keep(j, &s);
+    scene_close(&s);
+}
+
+static void try_one(trial *t) {
+    job *own;
+    if (job_run(&allocator_libc, run_trial, t, &own) != FAULT_NONE)
+        report_fail(t->report, t->name, job_error(own));
+    job_end(own);
+}
+
+/* A kernel of one spec judged by the model of another: as if the generator had got it wrong. */
+static const struct {
+    const char *name, *from, *to;
+} mistakes[] = {
+    {"another boundary", "'zero'", "'clamp'"},
+    {"another boundary on one side", "'zero'", "{ x = 'zero', y = { 'zero', 'mirror' } }"},
+    {"no boundary", "'zero'", "'fixed'"},
+    {"taps taken for each other", "1/8, 3/16", "3/16, 1/8"},
+    {"a coefficient off by a part in 2^16", "1/8", "8193/65536"},
+};
+
+static const char mistaken_spec[] =
+    "return stencil { name = 'taken', shape = star(2, 1), dtype = 'float', boundary = 'zero',\n"
+    "  coefficients = { 1/2, 1/8, 3/16, 1/32, 5/32 } }";
+
+static const char *replace(job *j, const char *in, const char *from, const char *to) {
+    const char *at = strstr(in, from);
+    return job_print(j, "%.*s%s%s", (int)(at - in), in, to, at + strlen(from));
+}
+
+static void try_mistakes(job *j, const options *o, sg_context *c, report *r) {
+    test_case right = {.name = "selftest/mistakes", .spec = mistaken_spec};
+    subject s;
+    if (!subject_build(j, o, c, &right, 1, false, r, &s))
+        return;
+    trial t = {o, r, &s, -1, right.name, NULL};
+    try_one(&t);
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        test_case wrong = right;
+        wrong.spec = replace(j, mistaken_spec, mistakes[i].from, mistakes[i].to);
+        subject_judge_by(j, &s, subject_load(j, o, &wrong));
+        t.name = job_print(j, "selftest/%s", mistakes[i].name);
+        t.found = "instead of";
+        try_one(&t);
+    }
+    subject_release(&s);
+}
+
+static void try_spoils(job *j, const options *o, sg_context *c, report *r, const char *dtype) {
+    test_case good = {
+        .name = job_print(j, "selftest/%s", dtype),
+        .spec = job_print(j,
+                          "return stencil { name = 'good', shape = star(2, 1), dtype = '%s', "
+                          "boundary = 'periodic', coefficients = { 1/2, 1/8, 3/16, 1/32, 5/32 } }",
+                          dtype)};
+    subject s;
+    if (!subject_build(j, o, c, &good, 1, false, r, &s))
+        return;
+    trial t = {o, r, &s, -1, good.name, NULL};
+    try_one(&t);
+    for (size_t i = 0; i < sizeof spoils / sizeof spoils[0]; i++) {
+        t.spoil = (int)i;
+        t.found = spoils[i].found;
+        t.name = job_print(j, "%s/%s", good.name, spoils[i].name);
+        try_one(&t);
+    }
+    subject_release(&s);
+}
+
+/* ---- the selection
+ * -------------------------------------------------------------------------------- */
+
+static void check_cover(job *j, report *r) {
+    static const int counts[] = {17, 6, 5, 8, 2};
+    enum { DIMENSIONS = sizeof counts / sizeof counts[0], MOST = 400 };
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        cover *c = cover_new(j, counts, DIMENSIONS, seed);
+        int rows[MOST][COVER_DIMENSIONS], count = 0;
+        while (count < MOST && cover_missing(c, rows[count], DIMENSIONS))
+            cover_fill(c, rows[count++], DIMENSIONS);
+        long missing = 0;
+        for (int d = 0; d < DIMENSIONS; d++)
+            for (int e = d + 1; e < DIMENSIONS; e++)
+                for (int v = 0; v < counts[d]; v++)
+                    for (int w = 0; w < counts[e]; w++) {
+                        bool met = false;
+                        for (int i = 0; i < count; i++)
+                            met = met || (rows[i][d] == v && rows[i][e] == w);
+                        missing += !met;
+                    }
+        const char *name = job_print(j, "selftest/selection %d", (int)seed);
+        if (missing > 0)
+            report_fail(r, name, job_print(j, "%ld pairs are not met by %d rows", missing, count));
+        else if (count > 17 * 8 * 5 / 4)
+            report_fail(r, name, job_print(j, "it takes %d rows", count));
+        else
+            report_pass(r, name);
+    }
+}
+
+void mode_selftest(job *j, const options *o, const case_list *list, report *r) {
+    (void)list;
+    sg_context *c = runner_context(o, r);
+    if (c == NULL)
+        return;
+    check_cover(j, r);
+    try_spoils(j, o, c, r, "float");
+    try_spoils(j, o, c, r, "double");
+    try_mistakes(j, o, c, r);
+    sg_close(c);
+}

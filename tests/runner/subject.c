@@ -1,0 +1,130 @@
+/* Building of subject.h. */
+#include "tests/runner/subject.h"
+
+#include <string.h>
+
+#include "gen/spec.h"
+#include "runtime/random.h"
+
+const char *subject_path(job *j, const options *o, const test_case *t) {
+    return t->path == NULL ? NULL : job_print(j, "%s/%s", o->root, t->path);
+}
+
+const model *subject_load(job *j, const options *o, const test_case *t) {
+    const char *path = subject_path(j, o, t);
+    const spec *s = spec_load(j, path != NULL ? path : "case", t->spec);
+    if (t->index >= s->count)
+        job_fail(j, FAULT_USAGE, NULL, 0, "the spec has %d models, not %d", s->count, t->index + 1);
+    return s->models[t->index];
+}
+
+static bool refusal_is_allowed(const test_case *t, sg_status status, const char *error) {
+    for (int i = 0; i < t->refusal_count && status == SG_ERROR_PLAN; i++)
+        if (strstr(error, t->refusals[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* What a failed build means for the case. */
+static void report_error(job *j, const test_case *t, sg_status status, const char *error,
+                         report *r) {
+    if (t->expect != NULL && strstr(error, t->expect) != NULL)
+        report_pass(r, t->name);
+    else if (t->expect != NULL)
+        report_fail(r, t->name, job_print(j, "expected the error '%s', got: %s", t->expect, error));
+    else if (refusal_is_allowed(t, status, error))
+        report_refusal(r, t->name, error);
+    else
+        report_fail(r, t->name, job_print(j, "it is not built: %s", error));
+}
+
+static void set_parameters(subject *s, uint64_t seed) {
+    const model *m = s->model;
+    for (int i = 0; i < m->parameter_count; i++) {
+        double v = m->parameters[i].has_value ? m->parameters[i].value
+                                              : 0.25 + 0.5 * random_unit(seed, (uint64_t)i);
+        for (int k = 0; k < s->test->parameter_count; k++)
+            if (strcmp(s->test->parameters[k].name, m->parameters[i].name) == 0)
+                v = s->test->parameters[k].number;
+        s->parameters[i] = m->dtype == DTYPE_FLOAT ? (double)(float)v : v;
+    }
+}
+
+static void find_facts(job *j, subject *s) {
+    kernel_facts *f = &s->facts;
+    schedule plan = {0};
+    schedule_parse(j, sg_kernel_text(s->kernel, SG_TEXT_PLAN), "plan", &plan);
+    f->dims = s->model->dims;
+    f->points = s->model->points;
+    for (int axis = 0; axis < AXES; axis++) {
+        f->low[axis] = s->model->low[axis];
+        f->high[axis] = s->model->high[axis];
+        f->block[axis] = (int64_t)(plan.tile[axis] > 0 ? plan.tile[axis] : 1) *
+                         (plan.coarsen[axis] > 0 ? plan.coarsen[axis] : 1);
+    }
+}
+
+static int find_array(const subject *s, const char *field, bool written, bool previous) {
+    for (int i = 0; i < s->array_count; i++) {
+        const sg_array_info *a = &s->arrays[i];
+        if (strcmp(a->field, field) == 0 && (a->role == SG_WRITE) == written &&
+            (written || (strcmp(a->name, field) != 0) == previous))
+            return i;
+    }
+    return -1;
+}
+
+static void connect(subject *s) {
+    const model *m = s->model;
+    for (int i = 0; i < m->array_count; i++)
+        s->reads[i] =
+            find_array(s, m->fields[m->arrays[i].field].name, false, m->arrays[i].previous);
+    for (int o = 0; o < m->output_count; o++)
+        s->written[o] = find_array(s, m->fields[m->outputs[o].field].name, true, false);
+}
+
+void subject_judge_by(job *j, subject *s, const model *m) {
+    s->model = m;
+    s->reference = reference_new(j, m, s->parameters);
+}
+
+bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, uint64_t seed,
+                   bool source_only, report *r, subject *s) {
+    *s = (subject){.test = t, .context = c};
+    const sg_build_options b = {.struct_size = sizeof b,
+                                .text = t->spec,
+                                .index = t->index,
+                                .schedule = t->schedule,
+                                .arch = t->arch,
+                                .source_only = source_only};
+    const sg_status status = sg_build(c, subject_path(j, o, t), &b, &s->kernel);
+    if (status != SG_OK) {
+        report_error(j, t, status, sg_error(c), r);
+        return false;
+    }
+    job_defer(j, (void (*)(void *))sg_release, s->kernel);
+    if (t->expect != NULL) {
+        report_fail(r, t->name, job_print(j, "it is built, without the error '%s'", t->expect));
+        subject_release(s);
+        return false;
+    }
+    s->info.struct_size = sizeof s->info;
+    sg_kernel_facts(s->kernel, &s->info);
+    s->array_count = s->info.arrays;
+    for (int i = 0; i < s->array_count; i++) {
+        s->arrays[i].struct_size = sizeof s->arrays[i];
+        sg_kernel_array(s->kernel, i, &s->arrays[i]);
+    }
+    s->model = subject_load(j, o, t);
+    set_parameters(s, seed);
+    find_facts(j, s);
+    connect(s);
+    subject_judge_by(j, s, s->model);
+    job_keep(j, s->kernel);
+    return true;
+}
+
+void subject_release(subject *s) {
+    sg_release(s->kernel);
+    s->kernel = NULL;
+}

@@ -1,0 +1,41 @@
+/* A subject: a case's kernel, built through the public API, and its model, loaded beside it.
+   Takes: a case and a context. Makes: what running and judging need. Lives in a job. */
+#ifndef TESTS_RUNNER_SUBJECT_H
+#define TESTS_RUNNER_SUBJECT_H
+
+#include "gen/reference.h"
+#include "tests/runner/runner.h"
+
+enum { SUBJECT_ARRAYS = 3 * MAX_FIELDS };
+
+typedef struct subject {
+    const test_case *test;
+    sg_context *context;
+    sg_kernel *kernel;
+    sg_kernel_info info;
+    sg_array_info arrays[SUBJECT_ARRAYS];
+    int array_count;
+    const model *model;
+    kernel_facts facts;
+    double parameters[MAX_PARAMETERS]; /* rounded to the dtype */
+    const reference *reference;
+    int reads[2 * MAX_FIELDS]; /* the kernel's array of each of the model's; −1 */
+    int written[MAX_FIELDS];   /* of each output */
+} subject;
+
+/* Builds; false where that ends the case: it was refused, which has then been reported as right or
+   wrong. `seed` is for parameters without a value. The caller releases with subject_release. */
+bool subject_build(job *, const options *, sg_context *, const test_case *, uint64_t seed,
+                   bool source_only, report *, subject *out);
+void subject_release(subject *);
+
+/* The model of a case's spec. */
+const model *subject_load(job *, const options *, const test_case *);
+
+/* Judges by another model than the kernel's own. */
+void subject_judge_by(job *, subject *, const model *);
+
+/* The path of the case's spec as the API takes it: under the root, or NULL with a text. */
+const char *subject_path(job *, const options *, const test_case *);
+
+#endif
