@@ -145,7 +145,7 @@ local function put(v, k)
     first[axis], last[axis] = boxes[v.box](size[axis], axis)
   end
   return { size = size, first = first, last = last, layout = layouts[v.layout],
-           steps = v.steps == "run" and 3 or nil }
+           steps = v.steps == "run" and 3 or nil, wild = v.data == "wild" }
 end
 
 return {
@@ -161,6 +161,7 @@ return {
     { "layout", names(layouts) },
     { "box", box_names },
     { "steps", { "launch", "run" } },
+    { "data", { "plain", "wild" } }, -- wild: some NaNs, infinities, zeros of both signs, tiny and large numbers
   },
   build = build,
   put = put,

@@ -66,6 +66,7 @@ void case_read_place(lua_State *L, place *out) {
     read_integers(L, "last", out->end, AXES);
     out->layout = read_layout(L);
     out->steps = case_integer(L, "steps", 0);
+    out->wild = case_flag(L, "wild");
 }
 
 /* ---- cases

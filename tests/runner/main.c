@@ -19,7 +19,7 @@ static const char usage[] =
     "  --seed N                    of the selection; SG_SEED: of the data\n"
     "  --only FILE                 cases of tests/cases/FILE.lua alone\n"
     "  --filter TEXT               cases whose name has the text\n"
-    "  --shard I/N                 every N-th case, from the I-th, 0 first\n"
+    "  --shard I/N                 one of N parts of the cases, from 0 on\n"
     "  --threads N                 one a core by default\n"
     "  --root FOLDER               where tests/ and specs/ are; . by default\n"
     "  --huge                      allocate grids of more than 2^31 cells on a GPU\n"
@@ -125,10 +125,11 @@ static options read_options(char **words) {
     return o;
 }
 
+/* Parts are drawn, so that each has some of every value of every dimension. */
 static void take_shard(const options *o, case_list *list) {
     int count = 0;
     for (int i = 0; i < list->count; i++)
-        if (i % o->shards == o->shard)
+        if (random_bits(1, (uint64_t)i) % (uint64_t)o->shards == (uint64_t)o->shard)
             list->cases[count++] = list->cases[i];
     list->count = count;
 }

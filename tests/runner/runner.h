@@ -23,6 +23,7 @@ typedef struct place {
     int64_t size[AXES], begin[AXES], end[AXES]; /* end all 0: the whole grid */
     layout layout;
     int steps; /* 0: sg_launch, else sg_run with so many */
+    bool wild; /* some cells are NaN, infinite, zero, tiny or large */
 } place;
 
 typedef struct value {

@@ -1,7 +1,7 @@
 /* Arrays and launches of scene.h. */
 #include "tests/runner/scene.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "runtime/random.h"
@@ -50,6 +50,15 @@ static void fill_pattern(size_t element, image *m, uint64_t seed) {
     }
 }
 
+static double draw(const scene *s, uint64_t seed, uint64_t cell) {
+    enum { ONE_IN = 64 };
+    static const double wild[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-42, -1e-310, 3e30};
+    const uint64_t bits = random_bits(~seed, cell);
+    if (s->place.wild && bits % ONE_IN == 0)
+        return wild[bits / ONE_IN % (sizeof wild / sizeof wild[0])];
+    return 2 * random_unit(seed, cell) - 1;
+}
+
 static void fill_cells(const scene *s, image *m, bool written, uint64_t seed) {
     const int64_t *n = s->place.size;
     uint64_t cell = 0;
@@ -57,7 +66,7 @@ static void fill_cells(const scene *s, image *m, bool written, uint64_t seed) {
         for (int64_t y = 0; y < n[1]; y++)
             for (int64_t x = 0; x < n[0]; x++, cell++) {
                 const int64_t i = image_index(m, x, y, z);
-                const double value = 2 * random_unit(seed, cell) - 1;
+                const double value = draw(s, seed, cell);
                 if (written)
                     put_bits(s->element, m->before, i, UINT64_MAX);
                 else if (s->element == sizeof(float))
