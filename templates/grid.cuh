@@ -37,13 +37,43 @@ __device__ __forceinline__ bool resolve(Index &i, Index size, Real &value) {
     return true;
 }
 
+// Where every side that the shape reaches over is fixed, a point either keeps its value or reads
+// nothing outside, and what is read outside does not matter.
+struct rules {
+    template <int axis, int low, int high>
+    static constexpr bool fixed = (low == 0 || Edge<axis, 0>::kind == Boundary::fixed) &&
+                                  (high == 0 || Edge<axis, 1>::kind == Boundary::fixed);
+    static constexpr bool all_fixed = fixed<0, plan::low_x, plan::high_x> &&
+                                      fixed<1, plan::low_y, plan::high_y> &&
+                                      fixed<2, plan::low_z, plan::high_z>;
+};
+
 // Not inlined: it serves the few taps that reach outside, and its code would drown the rest.
 template <int array>
-__device__ __noinline__ Real fetch_outside(const Arguments &a, Index x, Index y, Index z) {
+__device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
     Real value = 0;
     if (!resolve<0>(x, a.size[0], value) || !resolve<1>(y, a.size[1], value) ||
         !resolve<2>(z, a.size[2], value))
         return value;
+    const Grid &grid = a.grid[Array<array>::grid];
+    return load(grid.data + offset(grid, x, y, z));
+}
+
+// Nothing beyond the box's end and the shape's reach is ever used.
+__device__ __forceinline__ bool needed(const Arguments &a, Index x, Index y, Index z) {
+    return x < a.end[0] + plan::high_x && y < a.end[1] + plan::high_y &&
+           z < a.end[2] + plan::high_z;
+}
+
+// Any cell, by the rules.
+template <int array>
+__device__ __forceinline__ Real read_anywhere(const Arguments &a, Index x, Index y, Index z) {
+    if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1] || z < 0 || z >= a.size[2]) {
+        if constexpr (rules::all_fixed)
+            return 0;
+        else
+            return read_outside<array>(a, x, y, z);
+    }
     const Grid &grid = a.grid[Array<array>::grid];
     return load(grid.data + offset(grid, x, y, z));
 }
@@ -84,14 +114,14 @@ __device__ __forceinline__ bool kept(const Arguments &a, const Point &p) {
 // A kept cell: the current value goes to the next level; a field that is only written keeps what
 // its array holds.
 template <int output = 0>
-__device__ __noinline__ void keep(const Arguments &a, Index x, Index y, Index z) {
+__device__ __forceinline__ void keep(const Arguments &a, const Point &p) {
     if constexpr (output < plan::outputs) {
         if constexpr (Output<output>::current >= 0) {
             const Grid &from = a.grid[Output<output>::current];
             const Grid &to = a.grid[Output<output>::grid];
-            to.data[offset(to, x, y, z)] = from.data[offset(from, x, y, z)];
+            to.data[offset(to, p.x, p.y, p.z)] = load(from.data + offset(from, p.x, p.y, p.z));
         }
-        keep<output + 1>(a, x, y, z);
+        keep<output + 1>(a, p);
     }
 }
 
@@ -99,8 +129,8 @@ using Outputs = Real[plan::outputs];
 
 // ---- cursors --------------------------------------------------------------------------------
 
-// A cell that is read and may walk along the last axis. `inner` promises that it lies inside the
-// grid: then it is an address that moves by the stride, else coordinates that the rules apply to.
+// A cell that is read and then walks along the last axis. `inner` promises that it lies inside the
+// grid all the way; else the rules apply to x and y once, when it is placed, and to z at each reading.
 template <int array, bool inner> struct Cell;
 
 template <int array> struct Cell<array, true> {
@@ -109,8 +139,10 @@ template <int array> struct Cell<array, true> {
         const Grid &grid = a.grid[Array<array>::grid];
         at = grid.data + opaque(offset(grid, x, y, z));
     }
-    __device__ __forceinline__ Real read(const Arguments &a, int dx = 0, int dy = 0,
-                                         int dz = 0) const {
+    __device__ __forceinline__ Real read(const Arguments &) const {
+        return load(at);
+    }
+    __device__ __forceinline__ Real read(const Arguments &a, int dx, int dy, int dz) const {
         return load(at + offset(a.grid[Array<array>::grid], dx, dy, dz));
     }
     __device__ __forceinline__ void advance(const Arguments &a) {
@@ -119,36 +151,45 @@ template <int array> struct Cell<array, true> {
 };
 
 template <int array> struct Cell<array, false> {
-    Point at;
-    __device__ __forceinline__ void place(const Arguments &, Index x, Index y, Index z) {
-        at = {x, y, z};
-    }
-    __device__ __forceinline__ Real read(const Arguments &a, int dx = 0, int dy = 0,
-                                         int dz = 0) const {
-        const Index x = at.x + dx, y = at.y + dy, z = at.z + dz;
-        if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1] || z < 0 || z >= a.size[2])
-            return fetch_outside<array>(a, x, y, z);
+    const Real *column; // at z = 0; null where x or y alone decide the value
+    Real value;
+    Index z;
+
+    __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z_first) {
+        z = z_first;
+        column = nullptr;
+        value = 0;
+        // What lies beyond the box's end and the shape's reach is never used.
+        if (x >= a.end[0] + plan::high_x || y >= a.end[1] + plan::high_y)
+            return;
+        if constexpr (rules::all_fixed) {
+            if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1])
+                return;
+        } else {
+            if (!resolve<0>(x, a.size[0], value) || !resolve<1>(y, a.size[1], value))
+                return;
+        }
         const Grid &grid = a.grid[Array<array>::grid];
-        return load(grid.data + offset(grid, x, y, z));
+        column = grid.data + offset(grid, x, y, 0);
+    }
+    __device__ __forceinline__ Real read(const Arguments &a) const {
+        Index inside = z;
+        Real outside = 0;
+        if (column == nullptr)
+            return value;
+        if constexpr (rules::all_fixed) {
+            if (z < 0 || z >= a.size[2])
+                return 0;
+        } else {
+            if (!resolve<2>(inside, a.size[2], outside))
+                return outside;
+        }
+        return load(column + inside * a.grid[Array<array>::grid].stride_z);
     }
     __device__ __forceinline__ void advance(const Arguments &) {
-        ++at.z;
+        ++z;
     }
 };
-
-// Whether the cell that far from `cell` is ever used: nothing beyond the box's end and the shape's
-// reach is.
-template <int array>
-__device__ __forceinline__ bool within(const Arguments &, const Cell<array, true> &, int = 0,
-                                       int = 0, int = 0) {
-    return true;
-}
-template <int array>
-__device__ __forceinline__ bool within(const Arguments &a, const Cell<array, false> &cell,
-                                       int dx = 0, int dy = 0, int dz = 0) {
-    return cell.at.x + dx < a.end[0] + plan::high_x && cell.at.y + dy < a.end[1] + plan::high_y &&
-           cell.at.z + dz < a.end[2] + plan::high_z;
-}
 
 // One cell of every array that taps read.
 template <bool inner, int array = 0> struct Cells {
@@ -203,21 +244,21 @@ template <> struct Target<true> {
 };
 
 template <> struct Target<false> {
+    Target<true> target;
     Point at;
-    __device__ __forceinline__ void place(const Arguments &, Index x, Index y, Index z) {
+    __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
         at = {x, y, z};
+        target.place(a, x, y, z);
     }
     __device__ __forceinline__ void put(const Arguments &a, const Outputs &out) const {
-        if (kept(a, at)) {
-            keep(a, at.x, at.y, at.z);
-        } else {
-            Target<true> target;
-            target.place(a, at.x, at.y, at.z);
+        if (kept(a, at))
+            keep(a, at);
+        else
             target.put(a, out);
-        }
     }
-    __device__ __forceinline__ void advance(const Arguments &) {
+    __device__ __forceinline__ void advance(const Arguments &a) {
         ++at.z;
+        target.advance(a);
     }
 };
 

@@ -14,8 +14,8 @@ extern "C" __global__ void
     for_points<plan::tile_x, plan::tile_y, plan::tile_z>([&](int x, int y, int z) {
         const Point p = {origin.x + x, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && shape_inside(a, p, p)))
-            update_one<true>(a, p.x, p.y, p.z);
+            update_inner(a, p);
         else if (in_box(a, p))
-            update_edge(a, p.x, p.y, p.z);
+            update_anywhere(a, p.x, p.y, p.z);
     });
 }

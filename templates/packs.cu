@@ -131,7 +131,7 @@ extern "C" __global__ void
                 update_packs<false>(a, p);
         } else if (in_box(a, p)) {
             for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
-                update_edge(a, p.x + i, p.y, p.z);
+                update_anywhere(a, p.x + i, p.y, p.z);
         }
     });
 }

@@ -130,7 +130,7 @@ template <bool inner, int array = 0> struct Halos {
     __device__ __forceinline__ void read(const Arguments &a) {
 #pragma unroll
         for (int k = 0; k < rounds; ++k) {
-            if (index(k) < cells && within(a, cell[k]))
+            if (index(k) < cells)
                 value[k] = cell[k].read(a);
             cell[k].advance(a);
         }
@@ -166,10 +166,11 @@ template <bool inner, int array = 0> struct Halos {
                                                     Index z, Real *plane) {
         for (int i = thread_in_block(); i < plan::tile_x * plan::tile_y; i += plan::threads) {
             const int x = i % plan::tile_x, y = i / plan::tile_x;
+            if (origin.x + x < a.end[0] && origin.y + y < a.end[1])
+                continue;
             Cell<array, false> beyond;
             beyond.place(a, origin.x + x, origin.y + y, z);
-            if ((beyond.at.x >= a.end[0] || beyond.at.y >= a.end[1]) && within(a, beyond))
-                plane[Staged<array>::at(x, y)] = beyond.read(a);
+            plane[Staged<array>::at(x, y)] = beyond.read(a);
         }
     }
 };

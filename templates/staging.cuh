@@ -93,7 +93,7 @@ template <bool inner, int array = 0> struct Planes {
             Real held[rounds];
 #pragma unroll
             for (int k = 0; k < rounds; ++k) {
-                if (index(k) < Staged<array>::plane && within(a, cell[k]))
+                if (index(k) < Staged<array>::plane)
                     held[k] = cell[k].read(a);
                 cell[k].advance(a);
             }

@@ -35,16 +35,23 @@ __device__ __forceinline__ void load_tile(const Arguments &a, const Point &origi
             constexpr int cells = Box::plane * (A::low_z + plan::tile_z + A::high_z);
             constexpr int rounds = (cells + plan::threads - 1) / plan::threads;
             constexpr int batch = rounds < 8 ? rounds : 8; // reads before the first is awaited
-            Cell<array, inner> corner; // of the box
-            corner.place(a, origin.x - A::low_x, origin.y - A::low_y, origin.z - A::low_z);
+            const Point corner = {origin.x - A::low_x, origin.y - A::low_y, origin.z - A::low_z};
+            Cell<array, true> first; // the corner's, where it lies inside
+            if constexpr (inner)
+                first.place(a, corner.x, corner.y, corner.z);
             for (int round = 0; round < rounds; round += batch) {
                 Real held[batch];
 #pragma unroll
                 for (int k = 0; k < batch; ++k) {
                     const int i = thread_in_block() + (round + k) * plan::threads;
                     const int x = i % Box::width, y = i / Box::width % Box::height;
-                    if (i < cells && within(a, corner, x, y, i / Box::plane))
-                        held[k] = corner.read(a, x, y, i / Box::plane);
+                    const int z = i / Box::plane;
+                    if (i >= cells)
+                        continue;
+                    if constexpr (inner)
+                        held[k] = first.read(a, x, y, z);
+                    else if (needed(a, corner.x + x, corner.y + y, corner.z + z))
+                        held[k] = read_anywhere<array>(a, corner.x + x, corner.y + y, corner.z + z);
                 }
 #pragma unroll
                 for (int k = 0; k < batch; ++k) {

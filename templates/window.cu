@@ -29,15 +29,21 @@ __device__ __forceinline__ void load_stretch(const Arguments &a, const Point &or
         using S = Stretch<array>;
         constexpr int rounds = (S::width + plan::threads - 1) / plan::threads;
         constexpr int batch = rounds < 8 ? rounds : 8; // reads before the first is awaited
-        Cell<array, inner> first;
-        first.place(a, origin.x - S::low, origin.y, origin.z);
+        const Index begin = origin.x - S::low;
+        Cell<array, true> first; // where it lies inside
+        if constexpr (inner)
+            first.place(a, begin, origin.y, origin.z);
         for (int round = 0; round < rounds; round += batch) {
             Real held[batch];
 #pragma unroll
             for (int k = 0; k < batch; ++k) {
                 const int i = threadIdx.x + (round + k) * plan::threads;
-                if (i < S::width && within(a, first, i))
-                    held[k] = first.read(a, i);
+                if (i >= S::width)
+                    continue;
+                if constexpr (inner)
+                    held[k] = first.read(a, i, 0, 0);
+                else if (needed(a, begin + i, 0, 0))
+                    held[k] = read_anywhere<array>(a, begin + i, 0, 0);
             }
 #pragma unroll
             for (int k = 0; k < batch; ++k) {
