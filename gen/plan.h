@@ -96,8 +96,8 @@ typedef struct plan_facts {
     bool linear;          /* every output is, with weights the same for every point */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
-    int all_taps;
-    plan_row *rows; /* distinct rows of x that taps read, for methods that load packs */
+    int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
+    plan_row *rows;           /* distinct rows of x that taps read, for methods that load packs */
     int row_count;
 } plan_facts;
 plan_facts *plan_facts_new(job *, const model *);

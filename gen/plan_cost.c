@@ -4,14 +4,17 @@
 
 #include <math.h>
 
-/* Instructions that the methods spend beside the expression itself, read off their SASS, and
-   latencies in cycles; fitted to the measurements in docs/performance.md. */
-static const double point_overhead = 34;     /* indices, bounds and the store of a point */
-static const double load_instructions = 2;   /* a load from global memory with its address */
-static const double stage_instructions = 14; /* an element's way into shared memory */
-static const double step_cycles = 1300;      /* a walking block's step: loads, two barriers */
-static const double tile_cycles = 1900;      /* a tiled block's only step, its start included */
-static const double load_latency = 750;
+/* What the methods spend beside the expression itself, fitted to the sweep in docs/performance.md:
+   instructions for a point, a load and an element staged; cycles of waiting for a load, a warp of
+   the block, the start of a block that stages and each of its steps; the share by which a block
+   near an edge takes longer, for packs a cell of reach; and the exponent that joins the times. */
+static const struct costs {
+    double point, load, stage_walking, stage_tiled;
+    double load_cycles, warp_cycles, start_cycles, step_cycles;
+    double edge_pack, edge_block;
+    double overlap;
+} costs = {79, 3.2, 8, 41, 95, 68, 1720, 950, 0.22, 1.0, 2.75};
+
 static const double bytes_a_cycle = 128; /* of L1 or shared memory, a multiprocessor */
 static const double lanes = 128;
 
@@ -63,7 +66,7 @@ static void count_traffic(const plan_facts *f, plan *p) {
         return;
     }
     e->loads_per_point = staged + own_taps(f, p);
-    e->shared_per_point = staged + taps;
+    e->shared_per_point = staged + (p->template_id == TEMPLATE_SUMS ? f->plane_taps : taps);
     if (p->template_id == TEMPLATE_WINDOW) {
         double window = 2 * f->model->output_count; /* results go through shared memory as well */
         for (int i = 0; i < p->array_count; i++)
@@ -82,18 +85,17 @@ static double count_instructions(const plan_facts *f, const plan *p) {
     const plan_estimate *e = &p->estimate;
     const double arithmetic = (c.additions + 0.5 * c.multiplications + 8 * c.others) * lanes /
                               p->target->fma_lanes[f->model->dtype];
-    if (p->schedule.method == METHOD_NAIVE) {
-        const double v = p->schedule.vector;
-        return (point_overhead + load_instructions * e->loads_per_point) / v + arithmetic;
-    }
-    return point_overhead + arithmetic + stage_instructions * staged_per_point(p) +
-           (e->shared_per_point > 0 ? e->shared_per_point : 0);
+    if (p->schedule.method == METHOD_NAIVE)
+        return (costs.point + costs.load * e->loads_per_point) / p->schedule.vector + arithmetic;
+    const bool walking = p->template_id == TEMPLATE_COARSENED ||
+                         p->template_id == TEMPLATE_REGISTER || p->template_id == TEMPLATE_SUMS;
+    return 0.5 * costs.point + arithmetic + e->shared_per_point +
+           (walking ? costs.stage_walking : costs.stage_tiled) * staged_per_point(p);
 }
 
 static void count_residents(plan *p) {
     const target *t = p->target;
-    const int threads = p->block[0] * p->block[1] * p->block[2];
-    const int warps = (threads + 31) / 32;
+    const int warps = (p->block[0] * p->block[1] * p->block[2] + 31) / 32;
     int blocks = t->blocks_per_multiprocessor;
     const int by_threads = t->threads_per_multiprocessor / (32 * warps);
     const int by_registers = t->registers_per_multiprocessor / (32 * warps * p->estimate.registers);
@@ -109,35 +111,53 @@ static void count_residents(plan *p) {
     p->estimate.blocks_resident = blocks > 0 ? blocks : 1;
 }
 
+static int threads_of(const plan *p) {
+    return p->block[0] * p->block[1] * p->block[2];
+}
+
 /* Seconds a point if waiting alone counted: what is in flight goes round once in a latency. */
 static double waiting(const plan *p) {
-    const target *t = p->target;
-    const double resident = p->estimate.blocks_resident;
-    const double threads = (double)p->block[0] * p->block[1] * p->block[2];
-    double cycles;
+    const plan_estimate *e = &p->estimate;
+    const double threads = threads_of(p);
+    double cycles; /* from a block's start to its end */
     switch (p->template_id) {
     case TEMPLATE_COARSENED:
     case TEMPLATE_REGISTER:
-    case TEMPLATE_SUMS: {
-        const double steps = p->walk + p->low[2] + p->high[2];
-        cycles = steps * step_cycles / (points_of(p->per_block) * resident);
+    case TEMPLATE_SUMS:
+        cycles = costs.start_cycles + (p->walk + p->low[2] + p->high[2]) * costs.step_cycles;
         break;
-    }
     case TEMPLATE_TILED:
     case TEMPLATE_WINDOW:
-        cycles = tile_cycles / (points_of(p->per_block) * resident);
+        cycles = costs.start_cycles + costs.step_cycles;
         break;
     default:
-        cycles = 2 * load_latency / (threads * p->schedule.vector * resident);
+        cycles = (costs.load_cycles * e->loads_per_point + costs.warp_cycles * threads / 32) *
+                 ceil(points_of(p->tile) / p->schedule.vector / threads);
         break;
     }
-    return cycles / (t->clock * t->multiprocessors);
+    return cycles / (points_of(p->per_block) * e->blocks_resident) /
+           (p->target->clock * p->target->multiprocessors);
+}
+
+/* How much longer the whole takes because some blocks lie near an edge. */
+static double edges(const plan *p, const int64_t size[AXES]) {
+    double inner = 1;
+    for (int k = 0; k < AXES; k++) {
+        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
+        const double blocks = ceil(n / p->per_block[k]);
+        const double at_edges =
+            ceil((double)p->low[k] / p->per_block[k]) + ceil((double)p->high[k] / p->per_block[k]);
+        inner *= blocks > at_edges ? (blocks - at_edges) / blocks : 0;
+    }
+    const double share = p->template_id == TEMPLATE_NAIVE   ? 0
+                         : p->template_id == TEMPLATE_PACKS ? costs.edge_pack * (p->high[0] + 1)
+                                                            : costs.edge_block;
+    return 1 + share * (1 - inner);
 }
 
 /* The share of a wave of blocks, and of a block's lanes, that a size leaves without work. */
 static double waste(const plan *p, const int64_t size[AXES]) {
-    double made = 1, wanted = 1;
-    double blocks = 1;
+    double made = 1, wanted = 1, blocks = 1;
     for (int k = 0; k < AXES; k++) {
         const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
         const double count = ceil(n / p->per_block[k]);
@@ -145,12 +165,11 @@ static double waste(const plan *p, const int64_t size[AXES]) {
         wanted *= n;
         blocks *= count;
     }
-    const double wave = (double)p->target->multiprocessors * p->estimate.blocks_resident;
-    const double waves = blocks / wave;
-    const int threads = p->block[0] * p->block[1] * p->block[2];
-    const double idle_lanes = 32.0 * ((threads + 31) / 32) / threads;
-    return made / wanted * (ceil(waves) / waves < 4 ? (1 + ceil(waves) / waves) / 2 : 2.5) *
-           idle_lanes;
+    const double waves =
+        blocks / ((double)p->target->multiprocessors * p->estimate.blocks_resident);
+    const double idle_lanes = 32.0 * ((threads_of(p) + 31) / 32) / threads_of(p);
+    const double rounding = waves < 0.25 ? 2.5 : (1 + ceil(waves) / waves) / 2;
+    return made / wanted * idle_lanes * (rounding < 2.5 ? rounding : 2.5);
 }
 
 /* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost
@@ -195,7 +214,7 @@ void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
     };
     double sum = 0, longest = 0;
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-        sum += pow(terms[i].seconds, 3); /* terms overlap: the longest counts, the next a little */
+        sum += pow(terms[i].seconds, costs.overlap); /* they overlap, but not perfectly */
         if (terms[i].seconds > longest) {
             longest = terms[i].seconds;
             e->bound = terms[i].what;
@@ -204,5 +223,5 @@ void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
     double points = 1;
     for (int axis = 0; axis < m->dims; axis++)
         points *= (double)size[axis];
-    e->seconds = cbrt(sum) * points * waste(p, size);
+    e->seconds = pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size);
 }

@@ -27,6 +27,23 @@ static void note_row(plan_facts *f, const expr_node *tap) {
         r->high = tap->d[0];
 }
 
+/* Distinct (array, offset) once the offset along the last axis is taken away. */
+static int count_plane_taps(const model *m, job *j, const bool *live) {
+    enum { SPAN = 2 * MAX_REACH + 1 };
+    bool *seen = job_array(j, (size_t)m->array_count * SPAN * SPAN, sizeof *seen);
+    int count = 0;
+    for (int i = 0; i < m->pool->count; i++) {
+        const expr_node *n = expr_get(m->pool, i);
+        if (!live[i] || n->op != EXPR_TAP)
+            continue;
+        const int dx = m->dims > 1 ? n->d[0] : 0, dy = m->dims > 2 ? n->d[1] : 0;
+        bool *cell = &seen[(n->index * SPAN + dy + MAX_REACH) * SPAN + dx + MAX_REACH];
+        count += !*cell;
+        *cell = true;
+    }
+    return count;
+}
+
 plan_facts *plan_facts_new(job *j, const model *m) {
     plan_facts *f = job_alloc(j, sizeof *f);
     f->model = m;
@@ -40,6 +57,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         roots[o] = m->outputs[o].value;
     }
     const bool *live = expr_live(m->pool, j, roots, m->output_count);
+    f->plane_taps = count_plane_taps(m, j, live);
     f->rows = job_array(j, (size_t)m->pool->count, sizeof *f->rows);
     for (int i = 0; i < m->pool->count; i++) {
         const expr_node *n = expr_get(m->pool, i);

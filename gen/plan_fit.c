@@ -172,25 +172,43 @@ static int64_t lay_shared(const model *m, plan *p) {
     return elements * (int64_t)dtype_words[m->dtype].bytes;
 }
 
-/* Registers of a thread: addresses and indices, what the method holds, and the expression's own. */
-static int64_t registers(const model *m, const plan *p) {
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Registers of a thread, from what the assembler gave such kernels on sm_90: a base for addresses
+   and indices, what the method holds, and what the expression has in flight. */
+static int64_t registers(const plan_facts *f, const plan *p) {
+    const model *m = f->model;
     const int64_t words = (int64_t)dtype_words[m->dtype].bytes / 4;
     const int64_t columns = (int64_t)((p->tile[0] + p->block[0] - 1) / p->block[0]) *
                             ((p->tile[1] + p->block[1] - 1) / p->block[1]);
-    int64_t held = m->points < 24 ? m->points : 24;
-    if (p->template_id == TEMPLATE_WINDOW) {
-        held = 0;
+    const int64_t depth = p->low[2] + 1 + p->high[2], points = least(f->all_taps, 36);
+    int64_t held = 0;
+    switch (p->template_id) {
+    case TEMPLATE_PACKS:
+        for (int r = 0; r < f->row_count; r++)
+            held += round_up(f->rows[r].low, p->schedule.vector) + p->schedule.vector +
+                    round_up(f->rows[r].high, p->schedule.vector);
+        held = least(words * held, 60);
+        return 40 + (held > 28 ? held - 28 : 0) + 8 * (words - 1);
+    case TEMPLATE_TILED:
+        return 28 + 4 * words;
+    case TEMPLATE_COARSENED:
+        return 28 + words * points * 19 / 20;
+    case TEMPLATE_REGISTER:
+        for (int i = 0; i < p->array_count; i++)
+            held += p->arrays[i].staged ? columns * (words * depth + 2) : 0;
+        return 36 + held + 2 * columns * m->output_count;
+    case TEMPLATE_SUMS:
+        return 30 + columns * m->output_count * (words * depth + 2);
+    case TEMPLATE_WINDOW:
         for (int i = 0; i < p->array_count; i++)
             held += p->walk + p->arrays[i].low[0] + p->arrays[i].high[0];
-    } else if (p->template_id == TEMPLATE_REGISTER) {
-        for (int i = 0; i < p->array_count; i++)
-            held += p->arrays[i].staged ? columns * (p->low[2] + 1 + p->high[2]) : 0;
-    } else if (p->template_id == TEMPLATE_SUMS) {
-        held += columns * m->output_count * (p->low[2] + 1 + p->high[2]);
-    } else if (p->template_id == TEMPLATE_PACKS) {
-        held *= p->schedule.vector;
+        return 26 + words * held;
+    default:
+        return 22 + words * points * 13 / 10;
     }
-    return 26 + words * held;
 }
 
 /* Blocks that registers and threads let a multiprocessor hold, by the estimate; the paths near the
@@ -228,7 +246,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
     int64_t need = 0;
     for (int most = MAX_THREADS; most >= 128; most /= 2) {
         lay_threads(m, p, most);
-        need = registers(m, p);
+        need = registers(f, p);
         if (need * round_up(p->block[0] * p->block[1] * p->block[2], 32) <=
             t->registers_per_multiprocessor)
             break;

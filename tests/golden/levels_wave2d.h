@@ -4,7 +4,7 @@ struct plan {
     static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
     static constexpr int threads_x = 32, threads_y = 8, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 5; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 6; // to leave registers for, a multiprocessor
     static constexpr int arrays = 3, outputs = 1;
     static constexpr int low_x = 2, low_y = 2, low_z = 0;
     static constexpr int high_x = 2, high_y = 2, high_z = 0;

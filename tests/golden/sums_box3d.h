@@ -4,7 +4,7 @@ struct plan {
     static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
     static constexpr int threads_x = 32, threads_y = 8, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 4; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 6; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr int low_x = 1, low_y = 1, low_z = 1;
     static constexpr int high_x = 1, high_y = 1, high_z = 1;

@@ -4,7 +4,7 @@ struct plan {
     static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
     static constexpr int threads_x = 16, threads_y = 4, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 12; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 18; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr int low_x = 2, low_y = 2, low_z = 2;
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
