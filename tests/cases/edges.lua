@@ -43,12 +43,22 @@ local cases = {
   case("a parameter of 0", "given3d", "register", { { size = { 40, 20, 30 } } }, { parameters = { k = 0 } }),
   case("a parameter that float rounds", "given3d", "tiled", { { size = { 40, 20, 30 } } }, { parameters = { k = 0.1 } }),
 
-  -- Sixteen arrays, and boxes at the corners of a grid.
+  -- Boxes at the corners of a grid.
   case("corners", "star3d2", "register tile=16x4 coarsen=z5", {
     { size = { 33, 17, 19 }, first = { 0, 0, 0 }, last = { 2, 2, 2 } },
     { size = { 33, 17, 19 }, first = { 31, 15, 17 }, last = { 33, 17, 19 } },
     { size = { 33, 17, 19 }, first = { 31, 0, 17 }, last = { 33, 2, 19 }, steps = 3 },
   }, { boundary = "'periodic'" }),
+  -- Packs beside the last points may reach over the end of the memory.
+  case("packs at the end", "star1d1", "naive tile=64 vec=4", {
+    { size = { 4097 }, layout = { guard = false } },
+    { size = { 4098 }, layout = { guard = false } },
+    { size = { 4099 }, layout = { guard = false } },
+  }),
+  case("packs at the end, upwind", "upwind1d", "naive tile=64 vec=2", {
+    { size = { 4097 }, layout = { guard = false } },
+    { size = { 2 }, layout = { guard = false } },
+  }),
   case("corners with vec", "star3d1", "naive tile=16x4x4 vec=4", {
     { size = { 32, 17, 19 }, first = { 4, 0, 0 }, last = { 9, 2, 2 } },
     { size = { 32, 17, 19 }, first = { 28, 15, 17 }, last = { 32, 17, 19 } },
