@@ -13,7 +13,7 @@ static const struct costs {
     double load_cycles, warp_cycles, start_cycles, step_cycles;
     double edge_pack, edge_block;
     double overlap;
-} costs = {79, 3.2, 8, 41, 95, 68, 1720, 950, 0.22, 1.0, 2.75};
+} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
 
 static const double bytes_a_cycle = 128; /* of L1 or shared memory, a multiprocessor */
 static const double lanes = 128;
@@ -191,6 +191,13 @@ static double device_bytes(const model *m, const plan *p, const int64_t size[AXE
     return model_bytes_per_point(m) + extra * bytes;
 }
 
+/* How many times the first-level cache is asked for a line of which a warp takes a part only,
+   because the rows of the tile are shorter than a line. */
+static double short_rows(const plan *p, double bytes) {
+    const double row = p->per_block[0] * bytes;
+    return row < bytes_a_cycle ? bytes_a_cycle / row : 1;
+}
+
 void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
     const model *m = f->model;
     plan_estimate *e = &p->estimate;
@@ -207,8 +214,8 @@ void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
     } terms[] = {
         {"device memory", e->bytes_per_point / t->copy_rate},
         {"instructions", e->instructions_per_point / (lanes * machine)},
-        {"the first-level cache",
-         (e->loads_per_point + m->output_count) * bytes / (bytes_a_cycle * machine)},
+        {"the first-level cache", (e->loads_per_point + m->output_count) * bytes *
+                                      short_rows(p, bytes) / (bytes_a_cycle * machine)},
         {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine)},
         {"waiting for memory", waiting(p)},
     };
