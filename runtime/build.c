@@ -10,6 +10,7 @@
 #include "gen/plan.h"
 #include "gen/source.h"
 #include "gen/spec.h"
+#include "runtime/clock.h"
 #include "runtime/launch.h"
 
 static const char default_arch[] = "sm_90";
@@ -191,7 +192,6 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const plan *p, con
     k->program = made;
     k->model = r->model;
     k->unlaunchable = "only its source was asked for";
-    pthread_mutex_init(&k->lock, NULL);
     write_texts(j, k, r->model, p);
     write_info(j, k, r, p);
     return k;
@@ -206,9 +206,9 @@ typedef struct building {
 
 static blob compile(job *j, sg_kernel *k) {
     device *d = context_device(j, k->context);
-    const double begin = context_seconds();
+    const double begin = clock_seconds();
     const blob binary = d->ops->compile(d, j, k->program);
-    k->info.compile_seconds = context_seconds() - begin;
+    k->info.compile_seconds = clock_seconds() - begin;
     return binary;
 }
 
@@ -244,10 +244,9 @@ static void build(job *j, void *argument) {
     const plan *p = plan_make(j, r->model, r->wanted, r->target, r->size);
     const program *made = source_make(j, r->model, p);
     b->kernel = make_kernel(j, r, p, made);
-    if (r->options.source_only)
-        return;
-    const blob binary = compile(j, b->kernel);
-    load_kernel(j, b->kernel, binary);
+    if (!r->options.source_only)
+        load_kernel(j, b->kernel, compile(j, b->kernel));
+    pthread_mutex_init(&b->kernel->lock, NULL); /* last: a build that fails has nothing to undo */
 }
 
 sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_options *options,

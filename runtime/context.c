@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
 #define SAME(status, fault) static_assert((int)(status) == (int)(fault), "a status is a fault")
 SAME(SG_OK, FAULT_NONE);
@@ -289,10 +288,4 @@ static void query_device(job *j, void *argument) {
 sg_status sg_device(sg_context *c, sg_device_info *out) {
     device_query q = {c, out};
     return c == NULL ? SG_ERROR_USAGE : context_run(c, query_device, &q, NULL);
-}
-
-double context_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

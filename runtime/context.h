@@ -56,6 +56,4 @@ bool context_read(job *, void *out, size_t size, const void *caller, const char 
 /* Copies ours into a caller's result struct, as much of it as the caller knows. */
 void context_write(job *, void *caller, const void *from, size_t size, const char *name);
 
-double context_seconds(void); /* of a clock that only goes forward */
-
 #endif

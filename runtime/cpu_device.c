@@ -1,5 +1,6 @@
 /* The cpu device: the host's compiler, shared objects for binaries, blocks spread over a pool of
    threads. Takes: what device.h says. Needs: a C++ compiler, for compile alone. */
+#include "runtime/clock.h"
 #include "runtime/cpu_block.h"
 #include "runtime/cpu_compile.h"
 #include "runtime/cpu_scratch.h"
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct cpu_device {
@@ -23,6 +23,7 @@ typedef struct cpu_device {
     workers *workers;
     pthread_mutex_t lock; /* guards what follows: launches take turns, loads may enlarge it */
     cpu_blocks **blocks;  /* one for each worker */
+    cpu_blocks **spare;   /* room for as many, while larger ones are made */
     int threads;          /* what they serve */
     size_t shared_bytes;
 } cpu_device;
@@ -63,7 +64,8 @@ static void make_device(job *own, void *argument) {
     d->base.ops = &device_cpu;
     d->own = own;
     d->workers = o->workers;
-    d->blocks = job_array(own, (size_t)cores, sizeof d->blocks[0]);
+    d->blocks = job_array(own, (size_t)cores, sizeof *d->blocks);
+    d->spare = job_array(own, (size_t)cores, sizeof *d->spare);
     d->facts = (device_facts){
         .device = "cpu",
         .name = job_print(own, "cpu, %d core%s, no C++ compiler", cores, cores == 1 ? "" : "s"),
@@ -101,18 +103,15 @@ static device *open_cpu(job *j, const device_options *options, const char **why)
     return &o.made->base;
 }
 
-static void free_blocks(cpu_device *d) {
-    for (int i = 0; i < workers_count(d->workers); i++) {
-        cpu_blocks_free(d->blocks[i]);
-        d->blocks[i] = NULL;
-    }
-    d->threads = 0;
-    d->shared_bytes = 0;
+static void free_blocks(const cpu_device *d, cpu_blocks **blocks) {
+    for (int i = 0; i < workers_count(d->workers); i++)
+        cpu_blocks_free(blocks[i]);
 }
 
 static void close_cpu(device *base) {
     cpu_device *d = (cpu_device *)base;
-    free_blocks(d);
+    free_blocks(d, d->blocks);
+    free_blocks(d, d->spare);
     workers_close(d->workers);
     pthread_mutex_destroy(&d->lock);
     job_end(d->own);
@@ -174,6 +173,26 @@ static void open_library(job *j, module *m, blob b) {
     m->table = table;
 }
 
+/* Larger states for the workers. Where there is no memory for all of them the old ones stay: other
+   modules run on them. */
+static bool enlarge(cpu_device *d, int threads, size_t shared_bytes) {
+    const int count = workers_count(d->workers);
+    for (int i = 0; i < count; i++) {
+        d->spare[i] = cpu_blocks_new(threads, shared_bytes, count);
+        if (d->spare[i] == NULL) {
+            free_blocks(d, d->spare);
+            memset(d->spare, 0, (size_t)count * sizeof *d->spare);
+            return false;
+        }
+    }
+    free_blocks(d, d->blocks);
+    memcpy(d->blocks, d->spare, (size_t)count * sizeof *d->blocks);
+    memset(d->spare, 0, (size_t)count * sizeof *d->spare);
+    d->threads = threads;
+    d->shared_bytes = shared_bytes;
+    return true;
+}
+
 /* Makes the workers' states serve the module's launches, so that launching need not. */
 static bool reserve(cpu_device *d, const module *m) {
     int threads = 0;
@@ -186,22 +205,9 @@ static bool reserve(cpu_device *d, const module *m) {
     }
     bool done = true;
     pthread_mutex_lock(&d->lock);
-    if (threads > d->threads || shared_bytes > d->shared_bytes || d->blocks[0] == NULL) {
-        threads = threads > d->threads ? threads : d->threads;
-        shared_bytes = shared_bytes > d->shared_bytes ? shared_bytes : d->shared_bytes;
-        const int workers = workers_count(d->workers);
-        free_blocks(d);
-        for (int i = 0; i < workers && done; i++) {
-            d->blocks[i] = cpu_blocks_new(threads, shared_bytes, workers);
-            done = d->blocks[i] != NULL;
-        }
-        if (done) {
-            d->threads = threads;
-            d->shared_bytes = shared_bytes;
-        } else {
-            free_blocks(d);
-        }
-    }
+    if (threads > d->threads || shared_bytes > d->shared_bytes || d->blocks[0] == NULL)
+        done = enlarge(d, threads > d->threads ? threads : d->threads,
+                       shared_bytes > d->shared_bytes ? shared_bytes : d->shared_bytes);
     pthread_mutex_unlock(&d->lock);
     return done;
 }
@@ -347,17 +353,11 @@ static void synchronize(device *base, job *j, void *stream) {
     (void)stream;
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double seconds(device *base, job *j, void (*body)(job *, void *), void *argument) {
     (void)base;
-    const double begin = now();
+    const double begin = clock_seconds();
     body(j, argument);
-    return now() - begin;
+    return clock_seconds() - begin;
 }
 
 const device_ops device_cpu = {

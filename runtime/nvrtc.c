@@ -5,9 +5,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/text.h"
+#include "runtime/clock.h"
 #include "runtime/loader.h"
 
 typedef int nvrtc_code; /* nvrtcResult */
@@ -213,12 +213,6 @@ static blob read_binary(compilation *c, bool ptx) {
     return (blob){.data = data, .size = ptx && size > 0 ? size - 1 : size};
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The log begins with "file(line): error: …", which is what a reader looks for. */
 static noreturn void fail_with_log(compilation *c, nvrtc_code code, const char *arch) {
     const char *log = read_log(c);
@@ -238,7 +232,7 @@ nvrtc_result nvrtc_compile(nvrtc *n, job *j, const program *p, const char *arch,
     compilation *c = job_alloc(j, sizeof *c);
     *c = (compilation){.nvrtc = n, .job = j};
     const char *file = job_print(j, "%s.cu", p->name);
-    const double start = now();
+    const double start = clock_seconds();
     must(c, n->create(&c->program, p->source, file, 0, NULL, NULL), "taking the source");
     job_defer(j, destroy_program, c);
     const nvrtc_code code = n->compile(c->program, count, options);
@@ -246,7 +240,7 @@ nvrtc_result nvrtc_compile(nvrtc *n, job *j, const program *p, const char *arch,
         fail_with_log(c, code, arch);
     nvrtc_result r = {.registers = -1, .shared_bytes = -1, .local_bytes = -1};
     r.binary = read_binary(c, ptx);
-    r.seconds = now() - start;
+    r.seconds = clock_seconds() - start;
     if (!ptx)
         read_report(&r, read_log(c));
     job_keep(j, c);

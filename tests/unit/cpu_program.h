@@ -1,5 +1,5 @@
 /* What tests of the cpu device share. Takes: CUDA text with an Arguments struct of its own. Makes:
-   an open device, a program of one launch, a loaded module. */
+   an open device, a program of one launch, a loaded module, and a small kernel with barriers. */
 #ifndef SG_TESTS_CPU_PROGRAM_H
 #define SG_TESTS_CPU_PROGRAM_H
 
@@ -62,5 +62,31 @@ static inline void launch_on(device *d, const module *m, int launch, int64_t x, 
     assert_int_equal(d->ops->launch(d, m, launch, grid, arguments, bytes, NULL, &code), FAULT_NONE);
     assert_int_equal(code, 0);
 }
+
+#define ARGUMENTS "struct Arguments { float *out; const float *in; long long count; };\n"
+#define KERNEL "extern \"C\" __global__ void kernel(const __grid_constant__ Arguments a) {\n"
+
+typedef struct arguments {
+    float *out;
+    const float *in;
+    int64_t count;
+} arguments;
+
+static inline float *floats(job *j, device *d, size_t count) {
+    float *f = d->ops->alloc(d, j, count * sizeof *f);
+    for (size_t i = 0; i < count; i++)
+        f[i] = (float)(i % 1000) + 0.5f;
+    return f;
+}
+
+/* Every block reverses its elements, through shared memory. */
+static const char reverse_text[] = ARGUMENTS KERNEL
+    "    float *tile = reinterpret_cast<float *>(sg_cpu_shared());\n"
+    "    const unsigned n = blockDim.x * blockDim.y, t = threadIdx.y * blockDim.x + threadIdx.x;\n"
+    "    const long long first = static_cast<long long>(blockIdx.x) * n;\n"
+    "    tile[t] = a.in[first + t];\n"
+    "    __syncthreads();\n"
+    "    a.out[first + t] = tile[n - 1 - t];\n"
+    "}\n";
 
 #endif
