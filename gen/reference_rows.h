@@ -31,7 +31,7 @@ typedef struct rounding {
     double unit, tiny, largest;
 } rounding;
 
-enum { STEP_SCALE = EXPR_OP_COUNT, STEP_CODES }; /* row · constant */
+enum { STEP_SCALE = EXPR_OP_COUNT }; /* row · constant */
 
 /* One instruction: an expr_op or STEP_SCALE. EXPR_CONSTANT fills a row with `constant`. EXPR_TAP is
    the caller's. */

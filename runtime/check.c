@@ -8,7 +8,7 @@
 #include "runtime/guard.h"
 #include "runtime/random.h"
 
-enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128, SCRATCH_BYTES = 16 << 20 };
+enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
 #define MOST_POINTS (INT64_C(1) << 28)
 
 /* What one thread has found. */
@@ -32,7 +32,8 @@ typedef struct judgement {
     int outputs;
     int written[MAX_FIELDS]; /* of each output: the program's array */
     double largest;          /* of the dtype */
-    int segment, segments;   /* cells in one; how many a row has */
+    int segment;             /* cells in one */
+    int64_t segments;        /* how many a row has */
     int64_t depth[AXES];     /* of the shell; all cells are judged where `all` is set */
     bool all;
     uint64_t seed;
@@ -195,9 +196,7 @@ static void open_tallies(job *j, judgement *g) {
     const int64_t row = g->guarded->size[0];
     if (g->segment > row)
         g->segment = (int)row;
-    while (g->segment > 1 && reference_scratch(g->reference, g->segment) > SCRATCH_BYTES)
-        g->segment /= 2;
-    g->segments = (int)((row + g->segment - 1) / g->segment);
+    g->segments = (row + g->segment - 1) / g->segment;
     g->tally_count = workers_count(g->guarded->workers);
     g->tallies = job_array(j, (size_t)g->tally_count, sizeof *g->tallies);
     const size_t values = (size_t)g->outputs * (size_t)g->segment;
