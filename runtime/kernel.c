@@ -11,8 +11,6 @@
 /* ---- queries ------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
-    if (k != NULL && which == SG_TEXT_ARCH)
-        return k->program->target;
     const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_ARCH;
     return known && k->texts[which] != NULL ? k->texts[which] : "";
 }
@@ -141,13 +139,15 @@ void kernel_need_launchable(job *j, const sg_kernel *k) {
 
 void kernel_size(job *j, const sg_kernel *k, const int64_t wanted[3], int64_t size[3],
                  int64_t *points) {
+    static const char letters[] = "xyz";
+    const program *p = k->program;
     *points = 1;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        const bool used = axis < k->program->dims;
+        const bool used = axis < p->dims;
         if (wanted[axis] < 0 || (!used && wanted[axis] > 1))
             context_refuse(j, "size %lld along %c does not fit '%s' of %d dimension%s",
-                           (long long)wanted[axis], "xyz"[axis], k -> program -> name,
-                           k -> program -> dims, k -> program -> dims == 1 ? "" : "s");
+                           (long long)wanted[axis], letters[axis], p->name, p->dims,
+                           p->dims == 1 ? "" : "s");
         size[axis] = !used ? 1 : wanted[axis] > 0 ? wanted[axis] : k->info.size[axis];
         if (size[axis] > (INT64_C(1) << 48) / *points)
             context_refuse(j, "the grid has more than 2^48 points, which is too large");

@@ -79,7 +79,9 @@ static void put_part(unsigned char *to, const launch *l, const program_launch *p
     memcpy(to + OFFSET_INNER_END + 4 * axis, &inner_end, sizeof inner_end);
 }
 
-size_t launch_pack(const sg_kernel *k, const launch *l, const program_launch *p,
+/* The struct that a kernel takes (base/program.h) when one launch does it all, and the blocks it
+   needs along each kernel axis. Returns its size. */
+static size_t pack(const sg_kernel *k, const launch *l, const program_launch *p,
                    unsigned char to[LAUNCH_BYTES], int64_t blocks[3]) {
     const size_t bytes = k->program->arguments_bytes;
     memset(to, 0, bytes);
@@ -110,7 +112,7 @@ size_t launch_pack(const sg_kernel *k, const launch *l, const program_launch *p,
 static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
     int64_t blocks[3], first[3];
-    const size_t bytes = launch_pack(k, l, &k->program->launches[which], arguments, blocks);
+    const size_t bytes = pack(k, l, &k->program->launches[which], arguments, blocks);
     device *d = k->context->device;
     for (first[2] = 0; first[2] < blocks[2]; first[2] += most_blocks[2])
         for (first[1] = 0; first[1] < blocks[1]; first[1] += most_blocks[1])

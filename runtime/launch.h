@@ -33,9 +33,4 @@ fault launch_send(const sg_kernel *, const launch *, void *stream, int *code);
 void launch_once(job *, const sg_kernel *, const sg_arguments *, void *stream);
 noreturn void launch_fail(job *, const sg_kernel *, int code);
 
-/* The struct that a kernel takes (base/program.h) when one launch does it all, and the blocks it
-   needs along each kernel axis. Returns its size. */
-size_t launch_pack(const sg_kernel *, const launch *, const program_launch *,
-                   unsigned char to[LAUNCH_BYTES], int64_t blocks[3]);
-
 #endif
