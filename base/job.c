@@ -223,10 +223,6 @@ bool job_failed(const job *j) {
     return j->fault != FAULT_NONE;
 }
 
-fault job_fault(const job *j) {
-    return j->fault;
-}
-
 const char *job_error_file(const job *j) {
     return j->file;
 }

@@ -56,7 +56,8 @@ void *job_array(job *, size_t count, size_t element);   /* the same, overflow ch
 char *job_copy(job *, const char *text, size_t length); /* NUL-terminated copy */
 char *job_print(job *, const char *format, ...) SG_PRINTF(2, 3);
 
-/* Calls undo(what) if the job fails later on, unless job_keep(what) comes first. */
+/* Calls undo(what) if the job fails later on, unless job_keep(what) comes first. An undo must not
+   fail the job itself. */
 void job_defer(job *, void (*undo)(void *), void *what);
 void job_keep(job *, void *what);
 
@@ -73,8 +74,7 @@ void job_set_escape(job *, void (*escape)(void *data), void *data);
 bool job_failed(const job *);
 noreturn void job_rethrow(job *);
 
-/* The error: kind; file (or NULL), line (or 0), text; and "file:line: error: text" as a whole. */
-fault job_fault(const job *);
+/* The error: file (or NULL), line (or 0), text; and "file:line: error: text" as a whole. */
 const char *job_error_file(const job *);
 int job_error_line(const job *);
 const char *job_error_text(const job *);

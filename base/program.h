@@ -41,14 +41,18 @@ typedef struct program_launch {
                    this many elements */
 } program_launch;
 
-/* The kernels take one argument, a struct passed by value:
-     int64 size[3], begin[3], end[3]      the grid and the box to update, in kernel axes; where a
-   box needs several launches, begin is that of this launch int32 inner_first[3], inner_end[3]   the
-   blocks whose points all lie in the box and whose reads all lie in the grid, end excluded int32
-   aligned, int32 unused          see program_launch.vector { void *data; int64 stride_y, stride_z;
-   } grid[array_count]     strides in elements; x has 1 element parameter[max(1, parameter_count)]
-   of the spec's dtype padded at its end to a multiple of 8 bytes; program.arguments_bytes is its
-   size. */
+/* The kernels take one argument, a struct passed by value. Axes are kernel axes, strides count
+   elements, and x has the stride 1:
+
+     - int64 size[3], begin[3], end[3]: the grid and the box to update; where a box needs several
+       launches, begin is that of this launch;
+     - int32 inner_first[3], inner_end[3]: the blocks whose points all lie in the box and whose
+       reads all lie in the grid, end excluded;
+     - int32 aligned, unused: see program_launch.vector;
+     - { void *data; int64 stride_y, stride_z; } grid[array_count];
+     - parameter[max(1, parameter_count)], of the spec's dtype.
+
+   It is padded at its end to a multiple of 8 bytes; program.arguments_bytes is its size. */
 enum {
     PROGRAM_OFFSET_GRIDS = 104,
     PROGRAM_GRID_BYTES = 24,

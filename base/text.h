@@ -26,7 +26,7 @@ void text_float(text *, float value);
 /* A number for people: `digits` significant digits, '.' whatever the locale. */
 void text_number(text *, double value, int digits);
 
-/* Up to `capacity` candidate words: the one nearest to `word` by edit distance, or NULL where none
+/* Of `count` candidate words the one nearest to `word` by edit distance, or NULL where none
    is near enough to be a likely slip of the pen. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
 

@@ -8,6 +8,9 @@
 
 enum { FIRST_NODES = 64 };
 
+static_assert(EXPR_MAX_NODES == 131072 && EXPR_MAX_DEPTH == 20000 && EXPR_MAX_OPERATIONS == 1000000,
+              "the sentences about limits say so");
+
 expr_pool *expr_pool_new(job *j) {
     expr_pool *p = job_alloc(j, sizeof *p);
     p->job = j;

@@ -36,7 +36,7 @@ static void close_file(void *file) {
 static void read_file(spec_load_state *load) {
     job *j = load->state.job;
     const char *path = load->state.path;
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile do not inherit it */
     if (file == NULL)
         job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
     job_defer(j, close_file, file);

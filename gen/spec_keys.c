@@ -26,7 +26,7 @@ const char *spec_clean(job *j, const char *text, size_t length) {
     return clean(j, text, length, LONGEST_MESSAGE);
 }
 
-const char *spec_quote(lua_State *L, int index) {
+static const char *quote(lua_State *L, int index) {
     size_t length;
     const char *text = lua_tolstring(L, index, &length);
     job *j = spec_of(L)->job;
@@ -55,7 +55,7 @@ const char *spec_describe(lua_State *L, int index) {
     case LUA_TNUMBER:
         return job_print(j, "the number %s", spec_number_text(j, lua_tonumber(L, index)));
     case LUA_TSTRING:
-        return job_print(j, "the string %s", spec_quote(L, index));
+        return job_print(j, "the string %s", quote(L, index));
     case LUA_TUSERDATA: {
         luaL_getmetafield(L, index, "__name");
         const char *name = lua_tostring(L, -1);
@@ -91,12 +91,11 @@ void spec_fail_unknown(lua_State *L, const char *kind, const char *where, int in
     job *j = spec_of(L)->job;
     const char *nearest = nearest_word(L, index, known, count);
     if (nearest != NULL)
-        spec_fail(L, "unknown %s %s%s; did you mean '%s'?", kind, spec_quote(L, index), where,
-                  nearest);
+        spec_fail(L, "unknown %s %s%s; did you mean '%s'?", kind, quote(L, index), where, nearest);
     if (count > 0 && count <= 20)
-        spec_fail(L, "unknown %s %s%s; known: %s", kind, spec_quote(L, index), where,
+        spec_fail(L, "unknown %s %s%s; known: %s", kind, quote(L, index), where,
                   join(j, known, count));
-    spec_fail(L, "unknown %s %s%s", kind, spec_quote(L, index), where);
+    spec_fail(L, "unknown %s %s%s", kind, quote(L, index), where);
 }
 
 /* Whether the string at a comes before the one at b. */
@@ -194,7 +193,7 @@ const char *spec_name(lua_State *L, int index, const char *where) {
         good = letter || (i > 0 && ((c >= '0' && c <= '9') || (c == '_' && name[i - 1] != '_')));
     }
     if (!good)
-        spec_fail(L, "%s: %s is not a name: %s", where, spec_quote(L, index), name_rule);
+        spec_fail(L, "%s: %s is not a name: %s", where, quote(L, index), name_rule);
     return name;
 }
 

@@ -3,6 +3,7 @@
    of the spec they belong to. */
 #include "gen/spec_state.h"
 
+#include <assert.h>
 #include <time.h>
 
 spec_state *spec_of(lua_State *L) {
@@ -38,6 +39,10 @@ void spec_fail(lua_State *L, const char *format, ...) {
     va_start(arguments, format);
     job_vfail(s->job, FAULT_SPEC, s->path, line > 0 ? line : s->line, format, arguments);
 }
+
+static_assert(SPEC_TOTAL_BYTES == 2147483648u && SPEC_MEMORY_BYTES == 64 << 20 &&
+                  SPEC_CPU_SECONDS == 5,
+              "the sentences of the allocator, which cannot make new ones, say so");
 
 /* Says no: Lua then collects its garbage and asks once more before it gives up. */
 static void *refuse(spec_state *s, const char *reason) {

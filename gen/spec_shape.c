@@ -19,7 +19,7 @@ static void add_offset(spec_shape *shape, int dx, int dy, int dz) {
     d[2] = (signed char)dz;
 }
 
-spec_shape *spec_push_star(lua_State *L, int dims, int radius) {
+static spec_shape *push_star(lua_State *L, int dims, int radius) {
     spec_shape *shape = push_shape(L, SHAPE_STAR, dims, 1 + 2 * dims * radius);
     add_offset(shape, 0, 0, 0);
     for (int r = 1; r <= radius; r++)
@@ -30,7 +30,7 @@ spec_shape *spec_push_star(lua_State *L, int dims, int radius) {
     return shape;
 }
 
-spec_shape *spec_push_box(lua_State *L, int dims, int radius) {
+static spec_shape *push_box(lua_State *L, int dims, int radius) {
     const int ry = dims > 1 ? radius : 0, rz = dims > 2 ? radius : 0;
     const int most = (2 * radius + 1) * (2 * ry + 1) * (2 * rz + 1);
     spec_shape *shape = push_shape(L, SHAPE_BOX, dims, most);
@@ -44,14 +44,14 @@ spec_shape *spec_push_box(lua_State *L, int dims, int radius) {
 int spec_star(lua_State *L) {
     spec_check_count(L, "star", 2);
     const int dims = spec_whole(L, 1, "star", "dims", 1, AXES);
-    spec_push_star(L, dims, spec_whole(L, 2, "star", "radius", 0, MAX_REACH));
+    push_star(L, dims, spec_whole(L, 2, "star", "radius", 0, MAX_REACH));
     return 1;
 }
 
 int spec_box(lua_State *L) {
     spec_check_count(L, "box", 2);
     const int dims = spec_whole(L, 1, "box", "dims", 1, AXES);
-    spec_push_box(L, dims, spec_whole(L, 2, "box", "radius", 0, MAX_REACH));
+    push_box(L, dims, spec_whole(L, 2, "box", "radius", 0, MAX_REACH));
     return 1;
 }
 
@@ -104,11 +104,11 @@ spec_shape *spec_push_weights_shape(lua_State *L, const spec_weights *w, int dim
             const int reach = w->entry[i].d[axis] < 0 ? -w->entry[i].d[axis] : w->entry[i].d[axis];
             radius = reach > radius ? reach : radius;
         }
-    spec_shape *shape = spec_push_star(L, dims, radius);
+    spec_shape *shape = push_star(L, dims, radius);
     if (same_set(shape, w))
         return shape;
     lua_pop(L, 1);
-    shape = spec_push_box(L, dims, radius);
+    shape = push_box(L, dims, radius);
     if (same_set(shape, w))
         return shape;
     lua_pop(L, 1);

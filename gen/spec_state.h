@@ -76,7 +76,6 @@ void spec_check_time(spec_state *);
 /* spec_keys.c: values of tables, and words for messages. Texts live in the job and are made only
    where an error follows. */
 const char *spec_clean(job *, const char *text, size_t length); /* one line of bounded length */
-const char *spec_quote(lua_State *, int index);                 /* 'text' */
 const char *spec_describe(lua_State *, int index);              /* "the number 0.5", "a table" */
 const char *spec_number_text(job *, double value);
 noreturn void spec_fail_expected(lua_State *, const char *where, const char *key,
@@ -127,8 +126,6 @@ typedef struct spec_shape {
     int count;
     signed char d[][AXES]; /* in the order of a list of coefficients */
 } spec_shape;
-spec_shape *spec_push_star(lua_State *, int dims, int radius);
-spec_shape *spec_push_box(lua_State *, int dims, int radius);
 int spec_star(lua_State *);
 int spec_box(lua_State *);
 int spec_points(lua_State *);
