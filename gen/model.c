@@ -1,5 +1,5 @@
-/* Facts derived from a model: operations and bytes a point, and a description of its shape.
-   Takes: a model. Makes: numbers and one sentence. */
+/* Facts derived from a model: operations and bytes a point, and its shape and boundary in words.
+   Takes: a model. Makes: numbers and phrases. */
 #include "gen/model.h"
 
 double model_textbook_operations(const model *m) {
@@ -37,5 +37,42 @@ void model_describe(const model *m, text *out) {
         add_count(out, m->points, "tap");
         text_printf(out, ", radius %d", m->radius);
         break;
+    }
+}
+
+bool model_same_side(const model_side *a, const model_side *b) {
+    return a->kind == b->kind && (a->kind != BOUNDARY_CONSTANT || a->value == b->value);
+}
+
+bool model_same_sides(const model *m) {
+    bool same = true;
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++)
+            same = same && model_same_side(&m->sides[axis][side], &m->sides[0][0]);
+    return same;
+}
+
+static void describe_side(const model_side *side, text *out) {
+    text_add(out, boundary_words[side->kind].name);
+    if (side->kind != BOUNDARY_CONSTANT)
+        return;
+    text_add(out, "(");
+    text_double(out, side->value);
+    text_add(out, ")");
+}
+
+void model_describe_boundary(const model *m, text *out) {
+    if (model_same_sides(m)) {
+        describe_side(&m->sides[0][0], out);
+        return;
+    }
+    for (int axis = 0; axis < m->dims; axis++) {
+        const model_side *sides = m->sides[axis];
+        text_printf(out, "%s%c ", axis == 0 ? "" : ", ", axis_names[axis]);
+        describe_side(&sides[0], out);
+        if (model_same_side(&sides[0], &sides[1]))
+            continue;
+        text_add(out, "/");
+        describe_side(&sides[1], out);
     }
 }

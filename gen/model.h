@@ -102,6 +102,13 @@ void model_print(const model *, text *);
 /* "3D star of radius 2, 13 points" */
 void model_describe(const model *, text *);
 
+/* "fixed", or "x periodic, y fixed/clamp" */
+void model_describe_boundary(const model *, text *);
+
+/* Whether two sides have the same rule, and whether all sides have. */
+bool model_same_side(const model_side *, const model_side *);
+bool model_same_sides(const model *);
+
 /* A schedule as one line: `register tile=32x8 coarsen=z16 vec=4 time=1`; free entries are left
    out, so that the empty schedule prints as `auto`. */
 void schedule_print(const schedule *, int dims, text *);

@@ -243,10 +243,6 @@ static void print_expressions(const model *m, writer *w) {
     }
 }
 
-static bool same_side(const model_side *a, const model_side *b) {
-    return a->kind == b->kind && (a->kind != BOUNDARY_CONSTANT || a->value == b->value);
-}
-
 static void print_side(writer *w, const model_side *side) {
     text_add(&w->word, boundary_words[side->kind].name);
     if (side->kind == BOUNDARY_CONSTANT) {
@@ -257,16 +253,13 @@ static void print_side(writer *w, const model_side *side) {
 }
 
 static void print_boundary(const model *m, writer *w) {
-    bool uniform = true;
-    for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++)
-            uniform &= same_side(&m->sides[axis][side], &m->sides[0][0]);
+    const bool uniform = model_same_sides(m);
     text_add(&w->word, "boundary ");
     for (int axis = 0; axis < (uniform ? 1 : m->dims); axis++) {
         const model_side *sides = m->sides[axis];
         if (!uniform)
             text_printf(&w->word, "%s%c = ", axis > 0 ? ", " : "", axis_names[axis]);
-        const bool both = same_side(&sides[0], &sides[1]);
+        const bool both = model_same_side(&sides[0], &sides[1]);
         text_add(&w->word, both ? "" : "{ ");
         print_side(w, &sides[0]);
         if (!both) {

@@ -179,6 +179,7 @@ spec *spec_load(job *j, const char *path, const char *text) {
     load->text = text;
     load->length = text != NULL ? strlen(text) : 0;
     s->line = 1;
+    s->digits = text_new(j);
     load->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (load->plain == (locale_t)0)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");

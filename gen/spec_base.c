@@ -3,9 +3,7 @@
    order of keys; numbers become text exactly. */
 #include "gen/spec_state.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,24 +120,20 @@ static int base_type(lua_State *L) {
     return 1;
 }
 
-/* The fewest of 15 to 17 digits that read back exactly; Lua's own conversion keeps 14. */
+/* The fewest digits that read back exactly; Lua's own conversion keeps 14. */
 static void push_number(lua_State *L, int index) {
     if (lua_isinteger(L, index)) {
         lua_pushfstring(L, "%I", (LUAI_UACINT)lua_tointeger(L, index));
         return;
     }
     const double value = lua_tonumber(L, index);
-    if (!isfinite(value)) {
-        lua_pushstring(L, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-        return;
-    }
-    char digits[DBL_DECIMAL_DIG + 16]; /* 17 digits, sign, point, exponent */
-    for (int precision = DBL_DIG; precision <= DBL_DECIMAL_DIG; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
-            break;
-    }
-    lua_pushfstring(L, "%s%s", digits, strpbrk(digits, ".e") == NULL ? ".0" : "");
+    text *digits = &spec_of(L)->digits;
+    digits->length = 0;
+    if (isfinite(value))
+        text_double(digits, value);
+    else
+        text_number(digits, value, 1);
+    lua_pushlstring(L, digits->data, digits->length);
 }
 
 static int base_tostring(lua_State *L) {

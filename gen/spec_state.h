@@ -47,6 +47,7 @@ typedef struct spec_state {
     int name_count;
     int model_count;
     int serial;          /* counts updates */
+    text digits;         /* of the number made into text last; its memory is used again */
     spec_update *update; /* NULL outside of update functions */
 } spec_state;
 

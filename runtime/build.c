@@ -110,43 +110,10 @@ void build_read(job *j, build_request *r) {
 
 /* ---- the kernel's facts and texts ---------------------------------------------------------- */
 
-static void add_side(text *t, const model_side *side) {
-    text_add(t, boundary_words[side->kind].name);
-    if (side->kind != BOUNDARY_CONSTANT)
-        return;
-    text_add(t, "(");
-    text_double(t, side->value);
-    text_add(t, ")");
-}
-
-static bool same_side(const model_side *a, const model_side *b) {
-    return a->kind == b->kind && (a->kind != BOUNDARY_CONSTANT || a->value == b->value);
-}
-
-const char *build_boundary(job *j, const model *m) {
-    text t = text_new(j);
-    bool same = true;
-    for (int axis = 0; axis < m->dims; axis++)
-        same = same && same_side(&m->sides[axis][0], &m->sides[0][0]) &&
-               same_side(&m->sides[axis][1], &m->sides[0][0]);
-    if (same) {
-        add_side(&t, &m->sides[0][0]);
-        return t.data;
-    }
-    for (int axis = 0; axis < m->dims; axis++) {
-        text_printf(&t, "%s%c ", axis == 0 ? "" : ", ", axis_names[axis]);
-        add_side(&t, &m->sides[axis][0]);
-        if (same_side(&m->sides[axis][0], &m->sides[axis][1]))
-            continue;
-        text_add(&t, "/");
-        add_side(&t, &m->sides[axis][1]);
-    }
-    return t.data;
-}
-
 static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
-    text shape = text_new(j), printed = text_new(j), line = text_new(j);
+    text shape = text_new(j), boundary = text_new(j), printed = text_new(j), line = text_new(j);
     model_describe(m, &shape);
+    model_describe_boundary(m, &boundary);
     model_print(m, &printed);
     schedule_print(&p->schedule, m->dims, &line);
     k->texts[SG_TEXT_NAME] = m->name;
@@ -156,7 +123,7 @@ static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
     k->texts[SG_TEXT_REASON] = p->reason;
     k->texts[SG_TEXT_SOURCE] = k->program->source;
     k->texts[SG_TEXT_DTYPE] = dtype_words[m->dtype].name;
-    k->texts[SG_TEXT_BOUNDARY] = build_boundary(j, m);
+    k->texts[SG_TEXT_BOUNDARY] = boundary.data;
     k->texts[SG_TEXT_ARCH] = k->program->target;
 }
 

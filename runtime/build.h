@@ -25,7 +25,4 @@ typedef struct build_request {
    through the job. */
 void build_read(job *, build_request *);
 
-/* "fixed", or "x periodic, y fixed/clamp" */
-const char *build_boundary(job *, const struct model *);
-
 #endif

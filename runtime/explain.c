@@ -144,8 +144,9 @@ static void explain(job *j, void *argument) {
     build_read(j, r);
     const model *m = r->model;
     const expr_count emitted = source_operations(j, m);
-    text shape = text_new(j);
+    text shape = text_new(j), boundary = text_new(j);
     model_describe(m, &shape);
+    model_describe_boundary(m, &boundary);
     explanation *whole = job_alloc(j, sizeof *whole);
     sg_explanation *e = &whole->shown;
     whole->job = j;
@@ -154,7 +155,7 @@ static void explain(job *j, void *argument) {
         .name = m->name,
         .shape = shape.data,
         .dtype = dtype_words[m->dtype].name,
-        .boundary = build_boundary(j, m),
+        .boundary = boundary.data,
         .points = m->points,
         .textbook_operations = model_textbook_operations(m),
         .emitted_operations = emitted.multiplications + emitted.additions + emitted.others,
