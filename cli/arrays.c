@@ -183,7 +183,7 @@ static int judge_header(arrays *a, const array *item, const char **first) {
 }
 
 static int open_input(arrays *a, array *item, const char **first) {
-    item->file = fopen(item->input, "rb");
+    item->file = fopen(item->input, "rbe"); /* the host compiler does not inherit it */
     if (item->file == NULL)
         return complain(EXIT_DATA, item->input, "cannot open: %s", strerror(errno));
     buffer error = {0};

@@ -50,10 +50,8 @@ int complain_library(const sg_context *context, sg_status status) {
 
 int say(const buffer *text) {
     progress_end();
-    if (text->length > 0 && fwrite(text->data, 1, text->length, stdout) == text->length &&
-        fflush(stdout) == 0)
-        return EXIT_DONE;
-    if (text->length == 0)
+    if (text->length == 0 ||
+        (fwrite(text->data, 1, text->length, stdout) == text->length && fflush(stdout) == 0))
         return EXIT_DONE;
     return complain(EXIT_DATA, "standard output", "%s", strerror(errno));
 }
@@ -104,7 +102,7 @@ static size_t distance(const char *a, const char *b, size_t *row) {
 }
 
 const char *nearest_word(const char *word, const char *const *words, size_t count) {
-    enum { LONGEST = 31 }; /* no word of ours is longer */
+    enum { LONGEST = 63 }; /* of our words and of names in specs */
     const char *nearest = NULL;
     size_t best = strlen(word) / 2 + 1;
     for (size_t i = 0; i < count && strlen(word) <= LONGEST; i++) {

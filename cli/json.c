@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,24 +112,25 @@ void json_integer(json *j, const char *key, int64_t value) {
 /* The fewest digits that read back as the same double; the locale's decimal point, which may be
    several bytes, becomes '.'. */
 void json_number(json *j, const char *key, double value) {
-    enum { SPACE = 64 };
-    char digits[SPACE];
     if (!isfinite(value)) {
         json_null(j, key);
         return;
     }
+    buffer digits = {0};
     for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
+        digits.length = 0;
+        buffer_printf(&digits, "%.*g", precision, value);
+        if (strtod(digits.data, NULL) == value)
             break;
     }
     begin(j, key);
-    const size_t whole = strspn(digits, "+-0123456789");
-    const size_t fraction = strcspn(digits + whole, "+-0123456789e");
-    buffer_add_bytes(j->out, digits, whole);
+    const size_t whole = strspn(digits.data, "+-0123456789");
+    const size_t fraction = strcspn(digits.data + whole, "+-0123456789e");
+    buffer_add_bytes(j->out, digits.data, whole);
     if (fraction > 0)
         buffer_add(j->out, ".");
-    buffer_add(j->out, digits + whole + fraction);
+    buffer_add(j->out, digits.data + whole + fraction);
+    buffer_free(&digits);
 }
 
 void json_bool(json *j, const char *key, bool value) {

@@ -137,7 +137,8 @@ bool output_write(output *o, const void *bytes, size_t count) {
 void output_drop(output *o) {
     if (o == NULL)
         return;
-    close(o->file);
+    if (o->file >= 0)
+        close(o->file);
     if (o->temporary != NULL)
         unlink(o->temporary);
     unfinished = NULL;
@@ -146,6 +147,9 @@ void output_drop(output *o) {
 
 bool output_commit(output *o) {
     bool good = o->temporary == NULL || fsync(o->file) == 0 || fail(o->path, "cannot write");
+    /* Some file systems say only here that the data did not arrive: before the old file is gone. */
+    good = (close(o->file) == 0 || fail(o->path, "cannot write")) && good;
+    o->file = -1;
     if (good && o->temporary != NULL && rename(o->temporary, o->final) != 0)
         good = fail(o->path, "cannot write");
     if (!good) {
@@ -153,9 +157,8 @@ bool output_commit(output *o) {
         return false;
     }
     unfinished = NULL;
-    good = close(o->file) == 0 || fail(o->path, "cannot write");
     release(o);
-    return good;
+    return true;
 }
 
 bool output_file(const char *path, const void *bytes, size_t count) {

@@ -16,13 +16,10 @@ static double now(void) {
 }
 
 static void show_progress(int64_t done, int64_t steps) {
-    enum { WIDTH = 40 };
-    char bar[WIDTH + 1];
+    static const char bar[] = "========================================";
+    enum { WIDTH = sizeof bar - 1 };
     const int full = (int)((double)done / (double)steps * WIDTH);
-    memset(bar, ' ', WIDTH);
-    memset(bar, '=', (size_t)full);
-    bar[WIDTH] = '\0';
-    progress("[%s] step %" PRId64 " of %" PRId64, bar, done, steps);
+    progress("[%.*s%*s] step %" PRId64 " of %" PRId64, full, bar, WIDTH - full, "", done, steps);
 }
 
 /* The grids change places as the arrays did. */
@@ -53,7 +50,7 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
             follow(a, final);
         done += count;
         show_progress(done, steps);
-        if ((now() - before) * 1000 < BATCH_MILLISECONDS)
+        if ((now() - before) * 1000 < BATCH_MILLISECONDS && batch <= steps / 2)
             batch *= 2;
     }
     *seconds = now() - start;

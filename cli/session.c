@@ -1,6 +1,7 @@
 /* One run of the command on one device. */
 #include "cli/session.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +142,7 @@ static int fill_parameter(const session *s, const char *spec, const sg_kernel *k
                         "%s=VALUE",
                         info.name, sg_kernel_text(kernel, SG_TEXT_NAME), info.name);
     else
-        *value = 0.25 + 0.75 * rand() / ((double)RAND_MAX + 1);
+        *value = 0.25 + 0.75 * fmod((index + 1) * 0.6180339887498949, 1);
     return EXIT_DONE;
 }
 

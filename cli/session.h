@@ -30,7 +30,7 @@ int session_build(session *, const char *spec, const sg_build_options *, sg_kern
                   buffer *error);
 
 /* The values of all parameters from --set and the spec, for the caller to free. Those that have
-   none are an error where `all` is set, and else drawn from [0.25, 1). *out is NULL where the
+   none are an error where `all` is set, and else spread over [0.25, 1). *out is NULL where the
    spec's own values serve. */
 int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,
                        int *count);
