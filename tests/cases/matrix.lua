@@ -12,11 +12,13 @@ end
 
 ---- schedules ------------------------------------------------------------------------------------
 
--- Tiles by dimensions, and how often a method that walks an axis repeats them.
+-- Tiles by dimensions, and how often a method that walks an axis repeats them; `walked` has the tiles
+-- of those methods where they are others.
 local tiles = {
   free  = {},
   odd   = { { 7 }, { 7, 5 }, { 7, 5, 3 }, coarsen = 3 },
-  large = { { 2050 }, { 66, 32 }, { 34, 16, 4 }, coarsen = 5 },  -- more points than a block has threads
+  -- more points than a block has threads, in numbers that threads do not divide
+  large = { { 2050 }, { 66, 32 }, { 34, 16, 4 }, walked = { { 2050 }, { 1100 }, { 66, 32 } }, coarsen = 5 },
   thin  = { { 1 }, { 1, 3 }, { 1, 2, 3 }, coarsen = 1 },
   wide  = { { 96 }, { 96, 1 }, { 96, 1, 1 }, coarsen = 40 },
 }
@@ -32,7 +34,9 @@ local function schedule(method, tile, dims, bytes)
   local t = tiles[tile]
   if t[dims] then
     local sizes = table.move(t[dims], 1, dims, 1, {})
-    if walks(method) and dims > 1 then
+    if walks(method) and t.walked then
+      sizes = t.walked[dims]
+    elseif walks(method) and dims > 1 then
       sizes[dims] = nil
     end
     if wide then
@@ -132,8 +136,18 @@ local boxes = {
     return at, at + 1
   end,
   empty = function(n) return n, n end,
+  -- whole blocks away from the edges: what they write too much lies outside of the box
+  blocks = function(n, axis, k)
+    local block = k.block[axis]
+    local first = (k.low[axis] + block - 1) // block * block
+    local count = (n - k.high[axis] - first) // block
+    if count < 1 then
+      return 0, n
+    end
+    return first, first + count * block
+  end,
 }
-local box_names = { "whole", "inside", "face", "cell", "empty" }
+local box_names = { "whole", "inside", "face", "cell", "empty", "blocks" }
 
 local function put(v, k)
   local size, first, last = {}, {}, {}
@@ -142,7 +156,7 @@ local function put(v, k)
   end
   size = fit(size, k)
   for axis = 1, k.dims do
-    first[axis], last[axis] = boxes[v.box](size[axis], axis)
+    first[axis], last[axis] = boxes[v.box](size[axis], axis, k)
   end
   return { size = size, first = first, last = last, layout = layouts[v.layout],
            steps = v.steps == "run" and 3 or nil, wild = v.data == "wild" }

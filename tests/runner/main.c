@@ -186,6 +186,7 @@ int main(int count, char **words) {
         setlocale(LC_ALL, ""); /* as a program that embeds the library may */
     if (o.mode == MODE_RUN && !o.list)
         printf("SG_SEED=%llu\n", (unsigned long long)o.data_seed);
+    report_watch_crashes();
     job *j;
     const fault f = job_run(&allocator_libc, run_all, &w, &j);
     if (f != FAULT_NONE)

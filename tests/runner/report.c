@@ -1,7 +1,9 @@
 /* Counting and printing of outcomes, and threads. */
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "tests/runner/runner.h"
 
@@ -49,6 +51,56 @@ void report_fail(report *r, const char *name, const char *what) {
     fflush(stdout);
     pthread_mutex_unlock(&r->lock);
 }
+
+/* ---- crashes
+ * ------------------------------------------------------------------------------------- */
+
+/* What each thread is at, for a crash, which may come on a thread of the device. */
+enum { THREADS = 256 };
+static const char *_Atomic current[THREADS];
+static atomic_int thread_count;
+static _Thread_local int thread_index = -1;
+
+void report_begin(const char *name) {
+    if (thread_index < 0)
+        thread_index = atomic_fetch_add(&thread_count, 1) % THREADS;
+    current[thread_index] = name;
+}
+
+static void say(const char *words) {
+    const ssize_t written = write(STDOUT_FILENO, words, strlen(words));
+    (void)written;
+}
+
+static void say_current(void) {
+    say("\nfailed: a crash in one of:\n");
+    for (int i = 0; i < THREADS; i++)
+        if (current[i] != NULL) {
+            say("    ");
+            say(current[i]);
+            say("\n");
+        }
+}
+
+#if defined(SG_SANITIZE)
+void __sanitizer_set_death_callback(void (*)(void));
+
+void report_watch_crashes(void) {
+    __sanitizer_set_death_callback(say_current);
+}
+#else
+static void on_crash(int signal) {
+    say_current();
+    raise(signal); /* with its default action by now */
+}
+
+void report_watch_crashes(void) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    const struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &action, NULL);
+}
+#endif
 
 /* ---- threads
  * ------------------------------------------------------------------------------------- */

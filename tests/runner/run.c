@@ -37,6 +37,7 @@ static place find_place(job *j, const subject *s, int index) {
 static void run_place(job *j, void *argument) {
     run_one *one = argument;
     const running *r = one->r;
+    report_begin(one->name);
     const place p = find_place(j, one->subject, one->index);
     const uint64_t seed = random_stream(r->options->data_seed, hash_name(one->name));
     scene s;
@@ -71,6 +72,7 @@ static void run_places(job *j, const running *r, const subject *s) {
         if (job_run(&allocator_libc, run_place, &one, &own) != FAULT_NONE)
             report_fail(r->report, one.name, job_error(own));
         job_end(own);
+        report_begin(s->test->name);
     }
 }
 
@@ -95,6 +97,7 @@ static void run_index(void *argument, int i) {
     build_one b = {r, &r->list->cases[i]};
     if (b.test->property != NULL)
         return;
+    report_begin(b.test->name);
     job *own;
     if (job_run(&allocator_libc, run_case, &b, &own) != FAULT_NONE)
         report_fail(r->report, b.test->name, job_error(own));

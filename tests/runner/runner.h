@@ -91,6 +91,10 @@ typedef struct report {
     int64_t cells, undecidable;
 } report;
 
+/* A crash prints what each thread began last; the name must outlive the work. */
+void report_watch_crashes(void);
+void report_begin(const char *name);
+
 void report_pass(report *, const char *name);
 void report_skip(report *, const char *name, const char *why);
 void report_refusal(report *, const char *name, const char *why);
