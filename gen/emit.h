@@ -11,8 +11,7 @@ typedef struct emitter {
     const int *kernel_arrays; /* the model's array → the kernel's */
 } emitter;
 
-/* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". `relative` taps lie
-   in the plane at hand, so that their offset along the last kernel axis is written as 0. */
+/* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". */
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
                      int count);
 

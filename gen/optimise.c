@@ -213,6 +213,4 @@ void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int cou
             rewrite_node(&r, i);
     for (int i = 0; i < count; i++)
         out[i] = r.renamed[roots[i]];
-    if (pool->limit != NULL)
-        job_fail(j, FAULT_SPEC, NULL, 0, "%s", pool->limit);
 }

@@ -6,7 +6,8 @@
 #include "gen/expr.h"
 
 /* out[i] is the rewritten roots[i]. Coefficients are equal when they are after rounding to the
-   dtype; those of opposite sign are factored too, c·a − c·b = c·(a − b). */
+   dtype; those of opposite sign are factored too, c·a − c·b = c·(a − b). Whoever calls looks at
+   pool->limit. */
 void optimise(job *, expr_pool *, dtype, const expr_id *roots, int count, expr_id *out);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What a method is tried with where the constraints leave it open. Lists end with 0. */
-enum { MOST_VALUES = 8, MOST_TILES = 12 };
+enum { MOST_VALUES = 8, MOST_TILES = 12, MOST_TRIED = 1024 };
 
 typedef struct choices {
     method method;
@@ -53,14 +53,19 @@ typedef struct search {
     const target *target;
     const int64_t *size;
     plan *best;
-    int tried;
+    schedule *tried; /* what constraints leave of several candidates may be the same */
+    int tried_count;
     const char *refusal; /* the first, of the method at hand */
 } search;
 
 static void try_schedule(search *s, const schedule *candidate) {
+    for (int i = 0; i < s->tried_count; i++)
+        if (memcmp(&s->tried[i], candidate, sizeof *candidate) == 0)
+            return;
+    assert(s->tried_count < MOST_TRIED);
+    s->tried[s->tried_count++] = *candidate;
     const char *refusal;
     plan *p = plan_fit(s->job, s->facts, candidate, s->target, &refusal);
-    s->tried++;
     if (p == NULL) {
         if (s->refusal == NULL)
             s->refusal = refusal;
@@ -94,8 +99,6 @@ static void try_tile(search *s, const choices *c, const int tile[AXES]) {
             if (candidate.time == 0)
                 candidate.time = 1;
             try_schedule(s, &candidate);
-            if (s->wanted->vector != 0 && (walk < 0 || s->wanted->coarsen[walk] != 0))
-                return;
         }
 }
 
@@ -126,9 +129,9 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
     text_printf(&t,
                 " accesses to shared memory a point; about %d registers a thread, %d blocks of "
                 "%d threads a multiprocessor",
-                e->registers, e->blocks_resident,
-                s->best->block[0] * s->best->block[1] * s->best->block[2]);
-    text_printf(&t, "; the best of %d candidates by the model", s->tried);
+                e->registers, e->blocks_resident, plan_threads(s->best));
+    if (s->tried_count > 1)
+        text_printf(&t, "; the best of %d candidates by the model", s->tried_count);
     if (runner_up != NULL) {
         text_printf(&t, ", %s expected to take ", runner_up);
         text_number(&t, factor, 3);
@@ -173,6 +176,7 @@ plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
                 const int64_t size[AXES]) {
     search s = {
         .job = j, .facts = plan_facts_new(j, m), .wanted = wanted, .target = t, .size = size};
+    s.tried = job_array(j, MOST_TRIED, sizeof *s.tried);
     if (wanted->method == METHOD_AUTO)
         return try_all(&s);
     const char *refusal;

@@ -7,12 +7,14 @@
 #include "gen/model.h"
 
 /* What the planner knows of a GPU. */
+enum { REGISTERS_PER_MULTIPROCESSOR = 65536 };
+
 typedef struct target {
-    const char *arch; /* "sm_90" */
+    const char *arch;  /* "sm_90" */
+    const char *board; /* the one whose clock and rates these are */
     int multiprocessors;
     int shared_per_block; /* bytes a block may have, opted in */
     int shared_per_multiprocessor;
-    int registers_per_multiprocessor;
     int threads_per_multiprocessor;
     int blocks_per_multiprocessor;
     double clock;     /* Hz, boosted */
@@ -37,6 +39,24 @@ typedef enum template_id {
     TEMPLATE_COUNT
 } template_id;
 
+/* What the planner asks of a model again and again. */
+typedef struct plan_row {
+    int array; /* the model's */
+    int dy, dz, low, high;
+} plan_row;
+typedef struct plan_facts {
+    const model *model;
+    expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
+    expr_count emitted;        /* operations of one point by them */
+    bool linear;               /* every output is, with weights the same for every point */
+    bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
+    int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
+    int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
+    plan_row *rows;           /* distinct rows of x that taps read, for methods that load packs */
+    int row_count;
+} plan_facts;
+plan_facts *plan_facts_new(job *, const model *);
+
 /* One array as the kernel sees it: those that no tap reads are left out. Reaches are along kernel
    axes. */
 typedef struct plan_array {
@@ -59,7 +79,8 @@ typedef struct plan_estimate {
 } plan_estimate;
 
 typedef struct plan {
-    schedule schedule; /* complete: an entry that is 0 does not apply to the method */
+    const plan_facts *facts; /* of the model planned for */
+    schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
     template_id template_id;
     const target *target;
     int axes[AXES];  /* kernel axis → grid axis, −1: an axis of extent 1 */
@@ -85,28 +106,20 @@ plan *plan_make(job *, const model *, const schedule *wanted, const target *,
 /* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
 void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
 
-/* What the planner asks of a model again and again. */
-typedef struct plan_row {
-    int array; /* the model's */
-    int dy, dz, low, high;
-} plan_row;
-typedef struct plan_facts {
-    const model *model;
-    expr_count emitted;
-    bool linear;          /* every output is, with weights the same for every point */
-    bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
-    int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
-    int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
-    plan_row *rows;           /* distinct rows of x that taps read, for methods that load packs */
-    int row_count;
-} plan_facts;
-plan_facts *plan_facts_new(job *, const model *);
-
 /* The two halves of plan_make, for one method and a schedule without free entries that apply.
    plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
    plan->estimate. */
 plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
 void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
+
+static inline int plan_threads(const plan *p) {
+    return p->block[0] * p->block[1] * p->block[2];
+}
+
+/* Blocks that a multiprocessor holds at once: as far as threads and registers go, and as far as its
+   shared memory goes too. */
+int plan_resident_by_registers(const plan *);
+int plan_resident(const plan *);
 
 /* The grid axis that a method walks for a grid of so many axes, −1 where it walks none. */
 int plan_walk_axis(method, int dims);

@@ -15,6 +15,15 @@ static const struct costs {
     double overlap;
 } costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
 
+/* The rest is arithmetic: half the multiplications pair with an addition to one instruction, and a
+   function is worth eight; a sector is 32 bytes, and one in four of those beyond a row's ends is
+   not found in the caches; of a halo along the last axis a tenth is lost even when its slab fits
+   half the L2; a grid of a few blocks is never charged more than `most_waste`. */
+static const double pairs = 0.5, function_instructions = 8;
+static const double sector_bytes = 32, sectors_missed = 0.25;
+static const double slab_share = 0.5, halo_missed = 0.1;
+static const double most_waste = 2.5;
+
 static const double bytes_a_cycle = 128; /* of L1 or shared memory, a multiprocessor */
 static const double lanes = 128;
 
@@ -83,8 +92,9 @@ static void count_traffic(const plan_facts *f, plan *p) {
 static double count_instructions(const plan_facts *f, const plan *p) {
     const expr_count c = f->emitted;
     const plan_estimate *e = &p->estimate;
-    const double arithmetic = (c.additions + 0.5 * c.multiplications + 8 * c.others) * lanes /
-                              p->target->fma_lanes[f->model->dtype];
+    const double arithmetic =
+        (c.additions + pairs * c.multiplications + function_instructions * c.others) * lanes /
+        p->target->fma_lanes[f->model->dtype];
     if (p->schedule.method == METHOD_NAIVE)
         return (costs.point + costs.load * e->loads_per_point) / p->schedule.vector + arithmetic;
     const bool walking = p->template_id == TEMPLATE_COARSENED ||
@@ -93,32 +103,10 @@ static double count_instructions(const plan_facts *f, const plan *p) {
            (walking ? costs.stage_walking : costs.stage_tiled) * staged_per_point(p);
 }
 
-static void count_residents(plan *p) {
-    const target *t = p->target;
-    const int warps = (p->block[0] * p->block[1] * p->block[2] + 31) / 32;
-    int blocks = t->blocks_per_multiprocessor;
-    const int by_threads = t->threads_per_multiprocessor / (32 * warps);
-    const int by_registers = t->registers_per_multiprocessor / (32 * warps * p->estimate.registers);
-    if (by_threads < blocks)
-        blocks = by_threads;
-    if (by_registers < blocks)
-        blocks = by_registers;
-    if (p->shared_bytes > 0) {
-        const int by_shared = t->shared_per_multiprocessor / ((int)p->shared_bytes + 1024);
-        if (by_shared < blocks)
-            blocks = by_shared;
-    }
-    p->estimate.blocks_resident = blocks > 0 ? blocks : 1;
-}
-
-static int threads_of(const plan *p) {
-    return p->block[0] * p->block[1] * p->block[2];
-}
-
 /* Seconds a point if waiting alone counted: what is in flight goes round once in a latency. */
 static double waiting(const plan *p) {
     const plan_estimate *e = &p->estimate;
-    const double threads = threads_of(p);
+    const double threads = plan_threads(p);
     double cycles; /* from a block's start to its end */
     switch (p->template_id) {
     case TEMPLATE_COARSENED:
@@ -167,9 +155,10 @@ static double waste(const plan *p, const int64_t size[AXES]) {
     }
     const double waves =
         blocks / ((double)p->target->multiprocessors * p->estimate.blocks_resident);
-    const double idle_lanes = 32.0 * ((threads_of(p) + 31) / 32) / threads_of(p);
-    const double rounding = waves < 0.25 ? 2.5 : (1 + ceil(waves) / waves) / 2;
-    return made / wanted * idle_lanes * (rounding < 2.5 ? rounding : 2.5);
+    const double idle_lanes = 32.0 * ((plan_threads(p) + 31) / 32) / plan_threads(p);
+    /* Half of the last wave's idle time is hidden by blocks that end early. */
+    const double rounding = (1 + ceil(waves) / waves) / 2;
+    return made / wanted * idle_lanes * (rounding < most_waste ? rounding : most_waste);
 }
 
 /* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost
@@ -179,14 +168,14 @@ static double device_bytes(const model *m, const plan *p, const int64_t size[AXE
     double extra = 0;
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
-        const double sector = 32 / bytes;
+        const double sector = sector_bytes / bytes;
         const double row = p->per_block[0];
-        extra += 0.25 * (a->low[0] + a->high[0] > 0 ? sector / (row + sector) : 0);
+        extra += sectors_missed * (a->low[0] + a->high[0] > 0 ? sector / (row + sector) : 0);
         /* Blocks run in order of x, y, z: a halo along the last axis returns after a whole slab. */
         const double slab =
             (double)size[0] * (p->axes[1] == 1 ? (double)size[1] : 1) * p->per_block[2] * bytes;
         const double halo = (a->low[2] + a->high[2]) / (double)p->per_block[2];
-        extra += slab > 0.5 * p->target->l2_bytes ? halo : 0.1 * halo;
+        extra += slab > slab_share * p->target->l2_bytes ? halo : halo_missed * halo;
     }
     return model_bytes_per_point(m) + extra * bytes;
 }
@@ -205,7 +194,7 @@ void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
     const double bytes = (double)dtype_words[m->dtype].bytes;
     const double machine = t->clock * t->multiprocessors; /* multiprocessor cycles a second */
     count_traffic(f, p);
-    count_residents(p);
+    e->blocks_resident = plan_resident(p);
     e->bytes_per_point = device_bytes(m, p, size);
     e->instructions_per_point = count_instructions(f, p);
     const struct {

@@ -1,6 +1,6 @@
 /* What the planner asks of a model, found once. Takes: a model. Makes: its facts. */
+#include "gen/optimise.h"
 #include "gen/plan.h"
-#include "gen/source.h"
 
 /* Whether a tap leaves both its point's column along `axis` and its plane. */
 static bool leaves(const expr_node *tap, int axis) {
@@ -47,7 +47,6 @@ static int count_plane_taps(const model *m, job *j, const bool *live) {
 plan_facts *plan_facts_new(job *j, const model *m) {
     plan_facts *f = job_alloc(j, sizeof *f);
     f->model = m;
-    f->emitted = source_operations(j, m);
     f->linear = true;
     f->column_or_plane = true;
     expr_id roots[MAX_FIELDS];
@@ -56,6 +55,10 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         f->linear = f->linear && model_linear(m, o, &form);
         roots[o] = m->outputs[o].value;
     }
+    optimise(j, m->pool, m->dtype, roots, m->output_count, f->roots);
+    if (m->pool->limit != NULL)
+        job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
+    f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
     const bool *live = expr_live(m->pool, j, roots, m->output_count);
     f->plane_taps = count_plane_taps(m, j, live);
     f->rows = job_array(j, (size_t)m->pool->count, sizeof *f->rows);

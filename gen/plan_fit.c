@@ -211,23 +211,31 @@ static int64_t registers(const plan_facts *f, const plan *p) {
     }
 }
 
-/* Blocks that registers and threads let a multiprocessor hold, by the estimate; the paths near the
-   edges need more registers than the one that counts, and are to spill instead. */
-static int resident_blocks(const plan *p) {
-    const int threads = round_up(p->block[0] * p->block[1] * p->block[2], 32);
+int plan_resident_by_registers(const plan *p) {
+    const int threads = round_up(plan_threads(p), 32);
     const int by_registers =
-        p->target->registers_per_multiprocessor / (threads * round_up(p->estimate.registers, 8));
+        REGISTERS_PER_MULTIPROCESSOR / (threads * round_up(p->estimate.registers, 8));
     const int by_threads = p->target->threads_per_multiprocessor / threads;
-    int blocks = by_registers < by_threads ? by_registers : by_threads;
-    if (blocks > p->target->blocks_per_multiprocessor)
-        blocks = p->target->blocks_per_multiprocessor;
-    return blocks > 0 ? blocks : 1;
+    const int64_t blocks =
+        least(least(by_registers, by_threads), p->target->blocks_per_multiprocessor);
+    return blocks > 0 ? (int)blocks : 1;
+}
+
+int plan_resident(const plan *p) {
+    enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
+    const int by_registers = plan_resident_by_registers(p);
+    if (p->shared_bytes == 0)
+        return by_registers;
+    const int by_shared = p->target->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
+    const int64_t blocks = least(by_registers, by_shared);
+    return blocks > 0 ? (int)blocks : 1;
 }
 
 plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
                const char **refusal) {
     const model *m = f->model;
     plan *p = job_alloc(j, sizeof *p);
+    p->facts = f;
     p->schedule = *s;
     p->target = t;
     *refusal = check_applies(j, m, s);
@@ -247,8 +255,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
     for (int most = MAX_THREADS; most >= 128; most /= 2) {
         lay_threads(m, p, most);
         need = registers(f, p);
-        if (need * round_up(p->block[0] * p->block[1] * p->block[2], 32) <=
-            t->registers_per_multiprocessor)
+        if (need * round_up(plan_threads(p), 32) <= REGISTERS_PER_MULTIPROCESSOR)
             break;
     }
     if (need > MAX_REGISTERS && s->method != METHOD_NAIVE) {
@@ -259,7 +266,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
         return NULL;
     }
     p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
-    p->blocks = resident_blocks(p);
+    p->blocks = plan_resident_by_registers(p); /* the ways near the edges are to spill instead */
     const int64_t shared = lay_shared(m, p);
     if (shared > t->shared_per_block) {
         *refusal = job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",

@@ -2,12 +2,8 @@
    Takes: a model and a plan. Makes: the program, text and launch facts. */
 #include "gen/source_internal.h"
 
-#include "gen/optimise.h"
-
 #include <assert.h>
 #include <string.h>
-
-#define GENERATOR "stencilgen 0.1.0"
 
 extern const char template_common[], template_grid[], template_point[], template_staging[];
 extern const char template_naive[], template_packs[], template_tiled[], template_coarsened[],
@@ -179,11 +175,11 @@ static void write_launch_example(text *t, const model *m, const program *program
 }
 
 static void write_header(text *t, const model *m, const plan *p, const program *program) {
-    const expr_count emitted = source_operations(t->job, m);
+    const expr_count emitted = p->facts->emitted;
     text_printf(t,
                 "// %s: a CUDA kernel made by %s from a spec; change the spec, not this file.\n"
                 "//\n",
-                m->name, GENERATOR);
+                m->name, "stencilgen " SG_GENERATOR_VERSION);
     text model_text = text_new(t->job), plan_line = text_new(t->job), work = text_new(t->job);
     model_print(m, &model_text);
     comment(t, "spec", model_text.data);
@@ -218,6 +214,7 @@ static void lay_in(text *t, const char *template_text, const char *plan_header) 
             if (strlen(includes[i].line) + 1 == length &&
                 memcmp(template_text, includes[i].line, length - 1) == 0)
                 replacement = includes[i].text;
+        assert(replacement != NULL || strncmp(template_text, "#include ", 9) != 0);
         if (replacement != NULL) {
             text_add(t, "\n");
             text_add(t, replacement);
@@ -242,19 +239,4 @@ program *source_make(job *j, const model *m, const plan *p) {
     lay_in(&t, templates[p->template_id].text, header.data);
     out->source = t.data;
     return out;
-}
-
-/* ---- operations -------------------------------------------------------------------------- */
-
-void source_optimised(job *j, const model *m, expr_id roots[MAX_FIELDS]) {
-    expr_id written[MAX_FIELDS];
-    for (int o = 0; o < m->output_count; o++)
-        written[o] = m->outputs[o].value;
-    optimise(j, m->pool, m->dtype, written, m->output_count, roots);
-}
-
-expr_count source_operations(job *j, const model *m) {
-    expr_id roots[MAX_FIELDS];
-    source_optimised(j, m, roots);
-    return expr_count_shared(m->pool, j, roots, m->output_count);
 }

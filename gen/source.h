@@ -12,7 +12,4 @@ program *source_make(job *, const model *, const plan *);
 /* The generated plan.h alone, as a template would include it. */
 const char *source_plan_header(job *, const model *, const plan *);
 
-/* Operations the emitted point function does for one point. */
-expr_count source_operations(job *, const model *);
-
 #endif

@@ -8,9 +8,6 @@
 int source_read_grid(const model *, int array);
 int source_write_grid(const model *, int field);
 
-/* The outputs' expressions, rewritten for fewer operations. */
-void source_optimised(job *, const model *, expr_id roots[MAX_FIELDS]);
-
 void source_write_plan(text *, const model *, const plan *, const program *);
 
 #endif

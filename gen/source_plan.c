@@ -130,10 +130,8 @@ static void write_rows(text *t, const plan *p, const plan_facts *f) {
     text_add(t, "\n");
 }
 
-static void write_update(text *t, const model *m, const emitter *e) {
-    expr_id roots[MAX_FIELDS];
+static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
     const char *targets[MAX_FIELDS];
-    source_optimised(t->job, m, roots);
     for (int o = 0; o < m->output_count; o++)
         targets[o] = job_print(t->job, "out[%d] =", o);
     text_printf(t,
@@ -143,7 +141,7 @@ static void write_update(text *t, const model *m, const emitter *e) {
                 "                                             [[maybe_unused]] const Arguments "
                 "&arguments,\n                                             Real (&out)[%d]) {\n",
                 m->output_count);
-    emit_statements(t, e, roots, targets, m->output_count);
+    emit_statements(t, e, f->roots, targets, m->output_count);
     text_add(t, "}\n");
 }
 
@@ -188,6 +186,8 @@ static void write_sums(text *t, const model *m, const plan *p, const emitter *e)
     }
     expr_id *rewritten = job_array(t->job, (size_t)count, sizeof *rewritten);
     optimise(t->job, m->pool, m->dtype, sums, count, rewritten);
+    if (m->pool->limit != NULL)
+        job_fail(t->job, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     text_printf(t,
                 "// What the plane at hand adds to the points around it: sum[output][k] belongs to "
                 "the point\n// k - %d planes away.\n"
@@ -208,7 +208,7 @@ static void write_sums(text *t, const model *m, const plan *p, const emitter *e)
 }
 
 void source_write_plan(text *t, const model *m, const plan *p, const program *program) {
-    const plan_facts *f = plan_facts_new(t->job, m);
+    const plan_facts *f = p->facts;
     const emitter e = {m, p->axes, p->kernel_array};
     text_printf(t, "#define STENCIL_KERNEL %s\n\n", program->launches[0].entry);
     write_constants(t, m, p, f);
@@ -219,5 +219,5 @@ void source_write_plan(text *t, const model *m, const plan *p, const program *pr
     if (p->template_id == TEMPLATE_SUMS)
         write_sums(t, m, p, &e);
     else
-        write_update(t, m, &e);
+        write_update(t, m, f, &e);
 }

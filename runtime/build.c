@@ -127,9 +127,9 @@ static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
     k->texts[SG_TEXT_ARCH] = k->program->target;
 }
 
-static void write_info(job *j, sg_kernel *k, const build_request *r, const plan *p) {
+static void write_info(sg_kernel *k, const build_request *r, const plan *p) {
     const model *m = r->model;
-    const expr_count emitted = source_operations(j, m);
+    const expr_count emitted = p->facts->emitted;
     k->info = (sg_kernel_info){
         .struct_size = sizeof k->info,
         .dims = m->dims,
@@ -160,7 +160,7 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const plan *p, con
     k->model = r->model;
     k->unlaunchable = "only its source was asked for";
     write_texts(j, k, r->model, p);
-    write_info(j, k, r, p);
+    write_info(k, r, p);
     return k;
 }
 

@@ -44,6 +44,11 @@ static const char *const always[] = {
 };
 static const char native[] = "-march=native";
 
+/* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
+   a shape of 700 points. Kernels of such length do without it. */
+enum { LONG_SOURCE = 48 * 1024 };
+static const char long_kernels[] = "-fdisable-rtl-combine";
+
 enum { ALWAYS = sizeof always / sizeof always[0] };
 
 /* Sanitizers' runtimes do not mix: a library built with clang's needs kernels built with it. */
@@ -223,6 +228,8 @@ blob cpu_compile(const cpu_compiler *c, job *j, const program *p) {
     command[n++] = c->path;
     for (int i = 0; i < c->flag_count; i++)
         command[n++] = c->flags[i];
+    if (strlen(p->source) > LONG_SOURCE && strncmp(c->name, "g++", 3) == 0)
+        command[n++] = long_kernels;
     command[n++] = "-shared";
     command[n++] = "-Wl,--as-needed";
     command[n++] = "-o";

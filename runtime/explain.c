@@ -143,7 +143,7 @@ static void explain(job *j, void *argument) {
     build_request *r = &x->request;
     build_read(j, r);
     const model *m = r->model;
-    const expr_count emitted = source_operations(j, m);
+    const expr_count emitted = plan_facts_new(j, m)->emitted;
     text shape = text_new(j), boundary = text_new(j);
     model_describe(m, &shape);
     model_describe_boundary(m, &boundary);

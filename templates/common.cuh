@@ -30,6 +30,7 @@ template <class T, int count> struct alignas(sizeof(T) * count) Pack {
 // Reads memory that nothing writes while the kernel runs, which leaves the order of such reads to
 // the compiler and takes the read-only path of the first-level cache.
 template <class T> __device__ __forceinline__ T load(const T *from) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
 #if defined(SG_CPU)
     return *from;
 #else

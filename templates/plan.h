@@ -1,6 +1,6 @@
 // An example of the plan that stencilgen writes, so that editors index the templates and nvcc
 // compiles them as they stand: a 3D star of radius 1 over two arrays. The generator's own plan.h
-// takes its place; docs/architecture.md lists what every plan must define.
+// takes its place and defines as much of this as its template asks for.
 
 #define STENCIL_KERNEL example_kernel
 
@@ -17,7 +17,6 @@ struct plan {
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
     static constexpr int walk_low = 1, walk_high = 1;
     static constexpr int results = 1000, result_pitch = 600;
-    static constexpr bool partial_sums = false;
 };
 
 struct Grid {
