@@ -107,6 +107,12 @@ static int next_written(const arrays *a, int from) {
     return from;
 }
 
+/* Whether a file takes the place of what is there, unlike a device. */
+static bool is_replaced(const char *path) {
+    struct stat there;
+    return stat(path, &there) != 0 || S_ISREG(there.st_mode);
+}
+
 /* Before the work, so that a slip of the pen does not cost it. */
 static int match_outputs(const arrays *a) {
     const bindings *outputs = &a->session->options->outputs;
@@ -120,6 +126,10 @@ static int match_outputs(const arrays *a) {
                             a->name);
         if (b->name == NULL)
             next = next_written(a, next + 1);
+        for (int other = 0; other < i; other++)
+            if (strcmp(outputs->items[other].value, b->value) == 0 && is_replaced(b->value))
+                return complain(EXIT_USAGE, b->value,
+                                "two outputs go to this file, and would replace each other");
     }
     return EXIT_DONE;
 }
@@ -215,12 +225,13 @@ static int find_size(arrays *a) {
 int arrays_open(arrays *a, session *s, const char *spec) {
     *a = (arrays){.session = s, .spec = spec, .info = {.struct_size = sizeof a->info}};
     sg_build_options how = session_build_options(s, 0);
+    memset(how.size, 0, sizeof how.size);
     how.source_only = 1;
-    const int code = session_build(s, spec, &how, &a->plan, NULL);
-    if (code != EXIT_DONE) {
-        a->plan = NULL;
+    int code = session_build(s, spec, &how, &a->plan);
+    if (code == EXIT_DONE)
+        code = session_judge_size(s, a->plan);
+    if (code != EXIT_DONE)
         return code;
-    }
     sg_kernel_facts(a->plan, &a->info);
     a->name = sg_kernel_text(a->plan, SG_TEXT_NAME);
     a->dtype = sg_kernel_text(a->plan, SG_TEXT_DTYPE);
@@ -231,7 +242,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         a->items[i].same_as = -1;
         const sg_status status = sg_kernel_array(a->plan, i, &a->items[i].info);
         if (status != SG_OK)
-            return session_failed(s, status, NULL);
+            return session_failed(s, status);
     }
     int found = match_inputs(a);
     if (found == EXIT_DONE)
@@ -269,7 +280,7 @@ static int load_file(arrays *a, int index) {
     int code = EXIT_DONE;
     progress("reading %s", item->input);
     if (!npy_read_data(item->file, &item->header, upload, &l, &error))
-        code = l.status != SG_OK ? session_failed(a->session, l.status, NULL)
+        code = l.status != SG_OK ? session_failed(a->session, l.status)
                                  : complain(EXIT_DATA, item->input, "%s", buffer_text(&error));
     buffer_free(&error);
     fclose(item->file);
@@ -292,7 +303,7 @@ static int clear(arrays *a, int index) {
     for (uint64_t at = 0; at < bytes && l.status == SG_OK; at += PIECE)
         upload(&l, at, zeros, bytes - at < PIECE ? (size_t)(bytes - at) : PIECE);
     free(zeros);
-    return l.status == SG_OK ? EXIT_DONE : session_failed(a->session, l.status, NULL);
+    return l.status == SG_OK ? EXIT_DONE : session_failed(a->session, l.status);
 }
 
 int arrays_load(arrays *a) {
@@ -303,7 +314,7 @@ int arrays_load(arrays *a) {
         memcpy(g->size, a->size, sizeof g->size);
         const sg_status status = sg_alloc(a->session->context, (size_t)bytes, &g->data);
         if (status != SG_OK)
-            code = session_failed(a->session, status, NULL);
+            code = session_failed(a->session, status);
     }
     for (int i = 0; i < a->info.arrays && code == EXIT_DONE; i++) {
         if (a->items[i].input != NULL)
@@ -332,7 +343,7 @@ static int save(arrays *a, int index, const char *path) {
         const sg_status status =
             sg_download(a->session->context, piece, (const char *)a->grids[index].data + at, count);
         if (status != SG_OK)
-            code = session_failed(a->session, status, NULL);
+            code = session_failed(a->session, status);
         else if (!output_write(out, piece, count))
             code = EXIT_DATA;
     }

@@ -2,7 +2,6 @@
 #include "cli/buffer.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +45,21 @@ void buffer_add(buffer *b, const char *string) {
     buffer_add_bytes(b, string, strlen(string));
 }
 
-void buffer_printf(buffer *b, const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
+void buffer_vprintf(buffer *b, const char *format, va_list arguments) {
+    va_list again;
     va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
     reserve(b, (size_t)length);
     vsnprintf(b->data + b->length, (size_t)length + 1, format, arguments);
-    va_end(arguments);
     b->length += (size_t)length;
+}
+
+void buffer_printf(buffer *b, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    buffer_vprintf(b, format, arguments);
+    va_end(arguments);
 }
 
 const char *buffer_text(const buffer *b) {

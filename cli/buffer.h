@@ -3,6 +3,7 @@
 #ifndef SG_CLI_BUFFER_H
 #define SG_CLI_BUFFER_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ typedef struct buffer {
 void buffer_add(buffer *, const char *string);
 void buffer_add_bytes(buffer *, const void *bytes, size_t count);
 void buffer_printf(buffer *, const char *format, ...) CLI_PRINTF(2, 3);
+void buffer_vprintf(buffer *, const char *format, va_list) CLI_PRINTF(2, 0);
 const char *buffer_text(const buffer *); /* "" where nothing was added */
 void buffer_free(buffer *);
 

@@ -28,7 +28,6 @@ static bool claim_name(work *w, report *r) {
                                "two specs are named %s (the other is in %s); their files would "
                                "replace each other",
                                name, w->written.items[i].value);
-            buffer_printf(&r->error, "error: two specs are named %s", name);
             return false;
         }
     bindings_add(&w->written, name, strlen(name), r->spec);
@@ -39,8 +38,6 @@ static bool write_file(work *w, report *r, emit which, const void *bytes, size_t
     char *path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
     if (!output_file(path, bytes, count)) {
         r->code = first_failure(r->code, EXIT_DATA);
-        if (r->error.length == 0)
-            buffer_printf(&r->error, "%s: error: cannot write", path);
         free(path);
         return false;
     }
@@ -90,7 +87,6 @@ static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
         sg_doctor(&same, note_nvrtc, &has_nvrtc);
     if (!wanted && status == SG_ERROR_COMPILER && !has_nvrtc)
         return;
-    buffer_printf(&r->error, "error: %s", buffer_text(&r->no_binary));
     r->code = first_failure(r->code,
                             complain(exit_code(status), r->spec, "%s", buffer_text(&r->no_binary)));
 }
@@ -114,7 +110,7 @@ static void make_binaries(work *w, report *r) {
     if (ptx_status == SG_OK)
         write_file(w, r, EMIT_PTX, ptx.data, ptx.size);
     else
-        r->code = first_failure(r->code, session_failed(&w->session, ptx_status, &r->error));
+        r->code = first_failure(r->code, session_failed(&w->session, ptx_status));
 }
 
 /* ---- checking and measuring ---------------------------------------------------------------- */
@@ -124,59 +120,76 @@ static void check(work *w, report *r, const double *parameters) {
         .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
     r->check.struct_size = sizeof r->check;
     progress("%s: checking", name_of(r));
-    const sg_status status = sg_check(r->kernel, &how, &r->check);
+    const sg_status status = sg_check(r->built, &how, &r->check);
     r->checked = status == SG_OK || status == SG_ERROR_CHECK;
     if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(&w->session, status, &r->error));
+        r->code = first_failure(r->code, session_failed(&w->session, status));
 }
 
 static void measure(work *w, report *r, const double *parameters) {
     const sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
     r->speed.struct_size = sizeof r->speed;
     progress("%s: measuring", name_of(r));
-    const sg_status status = sg_measure(r->kernel, &how, &r->speed);
+    const sg_status status = sg_measure(r->built, &how, &r->speed);
     r->measured = status == SG_OK;
     if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(&w->session, status, &r->error));
+        r->code = first_failure(r->code, session_failed(&w->session, status));
 }
 
-static void exercise(work *w, report *r) {
+static void exercise(work *w, report *r, const double *parameters) {
     const bool is_bench = w->session.options->command == COMMAND_BENCH;
-    double *parameters;
-    int count;
-    const int code =
-        session_parameters(&w->session, r->spec, r->kernel, false, &parameters, &count);
-    if (code != EXIT_DONE) {
-        r->code = first_failure(r->code, code);
-        buffer_add(&r->error, "error: a value of --set is for no parameter of this spec");
-        return;
-    }
     if (!is_bench)
         check(w, r, parameters);
     if (is_bench || (r->checked && r->check.wrong == 0))
         measure(w, r, parameters);
-    free(parameters);
 }
 
-static void build_kernel(work *w, report *r) {
-    const sg_build_options how = session_build_options(&w->session, r->index);
-    progress("%s: building", r->spec);
-    r->info.struct_size = sizeof r->info;
-    r->code = session_build(&w->session, r->spec, &how, &r->kernel, &r->error);
-    if (r->code != EXIT_DONE) {
-        r->kernel = NULL;
-        return;
-    }
+/* ---- one kernel ---------------------------------------------------------------------------- */
+
+/* Source and plan, and what the command line says of them. */
+static int make_source(work *w, report *r, double **parameters) {
+    session *s = &w->session;
+    sg_build_options how = session_build_options(s, r->index);
+    int dims, count, code = EXIT_DONE;
+    if (s->options->size_count > 0)
+        code = session_dimensions(s, r->spec, &how, &dims);
+    how.source_only = 1;
+    if (code == EXIT_DONE)
+        code = session_build(s, r->spec, &how, &r->kernel);
+    if (code != EXIT_DONE)
+        return code;
     sg_kernel_facts(r->kernel, &r->info);
-    if (w->session.options->command == COMMAND_BUILD) {
-        if (!claim_name(w, r))
-            return;
+    return session_parameters(s, r->spec, r->kernel, false, parameters, &count);
+}
+
+static void compile(work *w, report *r) {
+    const sg_build_options how = session_build_options(&w->session, r->index);
+    const bool is_cpu = strcmp(w->session.device.device, "cpu") == 0;
+    if (r->code != EXIT_DONE && !r->has_binary && !is_cpu)
+        return; /* what NVRTC refuses would be refused, and said, again */
+    progress("%s: compiling for the device", name_of(r));
+    const int code = session_build(&w->session, r->spec, &how, &r->built);
+    r->code = first_failure(r->code, code);
+    if (code == EXIT_DONE)
+        sg_kernel_facts(r->built, &r->info);
+}
+
+/* The source is written before it is compiled, which may take long or fail. */
+static void build_kernel(work *w, report *r) {
+    double *parameters = NULL;
+    progress("%s: planning", r->spec);
+    r->info.struct_size = sizeof r->info;
+    r->code = make_source(w, r, &parameters);
+    if (r->code == EXIT_DONE && w->session.options->command == COMMAND_BUILD && claim_name(w, r)) {
         write_texts(w, r);
         if (r->code == EXIT_DONE)
             make_binaries(w, r);
     }
-    if (r->info.launchable && r->code != EXIT_DATA && r->code != EXIT_USAGE)
-        exercise(w, r);
+    if (r->kernel != NULL && r->code != EXIT_DATA && r->code != EXIT_USAGE)
+        compile(w, r);
+    if (r->built != NULL && r->info.launchable)
+        exercise(w, r, parameters);
+    free(parameters);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -184,6 +197,7 @@ static void build_kernel(work *w, report *r) {
 static int build_one(work *w, const char *spec, int index) {
     report r = {.spec = spec, .index = index};
     build_kernel(w, &r);
+    r.error = complaint_take();
     int code = r.code;
     if (w->session.options->json) {
         report_json(&r, &w->session, &w->json);
@@ -202,8 +216,7 @@ static int build_spec(work *w, const char *spec) {
     int count = 0;
     int code = session_count(&w->session, spec, &count);
     if (code != EXIT_DONE && w->session.options->json) {
-        report r = {.spec = spec, .code = code};
-        buffer_add(&r.error, sg_error(w->session.context));
+        report r = {.spec = spec, .code = code, .error = complaint_take()};
         report_json(&r, &w->session, &w->json);
         report_free(&r);
     }

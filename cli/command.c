@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,23 +29,43 @@ int exit_code(sg_status status) {
     return EXIT_DEVICE;
 }
 
-int complain(int code, const char *file, const char *format, ...) {
+static char *first_complaint;
+
+char *complaint_take(void) {
+    char *taken = first_complaint;
+    first_complaint = NULL;
+    return taken;
+}
+
+static void print_complaint(buffer *text) {
     progress_end();
+    fprintf(stderr, "%s\n", text->data);
+    if (first_complaint == NULL)
+        first_complaint = text->data;
+    else
+        buffer_free(text);
+}
+
+int complain(int code, const char *file, const char *format, ...) {
+    buffer text = {0};
+    buffer_printf(&text, "%s: error: ", file != NULL ? file : "stencilgen");
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: error: ", file != NULL ? file : "stencilgen");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    buffer_vprintf(&text, format, arguments);
     va_end(arguments);
+    print_complaint(&text);
     return code;
 }
 
 int complain_library(const sg_context *context, sg_status status) {
-    const char *text = context != NULL ? sg_error(context) : "error: out of memory";
-    const char *end = text + strlen(text);
-    progress_end();
-    fprintf(stderr, "%s%s%s", strncmp(text, "error: ", 7) == 0 ? "stencilgen: " : "", text,
-            end > text && end[-1] == '\n' ? "" : "\n");
+    const char *error = context != NULL ? sg_error(context) : "error: out of memory";
+    size_t length = strlen(error);
+    while (length > 0 && error[length - 1] == '\n')
+        length--;
+    buffer text = {0};
+    buffer_add(&text, strncmp(error, "error: ", 7) == 0 ? "stencilgen: " : "");
+    buffer_add_bytes(&text, error, length);
+    print_complaint(&text);
     return exit_code(status);
 }
 

@@ -21,6 +21,10 @@ int complain(int code, const char *file, const char *format, ...) CLI_PRINTF(3, 
 /* Prints the library's last error and returns its exit code. */
 int complain_library(const sg_context *, sg_status);
 
+/* The first error printed since the last call, for the caller to free; NULL where there was none.
+ */
+char *complaint_take(void);
+
 /* Writes to standard output at once. A closed pipe or a full disk is an error: it is printed, and
    the result is EXIT_DATA instead of EXIT_DONE. */
 int say(const buffer *);

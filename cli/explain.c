@@ -7,6 +7,10 @@
 
 enum { WIDTH = 100, PLAN_INDENT = 13 };
 
+static void add_count(double count, const char *what, const char *after, buffer *out) {
+    buffer_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
+}
+
 static void add_head(const sg_explanation *e, int dims, buffer *out) {
     buffer_printf(out, "%s: %s, %s, %s boundary\n", e->name, e->shape, e->dtype, e->boundary);
     buffer_printf(out,
@@ -14,11 +18,11 @@ static void add_head(const sg_explanation *e, int dims, buffer *out) {
                   "operations a byte\n",
                   e->textbook_operations, e->bytes_per_point,
                   e->textbook_operations / e->bytes_per_point);
-    buffer_printf(out,
-                  "  emitted  %.10g operations a point: %.10g multiplications, %.10g additions, "
-                  "%.10g others\n  planned  for %s, ",
-                  e->emitted_operations, e->emitted_multiplications, e->emitted_additions,
-                  e->emitted_others, e->arch);
+    buffer_printf(out, "  emitted  %.10g operations a point: ", e->emitted_operations);
+    add_count(e->emitted_multiplications, "multiplication", ", ", out);
+    add_count(e->emitted_additions, "addition", ", ", out);
+    add_count(e->emitted_others, "other", "", out);
+    buffer_printf(out, "\n  planned  for %s, ", e->arch);
     buffer_size(out, e->size, dims);
     buffer_add(out, "\n\n");
 }
@@ -84,9 +88,11 @@ static void json_row(const sg_method_row *row, json *j) {
     json_end_object(j);
 }
 
-static void json_explanation(const sg_explanation *e, const char *spec, int dims, json *j) {
+static void json_explanation(const sg_explanation *e, const char *spec, int index, int dims,
+                             json *j) {
     json_object(j, NULL);
     json_string(j, "spec", spec);
+    json_integer(j, "index", index);
     json_string(j, "name", e->name);
     json_string(j, "shape", e->shape);
     json_string(j, "dtype", e->dtype);
@@ -108,7 +114,20 @@ static void json_explanation(const sg_explanation *e, const char *spec, int dims
     for (int i = 0; i < e->row_count; i++)
         json_row(&e->rows[i], j);
     json_end_array(j);
+    json_null(j, "error");
+    json_integer(j, "exit", EXIT_DONE);
     json_end_object(j);
+}
+
+static void json_failure(json *j, const char *spec, int index, int code) {
+    char *error = complaint_take();
+    json_object(j, NULL);
+    json_string(j, "spec", spec);
+    json_integer(j, "index", index);
+    json_string(j, "error", error);
+    json_integer(j, "exit", code);
+    json_end_object(j);
+    free(error);
 }
 
 static int explain_one(session *s, const char *spec, int index, json *j) {
@@ -120,9 +139,9 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
         return code;
     const sg_status status = sg_explain(s->context, spec, &how, &e);
     if (status != SG_OK)
-        return session_failed(s, status, NULL);
+        return session_failed(s, status);
     if (s->options->json) {
-        json_explanation(e, spec, dims, j);
+        json_explanation(e, spec, index, dims, j);
     } else {
         buffer text = {0};
         add_head(e, dims, &text);
@@ -131,6 +150,20 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
         buffer_free(&text);
     }
     sg_explanation_free(e);
+    return code;
+}
+
+static int explain_spec(session *s, const char *spec, json *j) {
+    int count = 0;
+    int code = session_count(s, spec, &count);
+    if (code != EXIT_DONE)
+        json_failure(j, spec, 0, code);
+    for (int index = 0; index < count; index++) {
+        const int one = explain_one(s, spec, index, j);
+        if (one != EXIT_DONE)
+            json_failure(j, spec, index, one);
+        code = first_failure(code, one);
+    }
     return code;
 }
 
@@ -146,10 +179,7 @@ int command_explain(const options *o) {
     json_string(&j, "command", command_name(o->command));
     json_array(&j, "kernels");
     for (int i = 0; i < o->spec_count; i++) {
-        int count = 0;
-        code = first_failure(code, session_count(&s, o->specs[i], &count));
-        for (int index = 0; index < count; index++)
-            code = first_failure(code, explain_one(&s, o->specs[i], index, &j));
+        code = first_failure(code, explain_spec(&s, o->specs[i], &j));
     }
     json_end_array(&j);
     json_integer(&j, "exit", code);

@@ -1,6 +1,7 @@
 /* stencilgen, the command. Takes: arguments. Makes: what the command they name makes.
    Uses the library through stencilgen.h alone, like any application. */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -49,5 +50,6 @@ int main(int count, char **arguments) {
     output_guard_signals();
     const int code = options_parse(&o, count - 1, arguments + 1) ? run(&o) : EXIT_USAGE;
     options_free(&o);
+    free(complaint_take());
     return code;
 }

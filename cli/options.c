@@ -332,18 +332,24 @@ static bool check_use(const options *o, const bool *used) {
     return true;
 }
 
-static void put_schedule_together(options *o) {
+/* A schedule is a line of words, so none of them may hold a space. */
+static bool put_schedule_together(options *o) {
     const struct {
-        const char *key, *value;
-    } words[] = {{"", o->method},
-                 {"tile=", o->tile},
-                 {"coarsen=", o->coarsen},
-                 {"vec=", o->vector},
-                 {"time=", o->time}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (words[i].value != NULL)
-            buffer_printf(&o->schedule, "%s%s%s", o->schedule.length > 0 ? " " : "", words[i].key,
-                          words[i].value);
+        const char *option, *key, *value;
+    } words[] = {{"--method", "", o->method},
+                 {"--tile", "tile=", o->tile},
+                 {"--coarsen", "coarsen=", o->coarsen},
+                 {"--vector", "vec=", o->vector},
+                 {"--time", "time=", o->time}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].value == NULL)
+            continue;
+        if (strpbrk(words[i].value, " \t\n=") != NULL)
+            return usage(words[i].option, words[i].value, "one word is needed");
+        buffer_printf(&o->schedule, "%s%s%s", o->schedule.length > 0 ? " " : "", words[i].key,
+                      words[i].value);
+    }
+    return true;
 }
 
 bool options_parse(options *o, int count, char **arguments) {
@@ -364,8 +370,7 @@ bool options_parse(options *o, int count, char **arguments) {
     }
     if ((!first_is_spec && !find_command(o)) || !check_use(o, used))
         return false;
-    put_schedule_together(o);
-    return true;
+    return put_schedule_together(o);
 }
 
 void bindings_free(bindings *list) {

@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,7 @@ void report_text(const report *r, const session *s, buffer *out) {
     add_files(r, out);
     if (s->options->command == COMMAND_BUILD) {
         add_binary(r, s, out);
-        if (r->checked || !r->info.launchable)
+        if (r->checked || (r->built != NULL && !r->info.launchable))
             add_check(r, out);
     }
     if (r->measured)
@@ -152,7 +153,7 @@ static void json_kernel(const report *r, json *j) {
     json_known(j, "registers", r->info.registers);
     json_known(j, "local_bytes", r->info.local_bytes);
     json_known(j, "blocks_resident", r->info.blocks_resident);
-    json_number(j, "compile_seconds", r->info.compile_seconds);
+    json_number(j, "compile_seconds", r->built != NULL ? r->info.compile_seconds : NAN);
     json_end_object(j);
 }
 
@@ -235,7 +236,7 @@ void report_json(const report *r, const session *s, json *j) {
         }
         json_speed(r, j);
     }
-    json_string(j, "error", r->error.data);
+    json_string(j, "error", r->error);
     json_integer(j, "exit", r->code);
     json_end_object(j);
 }
@@ -244,6 +245,7 @@ void report_free(report *r) {
     for (int which = 0; which < EMIT_COUNT; which++)
         free(r->files[which]);
     buffer_free(&r->no_binary);
-    buffer_free(&r->error);
+    free(r->error);
+    sg_release(r->built);
     sg_release(r->kernel);
 }

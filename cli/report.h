@@ -7,7 +7,8 @@
 typedef struct report {
     const char *spec;
     int index;
-    sg_kernel *kernel; /* NULL where it could not be built */
+    sg_kernel *kernel; /* its texts; NULL where there is no source */
+    sg_kernel *built;  /* for the device; NULL where it could not be compiled */
     sg_kernel_info info;
     char *files[EMIT_COUNT]; /* written; NULL */
     bool has_binary;
@@ -17,7 +18,7 @@ typedef struct report {
     sg_check_result check;
     bool measured;
     sg_speed speed;
-    buffer error; /* what failed, as printed */
+    char *error; /* what failed first, as printed; NULL */
     int code;
 } report;
 

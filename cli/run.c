@@ -55,7 +55,7 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
     }
     *seconds = now() - start;
     free(final);
-    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status, NULL);
+    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
 
 static int compute(arrays *a, sg_kernel *kernel, double *seconds) {
@@ -76,43 +76,53 @@ static int compute(arrays *a, sg_kernel *kernel, double *seconds) {
     return code;
 }
 
-static int finish(arrays *a, const sg_kernel *kernel, double seconds) {
-    const options *o = a->session->options;
-    buffer text = {0}, json_text = {0}, files = {0};
-    json j = {.out = &json_text};
-    json_object(&j, NULL);
-    json_string(&j, "stencilgen", SG_VERSION);
-    json_string(&j, "command", command_name(o->command));
-    session_json(a->session, &j);
-    json_string(&j, "spec", a->spec);
-    json_string(&j, "name", a->name);
-    json_string(&j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
-    json_array(&j, "size");
+static void json_begin(json *j, const session *s) {
+    json_object(j, NULL);
+    json_string(j, "stencilgen", SG_VERSION);
+    json_string(j, "command", command_name(s->options->command));
+    session_json(s, j);
+    json_string(j, "spec", s->options->specs[0]);
+}
+
+static void json_finish(json *j, int code) {
+    char *error = complaint_take();
+    json_string(j, "error", error);
+    json_integer(j, "exit", code);
+    json_end_object(j);
+    free(error);
+}
+
+static void describe_json(const arrays *a, const sg_kernel *kernel, double seconds, json *j) {
+    json_string(j, "name", a->name);
+    json_string(j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
+    json_array(j, "size");
     for (int axis = 0; axis < a->info.dims; axis++)
-        json_integer(&j, NULL, a->size[axis]);
-    json_end_array(&j);
-    json_integer(&j, "steps", o->steps);
-    json_number(&j, "seconds", seconds);
-    json_object(&j, "outputs");
-    int code = arrays_save(a, &j, &files);
-    json_end_object(&j);
-    json_integer(&j, "exit", code);
-    json_end_object(&j);
-    buffer_printf(&text, "%s: %" PRId64 " step%s of ", a->name, o->steps, o->steps == 1 ? "" : "s");
-    buffer_size(&text, a->size, a->info.dims);
-    buffer_add(&text, " in ");
-    buffer_seconds(&text, seconds);
-    buffer_printf(&text, " on the %s device\n  plan     %s\n%s", a->session->device.device,
-                  sg_kernel_text(kernel, SG_TEXT_PLAN), buffer_text(&files));
-    if (code == EXIT_DONE || o->json)
-        code = first_failure(code, say(o->json ? &json_text : &text));
-    buffer_free(&text);
-    buffer_free(&json_text);
-    buffer_free(&files);
+        json_integer(j, NULL, a->size[axis]);
+    json_end_array(j);
+    json_integer(j, "steps", a->session->options->steps);
+    json_number(j, "seconds", seconds);
+}
+
+static void describe(const arrays *a, const sg_kernel *kernel, double seconds, buffer *out) {
+    const int64_t steps = a->session->options->steps;
+    buffer_printf(out, "%s: %" PRId64 " step%s of ", a->name, steps, steps == 1 ? "" : "s");
+    buffer_size(out, a->size, a->info.dims);
+    buffer_add(out, " in ");
+    buffer_seconds(out, seconds);
+    buffer_printf(out, " on the %s device\n  plan     %s\n", a->session->device.device,
+                  sg_kernel_text(kernel, SG_TEXT_PLAN));
+}
+
+static int finish(arrays *a, const sg_kernel *kernel, double seconds, json *j, buffer *out) {
+    describe_json(a, kernel, seconds, j);
+    describe(a, kernel, seconds, out);
+    json_object(j, "outputs");
+    const int code = arrays_save(a, j, out);
+    json_end_object(j);
     return code;
 }
 
-static int run_spec(session *s, const char *spec) {
+static int run_spec(session *s, const char *spec, json *j, buffer *out) {
     arrays a;
     sg_kernel *kernel = NULL;
     double seconds = 0;
@@ -121,14 +131,12 @@ static int run_spec(session *s, const char *spec) {
         sg_build_options how = session_build_options(s, 0);
         memcpy(how.size, a.size, sizeof how.size);
         progress("%s: building", spec);
-        code = session_build(s, spec, &how, &kernel, NULL);
-        if (code != EXIT_DONE)
-            kernel = NULL;
+        code = session_build(s, spec, &how, &kernel);
     }
     if (code == EXIT_DONE)
         code = compute(&a, kernel, &seconds);
     if (code == EXIT_DONE)
-        code = finish(&a, kernel, seconds);
+        code = finish(&a, kernel, seconds, j, out);
     sg_release(kernel);
     arrays_close(&a);
     return code;
@@ -142,12 +150,20 @@ int command_run(const options *o) {
     int code = session_open(&s, o);
     if (code != EXIT_DONE)
         return code;
+    buffer text = {0}, json_text = {0};
+    json j = {.out = &json_text};
+    json_begin(&j, &s);
     code = session_count(&s, o->specs[0], &count);
     if (code == EXIT_DONE && count != 1)
         code =
             complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
     if (code == EXIT_DONE)
-        code = run_spec(&s, o->specs[0]);
+        code = run_spec(&s, o->specs[0], &j, &text);
+    json_finish(&j, code);
+    if (o->json || code == EXIT_DONE)
+        code = first_failure(code, say(o->json ? &json_text : &text));
+    buffer_free(&text);
+    buffer_free(&json_text);
     session_close(&s);
     progress_end();
     return code;

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int session_failed(const session *s, sg_status status, buffer *error) {
-    if (error != NULL)
-        buffer_add(error, s->context != NULL ? sg_error(s->context) : "error: out of memory");
+int session_failed(const session *s, sg_status status) {
     return complain_library(s->context, status);
 }
 
@@ -20,7 +18,7 @@ int session_open(session *s, const options *o) {
         status = sg_device(s->context, &s->device);
     if (status == SG_OK)
         return EXIT_DONE;
-    const int code = session_failed(s, status, NULL);
+    const int code = session_failed(s, status);
     session_close(s);
     return code;
 }
@@ -30,15 +28,12 @@ void session_close(session *s) {
     s->context = NULL;
 }
 
-/* A spec that cannot be read is bad usage, unlike a data file. */
-static int spec_failed(const session *s, sg_status status, buffer *error) {
-    const int code = session_failed(s, status, error);
-    return status == SG_ERROR_IO ? EXIT_USAGE : code;
-}
-
 int session_count(session *s, const char *spec, int *out) {
     const sg_status status = sg_count_specs(s->context, spec, NULL, out);
-    return status == SG_OK ? EXIT_DONE : spec_failed(s, status, NULL);
+    if (status == SG_OK)
+        return EXIT_DONE;
+    const int code = session_failed(s, status);
+    return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
 }
 
 sg_build_options session_build_options(const session *s, int index) {
@@ -54,44 +49,37 @@ sg_build_options session_build_options(const session *s, int index) {
     return build;
 }
 
-/* Planning is cheap beside compiling, so a plain build answers this. */
-static int find_dimensions(session *s, const char *spec, const sg_build_options *build,
-                           buffer *error, int *dims) {
+int session_judge_size(const session *s, const sg_kernel *kernel) {
     const int given = s->options->size_count;
-    sg_build_options plain = {.struct_size = sizeof plain, .index = build->index, .source_only = 1};
-    sg_kernel *kernel;
-    const sg_status status = sg_build(s->context, spec, &plain, &kernel);
-    if (status != SG_OK)
-        return spec_failed(s, status, error);
     sg_kernel_info info = {.struct_size = sizeof info};
     sg_kernel_facts(kernel, &info);
-    *dims = info.dims;
-    int code = EXIT_DONE;
-    if (given > 0 && info.dims != given) {
-        code = complain(EXIT_USAGE, NULL, "--size has %d extent%s, but %s has %d dimension%s",
-                        given, given == 1 ? "" : "s", sg_kernel_text(kernel, SG_TEXT_NAME),
-                        info.dims, info.dims == 1 ? "" : "s");
-        if (error != NULL)
-            buffer_add(error, "error: --size does not have an extent for each dimension");
-    }
+    if (given == 0 || given == info.dims)
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, NULL, "--size has %d extent%s, but %s has %d dimension%s", given,
+                    given == 1 ? "" : "s", sg_kernel_text(kernel, SG_TEXT_NAME), info.dims,
+                    info.dims == 1 ? "" : "s");
+}
+
+/* Planning is cheap beside compiling, so a build for the default size answers this. */
+int session_dimensions(session *s, const char *spec, const sg_build_options *build, int *out) {
+    sg_build_options plain = *build;
+    memset(plain.size, 0, sizeof plain.size);
+    plain.source_only = 1;
+    sg_kernel *kernel;
+    int code = session_build(s, spec, &plain, &kernel);
+    if (code != EXIT_DONE)
+        return code;
+    sg_kernel_info info = {.struct_size = sizeof info};
+    sg_kernel_facts(kernel, &info);
+    *out = info.dims;
+    code = session_judge_size(s, kernel);
     sg_release(kernel);
     return code;
 }
 
-int session_dimensions(session *s, const char *spec, const sg_build_options *build, int *out) {
-    return find_dimensions(s, spec, build, NULL, out);
-}
-
-int session_build(session *s, const char *spec, const sg_build_options *build, sg_kernel **out,
-                  buffer *error) {
-    int dims;
-    if (s->options->size_count > 0) {
-        const int code = find_dimensions(s, spec, build, error, &dims);
-        if (code != EXIT_DONE)
-            return code;
-    }
+int session_build(session *s, const char *spec, const sg_build_options *build, sg_kernel **out) {
     const sg_status status = sg_build(s->context, spec, build, out);
-    return status == SG_OK ? EXIT_DONE : spec_failed(s, status, error);
+    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
 }
 
 static const binding *find_set(const bindings *sets, const char *name) {
@@ -130,7 +118,7 @@ static int fill_parameter(const session *s, const char *spec, const sg_kernel *k
     sg_parameter_info info = {.struct_size = sizeof info};
     const sg_status status = sg_kernel_parameter(kernel, index, &info);
     if (status != SG_OK)
-        return session_failed(s, status, NULL);
+        return session_failed(s, status);
     const binding *set = find_set(&s->options->sets, info.name);
     if (set != NULL)
         *value = set->number;

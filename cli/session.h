@@ -21,13 +21,13 @@ int session_count(session *, const char *spec, int *out);
 /* The options of a build of the spec's number `index`, as the command line says. */
 sg_build_options session_build_options(const session *, int index);
 
+/* Whether --size, where it is given, has an extent for each dimension of the kernel. */
+int session_judge_size(const session *, const sg_kernel *);
+
 /* The dimensions of the spec, compared with those of --size. */
 int session_dimensions(session *, const char *spec, const sg_build_options *, int *out);
 
-/* Builds, after comparing --size with the spec's dimensions. `error` (may be NULL) gets a copy of
-   what was printed. */
-int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out,
-                  buffer *error);
+int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out);
 
 /* The values of all parameters from --set and the spec, for the caller to free. Those that have
    none are an error where `all` is set, and else spread over [0.25, 1). *out is NULL where the
@@ -35,8 +35,8 @@ int session_build(session *, const char *spec, const sg_build_options *, sg_kern
 int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,
                        int *count);
 
-/* Prints the library's error, and into `error` (may be NULL). */
-int session_failed(const session *, sg_status, buffer *error);
+/* Prints the library's error. */
+int session_failed(const session *, sg_status);
 
 void session_json(const session *, json *);
 

@@ -132,8 +132,9 @@ chmod +x "$folder/c++"
 begin 'parameters without a value are drawn for the check'
 exits 0 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new"
 exits 0 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new" --set a=2
-exits 2 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new" --set c=2
+exits 2 "$folder/slip.lua" --device cpu --size 100 -o "$folder/slip" --set c=2
 says "slip has no parameter 'c'"
+holds "$folder/slip"
 
 begin 'a wrong kernel fails the check'
 SG_CXX=$folder/c++
@@ -147,8 +148,13 @@ reports '"exit": 1'
 
 begin 'a compiler that does not work'
 SG_CXX=$folder/none
-exits 4 $spec $small -o "$folder/new"
+exits 4 $spec $small -o "$folder/uncompiled" --emit source,plan
 says "$folder/none"
+reports "  source   $folder/uncompiled/heat2d5.cu"
+holds "$folder/uncompiled" heat2d5.cu heat2d5.plan
+exits 4 $spec $small -o "$folder/uncompiled" --json
+reports '"launchable": false'
+reports "\"error\": \"stencilgen: error: SG_CXX names $folder/none"
 unset SG_CXX
 
 begin 'the first failure decides, and the other specs are built'
@@ -180,6 +186,25 @@ echo 'return 1' >"$folder/bad.lua"
 exits 2 "$folder/bad.lua" --device cpu --json
 reports '"exit": 2'
 reports "bad.lua"
+
+begin 'errors in JSON are those that were printed'
+for arguments in "$spec --size 8 -o $folder/new" "$spec $small --set k=1 -o $folder/new" \
+    "$folder/none.lua" "explain $spec --size 8" "explain $folder/bad.lua" "run $folder/bad.lua" \
+    "run $spec --input $folder/none.npy" "bench $spec $small --method tiled --tile 999x999"; do
+    "$STENCILGEN" $arguments --device cpu --json >"$out" 2>"$err"
+    reports "\"error\": \"$(sed 's/[\\"]/\\&/g' "$err")\""
+done
+
+begin 'a schedule of the command line stands in for that of the spec'
+cat >"$folder/large.lua" <<'EOF'
+return stencil {
+  name = "large", shape = star(2, 1), coefficients = { 1, 1, 1, 1, 1 },
+  schedule = { method = "tiled", tile = { x = 1024, y = 1024 } },
+}
+EOF
+exits 2 "$folder/large.lua" $small -o "$folder/new"
+exits 0 "$folder/large.lua" $small -o "$folder/new" --tile 32x8
+reports 'tiled tile=32x8 '
 
 begin 'JSON documents every key'
 exits 0 $spec $small -o "$folder/new" --json

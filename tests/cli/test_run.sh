@@ -131,6 +131,12 @@ exits 0 run $cpu "$folder/levels.lua" --input "$a" --input u.prev="$folder/prev.
 same "$folder/want.npy" "$folder/b.npy"
 same "$folder/want-prev.npy" "$folder/b-prev.npy"
 
+begin 'two outputs in one file'
+exits 2 run $cpu "$folder/levels.lua" --input "$a" --output u="$folder/both.npy" \
+    --output u.prev="$folder/both.npy"
+says 'two outputs go to this file'
+exits 0 run $cpu "$folder/levels.lua" --input "$a" --output u=/dev/null --output u.prev=/dev/null
+
 begin 'NaN is a value'
 array "$folder/nan.npy" 3 1 nan 2
 array "$folder/want.npy" 3 2 1 nan

@@ -55,6 +55,8 @@ for size in 0 -1 1.5 8x 8xx8 x8 8x8x8x8 99999999999999999999 8X8 '8 8'; do
     exits 2 $spec --size "$size"
     says "--size '$size'"
 done
+exits 2 run $spec --input x.npy --size 8
+says "--size has 1 extent, but heat2d5 has 2 dimensions"
 exits 2 $spec --size 8x8x8
 says '--size has 3 extents, but heat2d5 has 2 dimensions'
 
@@ -82,6 +84,9 @@ exits 2 $spec --device cpu --tile 0x8
 exits 2 $spec --device cpu --tile -4
 exits 2 $spec --device cpu --tile 1.5
 exits 2 $spec --device cpu --coarsen q4
+exits 2 $spec --device cpu --tile '8 method=tiled'
+says "--tile '8 method=tiled': one word is needed"
+exits 2 $spec --device cpu --method tile=8
 exits 2 $spec --device cpu --arch sm_1
 says 'sm_1'
 
