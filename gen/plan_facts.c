@@ -44,6 +44,23 @@ static int count_plane_taps(const model *m, job *j, const bool *live) {
     return count;
 }
 
+/* Each call is inlined, and compilers take seconds for a hundred: more are refused. */
+static void limit_calls(const model *m, job *j, const expr_id *roots) {
+    enum { MOST_CALLS = 200 };
+    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+    int calls = 0;
+    for (int i = 0; i < m->pool->count; i++) {
+        const expr_op op = expr_get(m->pool, i)->op;
+        calls += live[i] && op >= EXPR_EXP && op <= EXPR_POW;
+    }
+    if (calls > MOST_CALLS)
+        job_fail(
+            j, FAULT_SPEC, m->file, m->line,
+            "the update calls exp, log, sin, cos, tanh and pow %d times for a point; at most %d "
+            "can be compiled in reasonable time",
+            calls, MOST_CALLS);
+}
+
 plan_facts *plan_facts_new(job *j, const model *m) {
     plan_facts *f = job_alloc(j, sizeof *f);
     f->model = m;
@@ -58,6 +75,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     optimise(j, m->pool, m->dtype, roots, m->output_count, f->roots);
     if (m->pool->limit != NULL)
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
+    limit_calls(m, j, f->roots);
     f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
     const bool *live = expr_live(m->pool, j, roots, m->output_count);
     f->plane_taps = count_plane_taps(m, j, live);

@@ -13,6 +13,7 @@ enum {
     MAX_WINDOW = 16,     /* points of a thread in 1D register tiling */
     MAX_REGISTERS = 255,
     MAX_BLOCK_EXTENT = 1 << 28,
+    MAX_TILE_POINTS = 1 << 20, /* so that no thread makes more than a thousand in a row */
 };
 
 int plan_walk_axis(method m, int dims) {
@@ -37,6 +38,12 @@ static const char *check_applies(job *j, const model *m, const schedule *s) {
             return walk < 0 ? job_print(j, "it has no coarsening; the methods coarsened and "
                                            "register have")
                             : job_print(j, "it coarsens along %c alone", axis_names[walk]);
+    }
+    int64_t points = 1;
+    for (int axis = 0; axis < m->dims; axis++) {
+        points *= s->tile[axis] > 0 ? s->tile[axis] : 1;
+        if (points > MAX_TILE_POINTS)
+            return job_print(j, "a tile has at most %d points", MAX_TILE_POINTS);
     }
     for (int axis = 0; axis < m->dims; axis++)
         if ((int64_t)(s->tile[axis] + 1) * (s->coarsen[axis] + 1) > MAX_BLOCK_EXTENT)

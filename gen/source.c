@@ -125,6 +125,26 @@ static void write_inner_blocks(text *t, const program_launch *l, int k, const ch
     text_add(t, ";\n");
 }
 
+static void write_launch_notes(text *t, const program *program) {
+    const program_launch *l = program->launches;
+    text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
+    for (int i = 0; i < program->array_count; i++) {
+        const program_array *a = &program->arrays[i];
+        if (a->reads < 0)
+            continue;
+        text_printf(t, "// For the next step %s takes the place of %s", a->name,
+                    program->arrays[a->reads].name);
+        if (a->previous >= 0)
+            text_printf(t, ", and that the place of %s", program->arrays[a->previous].name);
+        text_add(t, ".\n");
+    }
+    if (l->vector > 1)
+        text_printf(t,
+                    "// Set a.aligned = 1 where nx and all addresses are multiples of %d "
+                    "elements.\n",
+                    l->vector);
+}
+
 static void write_launch_example(text *t, const model *m, const program *program) {
     static const char *const extents[] = {"nx", "ny", "nz"};
     const program_launch *l = program->launches;
@@ -167,11 +187,7 @@ static void write_launch_example(text *t, const model *m, const program *program
     }
     text_printf(t, ");\n//     %s<<<blocks, dim3(%d, %d, %d), %zu>>>(a);\n", l->entry, l->block[0],
                 l->block[1], l->block[2], l->shared_bytes);
-    if (l->vector > 1)
-        text_printf(t,
-                    "// Set a.aligned = 1 where nx and all addresses are multiples of %d "
-                    "elements.\n",
-                    l->vector);
+    write_launch_notes(t, program);
 }
 
 static void write_header(text *t, const model *m, const plan *p, const program *program) {

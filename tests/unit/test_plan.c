@@ -1,0 +1,158 @@
+/* The planner: what it chooses, what constraints do to it, what it refuses. */
+#include "load_spec.h"
+
+#include "gen/plan.h"
+#include "gen/source.h"
+
+typedef struct planning {
+    const char *schedule, *arch;
+    int64_t size[3];
+    model *model;
+    plan *plan;
+    program *program;
+    job *job;
+} planning;
+
+static void plan_body(job *j, void *argument) {
+    planning *p = argument;
+    schedule wanted = p->model->schedule;
+    schedule_parse(j, p->schedule, NULL, &wanted);
+    p->plan = plan_make(j, p->model, &wanted, target_find(p->arch), p->size);
+    p->program = source_make(j, p->model, p->plan);
+}
+
+static loaded the_spec(const char *text) {
+    loaded l = load(text);
+    assert_int_equal(l.fault, FAULT_NONE);
+    return l;
+}
+
+static planning make(const loaded *l, const char *line, const char *arch) {
+    planning p = {.schedule = line, .arch = arch, .model = l->spec->models[0]};
+    plan_default_size(p.model->dims, true, p.size);
+    job_run(&allocator_libc, plan_body, &p, &p.job);
+    return p;
+}
+
+static const char heat[] = "return stencil { name = 'heat', shape = star(3, 2), coefficients = "
+                           "identity() + 0.05 * laplacian { dims = 3, accuracy = 4 } }";
+
+static void refused(const loaded *l, const char *line, const char *text) {
+    planning p = make(l, line, "sm_90");
+    assert_true(job_failed(p.job));
+    assert_non_null(strstr(job_error(p.job), text));
+    assert_non_null(strstr(job_error(p.job), "test.lua:1: error: "));
+    job_end(p.job);
+}
+
+static void a_plan_is_complete_and_parses_back(void **state) {
+    (void)state;
+    loaded l = the_spec(heat);
+    for (method m = METHOD_AUTO; m < METHOD_COUNT; m++)
+        for (int t = 0; target_at(t) != NULL; t++) {
+            planning p = make(&l, method_words[m].name, target_at(t)->arch);
+            assert_false(job_failed(p.job));
+            text line = text_new(p.job);
+            schedule_print(&p.plan->schedule, 3, &line);
+            planning again = make(&l, line.data, target_at(t)->arch);
+            assert_memory_equal(&p.plan->schedule, &again.plan->schedule, sizeof(schedule));
+            assert_string_equal(p.program->source, again.program->source);
+            assert_true(plan_threads(p.plan) <= 1024 &&
+                        p.plan->shared_bytes <= (size_t)target_at(t)->shared_per_block);
+            assert_true(p.plan->estimate.seconds > 0 && p.plan->reason[0] != '\0');
+            job_end(again.job);
+            job_end(p.job);
+        }
+    job_end(l.job);
+}
+
+static void auto_is_no_worse_than_any_method(void **state) {
+    (void)state;
+    loaded l = the_spec(heat);
+    planning best = make(&l, "", "sm_90");
+    for (method m = METHOD_NAIVE; m < METHOD_COUNT; m++) {
+        planning p = make(&l, method_words[m].name, "sm_90");
+        assert_true(best.plan->estimate.seconds <= p.plan->estimate.seconds);
+        job_end(p.job);
+    }
+    job_end(best.job);
+    job_end(l.job);
+}
+
+static void constraints_are_kept(void **state) {
+    (void)state;
+    loaded l = the_spec(heat);
+    planning p = make(&l, "register tile=24x5 coarsen=z7", "sm_90");
+    const schedule *s = &p.plan->schedule;
+    assert_int_equal(s->method, METHOD_REGISTER);
+    assert_int_equal(s->tile[0], 24);
+    assert_int_equal(s->tile[1], 5);
+    assert_int_equal(s->coarsen[2], 7);
+    assert_int_equal(p.plan->per_block[2], 7);
+    /* Planes of 28 by 9 floats, one at a time. */
+    assert_int_equal(p.plan->shared_bytes, 28 * 9 * 4);
+    job_end(p.job);
+    job_end(l.job);
+}
+
+/* A 2D grid that is walked along y is (x, −, y) to its kernel. */
+static void a_walked_axis_comes_last(void **state) {
+    (void)state;
+    loaded l = the_spec("return stencil { name = 's', shape = star(2, 1), "
+                        "coefficients = { 1, 2, 3, 4, 5 } }");
+    planning p = make(&l, "register tile=64 coarsen=y16", "sm_90");
+    assert_int_equal(p.program->launches[0].axes[1], -1);
+    assert_int_equal(p.program->launches[0].axes[2], 1);
+    assert_int_equal(p.program->launches[0].per_block[2], 16);
+    assert_int_equal(p.plan->low[1], 0);
+    assert_int_equal(p.plan->high[2], 1);
+    job_end(p.job);
+    job_end(l.job);
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    loaded l = the_spec(heat);
+    refused(&l, "naive tile=65536x65536x65536", "method naive: a tile has at most 1048576 points");
+    refused(&l, "tiled tile=100x100x50", "method tiled: it needs ");
+    refused(&l, "coarsened tile=4x4 coarsen=z2,y3", "method coarsened: it coarsens along z alone");
+    refused(&l, "register tile=512x512", "method register: a thread would need about ");
+    refused(&l, "time=2",
+            "no method serves: method naive: it makes one time step a pass, not 2; "
+            "method tiled: ");
+    job_end(l.job);
+}
+
+static void calls_are_limited(void **state) {
+    (void)state;
+    const char *format =
+        "return stencil { name = 's', dims = 1, update = function(u) local x = u(0) "
+        "for i = 1, %d do x = x + i * sin(i * u(1)) end return x end }";
+    for (int calls = 200; calls <= 201; calls++) {
+        char *text = malloc(strlen(format) + 16);
+        assert_non_null(text);
+        snprintf(text, strlen(format) + 16, format, calls);
+        loaded l = the_spec(text);
+        planning p = make(&l, "naive", "sm_90");
+        assert_int_equal(job_failed(p.job), calls > 200);
+        if (calls > 200)
+            assert_non_null(strstr(job_error(p.job),
+                                   "test.lua:1: error: the update calls exp, log, "
+                                   "sin, cos, tanh and pow 201 times"));
+        job_end(p.job);
+        job_end(l.job);
+        free(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_is_complete_and_parses_back),
+        cmocka_unit_test(auto_is_no_worse_than_any_method),
+        cmocka_unit_test(constraints_are_kept),
+        cmocka_unit_test(a_walked_axis_comes_last),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(calls_are_limited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
