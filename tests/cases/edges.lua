@@ -31,7 +31,7 @@ local cases = {
   -- The largest tiles that a block can make one point a thread of, and far more.
   case("a block of 1024 threads", "star2d1", "tiled tile=32x32", { { size = { 65, 97 } }, { size = { 31, 31 } } }),
   case("a tile of 16384 points", "star2d1", "tiled tile=128x128", { { size = { 300, 290 } }, { size = { 5, 5 } } }),
-  case("a naive tile larger than the grid", "star3d2", "naive tile=256x256x256", { { size = { 37, 21, 9 } } }),
+  case("a naive tile larger than the grid", "star3d2", "naive tile=128x128x64", { { size = { 37, 21, 9 } } }),
   case("a walk longer than the grid", "star3d2", "register tile=16x8 coarsen=z1000", { { size = { 37, 21, 9 } } }),
   case("a walk of 1000 planes", "star3d1", "coarsened tile=8x8 coarsen=z1000", { { size = { 9, 9, 2011 } } }),
   case("a window of 16", "star1d8", "register tile=64 coarsen=x16", { { size = { 5000 } }, { size = { 17 } } }),

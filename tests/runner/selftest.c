@@ -24,15 +24,16 @@ static void spoil_cell(scene *s, int *final) {
     flip(s, m, image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.end[2] - 1));
 }
 
-/* The least that a float can differ by more than rounding allows: some units in the last place. */
+/* Little more than rounding allows where terms have magnitudes of up to 1 together, whatever is left
+   of them in the sum: ten times the bound. */
 static void spoil_cell_a_little(scene *s, int *final) {
     (void) final;
     image *m = written_image(s);
     const int64_t at = image_index(m, s->place.begin[0], s->place.begin[1], s->place.begin[2]);
     if (s->element == sizeof(float))
-        ((float *)m->after)[at] *= 1 + 0x1p-17f;
+        ((float *)m->after)[at] += 0x1p-17f;
     else
-        ((double *)m->after)[at] *= 1 + 0x1p-45;
+        ((double *)m->after)[at] += 0x1p-45;
 }
 
 static void spoil_not_a_number(scene *s, int *final) {
