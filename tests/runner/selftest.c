@@ -24,8 +24,8 @@ static void spoil_cell(scene *s, int *final) {
     flip(s, m, image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.end[2] - 1));
 }
 
-/* Little more than rounding allows where terms have magnitudes of up to 1 together, whatever is left
-   of them in the sum: ten times the bound. */
+/* Little more than rounding allows where terms have magnitudes of up to 1 together, whatever is
+   left of them in the sum: ten times the bound. */
 static void spoil_cell_a_little(scene *s, int *final) {
     (void) final;
     image *m = written_image(s);
