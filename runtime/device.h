@@ -6,14 +6,10 @@
 
 #include "base/job.h"
 #include "base/program.h"
+#include "runtime/digest.h"
 
 typedef struct device device;
 typedef struct module module; /* a loaded binary */
-
-typedef struct blob {
-    const void *data;
-    size_t size;
-} blob;
 
 typedef struct device_facts {
     const char *device, *name, *arch; /* as in sg_device_info; live as long as the device */

@@ -13,10 +13,15 @@
  *     sg_launch(heat, &arguments, stream);
  *
  * Axes: x (index 0) varies fastest; an array of a 3D grid is (nz, ny, nx) in C order. Sizes and
- * strides count elements, never bytes. The library prints nothing, never exits and keeps no global
- * state. Every function that can fail returns a status; the text is sg_error's. Option structs
- * begin with struct_size, which the caller sets to their sizeof, and 0 means the default for every
- * member.
+ * strides count elements, never bytes. The library prints nothing, never exits, changes neither the
+ * locale nor the handling of signals, and leaves the current CUDA context as it was.
+ *
+ * Errors: every function that can fail returns a status and leaves its results as they were; the
+ * text is sg_error's. Structs of options and results begin with struct_size, which the caller sets
+ * to their sizeof, and 0 is the default for every member of the former.
+ *
+ * Threads: any thread may call any function with any context or kernel at any time, but for
+ * sg_close and sg_release, which are the caller's last use of the object.
  */
 #ifndef STENCILGEN_H
 #define STENCILGEN_H
@@ -49,25 +54,55 @@ typedef enum sg_status {
     SG_ERROR_MEMORY    /* host memory */
 } sg_status;
 
+/* "SG_ERROR_SPEC". Valid for ever. */
+SG_API const char *sg_status_name(sg_status);
+
+/* The version of the library that runs, which may be newer than SG_VERSION of this header. */
+SG_API const char *sg_version(void);
+
 typedef struct sg_context sg_context;
 typedef struct sg_kernel sg_kernel;
 typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default one */
 
 /* ---- contexts ---------------------------------------------------------------------------- */
 
+/* Host memory. Works like realloc: size 0 frees and returns NULL, `old_size` is what was asked for
+ * `old` before (0 for NULL), NULL says that there is no memory. Called from several threads. */
+typedef void *(*sg_resize)(void *user, void *old, size_t old_size, size_t size);
+
+typedef enum sg_log_level {
+    SG_LOG_NOTE,   /* what was done and how long it took: "heat13: compiled in 161 ms" */
+    SG_LOG_WARNING /* all is well but slower: the cache cannot be written, an entry is damaged */
+} sg_log_level;
+
+/* A line of text without its end, valid during the call. Called from several threads; must not call
+ * the library. */
+typedef void (*sg_log)(void *user, sg_log_level, const char *text);
+
 typedef struct sg_options {
     size_t struct_size;
-    const char *device; /* "cuda", "cpu", or "auto" (also NULL): cuda where there is a GPU */
+    const char *device; /* "cuda", "cpu", "none" (builds and compiles, but runs nothing), or "auto"
+                           (also NULL): cuda where there is a GPU, else cpu */
     int device_index;   /* which GPU, as the driver counts */
     const char *nvrtc;  /* path of the NVRTC library; else SG_NVRTC, else searched for */
     int threads;        /* of the cpu device and of checks; 0: one a core */
+    void *cuda_context; /* a CUcontext to work in, which is the caller's and outlives ours; NULL:
+                           the GPU's primary one, which the CUDA runtime and PyTorch use too */
+    const char *cache;  /* folder of the binaries' cache, "none" to do without; NULL: SG_CACHE, else
+                           stencilgen in XDG_CACHE_HOME, else in ~/.cache */
+    int64_t cache_bytes; /* it is kept below this; 0: 512 MiB */
+    sg_resize resize;    /* all host memory but what libraries below ours take; NULL: realloc */
+    void *resize_user;
+    sg_log log; /* NULL: nobody listens */
+    void *log_user;
 } sg_options;
 
 /* Opens a device. Hands back a context also when it fails, to read the error from; NULL only when
- * there is no memory for one. `options` may be NULL. */
+ * there is no memory for one. `options` may be NULL; nothing of it is used after the call but
+ * cuda_context, resize and log. */
 SG_API sg_status sg_open(sg_context **out, const sg_options *options);
 
-/* Closes a context (NULL is allowed) after its kernels have been released. */
+/* Closes a context; NULL is allowed. Kernels that are still held work until they are released. */
 SG_API void sg_close(sg_context *);
 
 /* The text of this thread's last error with this context, "file:line: error: …" where there is a
@@ -76,9 +111,9 @@ SG_API const char *sg_error(const sg_context *);
 
 typedef struct sg_device_info {
     size_t struct_size;
-    const char *device;  /* "cuda" or "cpu" */
+    const char *device;  /* "cuda", "cpu" or "none" */
     const char *name;    /* "NVIDIA H100 80GB HBM3", or the host compiler */
-    const char *arch;    /* "sm_90"; "cpu" */
+    const char *arch;    /* "sm_90"; "cpu"; "none" */
     int multiprocessors; /* or cores used */
     int64_t memory;      /* bytes; 0 where unknown */
     int64_t l2_cache;    /* bytes; 0 where unknown */
@@ -90,6 +125,12 @@ SG_API sg_status sg_device(sg_context *, sg_device_info *out);
 
 /* ---- building ------------------------------------------------------------------------------ */
 
+/* A parameter of the spec that is to be a constant: compiled in, no longer asked for at launch. */
+typedef struct sg_constant {
+    const char *name;
+    double value;
+} sg_constant;
+
 typedef struct sg_build_options {
     size_t struct_size;
     const char *text;     /* the spec itself; then spec_path only names it in messages */
@@ -99,16 +140,34 @@ typedef struct sg_build_options {
                          the cpu device */
     int64_t size[3];  /* grid to plan for; 0: the default size of the device */
     int source_only;  /* stop before compiling; the kernel cannot be launched */
+    const sg_constant *constants;
+    int constant_count;
 } sg_build_options;
 
 /* How many specs a file returns. */
 SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
 
-/* Spec to kernel: load, plan, write, compile, load. A kernel for another architecture than the
- * device's is compiled but cannot be launched. `options` may be NULL. */
+/* Spec to kernel: load, plan, write, compile, load. What was asked for before with the same spec
+ * and options is at hand (a file is read again when it has changed), and a binary compiled before,
+ * by any process, comes from the cache; threads that want the same one wait for the first. A kernel
+ * for another architecture than the device's is compiled but cannot be launched. `options` may be
+ * NULL. */
 SG_API sg_status sg_build(sg_context *, const char *spec_path, const sg_build_options *options,
                           sg_kernel **out);
-SG_API void sg_release(sg_kernel *); /* NULL is allowed */
+
+/* Ends the caller's hold; each successful sg_build and sg_load is one. NULL is allowed. Launches of
+ * the kernel must be over. */
+SG_API void sg_release(sg_kernel *);
+
+/* Writes a launchable kernel to a file, which appears whole or not at all. `device`: "cuda" has it
+ * compiled by NVRTC for its architecture, "cpu" is for machines with this one's processor, NULL is
+ * the device of its context ("cuda" where that has none). */
+SG_API sg_status sg_save(sg_kernel *, const char *path, const char *device);
+
+/* Loads it again, without Lua, NVRTC or a compiler. The kernel is as it was built, but there is no
+ * spec to sg_check it against. SG_ERROR_DATA where the file is damaged, of another format, or
+ * compiled for something else than this context's device. */
+SG_API sg_status sg_load(sg_context *, const char *path, sg_kernel **out);
 
 typedef enum sg_text {
     SG_TEXT_NAME,     /* of the spec */
@@ -125,6 +184,14 @@ typedef enum sg_text {
 /* Valid as long as the kernel; never NULL. */
 SG_API const char *sg_kernel_text(const sg_kernel *, sg_text which);
 
+typedef enum sg_origin {
+    SG_NOT_COMPILED, /* source_only */
+    SG_COMPILED,     /* by this call */
+    SG_FROM_CACHE,   /* the one on disk */
+    SG_FROM_MEMORY,  /* another kernel of this context has the same binary */
+    SG_FROM_FILE     /* sg_load */
+} sg_origin;
+
 typedef struct sg_kernel_info {
     size_t struct_size;
     int dims;
@@ -140,8 +207,11 @@ typedef struct sg_kernel_info {
     size_t shared_bytes;        /* a block */
     int registers, local_bytes; /* a thread, by the driver; −1 on the cpu device */
     int blocks_resident;        /* a multiprocessor, by the driver; −1 on the cpu device */
-    double compile_seconds;     /* of the binary in use */
+    double compile_seconds;     /* of the binary in use, when it was compiled */
     int64_t size[3];            /* planned for */
+    double occupancy;           /* resident threads over the most a multiprocessor holds; −1 on
+                                   the cpu device */
+    sg_origin origin;           /* of the binary in use, when the kernel was first built */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 
@@ -154,6 +224,8 @@ typedef struct sg_array_info {
     int reads;    /* a written array whose field is also read: index of the array of its current
                      values; else −1 */
     int previous; /* likewise of its previous time level, else −1 */
+    int low[3], high[3]; /* how far reads reach below and above a point along each axis: the ghost
+                            cells that a box at the edge of the grid lacks */
 } sg_array_info;
 
 /* The arrays of a launch, in the order of sg_arguments.grids. */
@@ -304,6 +376,33 @@ typedef struct sg_explanation {
 SG_API sg_status sg_explain(sg_context *, const char *spec_path, const sg_build_options *options,
                             sg_explanation **out);
 SG_API void sg_explanation_free(sg_explanation *);
+
+/* ---- the cache ----------------------------------------------------------------------------- */
+
+typedef struct sg_cache_info {
+    size_t struct_size;
+    const char *folder;  /* "" where there is none; valid as long as the context */
+    const char *trouble; /* why it is not used; NULL where it is. Valid until the thread's next call
+                          */
+    int64_t entries, bytes, most_bytes;
+} sg_cache_info;
+SG_API sg_status sg_cache_facts(sg_context *, sg_cache_info *out);
+
+typedef struct sg_cache_entry {
+    const char *file;    /* its name in the folder */
+    const char *text;    /* "heat13, cubin for sm_90, NVRTC 13.0"; "" where it cannot be read */
+    int64_t bytes;       /* of the file */
+    int64_t used;        /* when last, in seconds since 1970 */
+    const char *trouble; /* what is wrong with it, so that it will not be used; NULL: nothing */
+} sg_cache_entry;
+
+/* Tells of every entry, the one used last first. `verify`: their content is read and compared with
+ * its checksum. The strings are valid during the call of `entry`. */
+SG_API sg_status sg_cache_list(sg_context *, int verify,
+                               void (*entry)(void *user, const sg_cache_entry *), void *user);
+
+/* Removes every entry; says how many and their bytes (either may be NULL). */
+SG_API sg_status sg_cache_clear(sg_context *, int64_t *entries, int64_t *bytes);
 
 /* ---- diagnosing ---------------------------------------------------------------------------- */
 

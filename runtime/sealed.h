@@ -1,0 +1,37 @@
+/* Sealed files: a payload behind a header (magic, version of the format, key, length, checksum), so
+   that a whole and unchanged file of ours is known from all else. Takes: bytes. Makes: files that
+   appear whole or not at all: they are written under a temporary name in the same folder, brought
+   to the disk (fsync) and renamed. */
+#ifndef SG_RUNTIME_SEALED_H
+#define SG_RUNTIME_SEALED_H
+
+#include "base/job.h"
+#include "runtime/digest.h"
+
+typedef struct sealed_kind {
+    char magic[8];
+    uint32_t version;
+    const char *title; /* for messages: "a kernel file of stencilgen" */
+} sealed_kind;
+
+/* `folder` is an open folder or AT_FDCWD, `name` a path from there. Returns NULL, or what went
+   wrong
+   ("cannot write …: No space left on device"), in the job; then no temporary is left behind. A
+   process killed meanwhile leaves one named sealed_temporary…, which nothing reads. */
+const char *sealed_write(job *, int folder, const char *name, const sealed_kind *,
+                         const digest *key, blob payload);
+
+extern const char sealed_temporary[]; /* how names of unfinished files begin, in their folder */
+
+/* The payload, in the job, of a file that is open for reading and `size` bytes long. Without data
+   and with *why set (in the job) where it is not whole and ours: "it is shorter than it says", "it
+   was written by another version", … `key` may be NULL: any; *found gets the file's (may be NULL).
+   Fails for memory alone. */
+blob sealed_read(job *, int file, size_t size, const sealed_kind *, const digest *key,
+                 digest *found, const char **why);
+
+/* The same for bytes in memory: the payload in place. */
+blob sealed_open(job *, blob whole, const sealed_kind *, const digest *key, digest *found,
+                 const char **why);
+
+#endif
