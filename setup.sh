@@ -54,6 +54,7 @@ missing_packages() {
         command -v "${pair%%:*}" >/dev/null 2>&1 || echo "${pair#*:}"
     done
     pkg-config --exists lua5.4 2>/dev/null || echo liblua5.4-dev
+    pkg-config --exists libmd 2>/dev/null || echo libmd-dev
     pkg-config --exists cmocka 2>/dev/null || echo libcmocka-dev
     [ -e /usr/include/stdio.h ] || echo libc6-dev
 }
