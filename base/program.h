@@ -17,6 +17,8 @@ typedef struct program_array {
     int reads;         /* written arrays of an inout field: index of the array holding its current
                           values; else −1 */
     int previous;      /* likewise of its previous time level; −1 */
+    int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far the taps of a read array reach below and
+                                                  above a point, along grid axes */
 } program_array;
 
 typedef struct program_parameter {

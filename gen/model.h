@@ -65,6 +65,7 @@ typedef struct model {
     int array_count;
     model_parameter parameters[MAX_PARAMETERS]; /* sorted by name */
     int parameter_count;
+    bool declared; /* the spec lists them, and there are no others */
     model_output outputs[MAX_FIELDS];
     int output_count;
     expr_pool *pool;

@@ -47,19 +47,26 @@ int source_write_grid(const model *m, int field) {
 static void list_arrays(job *j, const model *m, program *p) {
     p->array_count = grids_before(m, m->field_count);
     p->arrays = job_array(j, (size_t)p->array_count, sizeof *p->arrays);
-    program_array *a = p->arrays;
-    for (int i = 0; i < m->field_count; i++) {
-        const model_field *f = &m->fields[i];
-        const int current = (int)(a - p->arrays);
-        if (f->use != USE_OUT)
-            *a++ = (program_array){f->name, f->name, false, -1, -1};
-        if (f->use != USE_OUT && f->levels == 2)
-            *a++ = (program_array){job_print(j, "%s.prev", f->name), f->name, false, -1, -1};
-        if (f->use == USE_OUT)
-            *a++ = (program_array){f->name, f->name, true, -1, -1};
-        else if (f->use == USE_INOUT)
-            *a++ = (program_array){job_print(j, "%s.next", f->name), f->name, true, current,
-                                   f->levels == 2 ? current + 1 : -1};
+    for (int i = 0; i < m->array_count; i++) {
+        const model_array *from = &m->arrays[i];
+        const char *field = m->fields[from->field].name;
+        program_array *a = &p->arrays[source_read_grid(m, i)];
+        *a = (program_array){.field = field, .reads = -1, .previous = -1};
+        a->name = from->previous ? job_print(j, "%s.prev", field) : field;
+        memcpy(a->low, from->low, sizeof a->low);
+        memcpy(a->high, from->high, sizeof a->high);
+    }
+    for (int i = 0; i < m->output_count; i++) {
+        const model_field *f = &m->fields[m->outputs[i].field];
+        const bool both = f->use == USE_INOUT;
+        const int written = source_write_grid(m, m->outputs[i].field);
+        p->arrays[written] = (program_array){
+            .name = both ? job_print(j, "%s.next", f->name) : f->name,
+            .field = f->name,
+            .written = true,
+            .reads = both ? written - f->levels : -1,
+            .previous = both && f->levels == 2 ? written - 1 : -1,
+        };
     }
     p->parameter_count = m->parameter_count;
     p->parameters = job_array(j, (size_t)m->parameter_count, sizeof *p->parameters);

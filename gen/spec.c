@@ -13,6 +13,7 @@
 typedef struct spec_load_state {
     spec_state state;
     const char *text;
+    const spec_constants *constants;
     size_t length, read;
     bool line_ends; /* what was read last ends a line */
     locale_t plain; /* the C locale */
@@ -116,6 +117,9 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
         lua_rawgeti(L, -1, i);
         add_model(L, load, -1);
     }
+    const spec_constants *constants = load->constants;
+    if (constants != NULL && constants->index >= 0 && constants->index < load->result->count)
+        spec_put_constants(L, load->result->models[constants->index], constants);
 }
 
 /* Runs protected: whatever goes wrong in here comes back to lua_pcall. */
@@ -171,12 +175,13 @@ static noreturn void fail(spec_state *s, int status) {
     fail_with_message(s);
 }
 
-spec *spec_load(job *j, const char *path, const char *text) {
+spec *spec_load(job *j, const char *path, const char *text, const spec_constants *constants) {
     spec_load_state *load = job_alloc(j, sizeof *load);
     spec_state *s = &load->state;
     s->job = j;
     s->path = job_copy(j, path, strlen(path));
     load->text = text;
+    load->constants = constants;
     load->length = text != NULL ? strlen(text) : 0;
     s->line = 1;
     s->digits = text_new(j);

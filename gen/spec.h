@@ -11,10 +11,24 @@ typedef struct spec {
     int count;      /* at least 1 */
 } spec;
 
+typedef struct spec_assignment {
+    const char *name;
+    double value;
+} spec_assignment;
+
+/* Parameters of one spec of a file that are to be numbers: its model is as if these stood in the
+   spec, and does not have the parameters. */
+typedef struct spec_constants {
+    const spec_assignment *list;
+    int count;
+    int index; /* of the spec */
+} spec_constants;
+
 /* `text` may be NULL: then the file at `path` is read. With a text, `path` only names it in
-   messages. Fails with FAULT_SPEC (file and line in the error), FAULT_IO where the file cannot be
-   read. Everything made lives in the job. */
-spec *spec_load(job *, const char *path, const char *text);
+   messages. `constants` may be NULL. Fails with FAULT_SPEC (file and line in the error), FAULT_IO
+   where the file cannot be read, FAULT_USAGE where a constant is no parameter of its spec or no
+   value for it. Everything made lives in the job. */
+spec *spec_load(job *, const char *path, const char *text, const spec_constants *constants);
 
 /* Every word that specs know, for the documentation and its test: calls `word` with a group
    ("key of stencil", "function", "method", …), the word and its one-line description. */

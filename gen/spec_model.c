@@ -13,13 +13,13 @@ static int find_parameter(const model *m, const char *name) {
 }
 
 /* The declared parameters and those that live nodes use, sorted. */
-static void collect_parameters(lua_State *L, model *m, const bool *live, bool declared) {
+static void collect_parameters(lua_State *L, model *m, const bool *live) {
     const spec_state *s = spec_of(L);
     for (int i = 0; i < s->pool->count; i++) {
         const expr_node *n = expr_get(s->pool, i);
         if (!live[i] || n->op != EXPR_PARAMETER || find_parameter(m, s->names[n->index]) >= 0)
             continue;
-        if (declared) {
+        if (m->declared) {
             const char *known[MAX_PARAMETERS];
             for (int k = 0; k < m->parameter_count; k++)
                 known[k] = m->parameters[k].name;
@@ -66,13 +66,13 @@ static void count_operations(job *j, model *m) {
     m->textbook_additions = count.additions + count.others;
 }
 
-void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS], bool declared) {
+void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]) {
     const spec_state *s = spec_of(L);
     const int count = s->pool->count;
     spec_charge_memory(L, (size_t)count * (sizeof(bool) + sizeof(expr_id)));
     const bool *live = expr_live(s->pool, s->job, outputs, m->output_count);
     expr_id *copies = job_array(s->job, (size_t)count + 1, sizeof *copies);
-    collect_parameters(L, m, live, declared);
+    collect_parameters(L, m, live);
     m->pool = expr_pool_new(s->job);
     for (int i = 0; i < count; i++)
         copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies) : EXPR_NONE;

@@ -34,10 +34,14 @@ int spec_current_line(lua_State *L) {
 
 void spec_fail(lua_State *L, const char *format, ...) {
     const spec_state *s = spec_of(L);
-    const int line = spec_current_line(L);
+    const int current = spec_current_line(L), line = current > 0 ? current : s->line;
     va_list arguments;
     va_start(arguments, format);
-    job_vfail(s->job, FAULT_SPEC, s->path, line > 0 ? line : s->line, format, arguments);
+    if (s->given == NULL)
+        job_vfail(s->job, FAULT_SPEC, s->path, line, format, arguments);
+    text t = text_new(s->job);
+    text_vprintf(&t, format, arguments);
+    job_fail(s->job, FAULT_SPEC, s->path, line, "with %s: %s", s->given, t.data);
 }
 
 static_assert(SPEC_TOTAL_BYTES == 2147483648u && SPEC_MEMORY_BYTES == 64 << 20 &&

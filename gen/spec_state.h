@@ -26,7 +26,6 @@ enum {
 /* The update function that is running. */
 typedef struct spec_update {
     model *model;
-    bool declared;  /* only the model's parameters may be used */
     int dims;       /* 0 until a shape, the key or the first tap says it */
     int least_dims; /* of the weight tables applied */
     int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: taps called */
@@ -40,9 +39,10 @@ typedef struct spec_state {
     size_t used, asked;  /* bytes held, and ever asked for */
     const char *refused; /* why the sandbox last refused memory; NULL: the host had none */
     size_t instructions;
-    double started;  /* processor time of this thread */
-    int line;        /* the last one known, for errors that come without */
-    expr_pool *pool; /* expressions under construction, of all specs of the file */
+    double started;    /* processor time of this thread */
+    const char *given; /* constants being put in, "k = 0", which messages then name; else NULL */
+    int line;          /* the last one known, for errors that come without */
+    expr_pool *pool;   /* expressions under construction, of all specs of the file */
     const char *names[SPEC_MAX_NAMES]; /* of parameters, by the pool's index */
     int name_count;
     int model_count;
@@ -180,10 +180,14 @@ typedef struct spec_value {
     model *model;
 } spec_value;
 int spec_stencil(lua_State *);
+bool spec_overflows(const model *, double value);
 void spec_check_range(lua_State *, const model *, const char *what, double value);
 extern const spec_key spec_stencil_keys[];
 
 /* spec_model.c: the finished model */
-void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS], bool declared);
+void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
+
+/* spec_constants.c: finishes a model once more, with numbers in place of parameters */
+void spec_put_constants(lua_State *, model *, const spec_constants *);
 
 #endif

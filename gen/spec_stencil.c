@@ -21,13 +21,16 @@ const spec_key spec_stencil_keys[] = {
 typedef struct stencil_build {
     model *model;
     const spec_shape *shape; /* NULL without the key */
-    bool declared;           /* parameters are */
     bool named;              /* fields are */
     expr_id outputs[MAX_FIELDS];
 } stencil_build;
 
+bool spec_overflows(const model *m, double value) {
+    return m->dtype == DTYPE_FLOAT ? (float)value - (float)value != 0 : value - value != 0;
+}
+
 void spec_check_range(lua_State *L, const model *m, const char *what, double value) {
-    if (m->dtype == DTYPE_FLOAT ? (float)value - (float)value != 0 : value - value != 0)
+    if (spec_overflows(m, value))
         spec_fail(L, "%s %s overflows %s", what, spec_number_text(spec_of(L)->job, value),
                   dtype_words[m->dtype].name);
 }
@@ -159,7 +162,7 @@ static void build_update(lua_State *L, stencil_build *b) {
     model *m = b->model;
     if (lua_type(L, -1) != LUA_TFUNCTION)
         spec_fail_expected(L, "update", NULL, "a function", -1);
-    spec_update u = {.model = m, .declared = b->declared, .dims = m->dims};
+    spec_update u = {.model = m, .dims = m->dims};
     spec_run_update(L, lua_gettop(L), b->named, &u, b->outputs);
     m->dims = u.dims != 0 ? u.dims : u.least_dims;
     if (m->dims == 0)
@@ -217,11 +220,11 @@ int spec_stencil(lua_State *L) {
     stencil_build b = {.model = m};
     read_head(L, &b);
     b.named = spec_read_fields(L, 1, m);
-    b.declared = spec_read_parameters(L, 1, m);
+    m->declared = spec_read_parameters(L, 1, m);
     build_outputs(L, &b);
     spec_read_boundary(L, 1, m);
     spec_read_schedule(L, 1, m);
-    spec_finish_model(L, m, b.outputs, b.declared);
+    spec_finish_model(L, m, b.outputs);
     expr_pool_truncate(s->pool, mark);
     spec_value *value = lua_newuserdatauv(L, sizeof *value, 0);
     value->model = m;

@@ -121,7 +121,7 @@ int spec_apply(lua_State *L) {
 static int index_parameters(lua_State *L) {
     const spec_state *s = spec_of(L);
     const char *name = spec_name(L, 2, "parameter");
-    if (s->update != NULL && s->update->declared) {
+    if (s->update != NULL && s->update->model->declared) {
         const char *known[MAX_PARAMETERS];
         const model *m = s->update->model;
         bool found = false;

@@ -83,17 +83,29 @@ static void find_size(job *j, build_request *r, const model *m) {
     }
 }
 
-static const spec *load(job *j, const char **path, const char *text) {
+static const spec *load(job *j, const char **path, const char *text,
+                        const spec_constants *constants) {
     if (*path == NULL && text == NULL)
         context_refuse(j, "neither a spec's path nor its text was given");
     if (*path == NULL)
         *path = "spec";
-    return spec_load(j, *path, text);
+    return spec_load(j, *path, text, constants);
+}
+
+static spec_constants read_constants(job *j, const sg_build_options *o) {
+    if (o->constant_count < 0 || (o->constant_count > 0 && o->constants == NULL))
+        context_refuse(j, "there are %d constants at %s", o->constant_count,
+                       o->constants == NULL ? "NULL" : "their address");
+    spec_assignment *list = job_array(j, (size_t)o->constant_count, sizeof *list);
+    for (int i = 0; i < o->constant_count; i++)
+        list[i] = (spec_assignment){o->constants[i].name, o->constants[i].value};
+    return (spec_constants){list, o->constant_count, o->index};
 }
 
 void build_read(job *j, build_request *r) {
     context_read(j, &r->options, sizeof r->options, r->given, "sg_build_options");
-    const spec *s = load(j, &r->path, r->options.text);
+    const spec_constants constants = read_constants(j, &r->options);
+    const spec *s = load(j, &r->path, r->options.text, &constants);
     if (r->options.index < 0 || r->options.index >= s->count)
         context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
                        s->count == 1 ? "" : "s", r->options.index);
@@ -236,7 +248,7 @@ typedef struct counting {
 
 static void count_specs(job *j, void *argument) {
     counting *c = argument;
-    c->count = load(j, &c->path, c->text)->count;
+    c->count = load(j, &c->path, c->text, NULL)->count;
 }
 
 sg_status sg_count_specs(sg_context *context, const char *spec_path, const char *text, int *out) {

@@ -33,11 +33,13 @@ static void write_array(job *j, void *argument) {
         context_refuse(j, "'%s' has %d arrays; there is none of index %d", p->name, p->array_count,
                        q->index);
     const program_array *a = &p->arrays[q->index];
-    const sg_array_info info = {.name = a->name,
-                                .field = a->field,
-                                .role = a->written ? SG_WRITE : SG_READ,
-                                .reads = a->reads,
-                                .previous = a->previous};
+    sg_array_info info = {.name = a->name,
+                          .field = a->field,
+                          .role = a->written ? SG_WRITE : SG_READ,
+                          .reads = a->reads,
+                          .previous = a->previous};
+    memcpy(info.low, a->low, sizeof info.low);
+    memcpy(info.high, a->high, sizeof info.high);
     context_write(j, q->out, &info, sizeof info, "sg_array_info");
 }
 

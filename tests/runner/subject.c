@@ -12,7 +12,7 @@ const char *subject_path(job *j, const options *o, const test_case *t) {
 
 const model *subject_load(job *j, const options *o, const test_case *t) {
     const char *path = subject_path(j, o, t);
-    const spec *s = spec_load(j, path != NULL ? path : "case", t->spec);
+    const spec *s = spec_load(j, path != NULL ? path : "case", t->spec, NULL);
     if (t->index >= s->count)
         job_fail(j, FAULT_USAGE, NULL, 0, "the spec has %d models, not %d", s->count, t->index + 1);
     return s->models[t->index];

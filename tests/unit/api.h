@@ -39,7 +39,7 @@ static int close_context(void **state) {
         assert_int_equal(status_, SG_OK);                                                          \
     } while (0)
 
-static sg_kernel *build(const char *text, const char *schedule) {
+static inline sg_kernel *build(const char *text, const char *schedule) {
     const sg_build_options options = {
         .struct_size = sizeof options, .text = text, .schedule = schedule};
     sg_kernel *k = NULL;

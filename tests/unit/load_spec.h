@@ -19,12 +19,13 @@ typedef struct loaded {
     fault fault;
     const char *path;
     const char *text;
+    const spec_constants *constants;
     spec *spec;
 } loaded;
 
 static void load_body(job *j, void *argument) {
     loaded *l = argument;
-    l->spec = spec_load(j, l->path, l->text);
+    l->spec = spec_load(j, l->path, l->text, l->constants);
 }
 
 static inline loaded load_with(const allocator *memory, const char *path, const char *text) {
