@@ -44,7 +44,7 @@ static void add_binary(const report *r, const session *s, buffer *out) {
         buffer_free(&text);
     }
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
-        buffer_printf(out, "\n%*s%s, ", INDENT, "", s->device.name);
+        buffer_printf(out, "\n%*s%s, %s, ", INDENT, "", s->device.name, r->info.compiler);
         buffer_seconds(out, r->info.compile_seconds);
     }
     buffer_add(out, "\n");
@@ -154,6 +154,7 @@ static void json_kernel(const report *r, json *j) {
     json_known(j, "local_bytes", r->info.local_bytes);
     json_known(j, "blocks_resident", r->info.blocks_resident);
     json_number(j, "compile_seconds", r->built != NULL ? r->info.compile_seconds : NAN);
+    json_string(j, "compiler", r->info.compiler[0] != '\0' ? r->info.compiler : NULL);
     json_end_object(j);
 }
 

@@ -17,7 +17,7 @@ typedef struct binary {
     blob data;                                /* of PTX without the NUL that follows it */
     int registers, shared_bytes, local_bytes; /* the most of any kernel; −1 unknown */
     double seconds;                           /* it took to compile */
-    const char *compiler;                     /* "NVRTC 13.0" */
+    const char *compiler;                     /* "NVRTC 13.0", in the job as data is */
     bool cached;                              /* it comes from the disk */
 } binary;
 
@@ -26,9 +26,11 @@ typedef struct compiler_ops {
     /* All that a binary depends on besides source, kind and architecture: a text in the job that
        differs wherever two compilers, their flags or the host's processor differ. Costs a few calls
        of the system and opens no compiler. NULL where that cannot be told: then nothing is cached.
-     */
+       Until the first compilation it is of the compiler that is expected to be used; from then on
+       of the one that is: whoever stores a binary asks again after compiling. */
     const char *(*identity)(compiler *, job *, binary_kind);
-    /* In the job. Fails with FAULT_COMPILER and the whole log. `arch` is "sm_90". */
+    /* In the job. Fails with FAULT_COMPILER and the whole log. `arch` is "sm_90", which is of no
+       concern to BINARY_HOST. Any number of threads at once. */
     binary (*compile)(compiler *, job *, const program *, const char *arch, binary_kind);
     void (*close)(compiler *);
 } compiler_ops;

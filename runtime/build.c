@@ -10,7 +10,6 @@
 #include "gen/plan.h"
 #include "gen/source.h"
 #include "gen/spec.h"
-#include "runtime/clock.h"
 #include "runtime/launch.h"
 
 static const char default_arch[] = "sm_90";
@@ -158,6 +157,8 @@ static void write_info(sg_kernel *k, const build_request *r, const plan *p) {
         .registers = -1,
         .local_bytes = -1,
         .blocks_resident = -1,
+        .occupancy = -1,
+        .compiler = "",
     };
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }
@@ -183,12 +184,14 @@ typedef struct building {
     sg_kernel *kernel;
 } building;
 
-static blob compile(job *j, sg_kernel *k) {
-    device *d = context_device(j, k->context);
-    const double begin = clock_seconds();
-    const blob binary = d->ops->compile(d, j, k->program);
-    k->info.compile_seconds = clock_seconds() - begin;
-    return binary;
+static binary compile(job *j, sg_kernel *k) {
+    binary_kind kind;
+    compiler *with = context_compiler(j, k->context, &kind);
+    const binary made = with->ops->compile(with, j, k->program, k->program->target, kind);
+    k->info.compile_seconds = made.seconds;
+    k->info.compiler = made.compiler;
+    k->info.origin = SG_COMPILED;
+    return made;
 }
 
 static void unload(void *kernel) {
@@ -198,6 +201,10 @@ static void unload(void *kernel) {
 
 /* The cpu device runs a source planned for any architecture, a GPU only its own. */
 static void load_kernel(job *j, sg_kernel *k, blob binary) {
+    if (k->context->runs_nothing) {
+        k->unlaunchable = "the context was opened with the device none, which runs nothing";
+        return;
+    }
     device *d = context_device(j, k->context);
     const char *own = gpu_arch(k->context);
     if (own != NULL && arch_number(own) != arch_number(k->program->target)) {
@@ -214,6 +221,7 @@ static void load_kernel(job *j, sg_kernel *k, blob binary) {
     k->info.registers = f.registers;
     k->info.local_bytes = f.local_bytes;
     k->info.blocks_resident = f.blocks_resident;
+    k->info.occupancy = f.occupancy;
 }
 
 static void build(job *j, void *argument) {
@@ -224,7 +232,7 @@ static void build(job *j, void *argument) {
     const program *made = source_make(j, r->model, p);
     b->kernel = make_kernel(j, r, p, made);
     if (!r->options.source_only)
-        load_kernel(j, b->kernel, compile(j, b->kernel));
+        load_kernel(j, b->kernel, compile(j, b->kernel).data);
     pthread_mutex_init(&b->kernel->lock, NULL); /* last: a build that fails has nothing to undo */
 }
 

@@ -1,6 +1,7 @@
 /* Contexts: opening and closing a device, and one error for each thread.
    Takes: options. Makes: sg_open, sg_close, sg_error, sg_device, and how public calls run. */
 #include "runtime/context.h"
+#include "runtime/nvrtc.h"
 
 #include <assert.h>
 #include <string.h>
@@ -157,7 +158,7 @@ static device *open_kind(job *j, const opening *o, const char *name, const devic
         *why = *why == NULL ? reason : job_print(j, "%s; %s", *why, reason);
     }
     if (!known)
-        job_fail(j, FAULT_USAGE, NULL, 0, "unknown device '%s'; there are auto, cuda and cpu",
+        job_fail(j, FAULT_USAGE, NULL, 0, "unknown device '%s'; there are auto, cuda, cpu and none",
                  name);
     return NULL;
 }
@@ -173,21 +174,29 @@ static void open_device(job *j, void *argument) {
     if (options.device_index < 0)
         job_fail(j, FAULT_USAGE, NULL, 0, "device index %d is negative", options.device_index);
     c->threads = options.threads;
-    const device_options wanted = {
-        .index = options.device_index, .threads = options.threads, .nvrtc = c->nvrtc_path};
-    const char *why;
-    c->device = open_kind(j, o, options.device != NULL ? options.device : "auto", &wanted, &why);
+    const device_options wanted = {.index = options.device_index,
+                                   .threads = options.threads,
+                                   .nvrtc = c->nvrtc,
+                                   .cuda_context = options.cuda_context};
+    const char *name = options.device != NULL ? options.device : "auto", *why;
+    if (wanted.cuda_context != NULL && strcmp(name, "auto") == 0)
+        name = "cuda";
+    if (wanted.cuda_context != NULL && strcmp(name, "cuda") != 0)
+        job_fail(j, FAULT_USAGE, NULL, 0, "a CUDA context is of no use to the device '%s'", name);
+    c->runs_nothing = strcmp(name, "none") == 0;
+    if (c->runs_nothing)
+        return;
+    c->device = open_kind(j, o, name, &wanted, &why);
     if (c->device == NULL)
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why != NULL ? why : "there is no device");
 }
 
-/* The path outlives a failed opening: a context without a device still compiles with NVRTC. */
-static void copy_path(job *j, void *argument) {
+/* It outlives a failed opening: a context without a device still compiles with NVRTC. */
+static void make_compiler(job *j, void *argument) {
     const opening *o = argument;
     sg_options options;
     context_read(j, &options, sizeof options, o->options, "sg_options");
-    if (options.nvrtc != NULL)
-        o->context->nvrtc_path = job_copy(j, options.nvrtc, strlen(options.nvrtc));
+    o->context->nvrtc = nvrtc_compiler(j, options.nvrtc); /* last: nothing to undo */
 }
 
 sg_status context_open(sg_context **out, const sg_options *options, const device_ops *const *kinds,
@@ -202,7 +211,7 @@ sg_status context_open(sg_context **out, const sg_options *options, const device
         return SG_ERROR_MEMORY;
     }
     *out = o.context;
-    const sg_status status = context_run(o.context, copy_path, &o, &o.context->strings);
+    const sg_status status = context_run(o.context, make_compiler, &o, &o.context->strings);
     return status != SG_OK ? status : context_run(o.context, open_device, &o, NULL);
 }
 
@@ -214,10 +223,11 @@ sg_status sg_open(sg_context **out, const sg_options *options) {
 void sg_close(sg_context *c) {
     if (c == NULL)
         return;
-    nvrtc_close(c->nvrtc);
     workers_close(c->workers);
     if (c->device != NULL)
         c->device->ops->close(c->device);
+    if (c->nvrtc != NULL)
+        c->nvrtc->ops->close(c->nvrtc);
     while (c->errors != NULL) {
         context_error *e = c->errors;
         c->errors = e->next;
@@ -233,26 +243,21 @@ void sg_close(sg_context *c) {
 /* ---- what a context holds ------------------------------------------------------------------ */
 
 device *context_device(job *j, const sg_context *c) {
+    if (c->runs_nothing)
+        job_fail(j, FAULT_USAGE, NULL, 0,
+                 "the context was opened with the device none, which runs nothing");
     if (c->device == NULL)
         job_fail(j, FAULT_USAGE, NULL, 0, "the context has no device, because opening it failed");
     return c->device;
 }
 
-static void unlock(void *lock) {
-    pthread_mutex_unlock(lock);
-}
-
-nvrtc *context_nvrtc(job *j, sg_context *c) {
-    pthread_mutex_lock(&c->lock);
-    job_defer(j, unlock, &c->lock);
-    const char *why = "NVRTC was not found";
-    if (c->nvrtc == NULL)
-        c->nvrtc = nvrtc_open(j, c->nvrtc_path, &why);
-    if (c->nvrtc == NULL)
-        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
-    job_keep(j, &c->lock);
-    unlock(&c->lock);
-    return c->nvrtc;
+compiler *context_compiler(job *j, sg_context *c, binary_kind *kind) {
+    *kind = BINARY_CUBIN;
+    if (c->runs_nothing)
+        return c->nvrtc;
+    device *d = context_device(j, c);
+    *kind = d->ops->binary;
+    return d->ops->compiler(d);
 }
 
 workers *context_workers(job *j, sg_context *c) {
@@ -273,8 +278,9 @@ typedef struct device_query {
 
 static void query_device(job *j, void *argument) {
     const device_query *q = argument;
-    const device *d = context_device(j, q->context);
-    const device_facts *f = d->ops->facts(d);
+    static const device_facts nothing = {.device = "none", .name = "no device", .arch = "none"};
+    const device *d = q->context->runs_nothing ? NULL : context_device(j, q->context);
+    const device_facts *f = d != NULL ? d->ops->facts(d) : &nothing;
     const sg_device_info info = {.device = f->device,
                                  .name = f->name,
                                  .arch = f->arch,

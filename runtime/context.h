@@ -8,21 +8,20 @@
 #include <stdatomic.h>
 
 #include "runtime/device.h"
-#include "runtime/nvrtc.h"
 #include "runtime/stencilgen.h"
 #include "runtime/workers.h"
 
 typedef struct context_error context_error;
 
 struct sg_context {
-    job *job;       /* holds the context itself */
-    job *strings;   /* holds the strings of its options */
-    device *device; /* NULL where opening failed */
-    const char *nvrtc_path;
+    job *job;          /* holds the context itself */
+    job *strings;      /* holds the strings of its options */
+    device *device;    /* NULL where opening failed, and where there is to be none */
+    bool runs_nothing; /* the latter */
+    compiler *nvrtc;
     int threads;
 
     pthread_mutex_t lock; /* of what is opened when it is first needed: */
-    nvrtc *nvrtc;
     workers *workers;
 
     pthread_mutex_t errors_lock;
@@ -41,8 +40,10 @@ sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument,
 /* Fails with FAULT_USAGE where the context has no device. */
 device *context_device(job *, const sg_context *);
 
-/* Opened at the first call; each fails with a text that says what is missing. */
-nvrtc *context_nvrtc(job *, sg_context *);
+/* What compiles for the context's device, and what it makes; without a device that is NVRTC. */
+compiler *context_compiler(job *, sg_context *, binary_kind *);
+
+/* Opened at the first call; fails with a text that says what is missing. */
 workers *context_workers(job *, sg_context *);
 
 /* Fails with FAULT_USAGE, or returns false where there is no job: so that checks which must not

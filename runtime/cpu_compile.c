@@ -1,114 +1,24 @@
-/* Finding the compiler and compiling with it. It is asked for its predefined macros once, which
-   tells its family and version, whether it knows -march=native, and what that means here. */
+/* Compiling with the host's compiler, and what its binaries depend on. */
 #include "runtime/cpu_compile.h"
 
 #include "base/text.h"
+#include "runtime/clock.h"
+#include "runtime/cpu_host.h"
 #include "runtime/cpu_scratch.h"
+#include "runtime/file_facts.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 extern const char cpu_cuda_header[];
-
-/* Contraction as on a GPU; no errno, so that sqrt is one instruction. Unknown pragmas are those of
-   CUDA. */
-static const char *const always[] = {
-    "-std=c++17",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-ffp-contract=fast",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-Wall",
-    "-Wextra",
-    "-Wno-unknown-pragmas",
-#if defined(SG_SANITIZE)
-    "-O1",
-    "-g1",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=undefined",
-    "-fno-omit-frame-pointer",
-    "-Werror",
-#if defined(__clang__)
-    "-fno-sanitize=function,vptr", /* their part of the runtime is in C++ programs only */
-#else
-    "-Wno-maybe-uninitialized", /* guesses, and guesses worse in instrumented code */
-#endif
-#else
-    "-O2",
-#endif
-};
-static const char native[] = "-march=native";
 
 /* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
    a shape of 700 points. Kernels of such length do without it. */
 enum { LONG_SOURCE = 48 * 1024 };
 static const char long_kernels[] = "-fdisable-rtl-combine";
-
-enum { ALWAYS = sizeof always / sizeof always[0] };
-
-/* Sanitizers' runtimes do not mix: a library built with clang's needs kernels built with it. */
-static const char *const candidates[] = {
-#if defined(SG_SANITIZE) && defined(__clang__)
-    "clang++",
-#endif
-    "c++",
-    "g++",
-    "clang++",
-};
-
-/* ---- finding --------------------------------------------------------------------------------- */
-
-static bool is_program(const char *path) {
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
-}
-
-static const char *in_path(job *j, const char *name) {
-    const char *rest = getenv("PATH");
-    if (rest == NULL)
-        rest = "/usr/local/bin:/usr/bin:/bin";
-    for (;;) {
-        const size_t length = strcspn(rest, ":");
-        const char *path = length == 0 ? job_print(j, "./%s", name)
-                                       : job_print(j, "%.*s/%s", (int)length, rest, name);
-        if (is_program(path))
-            return path;
-        if (rest[length] == '\0')
-            return NULL;
-        rest += length + 1;
-    }
-}
-
-static bool find_program(job *j, cpu_compiler *c, const char **why) {
-    const char *named = getenv("SG_CXX");
-    if (named != NULL && named[0] != '\0') {
-        c->path = strchr(named, '/') != NULL ? job_print(j, "%s", named) : in_path(j, named);
-        c->reason = "named by SG_CXX";
-        if (c->path != NULL && is_program(c->path))
-            return true;
-        *why = job_print(j,
-                         "SG_CXX names %s, which is no program that can be run; install g++ or set "
-                         "SG_CXX to a C++ compiler",
-                         named);
-        return false;
-    }
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        c->path = in_path(j, candidates[i]);
-        c->reason = job_print(j, "%s in PATH", candidates[i]);
-        if (c->path != NULL)
-            return true;
-    }
-    *why =
-        "there is no C++ compiler (c++, g++ or clang++) in PATH; install g++ or set SG_CXX to one";
-    return false;
-}
-
-/* ---- asking ---------------------------------------------------------------------------------- */
 
 static const char *command_line(job *j, const char *const *command) {
     text t = text_new(j);
@@ -117,78 +27,41 @@ static const char *command_line(job *j, const char *const *command) {
     return t.data;
 }
 
-/* The value of a macro in a list of #define lines, or 0. */
-static long macro(const char *macros, job *j, const char *name) {
-    const char *line = strstr(macros, job_print(j, "#define %s ", name));
-    return line == NULL ? 0 : strtol(line + strlen("#define ") + strlen(name), NULL, 10);
+/* ---- what a binary depends on ---------------------------------------------------------------- */
+
+/* Which headers, libraries and parts of its own GCC and Clang use also depends on these. */
+static const char *const variables[] = {"CPATH",         "CPLUS_INCLUDE_PATH",   "LIBRARY_PATH",
+                                        "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS", "GCC_EXEC_PREFIX"};
+
+/* The program as found and its file, since one program may serve under several names. NULL where
+   there is none. */
+static const char *identity_of(job *j, host_program p) {
+    const char *file = p.path != NULL ? file_identity(j, p.path) : NULL;
+    return file != NULL ? job_print(j, "%s = %s", p.path, file) : NULL;
 }
 
-static const char *version(job *j, const char *macros) {
-    if (strstr(macros, "#define __clang__ ") != NULL)
-        return job_print(j, "clang++ %ld.%ld.%ld", macro(macros, j, "__clang_major__"),
-                         macro(macros, j, "__clang_minor__"),
-                         macro(macros, j, "__clang_patchlevel__"));
-    if (strstr(macros, "#define __GNUC__ ") != NULL)
-        return job_print(j, "g++ %ld.%ld.%ld", macro(macros, j, "__GNUC__"),
-                         macro(macros, j, "__GNUC_MINOR__"),
-                         macro(macros, j, "__GNUC_PATCHLEVEL__"));
-    return "a C++ compiler of unknown make";
-}
-
-/* What the compiler predefines, or NULL with *printed what it printed instead. */
-static const char *ask_macros(job *j, const cpu_compiler *c, const char **printed) {
-    const char **command = job_array(j, (size_t)c->flag_count + 8, sizeof *command);
-    int n = 0;
-    command[n++] = c->path;
-    for (int i = 0; i < c->flag_count; i++)
-        command[n++] = c->flags[i];
-    command[n++] = "-x";
-    command[n++] = "c++";
-    command[n++] = "-dM";
-    command[n++] = "-E";
-    command[n++] = "/dev/null";
-
-    scratch *s = scratch_open(j);
-    const char *output = scratch_path(j, s, "macros");
-    int error;
-    const int code = scratch_spawn(command, output, &error);
-    size_t size = 0;
-    if (code < 0)
-        *printed = job_print(j, "%s", strerror(error));
-    else
-        *printed = scratch_read(j, output, &size);
-    scratch_close(j, s);
-    return code == 0 && strstr(*printed, "#define ") != NULL ? *printed : NULL;
-}
-
-const cpu_compiler *cpu_compiler_find(job *j, const char **why) {
-    cpu_compiler *c = job_alloc(j, sizeof *c);
-    if (!find_program(j, c, why))
+static const char *identity(compiler *base, job *j, binary_kind kind) {
+    (void)base;
+    assert(kind == BINARY_HOST);
+    (void)kind;
+    const char *why;
+    const char *file = identity_of(j, host_find(j, &why)), *machine = host_machine(j);
+    if (file == NULL || machine == NULL)
         return NULL;
-    const char **flags = job_array(j, ALWAYS + 1, sizeof *flags);
-    memcpy(flags, always, sizeof always);
-    flags[ALWAYS] = native;
-    c->flags = flags;
-    const char *printed, *first;
-    c->flag_count = ALWAYS + 1;
-    c->macros = ask_macros(j, c, &first);
-    if (c->macros == NULL) {
-        c->flag_count = ALWAYS;
-        c->macros = ask_macros(j, c, &printed);
-    }
-    if (c->macros == NULL) {
-        *why = job_print(j,
-                         "the C++ compiler %s (%s) does not work; install g++ or set SG_CXX to "
-                         "another. It says: %s",
-                         c->path, c->reason, printed);
-        return NULL;
-    }
-    c->name = version(j, c->macros);
-    return c;
-}
-
-const char *cpu_compiler_name(const cpu_compiler *c) {
-    return c != NULL ? c->name : "no C++ compiler";
+    const blob piece = digest_piece(cpu_cuda_header);
+    const digest header = digest_of(&piece, 1);
+    char hexadecimal[DIGEST_TEXT];
+    digest_print(&header, hexadecimal);
+    text t = text_new(j);
+    text_printf(&t, "%s\nheader %s\n", file, hexadecimal);
+    const char *flags[HOST_FLAGS + 1] = {NULL};
+    host_flags(flags, 0, true);
+    text_printf(&t, "%s, %s beyond %d\n", command_line(j, flags), long_kernels, LONG_SOURCE);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (getenv(variables[i]) != NULL)
+            text_printf(&t, "%s=%s\n", variables[i], getenv(variables[i]));
+    text_add(&t, machine);
+    return t.data;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------- */
@@ -216,19 +89,17 @@ static void write_source(job *j, const program *p, const char *path) {
     scratch_write(j, path, pieces, 3);
 }
 
-blob cpu_compile(const cpu_compiler *c, job *j, const program *p) {
+static binary run_compiler(job *j, const host_answer *with, const program *p) {
+    scratch_sweep();
     scratch *s = scratch_open(j);
     const char *source = scratch_path(j, s, "kernel.cpp");
     const char *object = scratch_path(j, s, "kernel.so");
     const char *output = scratch_path(j, s, "output");
     write_source(j, p, source);
 
-    const char **command = job_array(j, (size_t)c->flag_count + 8, sizeof *command);
-    int n = 0;
-    command[n++] = c->path;
-    for (int i = 0; i < c->flag_count; i++)
-        command[n++] = c->flags[i];
-    if (strlen(p->source) > LONG_SOURCE && strncmp(c->name, "g++", 3) == 0)
+    const char *command[HOST_FLAGS + 9] = {with->program.path};
+    int n = host_flags(command, 1, with->native);
+    if (strlen(p->source) > LONG_SOURCE && with->gnu)
         command[n++] = long_kernels;
     command[n++] = "-shared";
     command[n++] = "-Wl,--as-needed";
@@ -237,18 +108,120 @@ blob cpu_compile(const cpu_compiler *c, job *j, const program *p) {
     command[n++] = source;
 
     int error;
+    const double start = clock_seconds();
     const int code = scratch_spawn(command, output, &error);
     if (code < 0)
         job_fail(j, FAULT_COMPILER, NULL, 0, "%s cannot be run: %s; install g++ or set SG_CXX",
-                 c->path, strerror(error));
+                 with->program.path, strerror(error));
     size_t size;
     if (code != 0 || access(object, R_OK) != 0) {
         const char *printed = scratch_read(j, output, &size);
         job_fail(j, FAULT_COMPILER, NULL, 0, "the host compiler failed (exit code %d):\n%s\n%s",
                  code, command_line(j, command), printed);
     }
-    blob b = {.data = scratch_read(j, object, &size)};
-    b.size = size;
+    binary b = {.kind = BINARY_HOST, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
+    b.data.data = scratch_read(j, object, &size);
+    b.data.size = size;
+    b.seconds = clock_seconds() - start;
+    b.compiler = with->name;
     scratch_close(j, s);
     return b;
+}
+
+/* ---- the compiler ---------------------------------------------------------------------------- */
+
+typedef struct host_maker {
+    compiler base;
+    allocator memory;
+    pthread_mutex_t lock; /* guards what follows */
+    job *asked;           /* holds the rest; NULL until the first compilation */
+    const char *identity; /* of the program that was asked */
+    const host_answer *answer;
+} host_maker;
+
+/* One question, in a job of its own, since the answer outlives the compilation that asks. */
+typedef struct question {
+    const char *identity, *why;
+    const host_answer *answer;
+} question;
+
+static void ask_body(job *j, void *argument) {
+    question *q = argument;
+    const host_program p = host_find(j, &q->why);
+    q->identity = identity_of(j, p);
+    if (p.path != NULL)
+        q->answer = host_ask(j, p, &q->why);
+}
+
+static host_answer copy_answer(job *j, const host_answer *a) {
+    host_answer copy = *a;
+    copy.program.path = job_print(j, "%s", a->program.path);
+    copy.program.reason = NULL;
+    copy.name = job_print(j, "%s", a->name);
+    return copy;
+}
+
+static void unlock(void *lock) {
+    pthread_mutex_unlock(lock);
+}
+
+static void end_job(void *j) {
+    job_end(j);
+}
+
+/* Asks where nobody has, or where the answer was another program's. */
+static void know(host_maker *m, job *j, const char *program_now) {
+    question q = {.why = NULL};
+    job *own;
+    if (m->asked != NULL && strcmp(m->identity, program_now) == 0)
+        return;
+    const fault failed = job_run(&m->memory, ask_body, &q, &own);
+    if (failed == FAULT_MEMORY) {
+        job_end(own);
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    }
+    job_defer(j, end_job, own);
+    if (failed != FAULT_NONE)
+        job_fail(j, failed, job_error_file(own), job_error_line(own), "%s", job_error_text(own));
+    if (q.answer == NULL || q.identity == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", q.why != NULL ? q.why : "it is gone");
+    job_keep(j, own);
+    job_end(m->asked);
+    m->asked = own;
+    m->identity = q.identity;
+    m->answer = q.answer;
+}
+
+static binary compile(compiler *base, job *j, const program *p, const char *arch,
+                      binary_kind kind) {
+    host_maker *m = (host_maker *)base;
+    assert(kind == BINARY_HOST);
+    (void)kind;
+    (void)arch;
+    const char *why = NULL;
+    const char *program_now = identity_of(j, host_find(j, &why));
+    if (program_now == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why != NULL ? why : "the C++ compiler is gone");
+    pthread_mutex_lock(&m->lock);
+    job_defer(j, unlock, &m->lock);
+    know(m, j, program_now);
+    const host_answer with = copy_answer(j, m->answer);
+    job_keep(j, &m->lock);
+    unlock(&m->lock);
+    return run_compiler(j, &with, p);
+}
+
+static void close_maker(compiler *base) {
+    host_maker *m = (host_maker *)base;
+    job_end(m->asked);
+    pthread_mutex_destroy(&m->lock);
+}
+
+compiler *host_compiler(job *j) {
+    static const compiler_ops ops = {identity, compile, close_maker};
+    host_maker *m = job_alloc(j, sizeof *m);
+    m->base.ops = &ops;
+    m->memory = *job_allocator(j);
+    pthread_mutex_init(&m->lock, NULL);
+    return &m->base;
 }

@@ -1,5 +1,5 @@
 /* The cpu device: the host's compiler, shared objects for binaries, blocks spread over a pool of
-   threads. Takes: what device.h says. Needs: a C++ compiler, for compile alone. */
+   threads. Takes: what device.h says. */
 #include "runtime/clock.h"
 #include "runtime/cpu_block.h"
 #include "runtime/cpu_compile.h"
@@ -18,8 +18,7 @@ typedef struct cpu_device {
     device base;
     job *own; /* holds this struct and all that lives as long */
     device_facts facts;
-    const cpu_compiler *compiler; /* NULL, and why not, where there is none */
-    const char *why;
+    compiler *compiler;
     workers *workers;
     pthread_mutex_t lock; /* guards what follows: launches take turns, loads may enlarge it */
     cpu_blocks **blocks;  /* one for each worker */
@@ -56,7 +55,6 @@ static int64_t system_value(int name, int64_t unit) {
     return value > 0 ? value * unit : 0;
 }
 
-/* Fails where looking for a compiler fails; by then the device is whole but for the compiler. */
 static void make_device(job *own, void *argument) {
     opening *o = argument;
     cpu_device *d = job_alloc(own, sizeof *d);
@@ -68,7 +66,7 @@ static void make_device(job *own, void *argument) {
     d->spare = job_array(own, (size_t)cores, sizeof *d->spare);
     d->facts = (device_facts){
         .device = "cpu",
-        .name = job_print(own, "cpu, %d core%s, no C++ compiler", cores, cores == 1 ? "" : "s"),
+        .name = job_print(own, "cpu, %d core%s", cores, cores == 1 ? "" : "s"),
         .arch = "cpu",
         .multiprocessors = cores,
     };
@@ -78,12 +76,9 @@ static void make_device(job *own, void *argument) {
 #if defined(_SC_LEVEL2_CACHE_SIZE)
     d->facts.l2_cache = system_value(_SC_LEVEL2_CACHE_SIZE, 1);
 #endif
-    pthread_mutex_init(&d->lock, NULL);
+    d->compiler = host_compiler(own);
+    pthread_mutex_init(&d->lock, NULL); /* last: nothing to undo */
     o->made = d;
-    d->compiler = cpu_compiler_find(own, &d->why);
-    if (d->compiler != NULL)
-        d->facts.name = job_print(own, "cpu, %d core%s, %s", cores, cores == 1 ? "" : "s",
-                                  cpu_compiler_name(d->compiler));
 }
 
 static device *open_cpu(job *j, const device_options *options, const char **why) {
@@ -93,13 +88,11 @@ static device *open_cpu(job *j, const device_options *options, const char **why)
         job_fail(j, FAULT_MEMORY, NULL, 0, "the cpu device cannot start its threads");
     job *own;
     const fault failed = job_run(job_allocator(j), make_device, &o, &own);
-    if (failed == FAULT_MEMORY) {
+    if (failed != FAULT_NONE) { /* of memory: there is no other way */
         job_end(own);
         workers_close(o.workers);
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
     }
-    if (failed != FAULT_NONE)
-        o.made->why = job_error(own);
     return &o.made->base;
 }
 
@@ -113,6 +106,7 @@ static void close_cpu(device *base) {
     free_blocks(d, d->blocks);
     free_blocks(d, d->spare);
     workers_close(d->workers);
+    d->compiler->ops->close(d->compiler);
     pthread_mutex_destroy(&d->lock);
     job_end(d->own);
 }
@@ -121,13 +115,10 @@ static const device_facts *facts(const device *base) {
     return &((const cpu_device *)base)->facts;
 }
 
-/* ---- compiling and loading ------------------------------------------------------------------- */
+/* ---- loading ------------------------------------------------------------------- */
 
-static blob compile(device *base, job *j, const program *p) {
-    const cpu_device *d = (cpu_device *)base;
-    if (d->compiler == NULL)
-        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", d->why);
-    return cpu_compile(d->compiler, j, p);
+static compiler *compiler_of(device *base) {
+    return ((cpu_device *)base)->compiler;
 }
 
 static void unload_module(void *what) {
@@ -231,7 +222,8 @@ static function_facts function(device *base, job *j, const module *m, int launch
     (void)j;
     (void)m;
     (void)launch;
-    return (function_facts){.registers = -1, .local_bytes = -1, .blocks_resident = -1};
+    return (function_facts){
+        .registers = -1, .local_bytes = -1, .blocks_resident = -1, .occupancy = -1};
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -334,9 +326,38 @@ static void upload(device *base, job *j, void *to, const void *from, size_t byte
     spread(base, (transfer){.to = to, .from = from, .bytes = bytes});
 }
 
-static void copy(device *base, job *j, void *to, const void *from, size_t bytes, void *stream) {
+typedef struct rows {
+    const device_copy *copy;
+    size_t piece; /* rows */
+} rows;
+
+static void copy_rows(void *argument, int64_t index, int worker) {
+    (void)worker;
+    const rows *r = argument;
+    const device_copy *c = r->copy;
+    const size_t first = (size_t)index * r->piece, left = c->rows - first;
+    const size_t end = first + (left < r->piece ? left : r->piece);
+    for (size_t row = first; row < end; row++)
+        memcpy((char *)c->to + row * c->to_pitch, (const char *)c->from + row * c->from_pitch,
+               c->bytes);
+}
+
+/* Few long rows are cut each, many short ones are handed out by the bunch. */
+static void copy(device *base, job *j, const device_copy *c, void *stream) {
     (void)stream;
-    upload(base, j, to, from, bytes);
+    workers *w = ((cpu_device *)base)->workers;
+    if (c->bytes == 0 || c->rows == 0)
+        return;
+    const size_t pieces = (size_t)workers_count(w) * COPY_PIECES_A_WORKER;
+    if (c->rows < pieces) {
+        for (size_t row = 0; row < c->rows; row++)
+            upload(base, j, (char *)c->to + row * c->to_pitch,
+                   (const char *)c->from + row * c->from_pitch, c->bytes);
+        return;
+    }
+    const size_t least = COPY_PIECE / c->bytes + 1, even = c->rows / pieces;
+    rows r = {.copy = c, .piece = least > even ? least : even};
+    workers_run(w, (int64_t)((c->rows - 1) / r.piece + 1), copy_rows, &r);
 }
 
 static void fill(device *base, job *j, void *to, int byte, size_t bytes) {
@@ -365,7 +386,8 @@ const device_ops device_cpu = {
     .open = open_cpu,
     .close = close_cpu,
     .facts = facts,
-    .compile = compile,
+    .binary = BINARY_HOST,
+    .compiler = compiler_of,
     .load = load,
     .unload = unload,
     .function = function,

@@ -10,27 +10,67 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
+
+enum { STALE_SECONDS = 24 * 60 * 60 };
+static const char prefix[] = "stencilgen-";
+
+static const char *parent_folder(void) {
+    const char *parent = getenv("TMPDIR");
+    return parent != NULL && parent[0] != '\0' ? parent : "/tmp";
+}
+
+static void empty_folder(DIR *folder) {
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        unlinkat(dirfd(folder), entry->d_name, 0);
+}
 
 static void remove_folder(void *what) {
     const scratch *s = what;
     DIR *folder = opendir(s->folder);
     if (folder != NULL) {
-        for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-            unlinkat(dirfd(folder), entry->d_name, 0);
+        empty_folder(folder);
         closedir(folder);
     }
     rmdir(s->folder);
 }
 
+/* Nothing takes a day that happens in such a folder; making a file in it renews its time. */
+static bool is_stale(int file) {
+    struct stat facts;
+    return fstat(file, &facts) == 0 && facts.st_uid == geteuid() &&
+           time(NULL) - facts.st_mtime > STALE_SECONDS;
+}
+
+void scratch_sweep(void) {
+    DIR *parent = opendir(parent_folder());
+    if (parent == NULL)
+        return;
+    for (const struct dirent *entry; (entry = readdir(parent)) != NULL;) {
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0 ||
+            strlen(entry->d_name) != sizeof prefix - 1 + 6)
+            continue;
+        const int file =
+            openat(dirfd(parent), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *folder = file >= 0 && is_stale(file) ? fdopendir(file) : NULL;
+        if (folder != NULL) {
+            empty_folder(folder);
+            unlinkat(dirfd(parent), entry->d_name, AT_REMOVEDIR);
+            closedir(folder);
+        } else if (file >= 0) {
+            close(file);
+        }
+    }
+    closedir(parent);
+}
+
 scratch *scratch_open(job *j) {
-    const char *parent = getenv("TMPDIR");
-    if (parent == NULL || parent[0] == '\0')
-        parent = "/tmp";
+    const char *parent = parent_folder();
     scratch *s = job_alloc(j, sizeof *s);
-    char *folder = job_print(j, "%s/stencilgen-XXXXXX", parent);
+    char *folder = job_print(j, "%s/%sXXXXXX", parent, prefix);
     if (mkdtemp(folder) == NULL)
         job_fail(j, FAULT_IO, parent, 0,
                  "cannot make a temporary folder here: %s; TMPDIR names another place",

@@ -10,6 +10,9 @@ typedef struct scratch {
     const char *folder;
 } scratch;
 
+/* Removes such folders of this user that a killed process left behind a day ago or earlier. */
+void scratch_sweep(void);
+
 scratch *scratch_open(job *);
 void scratch_close(job *, scratch *); /* removes the folder with its files */
 

@@ -1,8 +1,8 @@
-/* The cuda device: a GPU through the driver and NVRTC, behind runtime/device.h.
-   Takes: programs, cubins. Makes: memory, kernels and launches in the GPU's primary context, which
-   the CUDA runtime and PyTorch use as well. Every function makes that context current for its own
-   calls alone, so that any thread may call it and keeps whatever context it had. */
-#include <stdatomic.h>
+/* The cuda device: a GPU through the driver, behind runtime/device.h.
+   Takes: cubins. Makes: memory, kernels and launches in the caller's context, or in the GPU's
+   primary one, which the CUDA runtime and PyTorch use as well. Every function makes that context
+   current for its own calls alone, so that any thread may call it and keeps whatever context it
+   had. */
 #include <stdint.h>
 #include <string.h>
 
@@ -32,11 +32,32 @@ typedef struct opening {
     cuda *result;
 } opening;
 
-/* The GPU of the wanted index, or NULL and *why. */
-static const char *find_gpu(cuda *d, job *j, int index) {
+/* The GPU of a context, which is the caller's own. */
+static cu_result adopt(cuda *d, void *context) {
+    bool pushed;
+    d->context = context;
+    d->adopted = true;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code != CU_OK)
+        return code;
+    code = d->driver.context_device(&d->number);
+    cuda_leave(d, pushed);
+    return code;
+}
+
+/* The GPU of the caller's context or else of the wanted index; returns what stands against it, or
+   NULL. */
+static const char *find_gpu(cuda *d, job *j, const device_options *options) {
     const cuda_driver *driver = &d->driver;
+    const int index = options->index;
     int count = 0;
     cu_result code = driver->init(0);
+    if (code == CU_OK && options->cuda_context != NULL) {
+        code = adopt(d, options->cuda_context);
+        return code == CU_OK ? NULL
+                             : job_print(j, "the given CUDA context cannot be used: %s",
+                                         cuda_error(driver, j, code));
+    }
     if (code == CU_OK)
         code = driver->device_count(&count);
     if (code == CU_OK && count == 0)
@@ -63,6 +84,7 @@ static cu_result ask_facts(cuda *d, job *j) {
     } wanted[] = {
         {CU_DEVICE_MULTIPROCESSORS, &d->facts.multiprocessors},
         {CU_DEVICE_L2_CACHE_SIZE, &l2_cache},
+        {CU_DEVICE_THREADS_PER_MULTIPROCESSOR, &d->threads_per_multiprocessor},
         {CU_DEVICE_CAPABILITY_MAJOR, &major},
         {CU_DEVICE_CAPABILITY_MINOR, &minor},
     };
@@ -86,15 +108,14 @@ static void open_body(job *j, void *argument) {
     cuda *d = job_alloc(j, sizeof *d);
     d->base.ops = &device_cuda;
     d->memory = *job_allocator(j);
-    const char *path = o->options->nvrtc;
-    d->nvrtc_given = path != NULL ? job_copy(j, path, strlen(path)) : NULL;
+    d->nvrtc = o->options->nvrtc;
     if (!cuda_driver_open(j, &d->driver, &o->why))
         return;
-    o->why = find_gpu(d, j, o->options->index);
+    o->why = find_gpu(d, j, o->options);
     if (o->why != NULL)
         return;
     cu_result code = ask_facts(d, j);
-    if (code == CU_OK)
+    if (code == CU_OK && !d->adopted)
         code = d->driver.context_retain(&d->context, d->number); /* last: nothing to undo */
     if (code == CU_OK)
         o->result = d;
@@ -125,13 +146,17 @@ static void cuda_close(device *base) {
     cuda *d = (cuda *)base;
     if (d == NULL)
         return;
-    nvrtc_close(atomic_load(&d->nvrtc));
-    (void)d->driver.context_release(d->number);
+    if (!d->adopted)
+        (void)d->driver.context_release(d->number);
     job_end(d->own);
 }
 
 static const device_facts *cuda_facts(const device *base) {
     return &((const cuda *)base)->facts;
+}
+
+static compiler *cuda_compiler(device *base) {
+    return ((cuda *)base)->nvrtc;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -144,12 +169,13 @@ static void *cuda_alloc(device *base, job *j, size_t bytes) {
     cuda *d = (cuda *)base;
     cu_pointer memory = 0;
     size_t unused = 0, total = 0;
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
         code = d->driver.memory_alloc(&memory, bytes > 0 ? bytes : 1);
         if (code != CU_OK)
             (void)d->driver.memory_info(&unused, &total);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     if (code != CU_OK)
         job_fail(j, FAULT_DEVICE, NULL, 0,
@@ -160,9 +186,10 @@ static void *cuda_alloc(device *base, job *j, size_t bytes) {
 
 static void cuda_free(device *base, void *memory) {
     cuda *d = (cuda *)base;
-    if (memory != NULL && cuda_enter(d) == CU_OK) {
+    bool pushed;
+    if (memory != NULL && cuda_enter(d, &pushed) == CU_OK) {
         (void)d->driver.memory_free(address(memory));
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
 }
 
@@ -170,10 +197,11 @@ static void cuda_upload(device *base, job *j, void *to, const void *from, size_t
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
         code = d->driver.upload(address(to), from, bytes);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     must_move(d, j, code, bytes, "to the GPU");
 }
@@ -182,35 +210,62 @@ static void cuda_download(device *base, job *j, void *to, const void *from, size
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
         code = d->driver.download(to, address(from), bytes);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     must_move(d, j, code, bytes, "from the GPU");
 }
 
-static void cuda_copy(device *base, job *j, void *to, const void *from, size_t bytes,
-                      void *stream) {
+static cu_result copy_row(cuda *d, const device_copy *c, size_t row, void *stream) {
+    return d->driver.copy(address(c->to) + row * c->to_pitch,
+                          address(c->from) + row * c->from_pitch, c->bytes, stream);
+}
+
+/* The driver takes rows whose distance it does not like, or that is beyond its limit, only one at a
+   time. */
+static cu_result copy_rows(cuda *d, const device_copy *c, void *stream) {
+    const cu_copy_rows whole = {.srcMemoryType = CU_MEMORY_DEVICE,
+                                .srcDevice = address(c->from),
+                                .srcPitch = c->from_pitch,
+                                .dstMemoryType = CU_MEMORY_DEVICE,
+                                .dstDevice = address(c->to),
+                                .dstPitch = c->to_pitch,
+                                .WidthInBytes = c->bytes,
+                                .Height = c->rows};
+    cu_result code = d->driver.copy_rows(&whole, stream);
+    if (code != CU_INVALID_VALUE)
+        return code;
+    code = CU_OK;
+    for (size_t row = 0; code == CU_OK && row < c->rows; row++)
+        code = copy_row(d, c, row, stream);
+    return code;
+}
+
+static void cuda_copy(device *base, job *j, const device_copy *c, void *stream) {
     cuda *d = (cuda *)base;
-    if (bytes == 0)
+    bool pushed;
+    if (c->bytes == 0 || c->rows == 0)
         return;
-    cu_result code = cuda_enter(d);
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
-        code = d->driver.copy(address(to), address(from), bytes, stream);
-        cuda_leave(d);
+        code = c->rows == 1 ? copy_row(d, c, 0, stream) : copy_rows(d, c, stream);
+        cuda_leave(d, pushed);
     }
-    must_move(d, j, code, bytes, "within the GPU");
+    must_move(d, j, code, c->bytes * c->rows, "within the GPU");
 }
 
 static void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
         code = d->driver.fill(address(to), (unsigned char)byte, bytes);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     cuda_must(d, j, code, "filling memory");
 }
@@ -219,10 +274,11 @@ static void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
 
 static void cuda_synchronize(device *base, job *j, void *stream) {
     cuda *d = (cuda *)base;
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
         code = d->driver.stream_synchronize(stream);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     cuda_must(d, j, code, "waiting for the GPU");
 }
@@ -235,18 +291,20 @@ typedef struct timer {
 static void destroy_timer(void *argument) {
     timer *t = argument;
     cuda *d = t->device;
-    if (cuda_enter(d) != CU_OK)
+    bool pushed;
+    if (cuda_enter(d, &pushed) != CU_OK)
         return;
     if (t->start != NULL)
         (void)d->driver.event_destroy(t->start);
     if (t->stop != NULL)
         (void)d->driver.event_destroy(t->stop);
-    cuda_leave(d);
+    cuda_leave(d, pushed);
 }
 
 static cu_result start_timer(timer *t) {
     const cuda_driver *driver = &t->device->driver;
-    cu_result code = cuda_enter(t->device);
+    bool pushed;
+    cu_result code = cuda_enter(t->device, &pushed);
     if (code != CU_OK)
         return code;
     code = driver->event_create(&t->start, CU_EVENT_FLAGS_DEFAULT);
@@ -254,13 +312,14 @@ static cu_result start_timer(timer *t) {
         code = driver->event_create(&t->stop, CU_EVENT_FLAGS_DEFAULT);
     if (code == CU_OK)
         code = driver->event_record(t->start, NULL);
-    cuda_leave(t->device);
+    cuda_leave(t->device, pushed);
     return code;
 }
 
 static cu_result stop_timer(timer *t, float *milliseconds) {
     const cuda_driver *driver = &t->device->driver;
-    cu_result code = cuda_enter(t->device);
+    bool pushed;
+    cu_result code = cuda_enter(t->device, &pushed);
     if (code != CU_OK)
         return code;
     code = driver->event_record(t->stop, NULL);
@@ -268,7 +327,7 @@ static cu_result stop_timer(timer *t, float *milliseconds) {
         code = driver->event_synchronize(t->stop);
     if (code == CU_OK)
         code = driver->event_elapsed(milliseconds, t->start, t->stop);
-    cuda_leave(t->device);
+    cuda_leave(t->device, pushed);
     return code;
 }
 
@@ -295,7 +354,8 @@ const device_ops device_cuda = {
     .open = cuda_open,
     .close = cuda_close,
     .facts = cuda_facts,
-    .compile = cuda_compile,
+    .binary = BINARY_CUBIN,
+    .compiler = cuda_compiler,
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,

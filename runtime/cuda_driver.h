@@ -18,14 +18,35 @@ typedef struct cu_event_object *cu_event;
 typedef int cu_device_attribute;
 typedef int cu_function_attribute;
 typedef int cu_jit_option;
+typedef int cu_memory_type;
+typedef struct cu_array_object *cu_array;
+
+/* A copy of rows (CUDA_MEMCPY2D). Offsets, arrays and host addresses are of no use here and 0. */
+typedef struct cu_copy_rows {
+    size_t srcXInBytes, srcY;
+    cu_memory_type srcMemoryType;
+    const void *srcHost;
+    cu_pointer srcDevice;
+    cu_array srcArray;
+    size_t srcPitch;
+    size_t dstXInBytes, dstY;
+    cu_memory_type dstMemoryType;
+    void *dstHost;
+    cu_pointer dstDevice;
+    cu_array dstArray;
+    size_t dstPitch;
+    size_t WidthInBytes, Height;
+} cu_copy_rows;
 #endif
 
 enum {
     CU_OK = 0,
+    CU_INVALID_VALUE = 1,
     CU_NO_DEVICE = 100,
 
     CU_DEVICE_MULTIPROCESSORS = 16,
     CU_DEVICE_L2_CACHE_SIZE = 38,
+    CU_DEVICE_THREADS_PER_MULTIPROCESSOR = 39,
     CU_DEVICE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_CAPABILITY_MINOR = 76,
 
@@ -35,6 +56,8 @@ enum {
 
     CU_JIT_OPTION_ERROR_LOG = 5,
     CU_JIT_OPTION_ERROR_LOG_BYTES = 6,
+
+    CU_MEMORY_DEVICE = 2,
 
     CU_EVENT_FLAGS_DEFAULT = 0,
 };
@@ -54,6 +77,8 @@ enum {
     F(context_release, cuDevicePrimaryCtxRelease_v2, (cu_device))                                  \
     F(context_push, cuCtxPushCurrent_v2, (cu_context))                                             \
     F(context_pop, cuCtxPopCurrent_v2, (cu_context *))                                             \
+    F(context_current, cuCtxGetCurrent, (cu_context *))                                            \
+    F(context_device, cuCtxGetDevice, (cu_device *))                                               \
     F(module_load, cuModuleLoadDataEx,                                                             \
       (cu_module *, const void *image, unsigned options, cu_jit_option *, void **values))          \
     F(module_unload, cuModuleUnload, (cu_module))                                                  \
@@ -72,6 +97,7 @@ enum {
     F(upload, cuMemcpyHtoD_v2, (cu_pointer to, const void *from, size_t bytes))                    \
     F(download, cuMemcpyDtoH_v2, (void *to, cu_pointer from, size_t bytes))                        \
     F(copy, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_stream))       \
+    F(copy_rows, cuMemcpy2DAsync_v2, (const cu_copy_rows *, cu_stream))                            \
     F(fill, cuMemsetD8_v2, (cu_pointer to, unsigned char byte, size_t bytes))                      \
     F(stream_synchronize, cuStreamSynchronize, (cu_stream))                                        \
     F(event_create, cuEventCreate, (cu_event *, unsigned flags))                                   \

@@ -1,5 +1,5 @@
-/* Binaries on the cuda device. Takes: programs and the cubins NVRTC makes of them. Makes: loaded
-   kernels with their facts, and launches. */
+/* Binaries on the cuda device. Takes: programs and the cubins that NVRTC makes of them. Makes:
+   loaded kernels with their facts, and launches. */
 #include <assert.h>
 #include <string.h>
 
@@ -26,32 +26,13 @@ enum {
     PLAIN_SHARED_BYTES = 48 * 1024, /* beyond it a kernel must ask */
 };
 
-/* Threads that compile at the same time may both open NVRTC; one of them closes its own again. */
-static nvrtc *compiler(cuda *d, job *j) {
-    nvrtc *open = atomic_load(&d->nvrtc);
-    if (open != NULL)
-        return open;
-    const char *why = NULL;
-    nvrtc *mine = nvrtc_open(j, d->nvrtc_given, &why);
-    if (mine == NULL)
-        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
-    if (atomic_compare_exchange_strong(&d->nvrtc, &open, mine))
-        return mine;
-    nvrtc_close(mine);
-    return open;
-}
-
-blob cuda_compile(device *base, job *j, const program *p) {
-    cuda *d = (cuda *)base;
-    return nvrtc_compile(compiler(d, j), j, p, p->target, false).binary;
-}
-
 static void unload_module(void *argument) {
     module *m = argument;
     cuda *d = m->device;
-    if (m->handle != NULL && cuda_enter(d) == CU_OK) {
+    bool pushed;
+    if (m->handle != NULL && cuda_enter(d, &pushed) == CU_OK) {
         (void)d->driver.module_unload(m->handle);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     d->memory.resize(d->memory.user, m, m->bytes, 0);
 }
@@ -72,11 +53,12 @@ static module *new_module(cuda *d, job *j, const program *p) {
 static cu_result load_image(cuda *d, module *m, blob binary, char *log) {
     cu_jit_option options[] = {CU_JIT_OPTION_ERROR_LOG, CU_JIT_OPTION_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LINK_LOG_BYTES};
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)
         return code;
     code = d->driver.module_load(&m->handle, binary.data, 2, options, values);
-    cuda_leave(d);
+    cuda_leave(d, pushed);
     return code;
 }
 
@@ -87,7 +69,8 @@ static cu_result load_kernel(cuda *d, cu_module from, const program_launch *l, k
     for (int axis = 0; axis < 3; axis++)
         k->block[axis] = (unsigned)l->block[axis];
     k->shared_bytes = (unsigned)l->shared_bytes;
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)
         return code;
     code = driver->module_function(&k->function, from, l->entry);
@@ -98,7 +81,7 @@ static cu_result load_kernel(cuda *d, cu_module from, const program_launch *l, k
         code = driver->function_get(&k->registers, CU_FUNCTION_REGISTERS, k->function);
     if (code == CU_OK)
         code = driver->function_get(&k->local_bytes, CU_FUNCTION_LOCAL_BYTES, k->function);
-    cuda_leave(d);
+    cuda_leave(d, pushed);
     return code;
 }
 
@@ -136,12 +119,14 @@ function_facts cuda_function(device *base, job *j, const module *m, int launch) 
     const kernel *k = &m->kernels[launch];
     const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
     function_facts facts = {.registers = k->registers, .local_bytes = k->local_bytes};
-    cu_result code = cuda_enter(d);
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
     if (code == CU_OK) {
         code = d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     cuda_must(d, j, code, "asking how many blocks fit a multiprocessor");
+    facts.occupancy = (double)facts.blocks_resident * threads / d->threads_per_multiprocessor;
     return facts;
 }
 
@@ -153,12 +138,13 @@ fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[
     (void)bytes;
     const kernel *k = &m->kernels[launch];
     void *pointers[] = {(void *)arguments}; /* the driver copies what it points to */
-    *code = cuda_enter(d);
+    bool pushed;
+    *code = cuda_enter(d, &pushed);
     if (*code == CU_OK) {
         *code = d->driver.launch(k->function, (unsigned)grid[0], (unsigned)grid[1],
                                  (unsigned)grid[2], k->block[0], k->block[1], k->block[2],
                                  k->shared_bytes, stream, pointers, NULL);
-        cuda_leave(d);
+        cuda_leave(d, pushed);
     }
     return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
 }

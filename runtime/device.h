@@ -1,12 +1,10 @@
 /* Devices behind one table of functions; nothing above it asks which it has.
-   Takes: CUDA source or a binary. Makes: memory, loaded kernels, launches, times.
+   Takes: binaries. Makes: memory, loaded kernels, launches, times.
    All fail through the job they are given; those without one return nothing to fail with. */
 #ifndef SG_RUNTIME_DEVICE_H
 #define SG_RUNTIME_DEVICE_H
 
-#include "base/job.h"
-#include "base/program.h"
-#include "runtime/digest.h"
+#include "runtime/binary.h"
 
 typedef struct device device;
 typedef struct module module; /* a loaded binary */
@@ -20,12 +18,22 @@ typedef struct device_facts {
 
 typedef struct function_facts {
     int registers, local_bytes, blocks_resident; /* −1 where the device has no such thing */
+    double occupancy; /* resident threads over the most a multiprocessor holds; likewise */
 } function_facts;
 
 typedef struct device_options {
     int index, threads;
-    const char *nvrtc;
+    compiler *nvrtc;    /* outlives the device */
+    void *cuda_context; /* the caller's CUcontext to work in, or NULL */
 } device_options;
+
+/* `rows` runs of `bytes` each, which must not overlap. */
+typedef struct device_copy {
+    void *to;
+    const void *from;
+    size_t bytes, rows;
+    size_t to_pitch, from_pitch; /* bytes from a row to the next; at least `bytes` */
+} device_copy;
 
 typedef struct device_ops {
     const char *name; /* "cuda", "cpu" */
@@ -35,9 +43,11 @@ typedef struct device_ops {
     void (*close)(device *);
     const device_facts *(*facts)(const device *);
 
-    /* Source to binary. `blob` lives in the job. */
-    blob (*compile)(device *, job *, const program *);
-    /* Binary to launchable kernels, one for each launch of the program. */
+    binary_kind binary; /* what it loads */
+    /* What makes it; valid as long as the device. */
+    compiler *(*compiler)(device *);
+    /* Binary to launchable kernels, one for each launch of the program. FAULT_DEVICE, with the
+       driver's code in the text, where it is refused. */
     module *(*load)(device *, job *, const program *, blob);
     void (*unload)(device *, module *);
     function_facts (*function)(device *, job *, const module *, int launch);
@@ -51,7 +61,7 @@ typedef struct device_ops {
     void (*free)(device *, void *);
     void (*upload)(device *, job *, void *to, const void *from, size_t bytes);
     void (*download)(device *, job *, void *to, const void *from, size_t bytes);
-    void (*copy)(device *, job *, void *to, const void *from, size_t bytes, void *stream);
+    void (*copy)(device *, job *, const device_copy *, void *stream); /* asynchronous */
     void (*fill)(device *, job *, void *to, int byte, size_t bytes);
     void (*synchronize)(device *, job *, void *stream);
 

@@ -3,8 +3,9 @@
    where it was found and why there, or the cure. */
 #include "base/text.h"
 #include "runtime/context.h"
-#include "runtime/cpu_compile.h"
+#include "runtime/cpu_host.h"
 #include "runtime/cuda_driver.h"
+#include "runtime/nvrtc.h"
 
 #include <string.h>
 
@@ -83,12 +84,12 @@ static void examine_nvrtc(job *j, const examination *e) {
 
 static void examine_compiler(job *j, const examination *e) {
     const char *why = NULL;
-    const cpu_compiler *c = cpu_compiler_find(j, &why);
-    if (c == NULL)
+    const host_program p = host_find(j, &why);
+    const host_answer *a = p.path != NULL ? host_ask(j, p, &why) : NULL;
+    if (a == NULL)
         report(e, "host compiler", false, why);
     else
-        report(e, "host compiler", true,
-               job_print(j, "%s, %s, %s", cpu_compiler_name(c), c->path, c->reason));
+        report(e, "host compiler", true, job_print(j, "%s, %s, %s", a->name, p.path, p.reason));
 }
 
 /* Asks sg_open itself, so that the answer cannot differ from what a program gets. */

@@ -83,15 +83,16 @@ typedef struct compilation {
 static void compile(job *j, void *argument) {
     compilation *c = argument;
     const program *p = c->kernel->program;
-    nvrtc *n = context_nvrtc(j, c->kernel->context);
-    const nvrtc_result r = nvrtc_compile(n, j, p, p->target, c->kind == SG_BINARY_PTX);
-    c->result = (sg_binary){.data = r.binary.data,
-                            .size = r.binary.size,
+    compiler *n = c->kernel->context->nvrtc;
+    const binary_kind kind = c->kind == SG_BINARY_PTX ? BINARY_PTX : BINARY_CUBIN;
+    const binary r = n->ops->compile(n, j, p, p->target, kind);
+    c->result = (sg_binary){.data = r.data.data,
+                            .size = r.data.size,
                             .registers = r.registers,
                             .shared_bytes = r.shared_bytes,
                             .local_bytes = r.local_bytes,
                             .seconds = r.seconds,
-                            .compiler = nvrtc_version(n)};
+                            .compiler = r.compiler};
 }
 
 static void write_binary(job *j, void *argument) {

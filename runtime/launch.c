@@ -192,11 +192,13 @@ typedef struct steps {
     int *final;
 } steps;
 
-/* Copies the cells, not what lies between rows, in runs as long as both arrays have them. */
+/* Copies the cells, not what lies between them: runs of cells as long as both arrays have them, as
+   rows along the next axis, and along the one after it too where the distances allow. Strides below
+   zero leave rows of one run each. */
 static void copy_cells(job *j, const steps *s, const launch *l, const launch_grid *from,
                        const launch_grid *to) {
     device *d = s->kernel->context->device;
-    const size_t element = s->kernel->program->element_bytes;
+    const int64_t element = s->kernel->program->element_bytes;
     int64_t run = 1, count[3] = {1, 1, 1};
     int axis = 0;
     for (; axis < PROGRAM_AXES; axis++) {
@@ -204,14 +206,26 @@ static void copy_cells(job *j, const steps *s, const launch *l, const launch_gri
             break;
         run *= l->size[axis];
     }
-    for (; axis < PROGRAM_AXES; axis++)
-        count[axis] = l->size[axis];
+    device_copy c = {.bytes = (size_t)(run * element), .rows = 1};
+    for (int a = axis; a < PROGRAM_AXES; a++)
+        count[a] = l->size[a];
+    if (axis < PROGRAM_AXES && from->stride[axis] > 0 && to->stride[axis] > 0) {
+        c.rows = (size_t)count[axis];
+        c.from_pitch = (size_t)(from->stride[axis] * element);
+        c.to_pitch = (size_t)(to->stride[axis] * element);
+        const int next = axis + 1;
+        if (next < PROGRAM_AXES && from->stride[next] == count[axis] * from->stride[axis] &&
+            to->stride[next] == count[axis] * to->stride[axis]) {
+            c.rows *= (size_t)count[next];
+            count[next] = 1;
+        }
+        count[axis] = 1;
+    }
     for (int64_t z = 0; z < count[2]; z++)
         for (int64_t y = 0; y < count[1]; y++) {
-            const int64_t f = y * from->stride[1] + z * from->stride[2];
-            const int64_t t = y * to->stride[1] + z * to->stride[2];
-            d->ops->copy(d, j, to->data + t * (int64_t)element, from->data + f * (int64_t)element,
-                         (size_t)run * element, s->stream);
+            c.from = from->data + (y * from->stride[1] + z * from->stride[2]) * element;
+            c.to = to->data + (y * to->stride[1] + z * to->stride[2]) * element;
+            d->ops->copy(d, j, &c, s->stream);
         }
 }
 

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <link.h>
 #include <stdlib.h>
@@ -11,12 +12,15 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "runtime/loader_system.h"
 
 typedef struct search {
     job *job;
     const library_wanted *wanted;
     library *found;
     const char *trouble; /* why the first candidate that exists was passed over, or NULL */
+    const char *conf;    /* ld.so.conf where files are only looked at; NULL where they are opened */
+    const char *const *folders; /* that it names, once that is known */
 } search;
 
 void *library_symbol(const library *l, const char *name) {
@@ -48,11 +52,46 @@ static bool accept_handle(search *s, void *handle, const char *name, const char 
         dlclose(handle);
         return false;
     }
+    if (s->conf != NULL) {
+        dlclose(handle);
+        handle = NULL;
+    }
     *s->found = (library){.handle = handle, .path = path, .reason = reason};
     return true;
 }
 
+/* Whether a file is a library for this processor's word size: a system for two has both. */
+static bool looks_right(const char *path) {
+    unsigned char head[EI_NIDENT];
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool whole = read(file, head, sizeof head) == (ssize_t)sizeof head;
+    close(file);
+    return whole && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+           head[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+}
+
+static bool look_at(search *s, const char *path, const char *reason) {
+    if (!looks_right(path))
+        return false;
+    *s->found = (library){.path = path, .reason = reason};
+    return true;
+}
+
+/* A name without a folder, where the system's loader would look for it. */
+static bool look_around(search *s, const char *name, const char *reason) {
+    if (s->folders == NULL)
+        s->folders = loader_folders(s->job, s->conf);
+    for (const char *const *f = s->folders; *f != NULL; f++)
+        if (look_at(s, job_print(s->job, "%s/%s", *f, name), reason))
+            return true;
+    return false;
+}
+
 static bool try_name(search *s, const char *name, const char *reason) {
+    if (s->conf != NULL)
+        return (strchr(name, '/') != NULL ? look_at : look_around)(s, name, reason);
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle != NULL)
         return accept_handle(s, handle, name, reason);
@@ -63,8 +102,8 @@ static bool try_name(search *s, const char *name, const char *reason) {
     return false;
 }
 
-static bool try_loaded(search *s) {
-    for (const char *const *name = s->wanted->names; *name != NULL; name++) {
+static bool try_loaded(search *s, const char *const *names) {
+    for (const char *const *name = names; *name != NULL; name++) {
         void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
         if (handle != NULL && accept_handle(s, handle, *name, "already loaded by this process"))
             return true;
@@ -210,6 +249,24 @@ static bool try_given(search *s, const char *path, const char *giver, const char
     return false;
 }
 
+static bool try_all(search *s) {
+    return try_loaded(s, s->wanted->names) || (s->wanted->toolkit && try_toolkit(s)) ||
+           try_system(s) || (s->wanted->toolkit && (try_python(s) || try_fetched(s)));
+}
+
+bool library_find(job *j, const library_wanted *w, const char *path, const char *conf,
+                  library *out) {
+    search s = {.job = j, .wanted = w, .found = out, .conf = conf};
+    if (path == NULL || path[0] == '\0')
+        path = variable(w->variable);
+    if (path == NULL)
+        return try_all(&s);
+    if (strcmp(path, "none") == 0)
+        return false;
+    const char *const names[] = {path, NULL};
+    return try_loaded(&s, names) || try_name(&s, path, "given");
+}
+
 bool library_open(job *j, const library_wanted *w, const char *path, library *out,
                   const char **why) {
     assert(w->names[0] != NULL);
@@ -218,8 +275,7 @@ bool library_open(job *j, const library_wanted *w, const char *path, library *ou
         return try_given(&s, path, "the caller", why);
     if (variable(w->variable) != NULL)
         return try_given(&s, variable(w->variable), w->variable, why);
-    if (try_loaded(&s) || (w->toolkit && try_toolkit(&s)) || try_system(&s) ||
-        (w->toolkit && (try_python(&s) || try_fetched(&s))))
+    if (try_all(&s))
         return true;
     if (s.trouble != NULL)
         *why = job_print(j, "%s was not found (passed over: %s): %s", w->title, s.trouble, w->cure);

@@ -30,6 +30,12 @@ bool library_open(job *, const library_wanted *, const char *path, library *out,
 
 void *library_symbol(const library *, const char *name);
 
+/* The file that library_open would take, told from names alone: nothing is opened but what tells
+   where the system's loader looks, and `out` has no handle. A guess: a library that turns out to be
+   of no use is passed over only when it is opened. `conf` is loader_conf but for tests. False where
+   nothing is found. */
+bool library_find(job *, const library_wanted *, const char *path, const char *conf, library *out);
+
 /* Opens `name` from the folder of a library if it is there, so that the library finds it when it
    opens it by its bare name. */
 void library_preload_beside(job *, const library *, const char *name);

@@ -89,7 +89,8 @@ static void update(job *j, void *argument) {
 
 static void copy(job *j, void *argument) {
     const measurement *m = argument;
-    m->device->ops->copy(m->device, j, m->to, m->from, m->half, NULL);
+    const device_copy all = {.to = m->to, .from = m->from, .bytes = m->half, .rows = 1};
+    m->device->ops->copy(m->device, j, &all, NULL);
 }
 
 static int by_size(const void *a, const void *b) {

@@ -2,13 +2,17 @@
    registers and memory. The declarations are ours: no CUDA header is needed. */
 #include "runtime/nvrtc.h"
 
+#include <assert.h>
 #include <ctype.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "runtime/clock.h"
+#include "runtime/file_facts.h"
 #include "runtime/loader.h"
+#include "runtime/loader_system.h"
 
 typedef int nvrtc_code; /* nvrtcResult */
 typedef struct program_handle *nvrtc_program;
@@ -37,6 +41,7 @@ struct nvrtc {
 #undef MEMBER
     job *memory; /* of this struct and its texts */
     library library;
+    const char *file; /* its identity, or NULL */
     const char *version_text;
     int *supported; /* architectures: 75, 80, … */
     int supported_count;
@@ -92,6 +97,7 @@ static void open_body(job *j, void *argument) {
     memcpy(&n->member, &address, sizeof address);
     NVRTC_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
+    n->file = file_identity(j, n->library.path);
     ask_version(j, n);
     o->result = n;
 }
@@ -197,7 +203,7 @@ static int greatest(const char *report, const char *unit, int none) {
 
 /* The assembler's own words, asked for with -v, are the same in every release since 11, which the
    layout of a cubin is not. Of several kernels the greatest figure counts. */
-static void read_report(nvrtc_result *r, const char *log) {
+static void read_report(binary *r, const char *log) {
     r->registers = greatest(log, " registers", -1);
     const int absent = r->registers < 0 ? -1 : 0; /* without shared memory the report omits it */
     r->shared_bytes = greatest(log, " bytes smem", absent);
@@ -221,13 +227,21 @@ static noreturn void fail_with_log(compilation *c, nvrtc_code code, const char *
              code, log);
 }
 
-nvrtc_result nvrtc_compile(nvrtc *n, job *j, const program *p, const char *arch, bool ptx) {
+/* What is the same for every architecture; further ones follow it. */
+static const char *const fixed_options[] = {
+    [BINARY_CUBIN] = "--ptxas-options=-v",
+    [BINARY_PTX] = NULL,
+};
+static const char standard[] = "--std=c++17";
+
+static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
     check_arch(n, j, arch);
-    const char *options[3] = {"--std=c++17"};
+    const bool ptx = kind == BINARY_PTX;
+    const char *options[3] = {standard};
     int count = 1;
     options[count++] = job_print(j, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", arch + 3);
-    if (!ptx)
-        options[count++] = "--ptxas-options=-v";
+    if (fixed_options[kind] != NULL)
+        options[count++] = fixed_options[kind];
 
     compilation *c = job_alloc(j, sizeof *c);
     *c = (compilation){.nvrtc = n, .job = j};
@@ -238,12 +252,83 @@ nvrtc_result nvrtc_compile(nvrtc *n, job *j, const program *p, const char *arch,
     const nvrtc_code code = n->compile(c->program, count, options);
     if (code != 0)
         fail_with_log(c, code, arch);
-    nvrtc_result r = {.registers = -1, .shared_bytes = -1, .local_bytes = -1};
-    r.binary = read_binary(c, ptx);
+    binary r = {.kind = kind, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
+    r.data = read_binary(c, ptx);
     r.seconds = clock_seconds() - start;
+    r.compiler = job_copy(j, n->version_text, strlen(n->version_text));
     if (!ptx)
         read_report(&r, read_log(c));
     job_keep(j, c);
     destroy_program(c);
     return r;
+}
+
+/* ---- the compiler ---------------------------------------------------------------------------- */
+
+typedef struct nvrtc_maker {
+    compiler base;
+    const char *path;     /* the caller's or NULL */
+    pthread_mutex_t lock; /* guards what follows */
+    nvrtc *open;          /* NULL until the first compilation */
+} nvrtc_maker;
+
+static void unlock(void *lock) {
+    pthread_mutex_unlock(lock);
+}
+
+/* The first thread opens it while the others wait. One that does not find it leaves the next to
+   look again. */
+static nvrtc *opened(nvrtc_maker *m, job *j) {
+    const char *why = NULL;
+    pthread_mutex_lock(&m->lock);
+    job_defer(j, unlock, &m->lock);
+    if (m->open == NULL)
+        m->open = nvrtc_open(j, m->path, &why);
+    nvrtc *n = m->open;
+    job_keep(j, &m->lock);
+    unlock(&m->lock);
+    if (n == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
+    return n;
+}
+
+/* Of the library that is open, whatever has become of its file since; else of the one that would
+   be opened. */
+static const char *identity(compiler *base, job *j, binary_kind kind) {
+    nvrtc_maker *m = (nvrtc_maker *)base;
+    assert(kind == BINARY_CUBIN || kind == BINARY_PTX);
+    pthread_mutex_lock(&m->lock);
+    const nvrtc *n = m->open;
+    pthread_mutex_unlock(&m->lock);
+    library found;
+    const char *file = NULL;
+    if (n != NULL)
+        file = n->file;
+    else if (library_find(j, &wanted, m->path, loader_conf, &found))
+        file = file_identity(j, found.path);
+    if (file == NULL)
+        return NULL;
+    return job_print(j, "NVRTC %s; %s %s", file, standard,
+                     fixed_options[kind] != NULL ? fixed_options[kind] : "");
+}
+
+static binary compile(compiler *base, job *j, const program *p, const char *arch,
+                      binary_kind kind) {
+    assert(kind == BINARY_CUBIN || kind == BINARY_PTX);
+    return compile_with(opened((nvrtc_maker *)base, j), j, p, arch, kind);
+}
+
+static void close_maker(compiler *base) {
+    nvrtc_maker *m = (nvrtc_maker *)base;
+    nvrtc_close(m->open);
+    pthread_mutex_destroy(&m->lock);
+}
+
+compiler *nvrtc_compiler(job *j, const char *path) {
+    static const compiler_ops ops = {identity, compile, close_maker};
+    nvrtc_maker *m = job_alloc(j, sizeof *m);
+    m->path = path != NULL ? job_copy(j, path, strlen(path)) : NULL;
+    m->base.ops = &ops;
+    pthread_mutex_init(&m->lock, NULL);
+    return &m->base;
 }

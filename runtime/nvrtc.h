@@ -4,25 +4,20 @@
 #ifndef SG_RUNTIME_NVRTC_H
 #define SG_RUNTIME_NVRTC_H
 
-#include "runtime/device.h"
+#include "runtime/binary.h"
 
+/* Makes BINARY_CUBIN and BINARY_PTX. In the job, to be closed before it ends; costs nothing until
+   it is used: NVRTC is opened by the first compilation. `path` may be NULL. */
+compiler *nvrtc_compiler(job *, const char *path);
+
+/* For who wants to know what would be used: NULL, with *why a sentence that names the cure, where
+   there is none. */
 typedef struct nvrtc nvrtc;
-
-/* NULL, with *why a sentence that names the cure, where none is found. `path` may be NULL. */
 nvrtc *nvrtc_open(job *, const char *path, const char **why);
 void nvrtc_close(nvrtc *);
 
 const char *nvrtc_path(const nvrtc *);    /* the library's file */
 const char *nvrtc_version(const nvrtc *); /* "NVRTC 13.0" */
 const char *nvrtc_reason(const nvrtc *);  /* which step of the search found it */
-
-typedef struct nvrtc_result {
-    blob binary;                              /* in the job */
-    int registers, shared_bytes, local_bytes; /* of a cubin; −1 unknown */
-    double seconds;
-} nvrtc_result;
-
-/* Fails with FAULT_COMPILER and the whole log. `arch` is "sm_90". Thread safe. */
-nvrtc_result nvrtc_compile(nvrtc *, job *, const program *, const char *arch, bool ptx);
 
 #endif

@@ -86,8 +86,9 @@ typedef struct sg_options {
     int device_index;   /* which GPU, as the driver counts */
     const char *nvrtc;  /* path of the NVRTC library; else SG_NVRTC, else searched for */
     int threads;        /* of the cpu device and of checks; 0: one a core */
-    void *cuda_context; /* a CUcontext to work in, which is the caller's and outlives ours; NULL:
-                           the GPU's primary one, which the CUDA runtime and PyTorch use too */
+    void *cuda_context; /* a CUcontext to work in, on its GPU; it is the caller's and outlives ours.
+                           NULL: the GPU's primary one, which the CUDA runtime and PyTorch use too
+                         */
     const char *cache;  /* folder of the binaries' cache, "none" to do without; NULL: SG_CACHE, else
                            stencilgen in XDG_CACHE_HOME, else in ~/.cache */
     int64_t cache_bytes; /* it is kept below this; 0: 512 MiB */
@@ -112,7 +113,7 @@ SG_API const char *sg_error(const sg_context *);
 typedef struct sg_device_info {
     size_t struct_size;
     const char *device;  /* "cuda", "cpu" or "none" */
-    const char *name;    /* "NVIDIA H100 80GB HBM3", or the host compiler */
+    const char *name;    /* "NVIDIA H100 80GB HBM3"; "cpu, 4 cores"; "no device" */
     const char *arch;    /* "sm_90"; "cpu"; "none" */
     int multiprocessors; /* or cores used */
     int64_t memory;      /* bytes; 0 where unknown */
@@ -212,6 +213,8 @@ typedef struct sg_kernel_info {
     double occupancy;           /* resident threads over the most a multiprocessor holds; −1 on
                                    the cpu device */
     sg_origin origin;           /* of the binary in use, when the kernel was first built */
+    const char *compiler;       /* of the binary in use: "NVRTC 13.0", "g++ 12.2.0"; "" where there
+                                   is none; valid as long as the kernel */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 

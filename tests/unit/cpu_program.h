@@ -51,8 +51,13 @@ static inline program *make_program(job *j, const char *source, int x, int y, in
     return p;
 }
 
+static inline blob compile_on(job *j, device *d, const program *p) {
+    compiler *c = d->ops->compiler(d);
+    return c->ops->compile(c, j, p, "sm_90", d->ops->binary).data;
+}
+
 static inline module *build(job *j, device *d, const program *p) {
-    return d->ops->load(d, j, p, d->ops->compile(d, j, p));
+    return d->ops->load(d, j, p, compile_on(j, d, p));
 }
 
 static inline void launch_on(device *d, const module *m, int launch, int64_t x, int64_t y,

@@ -64,13 +64,15 @@ static fault fake_launch_kernel(device *d, const module *m, int which, const int
     return FAULT_NONE;
 }
 
-static void fake_copy(device *d, job *j, void *to, const void *from, size_t bytes, void *stream) {
+static void fake_copy(device *d, job *j, const device_copy *c, void *stream) {
     fake_device *f = (fake_device *)d;
     (void)j;
     (void)stream;
-    memcpy(to, from, bytes);
+    for (size_t row = 0; row < c->rows; row++)
+        memcpy((char *)c->to + row * c->to_pitch, (const char *)c->from + row * c->from_pitch,
+               c->bytes);
     f->copy_count++;
-    f->copied += bytes;
+    f->copied += c->bytes * c->rows;
 }
 
 static const char *fake_code_name(const device *d, int code) {

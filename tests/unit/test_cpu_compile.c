@@ -1,9 +1,11 @@
 /* The cpu device's compiler, temporary files, memory and clock; and what it says when they fail. */
 #include "tests/unit/cpu_program.h"
 
-#include "runtime/cpu_compile.h"
+#include "runtime/cpu_host.h"
+#include "runtime/cpu_scratch.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,20 +75,20 @@ static void assert_says(const job *j, const char *text) {
 }
 
 static void compile_plain(job *j, device *d) {
-    d->ops->compile(d, j, make_program(j, plain_text, 1, 1, 1, 0, false));
+    compile_on(j, d, make_program(j, plain_text, 1, 1, 1, 0, false));
 }
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
 static void compile_wrong(job *j, device *d) {
-    d->ops->compile(d, j,
-                    make_program(j,
-                                 "struct Arguments { float *out; };\n"
-                                 "extern \"C\" __global__ void kernel(const Arguments a) {\n"
-                                 "    a.nowhere[0] = 1;\n"
-                                 "    undeclared = 2;\n"
-                                 "}\n",
-                                 1, 1, 1, 0, false));
+    compile_on(j, d,
+               make_program(j,
+                            "struct Arguments { float *out; };\n"
+                            "extern \"C\" __global__ void kernel(const Arguments a) {\n"
+                            "    a.nowhere[0] = 1;\n"
+                            "    undeclared = 2;\n"
+                            "}\n",
+                            1, 1, 1, 0, false));
 }
 
 static void test_errors_of_the_source(void **state) {
@@ -103,7 +105,7 @@ static void test_errors_of_the_source(void **state) {
 static void compile_other_entry(job *j, device *d) {
     program *p = make_program(j, plain_text, 1, 1, 1, 0, false);
     p->launches[0].entry = "elsewhere";
-    d->ops->compile(d, j, p);
+    compile_on(j, d, p);
 }
 
 static void test_missing_entry(void **state) {
@@ -138,6 +140,7 @@ static void test_broken_compiler(void **state) {
     job *j = fails(FAULT_COMPILER, compile_plain);
     assert_says(j, "does not work");
     assert_says(j, "named by SG_CXX");
+    assert_says(j, "It ends with exit code 1 and says nothing");
     job_end(j);
 }
 
@@ -154,18 +157,23 @@ static void test_empty_path(void **state) {
 
 static void compiler_facts(job *j, device *d) {
     const char *why = NULL;
-    const cpu_compiler *c = cpu_compiler_find(j, &why);
-    assert_non_null(c);
-    assert_non_null(strstr(c->name, "++ "));
-    assert_int_equal(access(c->path, X_OK), 0);
-    assert_true(c->flag_count > 0);
-    assert_non_null(strstr(c->macros, "__VERSION__"));
+    const host_answer *a = host_ask(j, host_find(j, &why), &why);
+    assert_non_null(a);
+    assert_non_null(strstr(a->name, "++ "));
+    assert_int_equal(access(a->program.path, X_OK), 0);
     const device_facts *f = d->ops->facts(d);
     assert_string_equal(f->device, "cpu");
-    assert_string_equal(f->name, job_print(j, "cpu, 3 cores, %s", c->name));
+    assert_string_equal(f->name, "cpu, 3 cores");
     assert_string_equal(f->arch, "cpu");
     assert_int_equal(f->multiprocessors, 3);
     assert_int_equal(f->driver, 0);
+    compiler *c = d->ops->compiler(d);
+    const program *p = make_program(j, plain_text, 1, 1, 1, 0, false);
+    const binary b = c->ops->compile(c, j, p, "sm_90", BINARY_HOST);
+    assert_string_equal(b.compiler, a->name);
+    assert_int_equal(b.kind, BINARY_HOST);
+    assert_int_equal(b.registers, -1);
+    assert_true(b.seconds > 0 && b.seconds < 100);
 }
 
 static void test_facts(void **state) {
@@ -175,7 +183,6 @@ static void test_facts(void **state) {
 
 /* A device without a compiler still serves for everything else. */
 static void copy_without_compiler(job *j, device *d) {
-    assert_non_null(strstr(d->ops->facts(d)->name, "no C++ compiler"));
     void *memory = d->ops->alloc(d, j, 100);
     char out[100];
     d->ops->fill(d, j, memory, 5, sizeof out);
@@ -229,10 +236,50 @@ static void test_ignored_children(void **state) {
     assert_true(after.sa_handler == SIG_IGN);
 }
 
+/* Makes a folder in TMPDIR with a file in it, both as old as that. */
+static void leave_behind(const place *p, const char *name, long seconds) {
+    char path[sizeof p->folder + 64];
+    const struct timespec times[2] = {{.tv_sec = time(NULL) - seconds},
+                                      {.tv_sec = time(NULL) - seconds}};
+    snprintf(path, sizeof path, "%s/%s", p->folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    strcat(path, "/kernel.cpp");
+    assert_int_equal(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void take_away(const place *p, const char *name) {
+    char path[sizeof p->folder + 64];
+    snprintf(path, sizeof path, "%s/%s/kernel.cpp", p->folder, name);
+    assert_int_equal(unlink(path), 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* What a killed process left is removed after a day; what may be in use or another's is not. */
+static void test_left_behind(void **state) {
+    const place *p = *state;
+    leave_behind(p, "stencilgen-abcdef", 2 * 86400);
+    leave_behind(p, "stencilgen-recent", 3600);
+    leave_behind(p, "stencilgen-results", 2 * 86400);
+    leave_behind(p, "elsewhere-abcdef", 2 * 86400);
+    char link[sizeof p->folder + 64];
+    snprintf(link, sizeof link, "%s/stencilgen-linked", p->folder);
+    assert_int_equal(symlink("elsewhere-abcdef", link), 0);
+    assert_int_equal(entries(p->folder), 5);
+    with_device(1, compile_and_run);
+    assert_int_equal(entries(p->folder), 4);
+    assert_int_equal(unlink(link), 0);
+    take_away(p, "stencilgen-recent");
+    take_away(p, "stencilgen-results");
+    take_away(p, "elsewhere-abcdef");
+}
+
 static void test_no_temporary_folder(void **state) {
     const place *p = *state;
     setenv("TMPDIR", "/nonexistent/tmp", 1);
-    job *j = fails(FAULT_COMPILER, compile_plain);
+    job *j = fails(FAULT_IO, compile_plain);
     assert_says(j, "/nonexistent/tmp");
     assert_says(j, "TMPDIR");
     job_end(j);
@@ -247,7 +294,7 @@ static void load_garbage(job *j, device *d) {
 
 static void load_other(job *j, device *d) {
     program *p = make_program(j, plain_text, 1, 1, 1, 0, false);
-    const blob b = d->ops->compile(d, j, p);
+    const blob b = compile_on(j, d, p);
     p->launch_count = 0;
     d->ops->load(d, j, p, b);
 }
@@ -275,7 +322,7 @@ static void memory(job *j, device *d) {
             host[i] = (unsigned char)(i * 7 + i / 251);
         a[size] = b[size] = 99;
         d->ops->upload(d, j, a, host, size);
-        d->ops->copy(d, j, b, a, size, NULL);
+        d->ops->copy(d, j, &(device_copy){.to = b, .from = a, .bytes = size, .rows = 1}, NULL);
         memset(host, 0, size);
         d->ops->download(d, j, host, b, size);
         for (size_t i = 0; i < size; i++)
@@ -328,6 +375,7 @@ int main(void) {
         IN_PLACE(test_device_without_compiler),
         IN_PLACE(test_descriptors),
         IN_PLACE(test_ignored_children),
+        IN_PLACE(test_left_behind),
         IN_PLACE(test_no_temporary_folder),
         IN_PLACE(test_load_fails),
         IN_PLACE(test_memory),

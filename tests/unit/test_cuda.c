@@ -71,7 +71,8 @@ static void use_memory(job *j, void *argument) {
     void *empty = ops->alloc(d, j, 0);
     assert_non_null(empty);
     ops->upload(d, j, a, sent, sizeof sent);
-    ops->copy(d, j, b, a, sizeof sent, &callers_context);
+    ops->copy(d, j, &(device_copy){.to = b, .from = a, .bytes = sizeof sent, .rows = 1},
+              &callers_context);
     assert_ptr_equal(fake->launch.stream, &callers_context);
     ops->download(d, j, received, b, sizeof sent);
     assert_memory_equal(sent, received, sizeof sent);
@@ -207,55 +208,23 @@ static void check_time(void **unused) {
 
 /* ---- compiling ----------------------------------------------------------------------------- */
 
-static void compile(job *j, void *argument) {
-    device *d = argument;
-    const program p = two_launches();
-    const blob cubin = d->ops->compile(d, j, &p);
-    assert_true(cubin.size > 4);
-    assert_memory_equal(cubin.data, "\177ELF", 4);
-}
-
-static void check_no_compiler(void **unused) {
+static void check_compiler(void **unused) {
     (void)unused;
-    opened o = {.options = {.nvrtc = "none"}};
+    compiler given;
+    opened o = {.options = {.nvrtc = &given}};
     job *j;
     assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
     job_end(j);
     assert_non_null(o.device);
-    assert_int_equal(job_run(&allocator_libc, compile, o.device, &j), FAULT_COMPILER);
-    assert_string_equal(job_error_text(j), "NVRTC is switched off by the caller");
-    job_end(j);
+    assert_ptr_equal(o.device->ops->compiler(o.device), &given);
+    assert_int_equal(o.device->ops->binary, BINARY_CUBIN);
     o.device->ops->close(o.device);
-}
-
-static void *compile_in_thread(void *d) {
-    job *j;
-    const fault f = job_run(&allocator_libc, compile, d, &j);
-    static const char missing[] = "NVRTC was not found";
-    const bool fine = f == FAULT_NONE || strncmp(job_error_text(j), missing, strlen(missing)) == 0;
-    job_end(j);
-    return fine ? d : NULL;
-}
-
-static void check_threads(void **unused) {
-    (void)unused;
-    device *d = must_open();
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, compile_in_thread, d), 0);
-    for (int i = 0; i < 4; i++) {
-        void *result = NULL;
-        pthread_join(threads[i], &result);
-        assert_ptr_equal(result, d);
-    }
-    d->ops->close(d);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(check_facts),  TEST(check_no_gpu),      TEST(check_no_driver),
-        TEST(check_memory), TEST(check_kernels),     TEST(check_absent_kernel),
-        TEST(check_time),   TEST(check_no_compiler), TEST(check_threads),
+        TEST(check_facts),   TEST(check_no_gpu),        TEST(check_no_driver), TEST(check_memory),
+        TEST(check_kernels), TEST(check_absent_kernel), TEST(check_time),      TEST(check_compiler),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

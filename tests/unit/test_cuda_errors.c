@@ -45,7 +45,7 @@ static void do_moves(device *d, job *j) {
     char a[8] = "", b[8] = "";
     d->ops->upload(d, j, a, b, 8);
     d->ops->download(d, j, a, b, 8);
-    d->ops->copy(d, j, a, b, 8, NULL);
+    d->ops->copy(d, j, &(device_copy){.to = a, .from = b, .bytes = 8, .rows = 1}, NULL);
     d->ops->fill(d, j, a, 0, 8);
     d->ops->synchronize(d, j, NULL);
 }

@@ -29,28 +29,31 @@ static const char source[] =
 
 typedef struct work {
     const char *path, *source, *arch;
-    bool ptx;
+    binary_kind kind;
     bool missing; /* out */
-    nvrtc_result result;
+    binary result;
 } work;
 
-static void close_nvrtc(void *n) {
+static void close_compiler(void *c) {
+    ((compiler *)c)->ops->close(c);
+}
+
+static bool is_missing(job *j, const char *path) {
+    const char *why = NULL;
+    nvrtc *n = nvrtc_open(j, path, &why);
     nvrtc_close(n);
+    return n == NULL;
 }
 
 static void compile(job *j, void *argument) {
     work *w = argument;
-    const char *why = NULL;
-    nvrtc *n = nvrtc_open(j, w->path, &why);
-    if (n == NULL) {
-        w->missing = true;
-        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
-    }
-    job_defer(j, close_nvrtc, n);
+    w->missing = is_missing(j, w->path);
+    compiler *c = nvrtc_compiler(j, w->path);
+    job_defer(j, close_compiler, c);
     const program p = {.name = "heat", .source = w->source};
-    w->result = nvrtc_compile(n, j, &p, w->arch, w->ptx);
-    job_keep(j, n);
-    nvrtc_close(n);
+    w->result = c->ops->compile(c, j, &p, w->arch, w->kind);
+    job_keep(j, c);
+    close_compiler(c);
 }
 
 /* The caller ends the job. */
@@ -98,12 +101,14 @@ static void check_cubin(void **unused) {
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         work w = {.source = source, .arch = archs[i]};
         job *j = must_compile(&w);
-        assert_true(w.result.binary.size > 1000);
-        assert_memory_equal(w.result.binary.data, "\177ELF", 4);
+        assert_true(w.result.data.size > 1000);
+        assert_memory_equal(w.result.data.data, "\177ELF", 4);
         assert_in_range(w.result.registers, 16, 255);
         assert_int_equal(w.result.shared_bytes, 256);
         assert_int_equal(w.result.local_bytes, 400);
         assert_true(w.result.seconds > 0 && w.result.seconds < 600);
+        assert_memory_equal(w.result.compiler, "NVRTC ", 6);
+        assert_int_equal(w.result.kind, BINARY_CUBIN);
         job_end(j);
     }
 }
@@ -120,10 +125,10 @@ static void check_no_shared(void **unused) {
 
 static void check_ptx(void **unused) {
     (void)unused;
-    work w = {.source = source, .arch = "sm_90", .ptx = true};
+    work w = {.source = source, .arch = "sm_90", .kind = BINARY_PTX};
     job *j = must_compile(&w);
-    const char *ptx = w.result.binary.data;
-    assert_int_equal(strlen(ptx), w.result.binary.size);
+    const char *ptx = w.result.data.data;
+    assert_int_equal(strlen(ptx), w.result.data.size);
     assert_non_null(strstr(ptx, ".target sm_90"));
     assert_non_null(strstr(ptx, ".visible .entry k("));
     assert_int_equal(w.result.registers, -1);
@@ -149,28 +154,63 @@ static void check_bad_arch(void **unused) {
     }
 }
 
-static void *compile_in_thread(void *argument) {
-    (void)argument;
-    work w = {.source = source, .arch = "sm_90"};
+/* ---- one compiler, many threads ------------------------------------------------------------- */
+
+enum { THREADS = 8 };
+
+typedef struct crowd {
+    compiler *compiler;
+    pthread_barrier_t start;
+    const char *identity; /* before anything was opened */
+} crowd;
+
+static void compile_in_crowd(job *j, void *argument) {
+    crowd *c = argument;
+    const program p = {.name = "heat", .source = source};
+    pthread_barrier_wait(&c->start);
+    const binary b = c->compiler->ops->compile(c->compiler, j, &p, "sm_90", BINARY_CUBIN);
+    assert_int_equal(b.local_bytes, 400);
+    const char *identity = c->compiler->ops->identity(c->compiler, j, BINARY_CUBIN);
+    if (identity == NULL || strcmp(identity, c->identity) != 0)
+        job_fail(j, FAULT_CHECK, NULL, 0, "%s became %s", c->identity, identity);
+}
+
+static void *thread(void *argument) {
     job *j;
-    const bool fine =
-        job_run(&allocator_libc, compile, &w, &j) == FAULT_NONE && w.result.local_bytes == 400;
+    const fault f = job_run(&allocator_libc, compile_in_crowd, argument, &j);
+    if (f != FAULT_NONE)
+        print_error("%s\n", job_error(j));
     job_end(j);
-    return fine ? argument : NULL;
+    return f == FAULT_NONE ? argument : NULL;
+}
+
+static void crowd_body(job *j, void *argument) {
+    crowd *c = argument;
+    c->compiler = nvrtc_compiler(j, NULL);
+    c->identity = c->compiler->ops->identity(c->compiler, j, BINARY_CUBIN);
+    assert_non_null(c->identity);
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&c->start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, thread, c), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *result = NULL;
+        pthread_join(threads[i], &result);
+        assert_ptr_equal(result, c);
+    }
+    pthread_barrier_destroy(&c->start);
+    c->compiler->ops->close(c->compiler);
 }
 
 static void check_threads(void **unused) {
     (void)unused;
     work w = {.source = source, .arch = "sm_90"};
     job_end(must_compile(&w)); /* or skips */
-    pthread_t threads[4];
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, compile_in_thread, threads), 0);
-    for (int i = 0; i < 4; i++) {
-        void *result = NULL;
-        pthread_join(threads[i], &result);
-        assert_ptr_equal(result, threads);
-    }
+    crowd c;
+    job *j;
+    if (job_run(&allocator_libc, crowd_body, &c, &j) != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    job_end(j);
 }
 
 int main(void) {

@@ -215,7 +215,7 @@ static void a_context_that_failed_to_open_says_why(void **state) {
     assert_int_equal(sg_open(&c, &options), SG_ERROR_USAGE);
     assert_non_null(c);
     assert_string_equal(sg_error(c),
-                        "error: unknown device 'abacus'; there are auto, cuda and cpu");
+                        "error: unknown device 'abacus'; there are auto, cuda, cpu and none");
     void *memory = &c;
     assert_int_equal(sg_alloc(c, 1, &memory), SG_ERROR_USAGE);
     assert_null(memory);

@@ -28,7 +28,8 @@ static cu_result outcome(const char *symbol) {
 }
 
 static cu_result in_context(const char *symbol) {
-    if (state.depth == 0 || state.stack[state.depth - 1] != &primary) {
+    const void *ours = state.adopted != NULL ? state.adopted : &primary;
+    if (state.depth == 0 || state.stack[state.depth - 1] != ours) {
         state.homeless++;
         return INVALID_CONTEXT;
     }
@@ -95,6 +96,7 @@ OUTSIDE(cuDeviceGetAttribute, int *value, cu_device_attribute attribute, cu_devi
     switch (attribute) {
     case CU_DEVICE_MULTIPROCESSORS: *value = 132; break;
     case CU_DEVICE_L2_CACHE_SIZE: *value = 50 << 20; break;
+    case CU_DEVICE_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
     case CU_DEVICE_CAPABILITY_MAJOR: *value = 9; break;
     case CU_DEVICE_CAPABILITY_MINOR: *value = 0; break;
     default: return INVALID_VALUE;
@@ -120,6 +122,7 @@ END
 OUTSIDE(cuCtxPushCurrent_v2, cu_context context)
     if (state.depth == FAKE_DEPTH)
         return INVALID_VALUE;
+    state.pushes++;
     state.stack[state.depth++] = context;
 END
 
@@ -127,6 +130,16 @@ OUTSIDE(cuCtxPopCurrent_v2, cu_context *context)
     if (state.depth == 0)
         return INVALID_CONTEXT;
     *context = state.stack[--state.depth];
+END
+
+OUTSIDE(cuCtxGetCurrent, cu_context *context)
+    *context = state.depth > 0 ? state.stack[state.depth - 1] : NULL;
+END
+
+OUTSIDE(cuCtxGetDevice, cu_device *device)
+    if (state.depth == 0)
+        return INVALID_CONTEXT;
+    *device = state.stack[state.depth - 1] == state.adopted ? 41 : 40;
 END
 
 EXPORT cu_result cuModuleLoadDataEx(cu_module *, const void *, unsigned, cu_jit_option *, void **);
@@ -224,6 +237,17 @@ INSIDE(cuMemcpyDtoDAsync_v2, cu_pointer to, cu_pointer from, size_t bytes, cu_st
     memcpy((void *)(size_t)to, (void *)(size_t)from, bytes);
     state.launch.stream = stream;
     state.copies++;
+END
+
+INSIDE(cuMemcpy2DAsync_v2, const cu_copy_rows *c, cu_stream stream)
+    if (c->srcMemoryType != CU_MEMORY_DEVICE || c->dstMemoryType != CU_MEMORY_DEVICE ||
+        c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes)
+        return INVALID_VALUE;
+    for (size_t row = 0; row < c->Height; row++)
+        memcpy((void *)(size_t)(c->dstDevice + row * c->dstPitch),
+               (void *)(size_t)(c->srcDevice + row * c->srcPitch), c->WidthInBytes);
+    state.launch.stream = stream;
+    state.copies_of_rows++;
 END
 
 INSIDE(cuMemsetD8_v2, cu_pointer to, unsigned char byte, size_t bytes)

@@ -14,13 +14,15 @@ typedef struct fake_cuda {
     int code;         /* with what */
     int good_calls;   /* it works this many times before */
     size_t arguments_bytes;
+    void *adopted; /* the context that calls must be in; NULL: the primary one */
 
     /* Counted by the library. */
     void *stack[FAKE_DEPTH]; /* of current contexts */
     int depth;
     int homeless; /* calls that need a current context and had none of the device's */
     int retained, modules, events, allocations; /* that live */
-    int copies, fills, waits;
+    int copies, copies_of_rows, fills, waits;
+    int pushes;
     int dynamic_shared; /* that the last kernel asked for */
 
     struct {
