@@ -1,0 +1,35 @@
+# What `cmake --install BUILD --prefix P` puts where. Nothing of it knows P: the whole can be moved.
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stencilgen)
+set(share ${CMAKE_INSTALL_DATAROOTDIR}/stencilgen)
+
+install(TARGETS stencilgen)
+install(TARGETS stencilgen_shared EXPORT stencilgen-shared)
+install(TARGETS stencilgen_static EXPORT stencilgen-static)
+install(FILES runtime/stencilgen.h TYPE INCLUDE)
+install(FILES docs/stencilgen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY specs DESTINATION ${share} FILES_MATCHING PATTERN annotations EXCLUDE
+        PATTERN *.lua)
+install(DIRECTORY specs/annotations DESTINATION ${share})
+install(FILES README.md LICENSE TYPE DOC)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
+
+# find_package(stencilgen)
+install(EXPORT stencilgen-shared NAMESPACE stencilgen:: DESTINATION ${package})
+install(EXPORT stencilgen-static NAMESPACE stencilgen:: DESTINATION ${package})
+configure_package_config_file(cmake/stencilgen-config.cmake.in stencilgen-config.cmake
+                              INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/stencilgen-config-version.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/stencilgen-config.cmake
+              ${PROJECT_BINARY_DIR}/stencilgen-config-version.cmake DESTINATION ${package})
+
+# pkg-config. A folder that was configured as an absolute path stays one.
+file(RELATIVE_PATH SG_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+cmake_path(APPEND SG_PC_LIBDIR "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
+cmake_path(APPEND SG_PC_INCLUDEDIR "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
+list(JOIN LUA_LDFLAGS " " lua)
+list(JOIN MD_LDFLAGS " " md)
+set(SG_PC_PRIVATE "${lua} ${md} -pthread -ldl -lm")
+configure_file(stencilgen.pc.in stencilgen.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/stencilgen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,56 @@
+# The libraries that applications link: libstencilgen.so and libstencilgen.a, of the same objects.
+# Takes: the object libraries of the layers. Makes: stencilgen::stencilgen and stencilgen::static.
+set(objects $<TARGET_OBJECTS:sg_base> $<TARGET_OBJECTS:sg_gen> $<TARGET_OBJECTS:sg_device>
+            $<TARGET_OBJECTS:sg_api>)
+
+# The public header by itself, so that a program in this build sees nothing else of ours.
+configure_file(runtime/stencilgen.h include/stencilgen.h COPYONLY)
+
+function(sg_library target)
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME stencilgen LINKER_LANGUAGE C
+                        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+endfunction()
+
+# CUDA is opened while running, so it is no link dependency. Calls of one sg_ function by another
+# stay inside, also in a program that has a second copy of the library linked statically.
+set(map ${PROJECT_SOURCE_DIR}/runtime/stencilgen.map)
+add_library(stencilgen_shared SHARED ${objects})
+add_library(stencilgen::stencilgen ALIAS stencilgen_shared)
+sg_library(stencilgen_shared)
+set_target_properties(stencilgen_shared PROPERTIES EXPORT_NAME stencilgen LINK_DEPENDS ${map})
+target_link_options(stencilgen_shared PRIVATE LINKER:--version-script=${map} LINKER:--as-needed
+                    LINKER:-Bsymbolic-functions)
+if(NOT SG_SANITIZE AND NOT SG_FUZZ)
+  # The sanitizers' functions come with the program.
+  target_link_options(stencilgen_shared PRIVATE LINKER:--no-undefined LINKER:-z,defs)
+endif()
+target_link_libraries(stencilgen_shared PRIVATE PkgConfig::LUA PkgConfig::MD Threads::Threads
+                      ${CMAKE_DL_LIBS} m)
+
+# An archive of one object, in which all that is hidden is local: none of our names can clash with
+# the application's. Instrumented objects have sections that do not survive this, and names of
+# their own; their archive holds them as they are.
+if(SG_SANITIZE OR SG_FUZZ)
+  add_library(stencilgen_static STATIC ${objects})
+else()
+  set(whole ${PROJECT_BINARY_DIR}/whole/stencilgen.o)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/whole)
+  add_custom_command(
+    OUTPUT ${whole}
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${whole} ${objects}
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden --remove-section=.llvm_addrsig ${whole}
+    DEPENDS ${objects}
+    COMMENT "joining the objects of libstencilgen.a"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  add_library(stencilgen_static STATIC ${whole})
+  set_source_files_properties(${whole} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+endif()
+add_library(stencilgen::static ALIAS stencilgen_static)
+sg_library(stencilgen_static)
+set_target_properties(stencilgen_static PROPERTIES EXPORT_NAME static)
+target_link_libraries(stencilgen_static INTERFACE
+                      $<BUILD_INTERFACE:PkgConfig::LUA> $<BUILD_INTERFACE:PkgConfig::MD>
+                      $<INSTALL_INTERFACE:PkgConfig::STENCILGEN_NEEDS> Threads::Threads
+                      ${CMAKE_DL_LIBS} m)

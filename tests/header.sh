@@ -1,0 +1,36 @@
+#!/bin/sh
+# stencilgen.h by itself, in both languages and with every compiler that is here.
+. "$(dirname "$0")/cases.sh"
+cd "$SOURCE" || exit 1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
+
+# compiles COMPILER LANGUAGE STANDARD: a file that includes nothing else, twice.
+compiles() {
+    begin "$2 by $1 -std=$3"
+    if ! command -v "$1" >/dev/null 2>&1; then
+        skip "there is no $1"
+        return
+    fi
+    printf '#include "stencilgen.h"\n#include "stencilgen.h"\n' >"$folder/alone"
+    printf 'extern const char *version;\nconst char *version = SG_VERSION;\n' >>"$folder/alone"
+    bad=$("$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Werror -Iruntime \
+        -c -o "$folder/object" "$folder/alone" 2>&1) || flunk "$bad"
+}
+
+for compiler in cc gcc clang; do
+    compiles $compiler c c11
+done
+for compiler in c++ g++ clang++; do
+    compiles $compiler c++ c++17
+done
+compiles c++ c++ c++20
+
+begin 'what is wrong is seen'
+printf '#include "stencilgen.h"\nstatic int unused;\n' >"$folder/alone"
+if cc -x c -std=c11 -Wall -Werror -Iruntime -c -o "$folder/object" "$folder/alone" 2>"$folder/log"; then
+    flunk 'an unused variable passed'
+fi
+grep -q unused "$folder/log" || flunk "$(cat "$folder/log")"
+finish

@@ -1,0 +1,3 @@
+# What others see of the library: its header and the manual page of its command.
+sg_test(header 60 sh ${CMAKE_CURRENT_LIST_DIR}/header.sh)
+sg_test(manual 60 sh ${CMAKE_CURRENT_LIST_DIR}/manual.sh)
