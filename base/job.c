@@ -209,6 +209,17 @@ void job_fail(job *j, fault kind, const char *file, int line, const char *format
     job_vfail(j, kind, file, line, format, arguments);
 }
 
+static void end_failed(void *failed) {
+    job_end(failed);
+}
+
+void job_fail_as(job *j, job *failed) {
+    if (failed == NULL)
+        fail_memory(j);
+    job_defer(j, end_failed, failed);
+    job_fail(j, failed->fault, failed->file, failed->line, "%s", job_error_text(failed));
+}
+
 void job_set_escape(job *j, void (*escape)(void *), void *data) {
     j->escape = escape;
     j->escape_data = data;

@@ -67,6 +67,9 @@ noreturn void job_fail(job *, fault, const char *file, int line, const char *for
 noreturn void job_vfail(job *, fault, const char *file, int line, const char *format, va_list)
     SG_PRINTF(5, 0);
 
+/* Ends a job that failed, and fails with its error; NULL is one that there was no memory for. */
+noreturn void job_fail_as(job *, job *failed);
+
 /* While `escape` is set, failing calls escape(data) instead of unwinding to job_run; it must not
    return, and whoever set it ends with job_rethrow once back on its own ground. This is how an
    error crosses an interpreter's frames. */

@@ -14,12 +14,14 @@
 
 typedef struct cache cache;
 
-/* In the job's memory; `folder` as in sg_options.cache. Touches nothing but the environment. Never
-   NULL: a cache without a folder finds nothing and stores nothing. */
+/* In the job's memory, and with nothing to close; `folder` and `most_bytes` as in sg_options, the
+   logger is used as long as the cache. Touches nothing but the environment. Never NULL: a cache
+   without a folder finds nothing and stores nothing. Also fails with FAULT_USAGE where most_bytes
+   is negative. */
 cache *cache_open(job *, const char *folder, int64_t most_bytes, const logger *);
-void cache_close(cache *);
 
-/* False where there is no good entry of this kind. The binary is in the job. */
+/* False where there is no good entry of this kind. The binary is in the job, aligned for any type
+   and with a NUL behind it. */
 bool cache_find(job *, cache *, const digest *key, binary_kind, binary *out);
 
 /* `title` says what it is: "heat13, cubin for sm_90". */
@@ -28,8 +30,8 @@ void cache_store(job *, cache *, const digest *key, const char *title, const bin
 /* Forgets an entry that turned out to be of no use; `why` ends the sentence in the log. */
 void cache_drop(job *, cache *, const digest *key, const char *why);
 
-/* As sg_cache_facts, sg_cache_list and sg_cache_clear have it. cache_clear may fail with FAULT_IO.
- */
+/* As sg_cache_facts, sg_cache_list and sg_cache_clear have it; the texts of cache_facts live as
+   long as the cache. cache_clear may fail with FAULT_IO. */
 void cache_facts(job *, cache *, sg_cache_info *out);
 void cache_list(job *, cache *, bool verify, void (*entry)(void *user, const sg_cache_entry *),
                 void *user);

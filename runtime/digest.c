@@ -19,7 +19,8 @@ digest digest_of(const blob *pieces, int count) {
         for (int b = 0; b < 8; b++)
             length[b] = (uint8_t)((uint64_t)pieces[i].size >> (8 * b));
         SHA256Update(&state, length, sizeof length);
-        SHA256Update(&state, pieces[i].data, pieces[i].size);
+        if (pieces[i].size > 0) /* else its data may be NULL */
+            SHA256Update(&state, pieces[i].data, pieces[i].size);
     }
     SHA256Final(d.bytes, &state);
     return d;

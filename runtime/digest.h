@@ -1,5 +1,5 @@
-/* SHA-256, as the key of what a binary depends on and as the checksum of files. Takes: pieces of
-   bytes. Makes: 32 bytes. Needs: libmd. */
+/* SHA-256, as the key of what a binary depends on. Takes: pieces of bytes. Makes: 32 bytes.
+   Needs: libmd. */
 #ifndef SG_RUNTIME_DIGEST_H
 #define SG_RUNTIME_DIGEST_H
 
@@ -17,7 +17,8 @@ typedef struct digest {
 
 enum { DIGEST_TEXT = 2 * sizeof(digest) + 1 };
 
-/* Of the pieces and their lengths, so that no two lists of pieces run together. */
+/* Of the pieces and their lengths, so that no two lists of pieces run together. A piece of no bytes
+   may be NULL. */
 digest digest_of(const blob *pieces, int count);
 
 /* A piece: a text without its end. */

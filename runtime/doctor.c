@@ -57,7 +57,8 @@ static void examine_gpu(job *j, const examination *e, bool driver) {
         report(e, "GPU", false, "none can be used without a driver");
         return;
     }
-    const device_options options = {.index = e->options.device_index};
+    const device_options options = {.index = e->options.device_index,
+                                    .cuda_context = e->options.cuda_context};
     const char *why = NULL;
     device *d = device_cuda.open(j, &options, &why);
     if (d == NULL) {

@@ -5,13 +5,11 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "runtime/loader_system.h"
 
 typedef struct search {
@@ -102,10 +100,10 @@ static bool try_name(search *s, const char *name, const char *reason) {
     return false;
 }
 
-static bool try_loaded(search *s, const char *const *names) {
+static bool try_loaded(search *s, const char *const *names, const char *reason) {
     for (const char *const *name = names; *name != NULL; name++) {
         void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-        if (handle != NULL && accept_handle(s, handle, *name, "already loaded by this process"))
+        if (handle != NULL && accept_handle(s, handle, *name, reason))
             return true;
     }
     return false;
@@ -120,34 +118,11 @@ static bool try_folder(search *s, const char *folder, const char *reason) {
     return false;
 }
 
-/* `root` is taken literally; `pattern` may hold wildcards. */
-static const char *pattern_under(job *j, const char *root, const char *pattern) {
-    text t = text_new(j);
-    for (const char *c = root; *c != '\0'; c++) {
-        if (strchr("*?[]\\", *c) != NULL)
-            text_add(&t, "\\");
-        text_add_bytes(&t, c, 1);
-    }
-    text_add(&t, pattern);
-    return t.data;
-}
-
-static void free_matches(void *matches) {
-    globfree(matches);
-}
-
 static bool try_pattern(search *s, const char *root, const char *pattern, const char *reason) {
-    const char *whole = pattern_under(s->job, root, pattern);
-    glob_t *matches = job_alloc(s->job, sizeof *matches);
-    if (glob(whole, 0, NULL, matches) != 0)
-        return false;
-    job_defer(s->job, free_matches, matches);
-    bool done = false;
-    for (size_t i = 0; i < matches->gl_pathc && !done; i++)
-        done = try_folder(s, matches->gl_pathv[i], reason);
-    job_keep(s->job, matches);
-    globfree(matches);
-    return done;
+    for (const char *const *m = loader_matches(s->job, root, pattern); *m != NULL; m++)
+        if (try_folder(s, *m, reason))
+            return true;
+    return false;
 }
 
 /* An environment variable's value; an empty one counts as not set. */
@@ -254,21 +229,26 @@ static bool try_given(search *s, const char *path, const char *giver, const char
 }
 
 static bool try_all(search *s) {
-    return try_loaded(s, s->wanted->names) || (s->wanted->toolkit && try_toolkit(s)) ||
-           try_system(s) || (s->wanted->toolkit && (try_python(s) || try_fetched(s)));
+    return try_loaded(s, s->wanted->names, "already loaded by this process") ||
+           (s->wanted->toolkit && try_toolkit(s)) || try_system(s) ||
+           (s->wanted->toolkit && (try_python(s) || try_fetched(s)));
 }
 
 bool library_find(job *j, const library_wanted *w, const char *path, const char *conf,
                   library *out) {
     search s = {.job = j, .wanted = w, .found = out, .conf = conf};
-    if (path == NULL || path[0] == '\0')
+    const char *giver = "the caller";
+    if (path == NULL || path[0] == '\0') {
         path = variable(w->variable);
+        giver = w->variable;
+    }
     if (path == NULL)
         return try_all(&s);
     if (strcmp(path, "none") == 0)
         return false;
     const char *const names[] = {path, NULL};
-    return try_loaded(&s, names) || try_name(&s, path, "given");
+    const char *reason = job_print(j, "given by %s", giver);
+    return try_loaded(&s, names, reason) || try_name(&s, path, reason);
 }
 
 bool library_open(job *j, const library_wanted *w, const char *path, library *out,

@@ -38,25 +38,45 @@ static void add(listing *l, const char *folder, size_t length) {
     l->folders[l->count++] = job_copy(l->job, folder, length);
 }
 
-static void add_file(listing *, const char *path, int depth);
+/* `root` with what has a meaning in patterns made literal, and the pattern. */
+static const char *pattern_under(job *j, const char *root, const char *pattern) {
+    text t = text_new(j);
+    for (const char *c = root; *c != '\0'; c++) {
+        if (strchr("*?[]\\", *c) != NULL)
+            text_add(&t, "\\");
+        text_add_bytes(&t, c, 1);
+    }
+    text_add(&t, pattern);
+    return t.data;
+}
 
 static void free_matches(void *matches) {
     globfree(matches);
 }
 
-static void include(listing *l, const char *conf, const char *pattern, size_t length, int depth) {
-    const char *slash = strrchr(conf, '/');
-    const char *whole = job_copy(l->job, pattern, length);
-    if (*pattern != '/' && slash != NULL)
-        whole = job_print(l->job, "%.*s/%s", (int)(slash - conf), conf, whole);
-    glob_t *matches = job_alloc(l->job, sizeof *matches);
+const char *const *loader_matches(job *j, const char *root, const char *pattern) {
+    const char *whole = pattern_under(j, root, pattern);
+    glob_t *matches = job_alloc(j, sizeof *matches);
     if (glob(whole, 0, NULL, matches) != 0)
-        return;
-    job_defer(l->job, free_matches, matches);
+        matches->gl_pathc = 0;
+    job_defer(j, free_matches, matches);
+    const char **paths = job_array(j, matches->gl_pathc + 1, sizeof *paths);
     for (size_t i = 0; i < matches->gl_pathc; i++)
-        add_file(l, matches->gl_pathv[i], depth + 1);
-    job_keep(l->job, matches);
+        paths[i] = job_print(j, "%s", matches->gl_pathv[i]);
+    job_keep(j, matches);
     globfree(matches);
+    return paths;
+}
+
+static void add_file(listing *, const char *path, int depth);
+
+static void include(listing *l, const char *conf, const char *pattern, size_t length, int depth) {
+    const char *slash = strrchr(conf, '/'), *root = "";
+    pattern = job_copy(l->job, pattern, length);
+    if (*pattern != '/' && slash != NULL)
+        root = job_copy(l->job, conf, (size_t)(slash + 1 - conf));
+    for (const char *const *m = loader_matches(l->job, root, pattern); *m != NULL; m++)
+        add_file(l, *m, depth + 1);
 }
 
 /* A line without its comment and the spaces around it. */

@@ -11,4 +11,7 @@ extern const char loader_conf[]; /* "/etc/ld.so.conf" */
 /* NULL at the end; in the job. A file that is missing or of another form lists nothing. */
 const char *const *loader_folders(job *, const char *conf);
 
+/* The paths that a pattern matches below `root`, which is taken literally. Likewise. */
+const char *const *loader_matches(job *, const char *root, const char *pattern);
+
 #endif

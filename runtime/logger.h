@@ -11,7 +11,7 @@ typedef struct logger {
     void *user;
 } logger;
 
-/* Fails for memory alone. */
+/* `logger` may be NULL: nobody listens. Fails for memory alone. */
 void logger_say(const logger *, job *, sg_log_level, const char *format, ...) SG_PRINTF(4, 5);
 
 #endif

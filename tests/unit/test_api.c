@@ -34,6 +34,9 @@ static void a_kernel_tells_of_itself(void **state) {
     assert_true(info.threads > 0 && info.threads <= 1024);
     assert_true(info.compile_seconds > 0);
     assert_int_equal(info.registers, -1);
+    assert_true(info.occupancy == -1);
+    assert_int_equal(info.origin, SG_COMPILED);
+    assert_non_null(strstr(info.compiler, "++ "));
     assert_int_equal(info.size[0], 128);
     assert_int_equal(info.size[2], 128);
     sg_release(k);
@@ -118,6 +121,73 @@ static void a_context_without_a_device_still_writes_sources(void **state) {
     assert_int_equal(sg_build(c, NULL, &whole, &k), SG_ERROR_USAGE);
     assert_null(k);
     sg_close(c);
+}
+
+static void the_device_none_runs_nothing(void **state) {
+    (void)state;
+    sg_context *c;
+    const sg_options options = {.struct_size = sizeof options, .device = "none"};
+    static const char says[] = "the context was opened with the device none, which runs nothing";
+    assert_int_equal(sg_open(&c, &options), SG_OK);
+    sg_device_info device = {.struct_size = sizeof device};
+    assert_int_equal(sg_device(c, &device), SG_OK);
+    assert_string_equal(device.device, "none");
+    assert_string_equal(device.name, "no device");
+    assert_string_equal(device.arch, "none");
+    void *memory = &c;
+    assert_int_equal(sg_alloc(c, 8, &memory), SG_ERROR_USAGE);
+    assert_non_null(strstr(sg_error(c), says));
+
+    sg_build_options how = {.struct_size = sizeof how, .text = HEAT7, .source_only = 1};
+    sg_kernel_info info = {.struct_size = sizeof info};
+    sg_kernel *k;
+    assert_int_equal(sg_build(c, NULL, &how, &k), SG_OK);
+    assert_int_equal(sg_kernel_facts(k, &info), SG_OK);
+    assert_int_equal(info.size[0], 512);
+    assert_string_equal(info.compiler, "");
+    sg_release(k);
+
+    how.source_only = 0;
+    how.arch = "sm_80";
+    const sg_status status = sg_build(c, NULL, &how, &k);
+    if (status == SG_ERROR_COMPILER) { /* no NVRTC here: the text holds the cure */
+        assert_non_null(strstr(sg_error(c), "NVRTC"));
+        sg_close(c);
+        skip();
+    }
+    assert_int_equal(status, SG_OK);
+    assert_int_equal(sg_kernel_facts(k, &info), SG_OK);
+    assert_int_equal(info.launchable, 0);
+    assert_int_equal(info.origin, SG_COMPILED);
+    assert_memory_equal(info.compiler, "NVRTC ", 6);
+    assert_true(info.compile_seconds > 0);
+    const sg_arguments arguments = {.struct_size = sizeof arguments};
+    assert_int_equal(sg_launch(k, &arguments, NULL), SG_ERROR_USAGE);
+    assert_non_null(strstr(sg_error(c), says));
+    sg_release(k);
+    sg_close(c);
+}
+
+static void a_cuda_context_is_for_cuda(void **state) {
+    (void)state;
+    static const char *const devices[] = {"cpu", "none"};
+    for (int i = 0; i < 2; i++) {
+        sg_context *c;
+        const sg_options options = {
+            .struct_size = sizeof options, .device = devices[i], .cuda_context = &c};
+        assert_int_equal(sg_open(&c, &options), SG_ERROR_USAGE);
+        assert_non_null(strstr(sg_error(c), "a CUDA context is of no use to the device"));
+        assert_non_null(strstr(sg_error(c), devices[i]));
+        sg_close(c);
+    }
+    /* Nor does "auto" go on to another device where the context's cannot be used. */
+    setenv("SG_CUDA_DRIVER", "none", 1);
+    sg_context *c;
+    const sg_options options = {.struct_size = sizeof options, .cuda_context = &c};
+    assert_int_equal(sg_open(&c, &options), SG_ERROR_DEVICE);
+    assert_non_null(strstr(sg_error(c), "switched off by SG_CUDA_DRIVER"));
+    sg_close(c);
+    unsetenv("SG_CUDA_DRIVER");
 }
 
 /* ---- errors of building -------------------------------------------------------------------- */
@@ -212,6 +282,8 @@ int main(void) {
         cmocka_unit_test(boundaries_are_named),
         cmocka_unit_test(source_alone_cannot_be_launched),
         cmocka_unit_test(a_context_without_a_device_still_writes_sources),
+        cmocka_unit_test(the_device_none_runs_nothing),
+        cmocka_unit_test(a_cuda_context_is_for_cuda),
         cmocka_unit_test(errors_say_what_and_where),
         cmocka_unit_test(specs_are_counted),
         cmocka_unit_test(binaries_are_kept),

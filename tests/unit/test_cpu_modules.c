@@ -39,6 +39,7 @@ static void several_launches(job *j, device *d) {
     assert_int_equal(f.registers, -1);
     assert_int_equal(f.local_bytes, -1);
     assert_int_equal(f.blocks_resident, -1);
+    assert_true(f.occupancy == -1);
     d->ops->free(d, in);
     d->ops->free(d, out);
     d->ops->unload(d, m);
@@ -158,12 +159,44 @@ static void test_two_threads(void **state) {
     with_device(3, two_threads);
 }
 
+/* Rows few and long, many and short, and bunches of them whose last is smaller. */
+static void copy_rows(job *j, device *d) {
+    static const size_t shapes[][2] = {{3, 5}, {2, (1 << 20) + 9}, {5000, 3}, {300, 20000}, {1, 1}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const size_t rows = shapes[s][0], bytes = shapes[s][1], pitch = bytes + 7,
+                     apart = bytes + 2;
+        unsigned char *to = d->ops->alloc(d, j, rows * pitch);
+        unsigned char *from = d->ops->alloc(d, j, rows * apart);
+        d->ops->fill(d, j, to, 0xee, rows * pitch);
+        for (size_t i = 0; i < rows * apart; i++)
+            from[i] = (unsigned char)(i * 7 + i / 251);
+        const device_copy c = {.to = to,
+                               .from = from,
+                               .bytes = bytes,
+                               .rows = rows,
+                               .to_pitch = pitch,
+                               .from_pitch = apart};
+        d->ops->copy(d, j, &c, NULL);
+        size_t wrong = 0;
+        for (size_t row = 0; row < rows; row++)
+            for (size_t i = 0; i < pitch; i++)
+                wrong += to[row * pitch + i] != (i < bytes ? from[row * apart + i] : 0xee);
+        assert_int_equal(wrong, 0);
+        d->ops->free(d, to);
+        d->ops->free(d, from);
+    }
+}
+
+static void test_copy_rows(void **state) {
+    (void)state;
+    with_device(3, copy_rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_several_launches),
-        cmocka_unit_test(test_larger_later),
-        cmocka_unit_test(test_too_large_later),
-        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_several_launches), cmocka_unit_test(test_larger_later),
+        cmocka_unit_test(test_too_large_later),  cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_copy_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

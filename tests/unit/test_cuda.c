@@ -100,6 +100,66 @@ static void check_memory(void **unused) {
     d->ops->close(d);
 }
 
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+enum { ROWS = 5, BYTES = 7, FROM_PITCH = 9, TO_PITCH = 12 };
+
+static void expect_rows(const unsigned char *from, const unsigned char *to) {
+    for (int i = 0; i < ROWS * TO_PITCH; i++)
+        assert_int_equal(
+            to[i], i % TO_PITCH < BYTES ? from[i / TO_PITCH * FROM_PITCH + i % TO_PITCH] : 0xee);
+}
+
+static void use_rows(job *j, void *argument) {
+    device *d = argument;
+    unsigned char from[ROWS * FROM_PITCH], to[ROWS * TO_PITCH];
+    const device_copy c = {.to = to,
+                           .from = from,
+                           .bytes = BYTES,
+                           .rows = ROWS,
+                           .to_pitch = TO_PITCH,
+                           .from_pitch = FROM_PITCH};
+    for (int i = 0; i < ROWS * FROM_PITCH; i++)
+        from[i] = (unsigned char)(i + 1);
+    memset(to, 0xee, sizeof to);
+    d->ops->copy(d, j, &c, &callers_context);
+    expect_rows(from, to);
+    assert_int_equal(fake->copies_of_rows, 1);
+    assert_int_equal(fake->copies, 0);
+    assert_ptr_equal(fake->launch.stream, &callers_context);
+
+    fake->fail = "cuMemcpy2DAsync_v2"; /* it does not like the distance of the rows */
+    fake->code = 1;
+    memset(to, 0xee, sizeof to);
+    d->ops->copy(d, j, &c, &callers_context);
+    expect_rows(from, to);
+    assert_int_equal(fake->copies, ROWS);
+    fake->fail = NULL;
+
+    device_copy none = c;
+    none.rows = 0;
+    d->ops->copy(d, j, &none, NULL);
+    none = c;
+    none.bytes = 0;
+    d->ops->copy(d, j, &none, NULL);
+    assert_int_equal(fake->copies_of_rows, 1);
+    assert_int_equal(fake->copies, ROWS);
+}
+
+static void in_device(void (*body)(job *, void *)) {
+    device *d = must_open();
+    job *j;
+    if (job_run(&allocator_libc, body, d, &j) != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    job_end(j);
+    d->ops->close(d);
+}
+
+static void check_rows(void **unused) {
+    (void)unused;
+    in_device(use_rows);
+}
+
 /* ---- kernels ------------------------------------------------------------------------------- */
 
 static void use_kernels(job *j, void *argument) {
@@ -110,8 +170,11 @@ static void use_kernels(job *j, void *argument) {
     const function_facts first = d->ops->function(d, j, m, 0);
     assert_int_equal(first.registers, 40);
     assert_int_equal(first.local_bytes, 16);
-    assert_int_equal(first.blocks_resident, 8);
-    assert_int_equal(d->ops->function(d, j, m, 1).blocks_resident, 16);
+    assert_int_equal(first.blocks_resident, 7);
+    assert_true(first.occupancy == 7 * 256 / 2048.0);
+    const function_facts second = d->ops->function(d, j, m, 1);
+    assert_int_equal(second.blocks_resident, 15);
+    assert_true(second.occupancy == 15 * 128 / 2048.0);
 
     const unsigned char arguments[24] = "the argument struct";
     const int64_t grid[3] = {INT32_MAX, UINT16_MAX, 3};
@@ -163,6 +226,73 @@ static void check_absent_kernel(void **unused) {
     assert_non_null(strstr(job_error_text(j), "(500: the driver does not know it)"));
     job_end(j);
     d->ops->close(d);
+}
+
+/* ---- contexts ------------------------------------------------------------------------------ */
+
+/* The call of the driver is made without another where the context is current already. */
+static void launch_in_current(job *j, void *argument) {
+    device *d = argument;
+    const program p = two_launches();
+    module *m = d->ops->load(d, j, &p, (blob){"", 0});
+    const unsigned char arguments[24] = "";
+    const int64_t grid[3] = {1, 1, 1};
+    int code;
+    fake->arguments_bytes = sizeof arguments;
+    int pushes = fake->pushes;
+    assert_int_equal(d->ops->launch(d, m, 0, grid, arguments, 24, NULL, &code), FAULT_NONE);
+    assert_int_equal(fake->pushes, pushes + 1);
+    fake->stack[fake->depth++] = fake_primary();
+    pushes = fake->pushes;
+    assert_int_equal(d->ops->launch(d, m, 0, grid, arguments, 24, NULL, &code), FAULT_NONE);
+    assert_int_equal(fake->pushes, pushes);
+    assert_int_equal(fake->depth, 2);
+    assert_ptr_equal(fake->stack[1], fake_primary());
+    fake->depth--;
+    d->ops->unload(d, m);
+}
+
+static void check_current(void **unused) {
+    (void)unused;
+    in_device(launch_in_current);
+}
+
+/* All work happens in the caller's context, which is neither retained nor released. */
+static void check_adopted(void **unused) {
+    (void)unused;
+    static char adopted;
+    opened o = {.options = {.index = 7, .cuda_context = &adopted}};
+    job *j;
+    fake->adopted = &adopted;
+    assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
+    job_end(j);
+    assert_non_null(o.device);
+    assert_int_equal(fake->named, 41); /* the GPU of that context */
+    assert_int_equal(fake->retained, 0);
+    assert_int_equal(job_run(&allocator_libc, use_memory, o.device, &j), FAULT_NONE);
+    job_end(j);
+    assert_int_equal(job_run(&allocator_libc, use_kernels, o.device, &j), FAULT_NONE);
+    job_end(j);
+    o.device->ops->close(o.device);
+    assert_int_equal(fake->releases, 0);
+}
+
+static void check_not_adopted(void **unused) {
+    (void)unused;
+    static char adopted;
+    static const char *const steps[] = {"cuCtxPushCurrent_v2", "cuCtxGetDevice"};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        opened o = {.options = {.cuda_context = &adopted}};
+        job *j;
+        fake->fail = steps[i];
+        fake->code = UNKNOWN;
+        assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
+        assert_null(o.device);
+        assert_string_equal(o.why, "the given CUDA context cannot be used: CUDA_ERROR_UNKNOWN "
+                                   "(999: the driver does not know it)");
+        job_end(j);
+        assert_int_equal(fake->depth, 1);
+    }
 }
 
 /* ---- timing -------------------------------------------------------------------------------- */
@@ -223,8 +353,10 @@ static void check_compiler(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(check_facts),   TEST(check_no_gpu),        TEST(check_no_driver), TEST(check_memory),
-        TEST(check_kernels), TEST(check_absent_kernel), TEST(check_time),      TEST(check_compiler),
+        TEST(check_facts),   TEST(check_no_gpu),   TEST(check_no_driver),
+        TEST(check_memory),  TEST(check_kernels),  TEST(check_absent_kernel),
+        TEST(check_time),    TEST(check_compiler), TEST(check_rows),
+        TEST(check_current), TEST(check_adopted),  TEST(check_not_adopted),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

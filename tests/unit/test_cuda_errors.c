@@ -46,6 +46,10 @@ static void do_moves(device *d, job *j) {
     d->ops->upload(d, j, a, b, 8);
     d->ops->download(d, j, a, b, 8);
     d->ops->copy(d, j, &(device_copy){.to = a, .from = b, .bytes = 8, .rows = 1}, NULL);
+    d->ops->copy(
+        d, j,
+        &(device_copy){.to = a, .from = b, .bytes = 2, .rows = 2, .to_pitch = 4, .from_pitch = 4},
+        NULL);
     d->ops->fill(d, j, a, 0, 8);
     d->ops->synchronize(d, j, NULL);
 }
@@ -61,6 +65,7 @@ static const struct {
     {do_moves, "cuMemcpyHtoD_v2", "copying 8 bytes to the GPU failed: CUDA_ERROR_OUT_OF_MEMORY"},
     {do_moves, "cuMemcpyDtoH_v2", "copying 8 bytes from the GPU failed"},
     {do_moves, "cuMemcpyDtoDAsync_v2", "copying 8 bytes within the GPU failed"},
+    {do_moves, "cuMemcpy2DAsync_v2", "copying 4 bytes within the GPU failed"},
     {do_moves, "cuMemsetD8_v2", "filling memory failed"},
     {do_moves, "cuStreamSynchronize", "waiting for the GPU failed"},
     {do_moves, "cuCtxPushCurrent_v2", "copying 8 bytes to the GPU failed"},

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/loader.h"
+#include "runtime/loader_system.h"
 
 static char root[] = "/tmp/sg [loader]* XXXXXX"; /* with what has a meaning in patterns */
 
@@ -93,7 +94,7 @@ static int tear_down(void **unused) {
 
 typedef struct look {
     const library_wanted *wanted;
-    const char *path;
+    const char *path, *conf;
     bool found;
     library library;
     const char *why;
@@ -104,10 +105,33 @@ static void search(job *j, void *argument) {
     l->found = library_open(j, l->wanted, l->path, &l->library, &l->why);
 }
 
+static void search_files(job *j, void *argument) {
+    look *l = argument;
+    l->found = library_find(j, l->wanted, l->path, l->conf, &l->library);
+}
+
+/* Looking at files alone: it opens none of them. */
+static void expect_file(const library_wanted *wanted, const char *given, const char *conf,
+                        const char *path, const char *reason) {
+    look l = {.wanted = wanted, .path = given, .conf = conf};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, search_files, &l, &j), FAULT_NONE);
+    assert_int_equal(l.found, path != NULL);
+    if (l.found) {
+        assert_null(l.library.handle);
+        assert_string_equal(l.library.path, path);
+        assert_string_equal(l.library.reason, reason);
+        assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+    }
+    job_end(j);
+}
+
 static void find_as(const library_wanted *wanted, const char *given, const char *path,
                     const char *reason) {
     look l = {.wanted = wanted, .path = given};
     job *j;
+    if (path != NULL)
+        expect_file(wanted, given, loader_conf, path, reason);
     assert_int_equal(job_run(&allocator_libc, search, &l, &j), FAULT_NONE);
     if (!l.found)
         fail_msg("%s", l.why);
@@ -166,7 +190,28 @@ static void check_loaded(void **unused) {
     char *path = lay_out(root, "lib64", "libc.so.6", true);
     setenv("CUDA_HOME", root, 1); /* comes later in the order */
     find_as(&libc, NULL, NULL, "already loaded by this process");
+    look l = {.wanted = &libc, .conf = "/dev/null"};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, search_files, &l, &j), FAULT_NONE);
+    assert_true(l.found);
+    assert_string_equal(l.library.reason, "already loaded by this process");
+    assert_non_null(strstr(l.library.path, "libc"));
+    assert_string_not_equal(l.library.path, path);
+    job_end(j);
     free(path);
+}
+
+/* The file of a library that the system's loader finds; the caller frees it. */
+static char *system_file(const library_wanted *wanted) {
+    look l = {.wanted = wanted, .conf = loader_conf};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, search_files, &l, &j), FAULT_NONE);
+    assert_true(l.found);
+    assert_string_equal(l.library.reason, "found by the system's loader");
+    char *path = realpath(l.library.path, NULL);
+    assert_non_null(path);
+    job_end(j);
+    return path;
 }
 
 static void check_system(void **unused) {
@@ -179,7 +224,18 @@ static void check_system(void **unused) {
     system.symbols = functions;
     char *path = lay_out(root, "lib/python3.11/site-packages/nvidia/a/lib", unloaded[0], true);
     setenv("VIRTUAL_ENV", root, 1); /* comes later in the order */
+    char *file = system_file(&system);
+    assert_null(dlopen(unloaded[0], RTLD_NOW | RTLD_NOLOAD));
     find_as(&system, NULL, NULL, "found by the system's loader");
+    look l = {.wanted = &system};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, search, &l, &j), FAULT_NONE);
+    char *opened = realpath(l.library.path, NULL);
+    assert_string_equal(opened, file);
+    dlclose(l.library.handle);
+    job_end(j);
+    free(opened);
+    free(file);
     free(path);
 }
 
@@ -258,6 +314,103 @@ static void check_passed_over(void **unused) {
     free(good);
 }
 
+/* ---- ld.so.conf ---------------------------------------------------------------------------- */
+
+SG_PRINTF(2, 3) static char *write_conf(const char *name, const char *format, ...) {
+    char *path = print("%s/%s", root, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    va_list list;
+    va_start(list, format);
+    vfprintf(f, format, list);
+    va_end(list);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+typedef struct folders {
+    const char *conf;
+    const char *const *list;
+} folders;
+
+static void list_folders(job *j, void *argument) {
+    folders *f = argument;
+    f->list = loader_folders(j, f->conf);
+}
+
+/* `expected` ends with NULL, and the usual folders follow it. */
+static void expect_folders(const char *conf, const char *const *expected) {
+    static const char *const usual[] = {"/lib64", "/usr/lib64", "/lib", "/usr/lib", NULL};
+    folders f = {.conf = conf};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, list_folders, &f, &j), FAULT_NONE);
+    for (; *expected != NULL; expected++, f.list++) {
+        assert_non_null(*f.list);
+        assert_string_equal(*f.list, *expected);
+    }
+    for (const char *const *u = usual; *u != NULL; u++, f.list++)
+        assert_string_equal(*f.list, *u);
+    assert_null(*f.list);
+    job_end(j);
+}
+
+static void check_conf(void **unused) {
+    (void)unused;
+    char *conf = write_conf("ld.so.conf",
+                            "# a comment\n\n  /first  # and one behind\ninclude part*.conf\n"
+                            "\tinclude nowhere/*.conf ld.so.conf %s/la?t.conf# more\n"
+                            "hwcap 1 nosegneg\nrelative\nincluded\n/without/an/end",
+                            "/absent");
+    char *part_b = write_conf("part-b.conf", "/from/b\r\n");
+    char *part_a = write_conf("part-a.conf", "/from/a\n#/not\n/from/a/too\n");
+    unsetenv("LD_LIBRARY_PATH");
+    /* It includes itself, which ends at some depth: what that adds comes in between. */
+    folders f = {.conf = conf};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, list_folders, &f, &j), FAULT_NONE);
+    size_t count = 0;
+    while (f.list[count] != NULL)
+        count++;
+    assert_in_range(count, 5 + 4, 1000);
+    assert_string_equal(f.list[0], "/first");
+    assert_string_equal(f.list[1], "/from/a");
+    assert_string_equal(f.list[2], "/from/a/too");
+    assert_string_equal(f.list[3], "/from/b");
+    assert_string_equal(f.list[4], "/first");
+    assert_string_equal(f.list[count - 5], "/without/an/end");
+    job_end(j);
+    setenv("LD_LIBRARY_PATH", "/one:/two;:/three", 1);
+    expect_folders(part_a, (const char *const[]){"/one", "/two", ".", "/three", "/from/a",
+                                                 "/from/a/too", NULL});
+    unsetenv("LD_LIBRARY_PATH");
+    expect_folders(part_b, (const char *const[]){"/from/b", NULL});
+    expect_folders("/nowhere/ld.so.conf", (const char *const[]){NULL});
+    expect_folders(root, (const char *const[]){NULL}); /* a folder */
+    free(conf);
+    free(part_a);
+    free(part_b);
+}
+
+/* Where such a file leads, in the order of the names and then of the folders. */
+static void check_conf_leads(void **unused) {
+    (void)unused;
+    unsetenv("LD_LIBRARY_PATH");
+    char *conf = write_conf("ld.so.conf", "%s/one\n%s/two\n", root, root);
+    expect_file(&test_library, NULL, conf, NULL, NULL);
+    char *other = lay_out(root, "one", "libsgtest.so", true);
+    expect_file(&test_library, NULL, conf, other, "found by the system's loader");
+    expect_file(&test_library, "libsgtest.so", conf, other, "given by the caller");
+    expect_file(&test_library, "libabsent.so", conf, NULL, NULL);
+    char *better = lay_out(root, "two", "libsgtest.so.2", true);
+    expect_file(&test_library, NULL, conf, better, "found by the system's loader");
+    char *broken = lay_out(root, "one", "libsgtest.so.2", false);
+    expect_file(&test_library, NULL, conf, better, "found by the system's loader");
+    free(conf);
+    free(other);
+    free(better);
+    free(broken);
+}
+
 static void preload(job *j, void *argument) {
     look *l = argument;
     assert_true(library_open(j, l->wanted, l->path, &l->library, &l->why));
@@ -282,8 +435,9 @@ static void check_preload(void **unused) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(check_given),   TEST(check_loaded),      TEST(check_system),  TEST(check_folders),
-        TEST(check_fetched), TEST(check_passed_over), TEST(check_preload),
+        TEST(check_given),   TEST(check_loaded),  TEST(check_system),
+        TEST(check_folders), TEST(check_fetched), TEST(check_passed_over),
+        TEST(check_preload), TEST(check_conf),    TEST(check_conf_leads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,35 @@ static void dense_arrays_are_copied_at_once(void **state) {
     fake_end(k);
 }
 
+/* Padded rows go in one copy, and padded planes in one copy each. */
+static void padded_arrays_are_copied_by_rows(void **state) {
+    (void)state;
+    enum { X = 3, Y = 2, Z = 4, PITCH_X = 5, PLANES = 3, CELLS_3D = PITCH_X * PLANES * Z };
+    program p = make(heat_arrays, 2);
+    p.dims = 3;
+    for (int planes = Y; planes <= PLANES; planes++) {
+        float memory[2][CELLS_3D];
+        sg_grid grids[2];
+        for (int a = 0; a < 2; a++) {
+            for (int i = 0; i < CELLS_3D; i++)
+                memory[a][i] = a == 0 ? (float)i : SENTINEL;
+            grids[a] = (sg_grid){
+                .data = memory[a], .size = {X, Y, Z}, .stride = {1, PITCH_X, PITCH_X * planes}};
+        }
+        const sg_arguments arguments = {
+            .struct_size = sizeof arguments, .grids = grids, .grid_count = 2, .end = {1, 1, 1}};
+        sg_kernel *k = fake_kernel(&p);
+        assert_int_equal(sg_run(k, &arguments, 1, NULL, NULL), SG_OK);
+        for (int i = 0; i < PITCH_X * planes * Z; i++) {
+            const int x = i % PITCH_X, y = i / PITCH_X % planes;
+            assert_true(memory[1][i] == (x < X && y < Y ? (float)i : SENTINEL));
+        }
+        assert_int_equal(fake_of(k)->copy_count, planes == Y ? 1 : Z);
+        assert_int_equal(fake_of(k)->copied, X * Y * Z * sizeof(float));
+        fake_end(k);
+    }
+}
+
 static void strides_of_both_arrays_are_followed(void **state) {
     (void)state;
     const program p = make(heat_arrays, 3);
@@ -262,6 +291,7 @@ int main(void) {
         cmocka_unit_test(three_buffers_rotate),
         cmocka_unit_test(a_box_keeps_the_other_cells),
         cmocka_unit_test(dense_arrays_are_copied_at_once),
+        cmocka_unit_test(padded_arrays_are_copied_by_rows),
         cmocka_unit_test(strides_of_both_arrays_are_followed),
         cmocka_unit_test(buffers_of_a_rotation_must_not_overlap),
         cmocka_unit_test(errors_belong_to_their_thread),

@@ -21,6 +21,11 @@ EXPORT fake_cuda_state *fake_cuda(void) {
     return &state;
 }
 
+EXPORT void *fake_cuda_primary(void);
+EXPORT void *fake_cuda_primary(void) {
+    return &primary;
+}
+
 static cu_result outcome(const char *symbol) {
     if (state.fail == NULL || strcmp(state.fail, symbol) != 0)
         return CU_OK;
@@ -88,6 +93,7 @@ OUTSIDE(cuDeviceGetName, char *name, int size, cu_device device)
     if (size < 16 || device < 40)
         return INVALID_VALUE;
     strcpy(name, "Fake GPU");
+    state.named = device;
 END
 
 OUTSIDE(cuDeviceGetAttribute, int *value, cu_device_attribute attribute, cu_device device)
@@ -117,6 +123,7 @@ END
 OUTSIDE(cuDevicePrimaryCtxRelease_v2, cu_device device)
     (void)device;
     state.retained--;
+    state.releases++;
 END
 
 OUTSIDE(cuCtxPushCurrent_v2, cu_context context)
@@ -190,7 +197,7 @@ INSIDE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, cu_function fun
        size_t shared_bytes)
     (void)function;
     (void)shared_bytes;
-    *blocks = 2048 / threads;
+    *blocks = 2048 / threads - 1;
 END
 
 INSIDE(cuLaunchKernel, cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

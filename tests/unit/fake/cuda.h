@@ -22,7 +22,8 @@ typedef struct fake_cuda {
     int homeless; /* calls that need a current context and had none of the device's */
     int retained, modules, events, allocations; /* that live */
     int copies, copies_of_rows, fills, waits;
-    int pushes;
+    int pushes, releases;
+    int named;          /* the device that was last asked for its name */
     int dynamic_shared; /* that the last kernel asked for */
 
     struct {
@@ -35,5 +36,6 @@ typedef struct fake_cuda {
 } fake_cuda_state;
 
 typedef fake_cuda_state *fake_cuda_function(void);
+typedef void *fake_cuda_primary_function(void); /* the primary context: fake_cuda_primary() */
 
 #endif

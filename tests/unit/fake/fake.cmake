@@ -1,7 +1,7 @@
 # A stand-in for the CUDA driver's library, which some unit tests load in its place.
 add_library(fake_cuda MODULE ${CMAKE_CURRENT_LIST_DIR}/cuda.c)
 target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR})
-foreach(name test_cuda test_cuda_errors test_doctor test_loader)
+foreach(name test_cuda test_cuda_errors test_doctor test_identity test_loader)
   add_dependencies(${name} fake_cuda)
   target_compile_definitions(${name} PRIVATE FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
 endforeach()

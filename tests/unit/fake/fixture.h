@@ -23,6 +23,7 @@
 enum { OUT_OF_MEMORY = 2, UNKNOWN = 999 };
 
 static fake_cuda_state *fake;
+static fake_cuda_primary_function *fake_primary;
 static char callers_context; /* stands for a context of the caller's own */
 
 static int set_up(void **unused) {
@@ -34,6 +35,8 @@ static int set_up(void **unused) {
     void *address = dlsym(handle, "fake_cuda");
     memcpy(&find, &address, sizeof address);
     fake = find();
+    address = dlsym(handle, "fake_cuda_primary");
+    memcpy(&fake_primary, &address, sizeof address);
     setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
     return 0;
 }
