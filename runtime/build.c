@@ -10,7 +10,9 @@
 #include "gen/plan.h"
 #include "gen/source.h"
 #include "gen/spec.h"
+#include "runtime/kernels.h"
 #include "runtime/launch.h"
+#include "runtime/modules.h"
 
 static const char default_arch[] = "sm_90";
 
@@ -181,47 +183,40 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const plan *p, con
 
 typedef struct building {
     build_request request;
+    const kernel_request *wanted; /* NULL: it cannot be told from others */
     sg_kernel *kernel;
 } building;
 
-static binary compile(job *j, sg_kernel *k) {
-    binary_kind kind;
-    compiler *with = context_compiler(j, k->context, &kind);
-    const binary made = with->ops->compile(with, j, k->program, k->program->target, kind);
-    k->info.compile_seconds = made.seconds;
-    k->info.compiler = made.compiler;
-    k->info.origin = SG_COMPILED;
-    return made;
-}
-
-static void unload(void *kernel) {
+static void let_go(void *kernel) {
     const sg_kernel *k = kernel;
-    k->context->device->ops->unload(k->context->device, k->module);
+    modules_let_go(k->context, k->loaded);
 }
 
-/* The cpu device runs a source planned for any architecture, a GPU only its own. */
-static void load_kernel(job *j, sg_kernel *k, blob binary) {
-    if (k->context->runs_nothing) {
-        k->unlaunchable = "the context was opened with the device none, which runs nothing";
-        return;
-    }
-    device *d = context_device(j, k->context);
+/* Why the device of the context cannot launch what was planned for the program's target; NULL where
+   it can. The cpu device runs a source planned for any architecture, a GPU only its own. */
+static const char *obstacle(job *j, const sg_kernel *k) {
     const char *own = gpu_arch(k->context);
-    if (own != NULL && arch_number(own) != arch_number(k->program->target)) {
-        k->unlaunchable =
-            job_print(j, "it was built for %s and the GPU is an %s", k->program->target, own);
+    if (k->context->runs_nothing)
+        return "the context was opened with the device none, which runs nothing";
+    if (own != NULL && arch_number(own) != arch_number(k->program->target))
+        return job_print(j, "it was built for %s and the GPU is an %s", k->program->target, own);
+    return NULL;
+}
+
+static void compile_and_load(job *j, sg_kernel *k) {
+    k->unlaunchable = obstacle(j, k);
+    k->loaded = modules_hold(j, k->context, k->program, k->unlaunchable == NULL, &k->info.origin);
+    job_defer(j, let_go, k);
+    k->module = k->loaded->module;
+    k->info.compile_seconds = k->loaded->binary.seconds;
+    k->info.compiler = k->loaded->binary.compiler;
+    if (k->module == NULL)
         return;
-    }
-    k->module = d->ops->load(d, j, k->program, binary);
-    job_defer(j, unload, k);
-    const function_facts f = d->ops->function(d, j, k->module, 0);
-    job_keep(j, k);
-    k->unlaunchable = NULL;
     k->info.launchable = 1;
-    k->info.registers = f.registers;
-    k->info.local_bytes = f.local_bytes;
-    k->info.blocks_resident = f.blocks_resident;
-    k->info.occupancy = f.occupancy;
+    k->info.registers = k->loaded->facts.registers;
+    k->info.local_bytes = k->loaded->facts.local_bytes;
+    k->info.blocks_resident = k->loaded->facts.blocks_resident;
+    k->info.occupancy = k->loaded->facts.occupancy;
 }
 
 static void build(job *j, void *argument) {
@@ -231,21 +226,33 @@ static void build(job *j, void *argument) {
     const plan *p = plan_make(j, r->model, r->wanted, r->target, r->size);
     const program *made = source_make(j, r->model, p);
     b->kernel = make_kernel(j, r, p, made);
+    if (b->wanted != NULL)
+        b->kernel->request = kernels_copy_request(j, b->wanted);
     if (!r->options.source_only)
-        load_kernel(j, b->kernel, compile(j, b->kernel).data);
-    pthread_mutex_init(&b->kernel->lock, NULL); /* last: a build that fails has nothing to undo */
+        compile_and_load(j, b->kernel);
+    pthread_mutex_init(&b->kernel->lock, NULL); /* a build that fails has nothing to undo */
 }
 
-sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_options *options,
+sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_options *given,
                    sg_kernel **out) {
     if (context == NULL || out == NULL)
         return SG_ERROR_USAGE;
-    *out = NULL;
-    building b = {.request = {.context = context, .path = spec_path, .given = options}};
+    building b = {.request = {.context = context, .path = spec_path, .given = given}};
+    sg_build_options options;
+    kernel_request wanted;
+    if (context_read(NULL, &options, sizeof options, given, "sg_build_options") &&
+        kernels_request(spec_path, &options, &wanted)) {
+        sg_kernel *before = kernels_find(context, &wanted);
+        if (before != NULL) {
+            *out = before;
+            return SG_OK;
+        }
+        b.wanted = &wanted;
+    }
     job *kept;
     const sg_status status = context_run(context, build, &b, &kept);
     if (status == SG_OK)
-        *out = b.kernel;
+        *out = kernels_add(context, b.kernel);
     return status;
 }
 
@@ -264,6 +271,7 @@ sg_status sg_count_specs(sg_context *context, const char *spec_path, const char 
         return SG_ERROR_USAGE;
     counting c = {.path = spec_path, .text = text};
     const sg_status status = context_run(context, count_specs, &c, NULL);
-    *out = status == SG_OK ? c.count : 0;
+    if (status == SG_OK)
+        *out = c.count;
     return status;
 }

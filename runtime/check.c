@@ -184,14 +184,6 @@ static void choose_cells(judgement *g, const model *m, int64_t most) {
 
 /* ---- the whole grid ------------------------------------------------------------------------ */
 
-static void release_tallies(void *argument) {
-    judgement *g = argument;
-    for (int i = 0; g->tallies != NULL && i < g->tally_count; i++) {
-        guarded_memory_free(g->tallies[i].scratch);
-        guarded_memory_free(g->tallies[i].values);
-    }
-}
-
 static void open_tallies(job *j, judgement *g) {
     const int64_t row = g->guarded->size[0];
     if (g->segment > row)
@@ -203,8 +195,8 @@ static void open_tallies(job *j, judgement *g) {
     for (int i = 0; i < g->tally_count; i++) {
         tally *t = &g->tallies[i];
         t->first = -1;
-        t->scratch = guarded_memory(j, reference_scratch(g->reference, g->segment));
-        t->values = guarded_memory(j, 2 * values * sizeof(double) + (size_t)g->segment);
+        t->scratch = job_alloc(j, reference_scratch(g->reference, g->segment));
+        t->values = job_alloc(j, 2 * values * sizeof(double) + (size_t)g->segment);
         t->bounds = t->values + values;
         t->keeps = (bool *)(t->bounds + values);
     }
@@ -342,13 +334,10 @@ static void run_check(job *j, void *argument) {
     g->reference = reference_new(j, c->kernel->model, parameters);
     connect(g, c->kernel->model);
     choose_cells(g, c->kernel->model, most);
-    job_defer(j, release_tallies, g);
     open_tallies(j, g);
     const int64_t rows = size[1] * size[2];
     workers_run(c->guarded.workers, rows * g->segments, judge_segment, g);
     finish(j, c, spoiled, &first);
-    job_keep(j, g);
-    release_tallies(g);
     job_keep(j, &c->guarded);
     guarded_close(&c->guarded);
 }

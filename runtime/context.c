@@ -20,41 +20,73 @@ SAME(SG_ERROR_MEMORY, FAULT_MEMORY);
 
 struct context_error {
     context_error *next;
-    pthread_t thread;
-    job *job; /* the failed one; NULL where there was no memory for it */
+    uint64_t thread;
+    char *text; /* NULL where there was no memory for it */
+    size_t size;
 };
 
 static const char no_memory[] = "error: out of memory";
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
+/* The system gives the names of threads that have ended to new ones; these are given once. */
+static uint64_t this_thread(void) {
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t mine;
+    if (mine == 0)
+        mine = atomic_fetch_add(&last, 1) + 1;
+    return mine;
+}
+
+static void *resize(const sg_context *c, void *old, size_t old_size, size_t size) {
+    return c->memory.resize(c->memory.user, old, old_size, size);
+}
+
 static context_error *find_error(context_error *list) {
-    const pthread_t self = pthread_self();
-    while (list != NULL && !pthread_equal(list->thread, self))
+    const uint64_t self = this_thread();
+    while (list != NULL && list->thread != self)
         list = list->next;
     return list;
 }
 
-/* Keeps a failed job, whose error the thread may ask for, in place of the one before. */
-static void remember(sg_context *c, job *failed) {
+static bool set_text(const sg_context *c, context_error *e, const char *text) {
+    const size_t size = strlen(text) + 1;
+    if (size > e->size || e->text == NULL) {
+        resize(c, e->text, e->size, 0);
+        e->text = resize(c, NULL, 0, size);
+        e->size = e->text != NULL ? size : 0;
+    }
+    if (e->text != NULL)
+        memcpy(e->text, text, size);
+    return e->text != NULL;
+}
+
+/* Keeps a text, which the thread may ask for, in place of the one before. False for want of memory.
+ */
+static bool remember(sg_context *c, const char *text) {
     pthread_mutex_lock(&c->errors_lock);
     context_error *e = find_error(c->errors);
     if (e == NULL) {
-        e = allocator_libc.resize(allocator_libc.user, NULL, 0, sizeof *e);
+        e = resize(c, NULL, 0, sizeof *e);
         if (e != NULL) {
-            *e = (context_error){.next = c->errors, .thread = pthread_self()};
+            *e = (context_error){.next = c->errors, .thread = this_thread()};
             c->errors = e;
         }
     }
-    if (e != NULL) {
-        job *const before = e->job;
-        e->job = failed;
-        failed = before;
-    } else {
+    const bool kept = e != NULL && set_text(c, e, text);
+    if (e == NULL)
         atomic_store(&c->starved, true);
-    }
     pthread_mutex_unlock(&c->errors_lock);
-    job_end(failed);
+    return kept;
+}
+
+static void forget_errors(sg_context *c) {
+    while (c->errors != NULL) {
+        context_error *e = c->errors;
+        c->errors = e->next;
+        resize(c, e->text, e->size, 0);
+        resize(c, e, sizeof *e, 0);
+    }
 }
 
 const char *sg_error(const sg_context *context) {
@@ -64,18 +96,18 @@ const char *sg_error(const sg_context *context) {
     pthread_mutex_lock(&c->errors_lock);
     const context_error *e = find_error(c->errors);
     const char *text = e == NULL && !atomic_load(&c->starved) ? "" : no_memory;
-    if (e != NULL && e->job != NULL)
-        text = job_error(e->job);
+    if (e != NULL && e->text != NULL)
+        text = e->text;
     pthread_mutex_unlock(&c->errors_lock);
     return text;
 }
 
 sg_status context_run(sg_context *c, void (*body)(job *, void *), void *argument, job **keep) {
     job *j;
-    const fault f = job_run(&allocator_libc, body, argument, &j);
-    if (f != FAULT_NONE)
-        remember(c, j);
-    else if (keep != NULL)
+    fault f = job_run(&c->memory, body, argument, &j);
+    if (f != FAULT_NONE && !remember(c, j != NULL ? job_error(j) : no_memory))
+        f = FAULT_MEMORY;
+    if (f == FAULT_NONE && keep != NULL)
         *keep = j;
     else
         job_end(j);
@@ -133,12 +165,24 @@ typedef struct opening {
     int count;
 } opening;
 
+allocator context_memory(const sg_options *given) {
+    sg_options options;
+    if (!context_read(NULL, &options, sizeof options, given, "sg_options") ||
+        options.resize == NULL)
+        return allocator_libc;
+    return (allocator){.resize = options.resize, .user = options.resize_user};
+}
+
 static void make_context(job *j, void *argument) {
     opening *o = argument;
     sg_context *c = job_alloc(j, sizeof *c);
+    c->job = j;
+    c->memory = *job_allocator(j);
+    atomic_init(&c->uses, 1);
     pthread_mutex_init(&c->lock, NULL);
     pthread_mutex_init(&c->errors_lock, NULL);
-    c->job = j;
+    kernels_open(&c->kernels);
+    modules_open(&c->modules);
     o->context = c;
 }
 
@@ -191,12 +235,15 @@ static void open_device(job *j, void *argument) {
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why != NULL ? why : "there is no device");
 }
 
-/* It outlives a failed opening: a context without a device still compiles with NVRTC. */
-static void make_compiler(job *j, void *argument) {
+/* What a context has whether or not its device can be opened. */
+static void open_parts(job *j, void *argument) {
     const opening *o = argument;
+    sg_context *c = o->context;
     sg_options options;
     context_read(j, &options, sizeof options, o->options, "sg_options");
-    o->context->nvrtc = nvrtc_compiler(j, options.nvrtc); /* last: nothing to undo */
+    c->logger = (logger){.call = options.log, .user = options.log_user};
+    c->cache = cache_open(j, options.cache, options.cache_bytes, &c->logger);
+    c->nvrtc = nvrtc_compiler(j, options.nvrtc); /* last: nothing to undo */
 }
 
 sg_status context_open(sg_context **out, const sg_options *options, const device_ops *const *kinds,
@@ -205,13 +252,14 @@ sg_status context_open(sg_context **out, const sg_options *options, const device
         return SG_ERROR_USAGE;
     *out = NULL;
     opening o = {.options = options, .kinds = kinds, .count = count};
+    const allocator memory = context_memory(options);
     job *own;
-    if (job_run(&allocator_libc, make_context, &o, &own) != FAULT_NONE) {
+    if (job_run(&memory, make_context, &o, &own) != FAULT_NONE) {
         job_end(own);
         return SG_ERROR_MEMORY;
     }
     *out = o.context;
-    const sg_status status = context_run(o.context, make_compiler, &o, &o.context->strings);
+    const sg_status status = context_run(o.context, open_parts, &o, &o.context->parts);
     return status != SG_OK ? status : context_run(o.context, open_device, &o, NULL);
 }
 
@@ -220,24 +268,33 @@ sg_status sg_open(sg_context **out, const sg_options *options) {
     return context_open(out, options, kinds, (int)(sizeof kinds / sizeof *kinds));
 }
 
-void sg_close(sg_context *c) {
-    if (c == NULL)
-        return;
+static void end(sg_context *c) {
+    kernels_close(&c->kernels);
+    modules_close(&c->modules);
     workers_close(c->workers);
     if (c->device != NULL)
         c->device->ops->close(c->device);
     if (c->nvrtc != NULL)
         c->nvrtc->ops->close(c->nvrtc);
-    while (c->errors != NULL) {
-        context_error *e = c->errors;
-        c->errors = e->next;
-        job_end(e->job);
-        allocator_libc.resize(allocator_libc.user, e, sizeof *e, 0);
-    }
+    forget_errors(c);
     pthread_mutex_destroy(&c->lock);
     pthread_mutex_destroy(&c->errors_lock);
-    job_end(c->strings);
+    job_end(c->parts);
     job_end(c->job);
+}
+
+void context_hold(sg_context *c) {
+    atomic_fetch_add(&c->uses, 1);
+}
+
+void context_release(sg_context *c) {
+    if (atomic_fetch_sub(&c->uses, 1) == 1)
+        end(c);
+}
+
+void sg_close(sg_context *c) {
+    if (c != NULL)
+        context_release(c);
 }
 
 /* ---- what a context holds ------------------------------------------------------------------ */
@@ -263,11 +320,11 @@ compiler *context_compiler(job *j, sg_context *c, binary_kind *kind) {
 workers *context_workers(job *j, sg_context *c) {
     pthread_mutex_lock(&c->lock);
     if (c->workers == NULL)
-        c->workers = workers_open(c->threads);
+        c->workers = workers_open(&c->memory, c->threads);
     workers *w = c->workers;
     pthread_mutex_unlock(&c->lock);
     if (w == NULL)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "cannot start threads to check with");
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory, or of threads, to check with");
     return w;
 }
 

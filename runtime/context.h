@@ -7,19 +7,28 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "runtime/cache.h"
 #include "runtime/device.h"
+#include "runtime/kernels.h"
+#include "runtime/modules.h"
 #include "runtime/stencilgen.h"
 #include "runtime/workers.h"
 
 typedef struct context_error context_error;
 
 struct sg_context {
-    job *job;          /* holds the context itself */
-    job *strings;      /* holds the strings of its options */
+    job *job;         /* holds the context itself */
+    allocator memory; /* of everything */
+    logger logger;
+    atomic_int uses; /* the caller's, and one for every kernel that somebody holds */
+    job *parts;      /* holds what stays when opening a device fails */
+    cache *cache;
+    compiler *nvrtc;
     device *device;    /* NULL where opening failed, and where there is to be none */
     bool runs_nothing; /* the latter */
-    compiler *nvrtc;
     int threads;
+    kernels kernels;
+    modules modules;
 
     pthread_mutex_t lock; /* of what is opened when it is first needed: */
     workers *workers;
@@ -29,9 +38,17 @@ struct sg_context {
     atomic_bool starved;   /* some error could not even be remembered */
 };
 
+/* The context goes with the last that holds it. */
+void context_hold(sg_context *);
+void context_release(sg_context *);
+
 /* sg_open over these kinds of devices, in the order of "auto". */
 sg_status context_open(sg_context **out, const sg_options *options, const device_ops *const *kinds,
                        int count);
+
+/* The caller's allocator where the options, which may be NULL, can be read, else the C library's.
+ */
+allocator context_memory(const sg_options *);
 
 /* Runs `body` as a job and turns its outcome into a status. A job that succeeded goes to *keep, or
    is ended where that is NULL; one that failed becomes this thread's error. */

@@ -83,9 +83,9 @@ static void make_device(job *own, void *argument) {
 
 static device *open_cpu(job *j, const device_options *options, const char **why) {
     (void)why;
-    opening o = {.workers = workers_open(options->threads)};
+    opening o = {.workers = workers_open(job_allocator(j), options->threads)};
     if (o.workers == NULL)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "the cpu device cannot start its threads");
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory, or of threads, for the cpu device");
     job *own;
     const fault failed = job_run(job_allocator(j), make_device, &o, &own);
     if (failed != FAULT_NONE) { /* of memory: there is no other way */
@@ -207,7 +207,7 @@ static module *load(device *base, job *j, const program *p, blob b) {
     module *m = new_module(j, p);
     open_library(j, m, b);
     if (!reserve((cpu_device *)base, m))
-        job_fail(j, FAULT_MEMORY, NULL, 0, "there is no memory for the stacks of the cpu device");
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory for the stacks of the cpu device");
     job_keep(j, m);
     return m;
 }
@@ -285,7 +285,7 @@ static void *alloc(device *base, job *j, size_t bytes) {
     (void)base;
     void *memory;
     if (posix_memalign(&memory, 256, bytes > 0 ? bytes : 1) != 0)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "there is no memory for %zu bytes", bytes);
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory: there are no %zu bytes", bytes);
     return memory;
 }
 

@@ -96,11 +96,15 @@ static void examine_compiler(job *j, const examination *e) {
 /* Asks sg_open itself, so that the answer cannot differ from what a program gets. */
 static void examine_choice(job *j, const examination *e) {
     sg_context *context = NULL;
-    const sg_status status = sg_open(&context, e->asked);
     sg_device_info info = {.struct_size = sizeof info};
-    if (status != SG_OK || sg_device(context, &info) != SG_OK) {
+    sg_status status = sg_open(&context, e->asked);
+    if (status == SG_OK)
+        status = sg_device(context, &info);
+    if (status != SG_OK) {
         const char *words = job_print(j, "%s", sg_error(context));
         sg_close(context);
+        if (status == SG_ERROR_MEMORY)
+            job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
         report(e, "device", false, words);
         return;
     }
@@ -127,8 +131,9 @@ sg_status sg_doctor(const sg_options *options, sg_finding finding, void *user) {
     if (finding == NULL)
         return SG_ERROR_USAGE;
     examination e = {.asked = options, .finding = finding, .user = user};
+    const allocator memory = context_memory(options);
     job *j;
-    const fault failed = job_run(&allocator_libc, examine, &e, &j);
+    const fault failed = job_run(&memory, examine, &e, &j);
     if (failed != FAULT_NONE && j != NULL)
         report(&e, "doctor", false, job_error_text(j));
     job_end(j);

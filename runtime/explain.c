@@ -174,7 +174,6 @@ sg_status sg_explain(sg_context *context, const char *spec_path, const sg_build_
                      sg_explanation **out) {
     if (context == NULL || out == NULL)
         return SG_ERROR_USAGE;
-    *out = NULL;
     explaining x = {.request = {.context = context, .path = spec_path, .given = options}};
     job *kept;
     const sg_status status = context_run(context, explain, &x, &kept);

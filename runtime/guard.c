@@ -9,15 +9,17 @@
 enum { PIECE_BYTES = 1 << 24, LEAST_ZONE = 256, MOST_PLANE = 1 << 18, ZONE_STEP = 64 };
 
 void *guarded_memory(job *j, size_t bytes) {
-    void *memory = allocator_libc.resize(allocator_libc.user, NULL, 0, bytes > 0 ? bytes : 1);
-    if (memory == NULL)
+    const allocator *memory = job_allocator(j);
+    void *taken = memory->resize(memory->user, NULL, 0, bytes);
+    if (taken == NULL)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory: there are no %zu bytes for a check",
                  bytes);
-    return memory;
+    return taken;
 }
 
-void guarded_memory_free(void *memory) {
-    allocator_libc.resize(allocator_libc.user, memory, 0, 0);
+void guarded_memory_free(const allocator *memory, void *taken, size_t bytes) {
+    if (taken != NULL)
+        memory->resize(memory->user, taken, bytes, 0);
 }
 
 static bool is_written(const guarded *g, int which) {
@@ -70,7 +72,7 @@ void guarded_close(void *argument) {
     for (int i = 0; i < g->kernel->program->array_count; i++) {
         if (g->arrays[i].memory != NULL)
             g->device->ops->free(g->device, g->arrays[i].memory);
-        guarded_memory_free(g->arrays[i].cells);
+        guarded_memory_free(&g->kernel->context->memory, g->arrays[i].cells, g->bytes);
         g->arrays[i] = (guarded_array){0};
     }
 }
@@ -166,17 +168,31 @@ static void verify_cells(job *j, verification *v, int which) {
     }
 }
 
+typedef struct piece {
+    allocator memory;
+    void *data;
+    size_t size;
+} piece;
+
+static void free_piece(void *what) {
+    const piece *p = what;
+    guarded_memory_free(&p->memory, p->data, p->size);
+}
+
 int64_t guarded_verify(job *j, const guarded *g, text *first) {
     verification v = {.guarded = g, .first = first};
-    v.piece = guarded_memory(j, g->zone > PIECE_BYTES ? g->zone : PIECE_BYTES);
-    job_defer(j, guarded_memory_free, v.piece);
+    piece *p = job_alloc(j, sizeof *p);
+    p->memory = *job_allocator(j);
+    p->size = g->zone > PIECE_BYTES ? g->zone : PIECE_BYTES;
+    v.piece = p->data = guarded_memory(j, p->size);
+    job_defer(j, free_piece, p);
     for (int i = 0; i < g->kernel->program->array_count; i++) {
         verify_zone(j, &v, i, false);
         verify_zone(j, &v, i, true);
         if (!is_written(g, i))
             verify_cells(j, &v, i);
     }
-    job_keep(j, v.piece);
-    guarded_memory_free(v.piece);
+    job_keep(j, p);
+    free_piece(p);
     return v.wrong;
 }

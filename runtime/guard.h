@@ -49,8 +49,9 @@ static inline double guarded_value(const guarded *g, const void *cells, int64_t 
                                        : ((const double *)cells)[index];
 }
 
-/* Host memory outside the job: arrays are too large to be held until its end. */
+/* Host memory outside the job: arrays are too large to be held until its end. It comes from the
+   job's allocator, which takes it back. */
 void *guarded_memory(job *, size_t bytes);
-void guarded_memory_free(void *);
+void guarded_memory_free(const allocator *, void *memory, size_t bytes);
 
 #endif

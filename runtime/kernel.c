@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/compile.h"
 #include "runtime/random.h"
 
 /* ---- queries ------------------------------------------------------------------------------- */
@@ -74,42 +75,56 @@ sg_status sg_kernel_parameter(const sg_kernel *k, int index, sg_parameter_info *
 
 /* ---- binaries ------------------------------------------------------------------------------ */
 
+static sg_binary shown(const binary *b) {
+    return (sg_binary){.data = b->data.data,
+                       .size = b->data.size,
+                       .registers = b->registers,
+                       .shared_bytes = b->shared_bytes,
+                       .local_bytes = b->local_bytes,
+                       .seconds = b->seconds,
+                       .compiler = b->compiler};
+}
+
 typedef struct compilation {
     sg_kernel *kernel;
-    sg_binary_kind kind;
+    binary_kind kind;
     sg_binary result;
 } compilation;
 
 static void compile(job *j, void *argument) {
     compilation *c = argument;
-    const program *p = c->kernel->program;
-    compiler *n = c->kernel->context->nvrtc;
-    const binary_kind kind = c->kind == SG_BINARY_PTX ? BINARY_PTX : BINARY_CUBIN;
-    const binary r = n->ops->compile(n, j, p, p->target, kind);
-    c->result = (sg_binary){.data = r.data.data,
-                            .size = r.data.size,
-                            .registers = r.registers,
-                            .shared_bytes = r.shared_bytes,
-                            .local_bytes = r.local_bytes,
-                            .seconds = r.seconds,
-                            .compiler = r.compiler};
+    sg_context *context = c->kernel->context;
+    const binary made =
+        compile_program(j, context, context->nvrtc, c->kernel->program, c->kind, NULL);
+    c->result = shown(&made);
 }
+
+typedef struct handing {
+    const sg_binary *result;
+    int kind;
+    sg_binary *out;
+} handing;
 
 static void write_binary(job *j, void *argument) {
-    const query *q = argument;
-    context_write(j, q->out, &q->kernel->binaries[q->index].result, sizeof(sg_binary), "sg_binary");
-}
-
-static void refuse_kind(job *j, void *argument) {
-    const query *q = argument;
-    context_refuse(j, "there is no binary of kind %d", q->index);
+    const handing *h = argument;
+    if (h->result == NULL)
+        context_refuse(j, "there is no binary of kind %d", h->kind);
+    context_write(j, h->out, h->result, sizeof *h->result, "sg_binary");
 }
 
 sg_status sg_kernel_binary(sg_kernel *k, sg_binary_kind kind, sg_binary *out) {
-    if (k == NULL || (kind != SG_BINARY_CUBIN && kind != SG_BINARY_PTX))
-        return ask(k, refuse_kind, (int)kind, NULL);
+    if (k == NULL)
+        return SG_ERROR_USAGE;
+    handing h = {.kind = (int)kind, .out = out};
+    if (kind != SG_BINARY_CUBIN && kind != SG_BINARY_PTX)
+        return context_run(k->context, write_binary, &h, NULL);
+    compilation c = {.kernel = k, .kind = kind == SG_BINARY_PTX ? BINARY_PTX : BINARY_CUBIN};
+    if (k->loaded != NULL && k->loaded->binary.kind == c.kind) {
+        c.result = shown(&k->loaded->binary);
+        h.result = &c.result;
+        return context_run(k->context, write_binary, &h, NULL);
+    }
     kernel_binary *kept = &k->binaries[kind];
-    compilation c = {.kernel = k, .kind = kind};
     sg_status status = SG_OK;
     pthread_mutex_lock(&k->lock);
     if (kept->job == NULL) {
@@ -118,19 +133,21 @@ sg_status sg_kernel_binary(sg_kernel *k, sg_binary_kind kind, sg_binary *out) {
             kept->result = c.result;
     }
     pthread_mutex_unlock(&k->lock);
-    return status != SG_OK ? status : ask(k, write_binary, (int)kind, out);
+    h.result = &kept->result;
+    return status != SG_OK ? status : context_run(k->context, write_binary, &h, NULL);
 }
 
-void sg_release(sg_kernel *k) {
-    if (k == NULL)
-        return;
-    device *d = k->context->device;
-    if (k->module != NULL)
-        d->ops->unload(d, k->module);
+void kernel_end(sg_kernel *k) {
+    modules_let_go(k->context, k->loaded);
     for (int i = 0; i <= SG_BINARY_PTX; i++)
         job_end(k->binaries[i].job);
     pthread_mutex_destroy(&k->lock);
     job_end(k->job);
+}
+
+void sg_release(sg_kernel *k) {
+    if (k != NULL)
+        kernels_let_go(k);
 }
 
 /* ---- what checks and measurements share ----------------------------------------------------- */

@@ -17,14 +17,23 @@ struct sg_kernel {
     sg_context *context;
     job *job; /* holds the kernel itself, its program, model and texts */
     const program *program;
-    const struct model *model;
-    module *module;           /* NULL where it cannot be launched */
-    const char *unlaunchable; /* and why, as the end of a sentence; else NULL */
+    const struct model *model; /* NULL where it was loaded from a file */
+    loaded *loaded;            /* NULL where only its source was asked for */
+    module *module;            /* of loaded; NULL where it cannot be launched */
+    const char *unlaunchable;  /* and why, as the end of a sentence; else NULL */
     sg_kernel_info info;
     const char *texts[SG_TEXT_ARCH + 1];
     pthread_mutex_t lock;
     kernel_binary binaries[SG_BINARY_PTX + 1];
+
+    /* Of the context's list, under its lock. */
+    const kernel_request *request; /* NULL: it cannot be asked for again */
+    int holds;
+    sg_kernel *newer, *older;
 };
+
+/* Frees a kernel that nobody holds; for the context's list. */
+void kernel_end(sg_kernel *);
 
 /* Fails with FAULT_USAGE where the kernel cannot be launched. */
 void kernel_need_launchable(job *, const sg_kernel *);

@@ -35,7 +35,8 @@ static void release(void *argument) {
         d->ops->free(d, m->from);
     if (m->to != NULL)
         d->ops->free(d, m->to);
-    guarded_memory_free(m->stage);
+    guarded_memory_free(&m->kernel->context->memory, m->stage,
+                        STAGE_ELEMENTS * m->kernel->program->element_bytes);
 }
 
 /* Random data: memory of zeros moves faster on some devices. */

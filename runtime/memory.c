@@ -21,7 +21,8 @@ sg_status sg_alloc(sg_context *c, size_t bytes, void **out) {
         return SG_ERROR_USAGE;
     transfer t = {.context = c, .bytes = bytes};
     const sg_status status = context_run(c, do_alloc, &t, NULL);
-    *out = status == SG_OK ? t.to : NULL;
+    if (status == SG_OK)
+        *out = t.to;
     return status;
 }
 

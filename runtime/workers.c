@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct run {
@@ -37,6 +37,8 @@ struct workers {
 
     _Atomic int64_t next;
 
+    allocator memory;
+    size_t bytes; /* of this struct */
     int count;
     worker worker[]; /* [0] is the caller's place and has no thread */
 };
@@ -110,11 +112,15 @@ static void start_threads(workers *w, int wanted) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-workers *workers_open(int threads) {
+workers *workers_open(const allocator *memory, int threads) {
     const int wanted = threads > 0 ? threads : cores();
-    workers *w = calloc(1, sizeof *w + (size_t)wanted * sizeof w->worker[0]);
+    const size_t bytes = sizeof(workers) + (size_t)wanted * sizeof(worker);
+    workers *w = memory->resize(memory->user, NULL, 0, bytes);
     if (w == NULL)
         return NULL;
+    memset(w, 0, bytes);
+    w->memory = *memory;
+    w->bytes = bytes;
     pthread_mutex_init(&w->callers, NULL);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->posted, NULL);
@@ -141,7 +147,8 @@ void workers_close(workers *w) {
     pthread_cond_destroy(&w->posted);
     pthread_mutex_destroy(&w->lock);
     pthread_mutex_destroy(&w->callers);
-    free(w);
+    const allocator memory = w->memory;
+    memory.resize(memory.user, w, w->bytes, 0);
 }
 
 int workers_count(const workers *w) {

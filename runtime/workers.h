@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+#include "base/job.h"
+
 typedef struct workers workers;
 
-workers *workers_open(int threads); /* 0: one a core; NULL where no memory or thread is to be had */
-void workers_close(workers *);      /* NULL is allowed */
+/* `threads` may be 0: one a core. NULL where no memory or no thread is to be had. */
+workers *workers_open(const allocator *, int threads);
+void workers_close(workers *); /* NULL is allowed */
 int workers_count(const workers *);
 
 /* Calls body for every index below count, spread over the threads, the caller's among them;

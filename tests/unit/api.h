@@ -25,7 +25,7 @@ static inline int open_cpu(void **state) {
     return 0;
 }
 
-static int close_context(void **state) {
+static inline int close_context(void **state) {
     (void)state;
     sg_close(context);
     return 0;

@@ -85,7 +85,7 @@ static void too_large_later(job *j, device *d) {
     float *in = floats(j, d, COUNT), *out = floats(j, d, COUNT);
     job *other;
     assert_int_equal(job_run(&allocator_libc, load_too_large, d, &other), FAULT_MEMORY);
-    assert_non_null(strstr(job_error(other), "no memory for the stacks"));
+    assert_non_null(strstr(job_error(other), "out of memory for the stacks"));
     job_end(other);
     launch_on(d, small, 0, COUNT / 8, 1, 1, &(arguments){out, in, COUNT}, sizeof(arguments));
     for (int i = 0; i < COUNT; i++)

@@ -51,7 +51,7 @@ static void test_counts(void **state) {
     const int threads[] = {1, 2, 3, 8};
     const int64_t counts[] = {0, 1, 2, 3, 7, 1000, MOST};
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
-        workers *w = workers_open(threads[i]);
+        workers *w = workers_open(&allocator_libc, threads[i]);
         assert_non_null(w);
         assert_int_equal(workers_count(w), threads[i]);
         for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
@@ -62,7 +62,7 @@ static void test_counts(void **state) {
 
 static void test_default_and_null(void **state) {
     (void)state;
-    workers *w = workers_open(0);
+    workers *w = workers_open(&allocator_libc, 0);
     assert_non_null(w);
     assert_true(workers_count(w) >= 1);
     check_run(w, 100);
@@ -73,7 +73,7 @@ static void test_default_and_null(void **state) {
 /* Runs so short that workers often wake when all is done. */
 static void test_many_short_runs(void **state) {
     (void)state;
-    workers *w = workers_open(4);
+    workers *w = workers_open(&allocator_libc, 4);
     for (int i = 0; i < 5000; i++)
         check_run(w, 1 + i % 5);
     workers_close(w);
@@ -100,7 +100,7 @@ static void meet(void *argument, int64_t index, int worker) {
 /* Three bodies that wait for each other end only where three threads run them. */
 static void test_runs_at_once(void **state) {
     (void)state;
-    workers *w = workers_open(3);
+    workers *w = workers_open(&allocator_libc, 3);
     meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
     workers_run(w, 3, meet, &m);
     assert_int_equal(m.present, 3);
@@ -131,7 +131,7 @@ static void nest_through_other(void *argument, int64_t index, int worker) {
 
 static void test_nested(void **state) {
     (void)state;
-    tally t = {.pool = workers_open(3), .other = workers_open(1)};
+    tally t = {.pool = workers_open(&allocator_libc, 3), .other = workers_open(&allocator_libc, 1)};
     workers_run(t.pool, 20, nest, &t);
     assert_int_equal(t.calls, 200);
     t.calls = 0;
@@ -151,7 +151,7 @@ static void *caller(void *argument) {
 
 static void test_several_callers(void **state) {
     (void)state;
-    tally t = {.pool = workers_open(3)};
+    tally t = {.pool = workers_open(&allocator_libc, 3)};
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, caller, &t), 0);
