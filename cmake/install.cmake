@@ -33,3 +33,7 @@ list(JOIN MD_LDFLAGS " " md)
 set(SG_PC_PRIVATE "${lua} ${md} -pthread -ldl -lm")
 configure_file(stencilgen.pc.in stencilgen.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/stencilgen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# NVRTC as setup.sh fetched it, only where it is asked for: `cmake --install BUILD --component nvrtc`.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/cuda/nvidia COMPONENT nvrtc EXCLUDE_FROM_ALL
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/stencilgen/cuda OPTIONAL)

@@ -23,7 +23,7 @@ blob kernel_file_write(job *, const kernel_file *);
 
 /* False, with *why in the job, where the payload makes no sense: every count, offset, size and
    index of the program is checked, so that a launch by it stays within LAUNCH_… and its arguments.
- */
+   The binary's data lie in the payload, all else in the job. */
 bool kernel_file_read(job *, blob payload, kernel_file *out, const char **why);
 
 #endif

@@ -191,8 +191,11 @@ static const char *folder_of(job *j, const char *file) {
 }
 
 /* setup.sh lays Python wheels out in the folder `cuda` beside what it builds: the command, which is
-   the running program, and the shared library, which is where this function is. */
+   the running program, and the shared library, which is where this function is. Installed, they are
+   in the folder stencilgen beside the library, and the command is in bin. */
 static bool try_fetched(search *s) {
+    static const char *const patterns[] = {"/cuda/nvidia/*/lib", "/stencilgen/cuda/nvidia/*/lib",
+                                           "/../lib*/stencilgen/cuda/nvidia/*/lib"};
     Dl_info self = {0};
     const char *files[] = {"/proc/self/exe", NULL};
     static const int here = 0;
@@ -200,8 +203,9 @@ static bool try_fetched(search *s) {
         files[1] = self.dli_fname;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *folder = files[i] != NULL ? folder_of(s->job, files[i]) : NULL;
-        if (folder != NULL && try_pattern(s, folder, "/cuda/nvidia/*/lib", "fetched by setup.sh"))
-            return true;
+        for (size_t p = 0; folder != NULL && p < sizeof patterns / sizeof *patterns; p++)
+            if (try_pattern(s, folder, patterns[p], "fetched by setup.sh"))
+                return true;
     }
     return false;
 }

@@ -270,17 +270,17 @@ static void check_folders(void **unused) {
     }
 }
 
-static void check_fetched(void **unused) {
-    (void)unused;
+/* Finds a library at a place seen from this program, whose folders up to `depth` are the test's. */
+static void find_fetched(const char *above, int depth) {
     char *self = realpath("/proc/self/exe", NULL);
     assert_non_null(self);
     *strrchr(self, '/') = '\0';
-    char *folder = print("cuda/nvidia/sgtest%ld/lib", (long)getpid());
+    char *folder = print("%scuda/nvidia/sgtest%ld/lib", above, (long)getpid());
     char *path = lay_out(self, folder, "libsgtest.so", true);
     find_as(&test_library, NULL, path, "fetched by setup.sh");
     assert_int_equal(remove(path), 0);
-    /* Up to the folder that is the test's alone; the others may be setup.sh's, and then stay. */
-    for (int up = 0; up < 4; up++) {
+    /* Folders in which other things lie, such as setup.sh's, stay. */
+    for (int up = 0; up < depth; up++) {
         *strrchr(path, '/') = '\0';
         if (rmdir(path) != 0)
             break;
@@ -288,6 +288,14 @@ static void check_fetched(void **unused) {
     free(path);
     free(folder);
     free(self);
+}
+
+static void check_fetched(void **unused) {
+    (void)unused;
+    find_fetched("", 4);
+    find_fetched("stencilgen/", 5);
+    find_fetched("../lib/stencilgen/", 6);
+    find_fetched("../lib64/stencilgen/", 6);
 }
 
 static void check_passed_over(void **unused) {

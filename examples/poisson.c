@@ -1,0 +1,186 @@
+/* A loaded membrane: Poisson's equation -Δu = f on the unit square, u = 0 on its rim, by Jacobi's
+   iteration. f is chosen so that the solution is known. Solves on n×n and on 2n×2n intervals and
+   checks three things that theory says: how fast the iteration converges, how far the result may be
+   from the solution, and that half the spacing leaves a quarter of the error.
+   Makes: a table with a line for each grid. */
+#include <math.h>
+
+#include "example.h"
+
+/* h2 = h², a parameter, so that one kernel serves both grids. */
+static const char spec[] =
+    "return stencil {\n"
+    "  name       = 'jacobi',\n"
+    "  fields     = { u = 'inout', load = 'in' },\n"
+    "  parameters = { h2 = true },\n"
+    "  dtype      = 'double',\n"
+    "  boundary   = 'fixed', -- the rim keeps its zeros\n"
+    "  update     = function(f, p)\n"
+    "    local u = f.u\n"
+    "    return (u(-1, 0) + u(1, 0) + u(0, -1) + u(0, 1) + p.h2 * f.load(0, 0)) / 4\n"
+    "  end,\n"
+    "}\n";
+
+static const double pi = 3.14159265358979323846;
+
+/* u = e^x sin πx sin πy and f = -Δu: (e^x sin πx)'' = e^x ((1 - π²) sin πx + 2π cos πx). */
+static double solution(double x, double y) {
+    return exp(x) * sin(pi * x) * sin(pi * y);
+}
+
+static double load(double x, double y) {
+    return exp(x) * sin(pi * y) * ((2 * pi * pi - 1) * sin(pi * x) - 2 * pi * cos(pi * x));
+}
+
+enum { ARRAYS = 3 }; /* of a launch: load, u, u.next */
+
+typedef struct poisson {
+    const char *device;
+    int64_t intervals, most; /* along x and y; iterations */
+    sg_context *context;
+    sg_kernel *kernel;
+    int load, u, next; /* which of the arrays is which */
+    int right;
+} poisson;
+
+/* One grid of n×n intervals, (n + 1)² points with the rim; x fastest. */
+typedef struct grid {
+    int64_t n, iterations;
+    double h;
+    sg_grid arrays[ARRAYS];
+    double *u, *other; /* on the host */
+    double update;     /* root mean square of the last iteration's change */
+    double rate;       /* by which an iteration shrinks it */
+    double error;      /* the furthest from the solution */
+} grid;
+
+static int64_t points(const grid *g) {
+    return (g->n + 1) * (g->n + 1);
+}
+
+static sg_status start(const poisson *s, grid *g) {
+    const size_t bytes = (size_t)points(g) * sizeof(double);
+    g->u = (double *)calloc(bytes, 1);
+    g->other = (double *)malloc(bytes);
+    if (g->u == NULL || g->other == NULL)
+        return SG_ERROR_MEMORY;
+    for (int64_t j = 0; j <= g->n; j++)
+        for (int64_t i = 0; i <= g->n; i++)
+            g->other[j * (g->n + 1) + i] = load((double)i * g->h, (double)j * g->h);
+    for (int i = 0; i < ARRAYS; i++) {
+        g->arrays[i].size[0] = g->arrays[i].size[1] = g->n + 1;
+        TRY(sg_alloc(s->context, bytes, &g->arrays[i].data));
+    }
+    TRY(sg_upload(s->context, g->arrays[s->load].data, g->other, bytes));
+    return sg_upload(s->context, g->arrays[s->u].data, g->u, bytes);
+}
+
+/* `count` iterations; the last one by itself, so that both what it read and what it made are known.
+ */
+static sg_status iterate(const poisson *s, grid *g, int64_t count) {
+    const size_t bytes = (size_t)points(g) * sizeof(double);
+    const double h2 = g->h * g->h;
+    const sg_arguments arguments = {.struct_size = sizeof arguments,
+                                    .grids = g->arrays,
+                                    .grid_count = ARRAYS,
+                                    .parameters = &h2,
+                                    .parameter_count = 1};
+    int final[ARRAYS];
+    TRY(sg_run(s->kernel, &arguments, count - 1, NULL, final));
+    const sg_grid u = g->arrays[final[s->u]], next = g->arrays[final[s->next]];
+    g->arrays[s->u] = u;
+    g->arrays[s->next] = next;
+    TRY(sg_launch(s->kernel, &arguments, NULL));
+
+    /* The norm is summed on the host, which costs two copies of the grid; a reduction on the device
+       is to come in their place. That is why it is not looked at in every iteration. */
+    TRY(sg_download(s->context, g->u, next.data, bytes));
+    TRY(sg_download(s->context, g->other, u.data, bytes));
+    double sum = 0;
+    for (int64_t i = 0; i < points(g); i++)
+        sum += (g->u[i] - g->other[i]) * (g->u[i] - g->other[i]);
+    const double update = sqrt(sum / (double)points(g));
+    g->rate = pow(update / g->update, 1 / (double)count);
+    g->update = update;
+    g->iterations += count;
+    g->arrays[s->u] = next;
+    g->arrays[s->next] = u;
+    return SG_OK;
+}
+
+/* Jacobi's iteration shrinks the slowest part of the error by cos πh, the spectral radius
+   (LeVeque, Finite Difference Methods, SIAM 2007, section 4.2), so the error that is left is
+   update · cos πh/(1 - cos πh). It ends where that is a thousandth of h², which is what the error
+   of the scheme is like. */
+static sg_status solve(poisson *s, grid *g, int64_t n) {
+    g->n = n;
+    g->h = 1 / (double)n;
+    TRY(start(s, g));
+    const double radius = cos(pi * g->h), tolerance = 1e-3 * g->h * g->h;
+    do
+        TRY(iterate(s, g, n * n / 8 + 1));
+    while (g->update * radius / (1 - radius) > tolerance && g->iterations < s->most);
+    for (int64_t j = 0, at = 0; j <= n; j++)
+        for (int64_t i = 0; i <= n; i++, at++)
+            g->error =
+                fmax(g->error, fabs(g->u[at] - solution((double)i * g->h, (double)j * g->h)));
+
+    /* -Δ of the solution is met up to h²/12 (|d⁴u/dx⁴| + |d⁴u/dy⁴|) <= h²/12 e ((1 + π²)² + π⁴),
+       and by the maximum principle u is up to an eighth of that (LeVeque, section 3.3). */
+    const double bound = g->h * g->h / 96 * exp(1) * (pow(1 + pi * pi, 2) + pow(pi, 4)) + tolerance;
+    const int ended = g->update * radius / (1 - radius) <= tolerance;
+    const int right = ended && g->error <= bound && fabs(g->rate - radius) <= 1e-3 * (1 - radius);
+    printf("%4lldx%-4lld %10lld  %9.1e %12.9f %12.9f %10.3e %10.3e %s\n", (long long)n,
+           (long long)n, (long long)g->iterations, g->update, g->rate, radius, g->error, bound,
+           right   ? "right"
+           : ended ? "WRONG"
+                   : "not converged");
+    s->right = s->right && right;
+    return SG_OK;
+}
+
+static void end(const poisson *s, grid *g) {
+    for (int i = 0; i < ARRAYS; i++)
+        sg_free(s->context, g->arrays[i].data);
+    free(g->u);
+    free(g->other);
+}
+
+static sg_status solve_both(poisson *s, grid grids[2]) {
+    const sg_options options = {.struct_size = sizeof options, .device = s->device};
+    TRY(sg_open(&s->context, &options));
+    const sg_build_options build = {.struct_size = sizeof build,
+                                    .text = spec,
+                                    .size = {2 * s->intervals + 1, 2 * s->intervals + 1}};
+    TRY(sg_build(s->context, "jacobi.lua", &build, &s->kernel));
+    s->load = find_array(s->kernel, "load");
+    s->u = find_array(s->kernel, "u");
+    s->next = find_array(s->kernel, "u.next");
+    puts("  grid    iterations     update   its rate a step, cos(pi h)      error    at most");
+    TRY(solve(s, &grids[0], s->intervals));
+    TRY(solve(s, &grids[1], 2 * s->intervals));
+    const double order = log2(grids[0].error / grids[1].error), h = grids[0].h;
+    printf("order of the error: h^%.4f\n", order);
+    s->right = s->right && fabs(order - 2) <= 4 * h * h + 0.001;
+    return SG_OK;
+}
+
+int main(int argc, char **argv) {
+    poisson s = {.device = "auto", .intervals = 32, .most = 1000000, .right = 1};
+    grid grids[2] = {{.update = 1}, {.update = 1}};
+    const option options[] = {
+        {.name = "--device", .text = &s.device},
+        {.name = "--size", .numbers = &s.intervals, .count = 1, .least = 4, .most = 256},
+        {.name = "--steps", .numbers = &s.most, .count = 1, .least = 1, .most = 1000000000}};
+    read_options(argc, argv,
+                 "usage: poisson [--device auto|cuda|cpu] [--size 32] [--steps 1000000]\n"
+                 "--size: intervals along x and y of the coarser grid; --steps: iterations at most",
+                 options, 3);
+    const sg_status status = solve_both(&s, grids);
+    const int code = conclude("poisson", s.context, status, s.right);
+    for (int i = 0; i < 2; i++)
+        end(&s, &grids[i]);
+    sg_release(s.kernel);
+    sg_close(s.context);
+    return code;
+}

@@ -1,0 +1,36 @@
+# Tests of the examples. Takes: examples/. Makes: a test for each test_X.sh, and copies of the examples
+# with one thing spoiled, which their own checks must find.
+function(sg_spoil name from to)
+  set(source ${PROJECT_SOURCE_DIR}/examples/${name}.c)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/spoiled/${name}.c)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND sh -c "sed -e \"$1\" \"$2\" >\"$3\" && ! cmp -s \"$2\" \"$3\"" sh
+            "s|${from}|${to}|" ${source} ${output}
+    DEPENDS ${source}
+    COMMENT "spoiling ${name}"
+    VERBATIM)
+  add_executable(spoiled_${name} ${output})
+  set_target_properties(spoiled_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                        ${CMAKE_CURRENT_BINARY_DIR}/spoiled)
+  target_include_directories(spoiled_${name} PRIVATE ${PROJECT_SOURCE_DIR}/examples)
+  target_link_libraries(spoiled_${name} PRIVATE stencilgen::stencilgen Threads::Threads m)
+endfunction()
+file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/spoiled)
+
+sg_spoil(heat3d "laplacian { dims = 3 }" "1.00000001 * laplacian { dims = 3 }")
+sg_spoil(wave2d "- f.u.prev(0, 0)" "- 0.99999999 * f.u.prev(0, 0)")
+sg_spoil(poisson "'fixed'" "'zero'")
+sg_spoil(threads ".value = t->k" ".value = t->k + 1e-9")
+
+add_executable(read_vti examples/read_vti.c)
+target_link_libraries(read_vti PRIVATE m)
+
+list(APPEND test_environment "EXAMPLES=${PROJECT_BINARY_DIR}/examples"
+     "SPOILED=${CMAKE_CURRENT_BINARY_DIR}/spoiled")
+file(GLOB scripts CONFIGURE_DEPENDS examples/test_*.sh)
+foreach(script IN LISTS scripts)
+  get_filename_component(name ${script} NAME_WE)
+  string(REPLACE test_ examples. test ${name})
+  sg_test(${test} 300 sh ${script})
+endforeach()

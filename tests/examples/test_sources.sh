@@ -1,0 +1,20 @@
+#!/bin/sh
+# The sources of the examples: C that is C++ as well.
+. "$(dirname "$0")/common.sh"
+
+begin 'the examples are C++20 too'
+cxx=${CXX:-c++}
+if command -v "$cxx" >/dev/null 2>&1; then
+    for name in heat3d wave2d poisson threads; do
+        "$cxx" -std=c++20 -x c++ -fsyntax-only -Wall -Wextra -Werror -Wno-missing-field-initializers \
+            -I "$SOURCE/runtime" "$SOURCE/examples/$name.c" 2>err || flunk "$name: $(cat err)"
+    done
+else
+    skip 'no C++ compiler'
+fi
+
+begin 'each says what it does in its first lines'
+for file in "$SOURCE"/examples/*.[ch]; do
+    head -7 "$file" | grep -q '\*/' || flunk "${file##*/}: the first comment is longer than six lines"
+done
+finish

@@ -1,0 +1,77 @@
+/* Kernel files: the first byte says whether the rest is one ('f'), or the content of one that is to
+   be sealed first. What can be read says the same when it is written again, and a launch by it
+   stays within what it is given. */
+#define _GNU_SOURCE /* memfd_create */
+#include "tests/fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "runtime/kernel_file.h"
+#include "runtime/launch.h"
+
+typedef struct input {
+    const uint8_t *bytes;
+    size_t count;
+} input;
+
+static void check_launch(const program *p, const program_launch *l) {
+    int64_t threads = 1;
+    DEMAND(l->entry[0] != '\0' && l->axes[0] == 0 && l->vector >= 1);
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        DEMAND(l->axes[k] >= -1 && l->axes[k] < p->dims);
+        DEMAND(l->per_block[k] > 0 && l->block[k] > 0 && l->low[k] >= 0 && l->high[k] >= 0);
+        threads *= l->block[k];
+    }
+    DEMAND(threads <= 1024);
+}
+
+static void check_program(const program *p) {
+    DEMAND(p->array_count >= 1 && p->array_count <= LAUNCH_ARRAYS);
+    DEMAND(p->parameter_count >= 0 && p->parameter_count <= LAUNCH_PARAMETERS);
+    DEMAND(p->arguments_bytes <= LAUNCH_BYTES && p->launch_count >= 1);
+    DEMAND(PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)p->array_count +
+               p->element_bytes * (size_t)p->parameter_count <=
+           p->arguments_bytes);
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        DEMAND(a->reads < p->array_count && a->previous < p->array_count);
+        DEMAND(a->reads < 0 || (a->written && !p->arrays[a->reads].written));
+        DEMAND(a->previous < 0 || (a->reads >= 0 && a->previous != a->reads));
+    }
+    for (int i = 0; i < p->launch_count; i++)
+        check_launch(p, &p->launches[i]);
+}
+
+static void read_file(job *j, void *argument) {
+    const input *in = argument;
+    const bool whole = in->bytes[0] == 'f';
+    const blob rest = {in->bytes + 1, in->count - 1};
+    const digest key = {{1, 2, 3}};
+    const char *why = NULL;
+    digest found;
+    const blob file = whole ? rest : sealed_bytes(j, &kernel_file_kind, &key, rest);
+    const blob payload = sealed_open(j, file, &kernel_file_kind, NULL, &found, &why);
+    DEMAND(whole || (why == NULL && payload.size == rest.size && digest_equal(&key, &found)));
+    DEMAND(why == NULL || (why[0] != '\0' && payload.data == NULL));
+    kernel_file f;
+    if (why != NULL)
+        return;
+    if (!kernel_file_read(j, payload, &f, &why)) {
+        DEMAND(why != NULL && why[0] != '\0');
+        return;
+    }
+    check_program(f.program);
+    const blob again = kernel_file_write(j, &f);
+    DEMAND(again.size == payload.size && memcmp(again.data, payload.data, again.size) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    input in = {bytes, count};
+    job *j;
+    if (count > 0)
+        DEMAND(job_run(&allocator_libc, read_file, &in, &j) == FAULT_NONE);
+    else
+        return 0;
+    job_end(j);
+    return 0;
+}

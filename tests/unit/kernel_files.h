@@ -1,0 +1,79 @@
+/* Kernel files of small specs, with a binary that is none. Takes: the text of a spec, a schedule.
+   Makes: the content of a kernel file, as saving its kernel would. */
+#ifndef TESTS_KERNEL_FILES_H
+#define TESTS_KERNEL_FILES_H
+
+#include <string.h>
+
+#include "gen/plan.h"
+#include "gen/source.h"
+#include "gen/spec.h"
+#include "runtime/kernel_file.h"
+#include "specs.h"
+
+static const char fake_code[] = "\177ELF\0 code";
+
+/* `brief`: without a source worth compiling. */
+static inline kernel_file *file_of(job *j, const char *spec_text, const char *schedule_text,
+                                   binary_kind kind, bool brief) {
+    const model *m = spec_load(j, "test.lua", spec_text, NULL)->models[0];
+    schedule wanted = m->schedule;
+    schedule_parse(j, schedule_text, "schedule", &wanted);
+    int64_t size[AXES] = {40, 30, 20};
+    for (int axis = m->dims; axis < AXES; axis++)
+        size[axis] = 1;
+    const plan *p = plan_make(j, m, &wanted, target_find("sm_90"), size);
+    program *made = source_make(j, m, p);
+    if (brief)
+        made->source = "// source\n";
+    kernel_file *f = job_alloc(j, sizeof *f);
+    *f = (kernel_file){.program = made,
+                       .texts = {made->name, "a shape", "a model\n", "a plan", "a reason",
+                                 made->source, dtype_words[m->dtype].name, "fixed", made->target},
+                       .machine = kind == BINARY_HOST ? "this machine" : ""};
+    f->binary = (binary){.kind = kind,
+                         .data = {fake_code, sizeof fake_code},
+                         .registers = 40,
+                         .shared_bytes = 1024,
+                         .local_bytes = -1,
+                         .seconds = 0.25,
+                         .compiler = "a compiler"};
+    f->info = (sg_kernel_info){.struct_size = sizeof f->info,
+                               .dims = made->dims,
+                               .points = m->points,
+                               .radius = m->radius,
+                               .element_size = made->element_bytes,
+                               .arrays = made->array_count,
+                               .parameters = made->parameter_count,
+                               .textbook_operations = 13,
+                               .emitted_operations = 8,
+                               .bytes_per_point = made->bytes_per_point,
+                               .threads = plan_threads(p),
+                               .shared_bytes = p->shared_bytes,
+                               .registers = 32,
+                               .local_bytes = 16,
+                               .blocks_resident = 8,
+                               .compile_seconds = 0.25,
+                               .compiler = f->binary.compiler,
+                               .occupancy = 0.5,
+                               .origin = SG_FROM_FILE};
+    memcpy(f->info.size, size, sizeof size);
+    return f;
+}
+
+/* What tests and seeds of the fuzzer are made of. */
+typedef struct file_case {
+    const char *name, *spec, *schedule;
+    binary_kind kind;
+} file_case;
+
+static const file_case file_cases[] = {
+    {"heat7", HEAT7, "coarsened tile=32x8 coarsen=z4", BINARY_CUBIN},
+    {"blur", BLUR2, "naive", BINARY_HOST},
+    {"wave", WAVE2, "register", BINARY_CUBIN},
+    {"slope", SLOPE1, "naive", BINARY_HOST},
+    {"shift", SHIFT2, "naive tile=32x4 vec=4", BINARY_CUBIN},
+};
+enum { FILE_CASES = sizeof file_cases / sizeof *file_cases };
+
+#endif
