@@ -13,6 +13,8 @@ install(DIRECTORY specs DESTINATION ${share} FILES_MATCHING PATTERN annotations 
 install(DIRECTORY specs/annotations DESTINATION ${share})
 install(FILES README.md LICENSE TYPE DOC)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.c
+        PATTERN *.h)
 
 # find_package(stencilgen)
 install(EXPORT stencilgen-shared NAMESPACE stencilgen:: DESTINATION ${package})

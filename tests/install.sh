@@ -58,7 +58,8 @@ there include/stencilgen.h bin/stencilgen share/man/man1/stencilgen.1 \
     "$lib/cmake/stencilgen/stencilgen-config.cmake" \
     "$lib/cmake/stencilgen/stencilgen-config-version.cmake" \
     share/stencilgen/annotations/stencilgen.lua \
-    share/doc/stencilgen/README.md share/doc/stencilgen/LICENSE share/doc/stencilgen/docs/spec.md
+    share/doc/stencilgen/README.md share/doc/stencilgen/LICENSE share/doc/stencilgen/docs/spec.md \
+    share/doc/stencilgen/examples/heat3d.c
 for spec in "$SOURCE"/specs/*.lua; do
     there "share/stencilgen/specs/$(basename "$spec")"
 done

@@ -1,3 +1,7 @@
 # What others see of the library: its header and the manual page of its command.
 sg_test(header 60 sh ${CMAKE_CURRENT_LIST_DIR}/header.sh)
 sg_test(manual 60 sh ${CMAKE_CURRENT_LIST_DIR}/manual.sh)
+# Instrumented libraries are not what anybody installs.
+if(NOT SG_SANITIZE)
+  sg_test(install 300 sh ${CMAKE_CURRENT_LIST_DIR}/install.sh ${PROJECT_BINARY_DIR})
+endif()
