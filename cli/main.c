@@ -36,6 +36,8 @@ static int run(const options *o) {
         return command_explain(o);
     case COMMAND_DOCTOR:
         return command_doctor(o);
+    case COMMAND_CACHE:
+        return command_cache(o);
     case COMMAND_BUILD:
     case COMMAND_BENCH:
     case COMMAND_COUNT:

@@ -20,7 +20,8 @@ static const struct {
     [COMMAND_BENCH] = {"bench", "SPEC.lua...", "measure only: no files, no check"},
     [COMMAND_EXPLAIN] = {"explain", "SPEC.lua...",
                          "what each method would cost, and which one is chosen"},
-    [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC and compiler are used, and why"},
+    [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler and cache, and why"},
+    [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
 };
 
 enum {
@@ -29,9 +30,11 @@ enum {
     FOR_BENCH = 1 << COMMAND_BENCH,
     FOR_EXPLAIN = 1 << COMMAND_EXPLAIN,
     FOR_DOCTOR = 1 << COMMAND_DOCTOR,
+    FOR_CACHE = 1 << COMMAND_CACHE,
     FOR_KERNELS = FOR_BUILD | FOR_RUN | FOR_BENCH,
     FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN,
-    FOR_ALL = FOR_SPECS | FOR_DOCTOR,
+    FOR_DEVICES = FOR_SPECS | FOR_DOCTOR,
+    FOR_ALL = FOR_DEVICES | FOR_CACHE,
 };
 
 static char *copy(const char *text, size_t length) {
@@ -187,8 +190,8 @@ static const option table[] = {
      "128^3, 1024^2 or 2^20 on the cpu device)",
      FOR_SPECS, CALL(set_size)},
     {"--seed", "N", "of the check's random data (default: a fresh one)", FOR_BUILD, CALL(set_seed)},
-    {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)", FOR_ALL,
-     CALL(set_device)},
+    {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
+     FOR_DEVICES, CALL(set_device)},
     {"--json", NULL, "report in JSON, see docs/json.md", FOR_ALL, PLACE(json)},
     {"--input", "[NAME=]FILE",
      "an array to read; without NAME the next field that has none;\n"
@@ -320,6 +323,8 @@ static bool check_use(const options *o, const bool *used) {
         }
     if (o->help || o->version)
         return true;
+    if (o->command == COMMAND_CACHE)
+        return true; /* it judges its word itself */
     const bool takes_specs = o->command != COMMAND_DOCTOR;
     if (takes_specs && o->spec_count == 0) {
         complain(EXIT_USAGE, NULL, "no spec is given; see stencilgen --help");

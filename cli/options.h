@@ -14,6 +14,7 @@ typedef enum command {
     COMMAND_BENCH,
     COMMAND_EXPLAIN,
     COMMAND_DOCTOR,
+    COMMAND_CACHE,
     COMMAND_COUNT
 } command;
 
@@ -39,7 +40,7 @@ void bindings_free(bindings *);
 
 typedef struct options {
     command command;
-    char **specs; /* the arguments themselves */
+    char **specs; /* the arguments themselves; of cache, what to do */
     int spec_count;
     const char *folder, *arch, *device; /* NULL: not given */
     bool emit[EMIT_COUNT];              /* EMIT_SOURCE where not given */

@@ -37,19 +37,26 @@ static const char *absolute(job *j, const char *path) {
 static void choose_folder(job *j, cache *c, const char *asked) {
     const char *given = asked != NULL && asked[0] != '\0' ? asked : variable("SG_CACHE");
     const char *xdg = variable("XDG_CACHE_HOME"), *home = variable("HOME");
-    c->folder = "";
+    c->folder = c->reason = "";
     if (given != NULL && strcmp(given, "none") == 0) {
         c->off = given == asked ? "it is switched off" : "it is switched off by SG_CACHE";
         c->asked_off = true;
     } else if (given != NULL) {
         c->folder = absolute(j, given);
+        c->reason = given == asked ? "given" : "given by SG_CACHE";
     } else if (xdg != NULL && xdg[0] == '/') { /* the XDG specification ignores others */
         c->folder = job_print(j, "%s/stencilgen", xdg);
+        c->reason = "in XDG_CACHE_HOME";
     } else if (home != NULL && home[0] == '/') {
         c->folder = job_print(j, "%s/.cache/stencilgen", home);
+        c->reason = "in the home folder";
     } else {
         c->off = "there is no home folder (HOME); SG_CACHE names another place";
     }
+}
+
+const char *cache_reason(const cache *c) {
+    return c->reason;
 }
 
 cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *l) {

@@ -12,6 +12,7 @@
 struct cache {
     const char *folder; /* "" where there is none */
     const char *off;    /* why there is none; NULL where there is */
+    const char *reason; /* why this folder; "" where there is none */
     bool asked_off;     /* by the caller or the user */
     int64_t most_bytes;
     const logger *logger;

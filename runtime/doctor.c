@@ -1,6 +1,6 @@
 /* What this machine offers and what is missing. Takes: options as for sg_open. Makes: a finding for
-   the driver, the GPU, NVRTC, the host compiler and the device that sg_open would choose; each says
-   where it was found and why there, or the cure. */
+   the driver, the GPU, NVRTC, the host compiler, the cache and the device that sg_open would
+   choose; each says where it was found and why there, or the cure. */
 #include "base/text.h"
 #include "runtime/context.h"
 #include "runtime/cpu_host.h"
@@ -93,6 +93,27 @@ static void examine_compiler(job *j, const examination *e) {
         report(e, "host compiler", true, job_print(j, "%s, %s, %s", a->name, p.path, p.reason));
 }
 
+static void examine_cache(job *j, const examination *e) {
+    const logger nobody = {0};
+    cache *c = cache_open(j, e->options.cache, e->options.cache_bytes, &nobody);
+    sg_cache_info info;
+    cache_facts(j, c, &info);
+    text t = text_new(j);
+    if (info.folder[0] == '\0') {
+        text_printf(&t, "%s; every kernel is compiled anew", info.trouble);
+    } else {
+        text_printf(&t, "%s, %s, %lld %s, ", info.folder, cache_reason(c), (long long)info.entries,
+                    info.entries == 1 ? "entry" : "entries");
+        text_number(&t, (double)info.bytes / (1 << 20), 3);
+        text_add(&t, " of ");
+        text_number(&t, (double)info.most_bytes / (1 << 20), 3);
+        text_add(&t, " MiB");
+        if (info.trouble != NULL)
+            text_printf(&t, "; nothing is stored there: %s", info.trouble);
+    }
+    report(e, "cache", info.trouble == NULL, t.data);
+}
+
 /* Asks sg_open itself, so that the answer cannot differ from what a program gets. */
 static void examine_choice(job *j, const examination *e) {
     sg_context *context = NULL;
@@ -124,6 +145,7 @@ static void examine(job *j, void *argument) {
     examine_gpu(j, e, driver);
     examine_nvrtc(j, e);
     examine_compiler(j, e);
+    examine_cache(j, e);
     examine_choice(j, e);
 }
 

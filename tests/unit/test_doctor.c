@@ -71,6 +71,7 @@ static int reset(void **unused) {
     *fake = (fake_cuda_state){.device_count = 1};
     setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
     setenv("SG_NVRTC", "none", 1);
+    setenv("SG_CACHE", "none", 1);
     return 0;
 }
 
@@ -78,12 +79,13 @@ static void check_gpu(void **unused) {
     (void)unused;
     findings f = {0};
     assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
-    assert_int_equal(f.count, 5);
+    assert_int_equal(f.count, 6);
     expect(&f, "driver", 1, "for CUDA 13.0, ");
     expect(&f, "driver", 1, FAKE_CUDA ", given by SG_CUDA_DRIVER");
     expect(&f, "GPU", 1, "GPU 0, Fake GPU, sm_90, 132 multiprocessors, 80 GiB");
     expect(&f, "NVRTC", 0, "NVRTC is switched off by SG_NVRTC");
     expect(&f, "device", 1, "cuda (Fake GPU, sm_90), because there is a GPU");
+    expect(&f, "cache", 0, "it is switched off by SG_CACHE; every kernel is compiled anew");
     forget(&f);
     const sg_options cpu = {.struct_size = sizeof cpu, .device = "cpu", .nvrtc = "/no/libnvrtc.so"};
     assert_int_equal(sg_doctor(&cpu, note, &f), SG_OK);
@@ -117,6 +119,23 @@ static void check_no_gpu(void **unused) {
     forget(&f);
 }
 
+static void check_cache(void **unused) {
+    (void)unused;
+    findings f = {0};
+    const sg_options given = {.struct_size = sizeof given,
+                              .device = "none",
+                              .cache = "/tmp/stencilgen-doctor/none",
+                              .cache_bytes = 3 << 19};
+    assert_int_equal(sg_doctor(&given, note, &f), SG_OK);
+    expect(&f, "cache", 1, "/tmp/stencilgen-doctor/none, given, 0 entries, 0 of 1.5 MiB");
+    forget(&f);
+    setenv("SG_CACHE", "/dev/null/cache", 1);
+    assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
+    expect(&f, "cache", 0, "/dev/null/cache, given by SG_CACHE, 0 entries, 0 of 512 MiB; nothing");
+    expect(&f, "cache", 0, "nothing is stored there: Not a directory");
+    forget(&f);
+}
+
 static void check_bad_options(void **unused) {
     (void)unused;
     findings f = {0};
@@ -133,7 +152,7 @@ static void check_bad_options(void **unused) {
 
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup(function, reset)
-    const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu),
+    const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu), TEST(check_cache),
                                        TEST(check_bad_options)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
