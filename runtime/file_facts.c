@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MAPS_BYTES = 1 << 20 }; /* of many thousand mapped files */
 
 static const char *real_path(job *j, const char *path) {
     char *found = realpath(path, NULL);
@@ -27,6 +30,14 @@ const char *file_identity(job *j, const char *path) {
     return job_print(j, "%s, inode %llu, %lld bytes, changed %lld.%09ld", real,
                      (unsigned long long)facts.st_ino, (long long)facts.st_size,
                      (long long)facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+}
+
+bool file_was_replaced(job *j, const char *path) {
+    const char *real = real_path(j, path);
+    const char *maps = file_text(j, "/proc/self/maps", MAPS_BYTES);
+    if (real == NULL || maps == NULL)
+        return false;
+    return strstr(maps, job_print(j, "%s (deleted)\n", real)) != NULL;
 }
 
 const char *file_text(job *j, const char *path, size_t most) {

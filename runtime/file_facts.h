@@ -10,6 +10,9 @@
    the next. NULL where there is no such file. */
 const char *file_identity(job *, const char *path);
 
+/* Whether this process has mapped (a library) what was there before the file that is there now. */
+bool file_was_replaced(job *, const char *path);
+
 /* The first `most` bytes, NUL-terminated, in the job; NULL where they cannot be read. */
 const char *file_text(job *, const char *path, size_t most);
 

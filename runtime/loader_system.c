@@ -14,6 +14,7 @@ const char loader_conf[] = "/etc/ld.so.conf";
 enum {
     MOST_BYTES = 16 * 1024, /* of a file */
     MOST_DEPTH = 8,         /* of files that include each other */
+    MOST_FILES = 200,
     MOST_FOLDERS = 1000,
 };
 
@@ -23,6 +24,7 @@ typedef struct listing {
     job *job;
     const char **folders;
     size_t count, capacity; /* with the NULL at the end */
+    int files;              /* read */
 } listing;
 
 static void add(listing *l, const char *folder, size_t length) {
@@ -99,7 +101,10 @@ static void add_line(listing *l, const char *conf, const char *line, size_t leng
 }
 
 static void add_file(listing *l, const char *path, int depth) {
-    const char *line = depth < MOST_DEPTH ? file_text(l->job, path, MOST_BYTES) : NULL;
+    if (depth == MOST_DEPTH || l->files == MOST_FILES)
+        return;
+    l->files++;
+    const char *line = file_text(l->job, path, MOST_BYTES);
     while (line != NULL && *line != '\0') {
         const char *next = line + strcspn(line, "\n");
         line += strspn(line, spaces);

@@ -97,7 +97,9 @@ static void open_body(job *j, void *argument) {
     memcpy(&n->member, &address, sizeof address);
     NVRTC_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
-    n->file = file_identity(j, n->library.path);
+    /* Where its file was replaced since it was opened, nothing tells which it was. */
+    if (!file_was_replaced(j, n->library.path))
+        n->file = file_identity(j, n->library.path);
     ask_version(j, n);
     o->result = n;
 }

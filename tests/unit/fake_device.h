@@ -68,6 +68,10 @@ static void fake_copy(device *d, job *j, const device_copy *c, void *stream) {
     fake_device *f = (fake_device *)d;
     (void)j;
     (void)stream;
+    if (c->rows > 1) {
+        assert_in_range(c->to_pitch, c->bytes, SIZE_MAX / 2);
+        assert_in_range(c->from_pitch, c->bytes, SIZE_MAX / 2);
+    }
     for (size_t row = 0; row < c->rows; row++)
         memcpy((char *)c->to + row * c->to_pitch, (const char *)c->from + row * c->from_pitch,
                c->bytes);

@@ -1,4 +1,5 @@
 /* NVRTC: opening it and not, what it makes of good and bad sources, and from several threads.
+   Needs: FAKE_NVRTC, the path of a stand-in.
    Without an NVRTC on the machine only the first part can be tested; the rest is skipped and says
    so. */
 #include <stdarg.h>
@@ -10,9 +11,11 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include "runtime/nvrtc.h"
+#include "tests/unit/fake/nvrtc.h"
 
 /* 100 floats a thread that are indexed while running live in local memory: 400 bytes. */
 static const char source[] =
@@ -162,6 +165,7 @@ typedef struct crowd {
     compiler *compiler;
     pthread_barrier_t start;
     const char *identity; /* before anything was opened */
+    int local_bytes;      /* of what is compiled */
 } crowd;
 
 static void compile_in_crowd(job *j, void *argument) {
@@ -169,7 +173,7 @@ static void compile_in_crowd(job *j, void *argument) {
     const program p = {.name = "heat", .source = source};
     pthread_barrier_wait(&c->start);
     const binary b = c->compiler->ops->compile(c->compiler, j, &p, "sm_90", BINARY_CUBIN);
-    assert_int_equal(b.local_bytes, 400);
+    assert_int_equal(b.local_bytes, c->local_bytes);
     const char *identity = c->compiler->ops->identity(c->compiler, j, BINARY_CUBIN);
     if (identity == NULL || strcmp(identity, c->identity) != 0)
         job_fail(j, FAULT_CHECK, NULL, 0, "%s became %s", c->identity, identity);
@@ -184,11 +188,7 @@ static void *thread(void *argument) {
     return f == FAULT_NONE ? argument : NULL;
 }
 
-static void crowd_body(job *j, void *argument) {
-    crowd *c = argument;
-    c->compiler = nvrtc_compiler(j, NULL);
-    c->identity = c->compiler->ops->identity(c->compiler, j, BINARY_CUBIN);
-    assert_non_null(c->identity);
+static void run_crowd(crowd *c) {
     pthread_t threads[THREADS];
     pthread_barrier_init(&c->start, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
@@ -199,6 +199,14 @@ static void crowd_body(job *j, void *argument) {
         assert_ptr_equal(result, c);
     }
     pthread_barrier_destroy(&c->start);
+}
+
+static void crowd_body(job *j, void *argument) {
+    crowd *c = argument;
+    c->compiler = nvrtc_compiler(j, NULL);
+    c->identity = c->compiler->ops->identity(c->compiler, j, BINARY_CUBIN);
+    assert_non_null(c->identity);
+    run_crowd(c);
     c->compiler->ops->close(c->compiler);
 }
 
@@ -206,9 +214,44 @@ static void check_threads(void **unused) {
     (void)unused;
     work w = {.source = source, .arch = "sm_90"};
     job_end(must_compile(&w)); /* or skips */
-    crowd c;
+    crowd c = {.local_bytes = 400};
     job *j;
     if (job_run(&allocator_libc, crowd_body, &c, &j) != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    job_end(j);
+}
+
+/* ---- opened when it is needed, and once ---------------------------------------------------------
+ */
+
+static fake_nvrtc_state *fake(void) {
+    void *handle = dlopen(FAKE_NVRTC, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (handle == NULL)
+        return NULL;
+    fake_nvrtc_function *find;
+    void *address = dlsym(handle, "fake_nvrtc");
+    memcpy(&find, &address, sizeof address);
+    return find();
+}
+
+static void lazy_body(job *j, void *argument) {
+    crowd *c = argument;
+    c->compiler = nvrtc_compiler(j, FAKE_NVRTC);
+    c->identity = c->compiler->ops->identity(c->compiler, j, BINARY_CUBIN);
+    assert_non_null(c->identity);
+    assert_null(fake());
+    run_crowd(c);
+    assert_int_equal(fake()->opened, 1);
+    assert_int_equal(fake()->compiled, THREADS);
+    assert_int_equal(fake()->alive, 0);
+    c->compiler->ops->close(c->compiler);
+}
+
+static void check_lazy(void **unused) {
+    (void)unused;
+    crowd c = {.local_bytes = 0};
+    job *j;
+    if (job_run(&allocator_libc, lazy_body, &c, &j) != FAULT_NONE)
         fail_msg("%s", job_error(j));
     job_end(j);
 }
@@ -218,7 +261,7 @@ int main(void) {
         cmocka_unit_test(check_missing),    cmocka_unit_test(check_cubin),
         cmocka_unit_test(check_no_shared),  cmocka_unit_test(check_ptx),
         cmocka_unit_test(check_bad_source), cmocka_unit_test(check_bad_arch),
-        cmocka_unit_test(check_threads),
+        cmocka_unit_test(check_threads),    cmocka_unit_test(check_lazy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,16 +172,18 @@ static void strides_of_both_arrays_are_followed(void **state) {
     (void)state;
     const program p = make(heat_arrays, 3);
     sg_kernel *k = fake_kernel(&p);
-    scene s;
-    fill(&s, 3);
-    s.grids[1].data = s.memory[1] + PITCH * (NY - 1); /* upside down */
-    s.grids[1].stride[1] = -PITCH;
-    memcpy(s.arguments.end, (int64_t[]){1, 1, 0}, sizeof s.arguments.end);
-    assert_int_equal(sg_run(k, &s.arguments, 1, NULL, NULL), SG_OK);
-    for (int y = 0; y < NY; y++)
-        for (int x = 0; x < PITCH; x++)
-            assert_true(s.memory[1][PITCH * (NY - 1 - y) + x] ==
-                        (x < NX ? (float)(PITCH * y + x) : SENTINEL));
+    for (int flipped = 0; flipped < 2; flipped++) { /* this one is upside down */
+        scene s;
+        fill(&s, 3);
+        s.grids[flipped].data = s.memory[flipped] + PITCH * (NY - 1);
+        s.grids[flipped].stride[1] = -PITCH;
+        memcpy(s.arguments.end, (int64_t[]){1, 1, 0}, sizeof s.arguments.end);
+        assert_int_equal(sg_run(k, &s.arguments, 1, NULL, NULL), SG_OK);
+        for (int y = 0; y < NY; y++)
+            for (int x = 0; x < PITCH; x++)
+                assert_true(s.memory[1][PITCH * (NY - 1 - y) + x] ==
+                            (x < NX ? (float)(PITCH * y + x) : SENTINEL));
+    }
     fake_end(k);
 }
 

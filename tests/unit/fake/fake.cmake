@@ -1,6 +1,12 @@
-# A stand-in for the CUDA driver's library, which some unit tests load in its place.
+# Stand-ins for the CUDA driver's library and for NVRTC, which some unit tests load in their place.
 add_library(fake_cuda MODULE ${CMAKE_CURRENT_LIST_DIR}/cuda.c)
 target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+add_library(fake_nvrtc MODULE ${CMAKE_CURRENT_LIST_DIR}/nvrtc.c)
+target_include_directories(fake_nvrtc PRIVATE ${PROJECT_SOURCE_DIR})
+foreach(name test_identity test_nvrtc)
+  add_dependencies(${name} fake_nvrtc)
+  target_compile_definitions(${name} PRIVATE FAKE_NVRTC="$<TARGET_FILE:fake_nvrtc>")
+endforeach()
 foreach(name test_cuda test_cuda_errors test_doctor test_identity test_loader)
   add_dependencies(${name} fake_cuda)
   target_compile_definitions(${name} PRIVATE FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
