@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "runtime/cache.h"
 
 static atomic_int compiled, cached;
 
@@ -243,6 +244,67 @@ static void another_context_finds_the_binary_on_disk(void **state) {
     assert_int_equal(remove_folder(folder), 0);
 }
 
+/* The one entry of a folder: its key. */
+static digest only_key(const char *folder) {
+    digest key = {{0}};
+    int found = 0;
+    DIR *all = opendir(folder);
+    assert_non_null(all);
+    for (const struct dirent *e; (e = readdir(all)) != NULL;) {
+        if (e->d_name[0] == '.')
+            continue;
+        found++;
+        for (size_t i = 0; i < sizeof key.bytes; i++) {
+            unsigned byte;
+            assert_int_equal(sscanf(e->d_name + 2 * i, "%2x", &byte), 1);
+            key.bytes[i] = (unsigned char)byte;
+        }
+    }
+    closedir(all);
+    assert_int_equal(found, 1);
+    return key;
+}
+
+typedef struct planting {
+    const char *folder;
+    digest key;
+} planting;
+
+static void plant(job *j, void *argument) {
+    const planting *p = argument;
+    static const char junk[] = "no shared object";
+    const binary b = {
+        .kind = BINARY_HOST, .data = {junk, sizeof junk}, .compiler = "nobody", .seconds = 1};
+    cache_store(j, cache_open(j, p->folder, 0, NULL), &p->key, "junk", &b);
+}
+
+/* A whole entry that the device refuses, as a driver may refuse a cubin: it is compiled after all,
+   and the entry is replaced. */
+static void a_refused_binary_is_compiled_anew(void **state) {
+    (void)state;
+    char folder[] = "/tmp/sg-kernels-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    const sg_build_options options = {.struct_size = sizeof options, .text = HEAT7};
+    static const sg_origin expected[] = {SG_COMPILED, SG_COMPILED, SG_FROM_CACHE};
+    for (int i = 0; i < 3; i++) {
+        sg_context *c = open_with(folder);
+        sg_kernel *k = build_in(c, NULL, &options);
+        sg_kernel_info info = {.struct_size = sizeof info};
+        assert_int_equal(sg_kernel_facts(k, &info), SG_OK);
+        assert_int_equal(info.origin, expected[i]);
+        assert_int_equal(info.launchable, 1);
+        sg_release(k);
+        sg_close(c);
+        if (i == 0) {
+            planting p = {.folder = folder, .key = only_key(folder)};
+            job *j;
+            assert_int_equal(job_run(&allocator_libc, plant, &p, &j), FAULT_NONE);
+            job_end(j);
+        }
+    }
+    assert_int_equal(remove_folder(folder), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_equal_requests_share),
@@ -253,6 +315,7 @@ int main(void) {
         cmocka_unit_test(kernels_outlive_their_context),
         cmocka_unit_test(released_kernels_are_kept_for_a_while),
         cmocka_unit_test(another_context_finds_the_binary_on_disk),
+        cmocka_unit_test(a_refused_binary_is_compiled_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
