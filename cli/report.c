@@ -30,13 +30,24 @@ static void add_files(const report *r, buffer *out) {
     }
 }
 
+static const char *const origin_words[] = {
+    [SG_NOT_COMPILED] = NULL,    [SG_COMPILED] = "compiler", [SG_FROM_CACHE] = "cache",
+    [SG_FROM_MEMORY] = "memory", [SG_FROM_FILE] = "file",
+};
+
+static void add_compilation(buffer *out, double seconds, sg_origin origin) {
+    buffer_seconds(out, seconds);
+    if (origin != SG_COMPILED && origin_words[origin] != NULL)
+        buffer_printf(out, ", from the %s", origin_words[origin]);
+}
+
 static void add_binary(const report *r, const session *s, buffer *out) {
     buffer_add(out, "  binary   ");
     if (r->has_binary) {
         buffer_printf(out, "%s cubin: %d registers, %zu bytes shared, %d local; %s, ",
                       text_of(r, SG_TEXT_ARCH), r->binary.registers, r->info.shared_bytes,
                       r->binary.local_bytes, r->binary.compiler);
-        buffer_seconds(out, r->binary.seconds);
+        add_compilation(out, r->binary.seconds, r->binary.origin);
     } else {
         buffer text = {0};
         buffer_printf(&text, "no cubin: %s", buffer_text(&r->no_binary));
@@ -45,7 +56,7 @@ static void add_binary(const report *r, const session *s, buffer *out) {
     }
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
         buffer_printf(out, "\n%*s%s, %s, ", INDENT, "", s->device.name, r->info.compiler);
-        buffer_seconds(out, r->info.compile_seconds);
+        add_compilation(out, r->info.compile_seconds, r->info.origin);
     }
     buffer_add(out, "\n");
 }
@@ -155,6 +166,7 @@ static void json_kernel(const report *r, json *j) {
     json_known(j, "blocks_resident", r->info.blocks_resident);
     json_number(j, "compile_seconds", r->built != NULL ? r->info.compile_seconds : NAN);
     json_string(j, "compiler", r->info.compiler[0] != '\0' ? r->info.compiler : NULL);
+    json_string(j, "binary_from", origin_words[r->info.origin]);
     json_end_object(j);
 }
 
@@ -175,6 +187,7 @@ static void json_binary(const report *r, json *j) {
     json_object(j, "cubin");
     json_string(j, "compiler", r->binary.compiler);
     json_number(j, "seconds", r->binary.seconds);
+    json_string(j, "binary_from", origin_words[r->binary.origin]);
     json_integer(j, "bytes", (int64_t)r->binary.size);
     json_known(j, "registers", r->binary.registers);
     json_known(j, "shared_bytes", r->binary.shared_bytes);

@@ -133,7 +133,9 @@ static void examine_choice(job *j, const examination *e) {
     if (e->options.device == NULL || strcmp(e->options.device, "auto") == 0)
         reason = strcmp(info.device, "cuda") == 0 ? "because there is a GPU"
                                                   : "because there is no GPU to use";
-    const char *words = job_print(j, "%s (%s, %s), %s", info.device, info.name, info.arch, reason);
+    const bool cuda = strcmp(info.device, "cuda") == 0;
+    const char *words = cuda ? job_print(j, "cuda (%s, %s), %s", info.name, info.arch, reason)
+                             : job_print(j, "%s, %s", info.name, reason);
     sg_close(context);
     report(e, "device", true, words);
 }

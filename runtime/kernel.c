@@ -82,7 +82,8 @@ static sg_binary shown(const binary *b) {
                        .shared_bytes = b->shared_bytes,
                        .local_bytes = b->local_bytes,
                        .seconds = b->seconds,
-                       .compiler = b->compiler};
+                       .compiler = b->compiler,
+                       .origin = b->cached ? SG_FROM_CACHE : SG_COMPILED};
 }
 
 typedef struct compilation {

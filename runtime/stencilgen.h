@@ -248,8 +248,9 @@ typedef struct sg_binary {
     const void *data; /* PTX is NUL-terminated, not counted in size */
     size_t size;
     int registers, shared_bytes, local_bytes; /* of a cubin, as the assembler reports; −1 unknown */
-    double seconds;                           /* NVRTC's time */
+    double seconds;                           /* NVRTC's time, when it was compiled */
     const char *compiler;                     /* "NVRTC 13.0" */
+    sg_origin origin;                         /* when it was first asked for */
 } sg_binary;
 
 /* Compiles the kernel's source with NVRTC for its architecture; needs no GPU. The data belong to

@@ -89,7 +89,7 @@ static void check_gpu(void **unused) {
     forget(&f);
     const sg_options cpu = {.struct_size = sizeof cpu, .device = "cpu", .nvrtc = "/no/libnvrtc.so"};
     assert_int_equal(sg_doctor(&cpu, note, &f), SG_OK);
-    expect(&f, "device", 1, "cpu (");
+    expect(&f, "device", 1, "cpu, ");
     expect(&f, "device", 1, "because that is what was asked for");
     expect(&f, "NVRTC", 0, "/no/libnvrtc.so");
     forget(&f);
@@ -105,7 +105,7 @@ static void check_no_gpu(void **unused) {
     expect(&f, "driver", 1, "for CUDA 13.0");
     expect(&f, "GPU", 0, "CUDA_ERROR_NO_DEVICE");
     expect(&f, "host compiler", 1, "/");
-    expect(&f, "device", 1, "cpu (");
+    expect(&f, "device", 1, "cpu, ");
     expect(&f, "device", 1, "because there is no GPU to use");
     forget(&f);
     setenv("SG_CUDA_DRIVER", "none", 1);
