@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: nothing, or --test.
+# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: --test, --ci, both or neither.
 # Installs what is missing, fetches NVRTC where there is none, configures and builds; says each thing
 # that it does in a line, and nothing where there is nothing to do.
 set -eu
@@ -7,11 +7,12 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<EOF
-usage: ./setup.sh [--test]
+usage: ./setup.sh [--ci] [--test]
 
 Installs the Debian packages that are missing (through sudo where the user is not root), builds
 stencilgen in build/, and fetches NVRTC as a Python wheel into build/cuda/ where the machine has no
-CUDA toolkit. With --test it then runs all tests.
+CUDA toolkit. With --test it then runs all tests. With --ci it installs clang too, which .ci/run
+fuzzes with; where that cannot be had it goes on without.
 EOF
 }
 
@@ -57,6 +58,11 @@ missing_packages() {
     pkg-config --exists libmd 2>/dev/null || echo libmd-dev
     pkg-config --exists cmocka 2>/dev/null || echo libcmocka-dev
     [ -e /usr/include/stdio.h ] || echo libc6-dev
+}
+
+install_for_ci() {
+    sh tests/able.sh fuzz >/dev/null || install_packages clang libclang-rt-dev ||
+        say "there is no clang: nothing will be fuzzed"
 }
 
 build() {
@@ -106,21 +112,25 @@ run_tests() {
 }
 
 tests=no
-case "${1-}" in
-'') ;;
---test) tests=yes ;;
--h | --help)
-    usage
-    exit 0
-    ;;
-*)
-    usage >&2
-    exit 2
-    ;;
-esac
+ci=no
+for option in "$@"; do
+    case $option in
+    --test) tests=yes ;;
+    --ci) ci=yes ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
 
 packages=$(missing_packages)
 [ -z "$packages" ] || install_packages $packages
+[ "$ci" = no ] || install_for_ci
 build
 has_nvrtc || fetch_nvrtc
 [ "$tests" = no ] || run_tests

@@ -12,7 +12,11 @@
 enum {
     SPEC_FILE_BYTES = 1 << 20,
     SPEC_MEMORY_BYTES = 64 << 20,
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+    SPEC_INSTRUCTIONS = 1000000, /* a fuzzer's time is better spent on specs that end */
+#else
     SPEC_INSTRUCTIONS = 50000000,
+#endif
     SPEC_HOOK_INSTRUCTIONS = 256,
     SPEC_CPU_SECONDS = 5,
     SPEC_MAX_STENCILS = 256,

@@ -28,8 +28,8 @@ static const char *const always[] = {
 #if defined(SG_SANITIZE)
     "-O1",
     "-g1",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=undefined",
+    ("-fsanitize=" SG_SANITIZE),
+    "-fno-sanitize-recover=all",
     "-fno-omit-frame-pointer",
     "-Werror",
 #if defined(__clang__)

@@ -1,0 +1,1 @@
+print(string.rep("a", 5))

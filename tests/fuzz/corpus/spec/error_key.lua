@@ -1,0 +1,1 @@
+return stencil { name = "heat", boundry = "fixed" }

@@ -1,0 +1,2 @@
+local function f() return f() end
+local t = setmetatable and {} or f

@@ -1,0 +1,1 @@
+return stencil { name = 5, shape = "star" }

@@ -1,0 +1,382 @@
+/* Many threads at once, through the public header alone: one context or several, building,
+   launching, failing, checking, closing. Meant for ThreadSanitizer; values and texts are checked in
+   any build. */
+#include "threads.h"
+
+enum { SPECS = 4, ROUNDS = 3, SIZE = 5000 };
+
+/* A folder of the whole test: the cache, the spec files, the compiler's record. */
+typedef struct place {
+    char *folder;
+    char *texts[SPECS], *paths[SPECS]; /* specs whose factor is 2 + their number */
+} place;
+
+static place here;
+
+static sg_context *open_context(const char *cache) {
+    const sg_options options = {
+        .struct_size = sizeof options, .device = "cpu", .threads = 3, .cache = cache};
+    sg_context *c;
+    const sg_status status = sg_open(&c, &options);
+    if (status != SG_OK)
+        print_error("%s\n", sg_error(c));
+    assert_int_equal(status, SG_OK);
+    return c;
+}
+
+static int arrive(void **state) {
+    (void)state;
+    here.folder = strdup("/tmp/sg-test-threads-XXXXXX");
+    if (mkdtemp(here.folder) == NULL)
+        return -1;
+    char *cache = print("%s/cache", here.folder);
+    setenv("SG_CACHE", cache, 1);
+    free(cache);
+    for (int i = 0; i < SPECS; i++) {
+        here.texts[i] = scale_text(2 + i, i % 2 == 0 ? "naive" : "tiled");
+        here.paths[i] = print("%s/scale%d.lua", here.folder, 2 + i);
+        if (!write_file(here.paths[i], here.texts[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int leave(void **state) {
+    (void)state;
+    for (int i = 0; i < SPECS; i++) {
+        free(here.texts[i]);
+        free(here.paths[i]);
+    }
+    const int code = remove_folder(here.folder);
+    free(here.folder);
+    unsetenv("SG_CACHE");
+    return code;
+}
+
+/* ---- building and launching ---------------------------------------------------------------- */
+
+/* Builds spec after spec, each thread from another on, odd ones from files, and holds two kernels
+   at a time, so that some are released while others have them. */
+static void build_and_launch(member *m) {
+    sg_kernel *before = NULL;
+    for (int round = 0; round < ROUNDS * SPECS; round++) {
+        const int spec = (m->number + round) % SPECS;
+        sg_kernel *k;
+        if ((m->number + round) % 3 == 0)
+            DEMAND(m, sg_build(m->context, here.paths[spec], NULL, &k) == SG_OK);
+        else
+            DEMAND(m, build_text(m->context, here.texts[spec], &k) == SG_OK);
+        sg_kernel_info info = {.struct_size = sizeof info};
+        DEMAND(m, sg_kernel_facts(k, &info) == SG_OK && info.launchable && info.dims == 1);
+        char *name = print("scale%d", 2 + spec);
+        const bool right = strcmp(sg_kernel_text(k, SG_TEXT_NAME), name) == 0;
+        free(name);
+        DEMAND(m, right && scales(k, 2 + spec, 1 + m->number * 100 + round));
+        sg_release(before);
+        before = k;
+    }
+    sg_release(before);
+}
+
+static void many_build_different_and_same_specs(void **state) {
+    (void)state;
+    sg_context *c = open_context(NULL);
+    run_crew(build_and_launch, c, NULL);
+    sg_close(c);
+}
+
+static void launch_often(member *m) {
+    sg_kernel *const *kernels = m->shared;
+    for (int round = 0; round < 10 * ROUNDS; round++)
+        DEMAND(m, scales(kernels[round % 2], 2 + round % 2, SIZE + m->number));
+}
+
+static void many_launch_one_kernel(void **state) {
+    (void)state;
+    sg_context *c = open_context(NULL);
+    sg_kernel *kernels[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(build_text(c, here.texts[i], &kernels[i]), SG_OK);
+    run_crew(launch_often, c, kernels);
+    for (int i = 0; i < 2; i++)
+        sg_release(kernels[i]);
+    sg_close(c);
+}
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+static bool error_is(const member *m, const char *expected) {
+    const bool same = strcmp(sg_error(m->context), expected) == 0;
+    if (!same)
+        fprintf(stderr, "'%s' instead of '%s'\n", sg_error(m->context), expected);
+    return same;
+}
+
+/* Every thread fails in ways of its own, and reads what it failed with. */
+static void fail_often(member *m) {
+    DEMAND(m, error_is(m, ""));
+    const sg_arguments none = {.struct_size = sizeof none};
+    for (int round = 0; round < 20 * ROUNDS; round++) {
+        char *text = print("error('thread %d, round %d')", m->number, round);
+        char *path = print("thread%d.lua", m->number);
+        char *wanted = print("%s:1: error: thread %d, round %d", path, m->number, round);
+        const sg_build_options options = {.struct_size = sizeof options, .text = text};
+        sg_kernel *k;
+        const bool refused = sg_build(m->context, path, &options, &k) == SG_ERROR_SPEC;
+        const bool same = error_is(m, wanted);
+        free(text);
+        free(path);
+        free(wanted);
+        DEMAND(m, refused && same);
+        if (m->number % 2 == 0) {
+            DEMAND(m, sg_launch(m->shared, &none, NULL) == SG_ERROR_USAGE);
+            DEMAND(m, strstr(sg_error(m->context), "'scale2'") != NULL);
+        }
+    }
+}
+
+static void errors_belong_to_their_threads(void **state) {
+    (void)state;
+    sg_context *c = open_context(NULL);
+    sg_kernel *k;
+    assert_int_equal(build_text(c, here.texts[0], &k), SG_OK);
+    run_crew(fail_often, c, k);
+    assert_string_equal(sg_error(c), "");
+    sg_release(k);
+    sg_close(c);
+}
+
+/* ---- all other calls ----------------------------------------------------------------------- */
+
+static void check_or_measure(member *m) {
+    sg_kernel *k = m->shared;
+    sg_check_result result = {.struct_size = sizeof result};
+    sg_speed speed = {.struct_size = sizeof speed};
+    const sg_check_options check = {.struct_size = sizeof check, .size = {1000 + m->number}};
+    const sg_speed_options measure = {
+        .struct_size = sizeof measure, .size = {1000 + m->number}, .repeats = 5};
+    for (int round = 0; round < ROUNDS; round++) {
+        if (m->number % 2 == 0) {
+            DEMAND(m, sg_check(k, &check, &result) == SG_OK);
+            DEMAND(m, result.judged == 1000 + m->number && result.wrong == 0);
+        } else {
+            DEMAND(m, sg_measure(k, &measure, &speed) == SG_OK);
+            DEMAND(m, speed.size[0] == 1000 + m->number && speed.seconds > 0);
+        }
+    }
+}
+
+static void move_and_explain(member *m) {
+    sg_device_info device = {.struct_size = sizeof device};
+    DEMAND(m, sg_device(m->context, &device) == SG_OK && strcmp(device.device, "cpu") == 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        int numbers[100], back[100], count;
+        void *memory;
+        for (int i = 0; i < 100; i++)
+            numbers[i] = m->number * 1000 + i;
+        DEMAND(m, sg_alloc(m->context, sizeof numbers, &memory) == SG_OK);
+        DEMAND(m, sg_upload(m->context, memory, numbers, sizeof numbers) == SG_OK);
+        DEMAND(m, sg_download(m->context, back, memory, sizeof numbers) == SG_OK);
+        DEMAND(m, memcmp(numbers, back, sizeof numbers) == 0);
+        DEMAND(m, sg_synchronize(m->context, NULL) == SG_OK);
+        sg_free(m->context, memory);
+        DEMAND(m, sg_count_specs(m->context, here.paths[0], NULL, &count) == SG_OK && count == 1);
+        sg_explanation *e;
+        DEMAND(m, sg_explain(m->context, here.paths[m->number % SPECS], NULL, &e) == SG_OK);
+        DEMAND(m, e->row_count > 1 && e->points == 2);
+        sg_explanation_free(e);
+    }
+}
+
+static void everything_else(member *m) {
+    check_or_measure(m);
+    if (m->failed == NULL)
+        move_and_explain(m);
+}
+
+static void many_check_measure_and_explain(void **state) {
+    (void)state;
+    sg_context *c = open_context(NULL);
+    sg_kernel *k;
+    assert_int_equal(build_text(c, here.texts[1], &k), SG_OK);
+    run_crew(everything_else, c, k);
+    sg_release(k);
+    sg_close(c);
+}
+
+/* ---- a file that changes -------------------------------------------------------------------- */
+
+/* Thread 0 writes the file again and again; what the others build is always one of the two. */
+static void read_or_write(member *m) {
+    const char *path = m->shared;
+    const sg_build_options options = {.struct_size = sizeof options, .source_only = 1};
+    for (int round = 0; round < 20 * ROUNDS; round++) {
+        if (m->number == 0) {
+            DEMAND(m, write_file(path, here.texts[round % 2]));
+            continue;
+        }
+        sg_kernel *k;
+        DEMAND(m, sg_build(m->context, path, &options, &k) == SG_OK);
+        const bool second = strcmp(sg_kernel_text(k, SG_TEXT_NAME), "scale3") == 0;
+        DEMAND(m, second || strcmp(sg_kernel_text(k, SG_TEXT_NAME), "scale2") == 0);
+        DEMAND(m, strstr(sg_kernel_text(k, SG_TEXT_PLAN), second ? "tiled" : "naive") != NULL);
+        sg_release(k);
+    }
+}
+
+static void a_file_may_change_meanwhile(void **state) {
+    (void)state;
+    sg_context *c = open_context(NULL);
+    char *path = print("%s/changing.lua", here.folder);
+    assert_true(write_file(path, here.texts[0]));
+    run_crew(read_or_write, c, path);
+    /* Afterwards it is read again: there is no going back to an older one. */
+    assert_true(write_file(path, here.texts[1]));
+    sg_kernel *k;
+    const sg_build_options options = {.struct_size = sizeof options, .source_only = 1};
+    assert_int_equal(sg_build(c, path, &options, &k), SG_OK);
+    assert_string_equal(sg_kernel_text(k, SG_TEXT_NAME), "scale3");
+    sg_release(k);
+    sg_close(c);
+    free(path);
+}
+
+/* ---- contexts ------------------------------------------------------------------------------ */
+
+static void use_own_context(member *m) {
+    for (int round = 0; round < ROUNDS; round++) {
+        const sg_options options = {.struct_size = sizeof options, .device = "cpu", .threads = 2};
+        sg_context *c;
+        DEMAND(m, sg_open(&c, &options) == SG_OK);
+        m->context = c;
+        sg_kernel *k;
+        DEMAND(m, build_text(c, here.texts[m->number % SPECS], &k) == SG_OK);
+        DEMAND(m, scales(k, 2 + m->number % SPECS, SIZE));
+        sg_release(k);
+        m->context = NULL;
+        sg_close(c);
+    }
+}
+
+static void each_thread_may_have_its_context(void **state) {
+    (void)state;
+    run_crew(use_own_context, NULL, NULL);
+}
+
+static void release_late(member *m) {
+    sg_kernel **kernels = m->shared;
+    DEMAND(m, scales(kernels[m->number], 2 + m->number % SPECS, SIZE));
+    sg_release(kernels[m->number]);
+}
+
+/* The last of them takes the context's memory with it. */
+static void kernels_outlive_their_context(void **state) {
+    (void)state;
+    sg_context *c = open_context(NULL);
+    sg_kernel *kernels[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(build_text(c, here.texts[i % SPECS], &kernels[i]), SG_OK);
+    sg_close(c);
+    run_crew(release_late, NULL, kernels);
+}
+
+/* ---- compiling once ------------------------------------------------------------------------ */
+
+/* Stands before the compiler and keeps a record of what it links, a line each. */
+static char *set_recorder(const char *record) {
+#if defined(__clang__)
+    const char *const usual = "clang++";
+#else
+    const char *const usual = "c++";
+#endif
+    const char *named = getenv("SG_CXX");
+    char *path = print("%s/recorder", here.folder);
+    char *script = print("#!/bin/sh\n"
+                         "case \" $* \" in *' -shared '*) echo linked >>'%s' ;; esac\n"
+                         "exec '%s' \"$@\"\n",
+                         record, named != NULL ? named : usual);
+    assert_true(write_file(path, script));
+    assert_int_equal(chmod(path, 0700), 0);
+    char *before = named != NULL ? strdup(named) : NULL;
+    setenv("SG_CXX", path, 1);
+    free(script);
+    free(path);
+    return before;
+}
+
+static int lines(const char *path) {
+    FILE *file = fopen(path, "r");
+    int count = 0;
+    for (int c; file != NULL && (c = getc(file)) != EOF;)
+        count += c == '\n';
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+static void build_the_same(member *m) {
+    sg_kernel **k = (sg_kernel **)m->shared + m->number;
+    const char *text = here.texts[1];
+    if (m->number % 2 == 0)
+        DEMAND(m, build_text(m->context, text, k) == SG_OK);
+    else
+        DEMAND(m, sg_build(m->context, here.paths[1], NULL, k) == SG_OK);
+    DEMAND(m, scales(*k, 3, SIZE));
+}
+
+/* Eight builds at once in a fresh context: so many runs of the compiler, and one kernel whose
+   binary is of this origin. Where others are kernels of their own, theirs is from memory. */
+static void expect_builds(const char *cache, const char *record, int compilations,
+                          sg_origin origin) {
+    sg_context *c = open_context(cache);
+    const int before = lines(record);
+    sg_kernel *kernels[THREADS];
+    run_crew(build_the_same, c, kernels);
+    assert_int_equal(lines(record) - before, compilations);
+    int first = 0;
+    for (int i = 0; i < THREADS; i++) {
+        int same = 0;
+        while (kernels[same] != kernels[i])
+            same++;
+        if (same < i)
+            continue;
+        sg_kernel_info info = {.struct_size = sizeof info};
+        assert_int_equal(sg_kernel_facts(kernels[i], &info), SG_OK);
+        assert_true(info.origin == origin || info.origin == SG_FROM_MEMORY);
+        first += info.origin == origin;
+    }
+    assert_true(first <= 1);
+    for (int i = 0; i < THREADS; i++)
+        sg_release(kernels[i]);
+    sg_close(c);
+}
+
+static void builds_at_once_compile_once(void **state) {
+    (void)state;
+    char *record = print("%s/record", here.folder), *cache = print("%s/once", here.folder);
+    char *compiler = set_recorder(record);
+    expect_builds("none", record, 1, SG_COMPILED);
+    expect_builds(cache, record, 1, SG_COMPILED);
+    expect_builds(cache, record, 0, SG_FROM_CACHE);
+    if (compiler != NULL)
+        setenv("SG_CXX", compiler, 1);
+    else
+        unsetenv("SG_CXX");
+    free(compiler);
+    free(record);
+    free(cache);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_build_different_and_same_specs),
+        cmocka_unit_test(many_launch_one_kernel),
+        cmocka_unit_test(errors_belong_to_their_threads),
+        cmocka_unit_test(many_check_measure_and_explain),
+        cmocka_unit_test(a_file_may_change_meanwhile),
+        cmocka_unit_test(each_thread_may_have_its_context),
+        cmocka_unit_test(kernels_outlive_their_context),
+        cmocka_unit_test(builds_at_once_compile_once),
+    };
+    return cmocka_run_group_tests(tests, arrive, leave);
+}
