@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/kernels.h"
 #include "runtime/launch.h"
 
 enum { FAKE_LAUNCHES = 1024 };
@@ -143,7 +144,7 @@ static sg_kernel *fake_kernel(const program *p) {
     job *j;
     assert_int_equal(context_open(&m.context, NULL, kinds, 1), SG_OK);
     assert_int_equal(job_run(&allocator_libc, fake_make, &m, &j), FAULT_NONE);
-    return m.kernel;
+    return kernels_add(m.context, m.kernel);
 }
 
 static void fake_end(sg_kernel *k) {
