@@ -70,7 +70,7 @@ build() {
         say "configuring build/"
         quietly cmake --preset release
     fi
-    sources="CMakeLists.txt CMakePresets.json cmake base gen runtime templates cli tests"
+    sources="CMakeLists.txt CMakePresets.json cmake base gen runtime templates cli examples tests"
     if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
         say "building"
     fi

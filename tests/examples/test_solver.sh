@@ -1,0 +1,81 @@
+#!/bin/sh
+# docs/solver.md: its files are written, its commands run in their order, and what they print holds
+# every line that the page shows, up to the … that stands for what differs from machine to machine.
+# Takes: BUILD, the build folder that the page installs from.
+. "$(dirname "$0")/common.sh"
+page=$SOURCE/docs/solver.md
+BUILD=${BUILD:-$SOURCE/build}
+export HOME="$folder/home"
+unset LD_LIBRARY_PATH CMAKE_PREFIX_PATH
+mkdir -p home blocks checkout
+ln -s "$BUILD" checkout/build
+
+# A block ```sh or ```text becomes blocks/NUMBER.sh or .text; one that names a file becomes it.
+awk '
+    /^```/ && in_block { in_block = 0; close(file); next }
+    /^```/ {
+        in_block = 1
+        kind = substr($1, 4)
+        file = $2 == "install" ? "blocks/install" : $2 != "" ? $2 : sprintf("blocks/%02d.%s", ++n, kind)
+        printf "" >file
+        next
+    }
+    in_block { print >file }
+' "$page"
+
+begin 'the page has its parts'
+for file in front.lua front.c CMakeLists.txt more.lua blocks/install; do
+    [ -s "$file" ] || flunk "there is no $file"
+done
+unknown=$(ls blocks | grep -vE '^(install|[0-9]+\.(sh|text))$')
+[ -z "$unknown" ] || flunk "blocks that nothing looks at: $unknown"
+[ "$(ls blocks/*.sh | wc -l)" -ge 5 ] && [ "$(ls blocks/*.text | wc -l)" -ge 4 ] || flunk "$(ls blocks)"
+
+begin 'the installation'
+grep -qx './setup.sh' blocks/install || flunk 'it does not begin with setup.sh'
+grep -vx './setup.sh' blocks/install >install.sh
+(cd checkout && sh -eu ../install.sh >../log 2>&1) || flunk "$(cat log)"
+[ -x home/.local/bin/stencilgen ] || flunk 'there is no command'
+[ -s home/.local/lib/pkgconfig/stencilgen.pc ] || flunk 'pkg-config will not find it'
+
+# All blocks in one shell, as a reader has one; what each prints goes to a file of its own.
+begin 'the commands'
+for block in blocks/*.sh; do
+    printf 'exec >%s.out 2>&1\n' "$block"
+    cat "$block"
+done >all.sh
+sh -eu all.sh >log 2>&1 || flunk "a command failed: $(cat log; tail -n 20 blocks/*.out)"
+
+# shown BLOCK: the text blocks that follow it, up to the next commands.
+shown() {
+    ls blocks | grep -E '^[0-9]' | awk -v block="$1" '
+        /\.sh$/ { on = $0 == block } /\.text$/ && on { print }'
+}
+
+for block in blocks/*.sh; do
+    for text in $(shown "$(basename "$block")"); do
+        begin "what the page shows of $(grep -v '^export' "$block" | tail -1)"
+        while IFS= read -r line; do
+            grep -qF -- "${line%%…*}" "$block.out" || flunk "'$line' is not in: $(cat "$block.out")"
+        done <"blocks/$text"
+    done
+done
+
+begin 'the kernels of more.lua are all checked'
+[ "$(grep -c 'check  *right' blocks/*.sh.out | awk -F: '{ n += $2 } END { print n }')" = 5 ] ||
+    flunk "$(cat blocks/*.out)"
+
+begin 'the program says no where the physics is wrong'
+mkdir slip
+for slip in 's/p.h ^ 2/p.h/' 's/- p.a/+ p.a/' 's/"mirror"/"zero"/' 's/1 - u(0, 0)/1.01 - u(0, 0)/'; do
+    sed "$slip" front.lua >slip/front.lua
+    cmp -s front.lua slip/front.lua && flunk "$slip changes nothing"
+    ! (cd slip && ../front >log 2>&1) || flunk "$slip was not noticed: $(cat slip/log)"
+done
+
+begin 'the errors that the page tells of'
+sed 's/apply/aply/' front.lua >slip/front.lua
+(cd slip && ../front >log 2>&1) && flunk 'a misspelt spec was built'
+message=$(sed -n 's/^front: //p' slip/log)
+grep -qF "$message" "$page" && [ -n "$message" ] || flunk "the page does not have '$message'"
+finish
