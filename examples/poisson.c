@@ -108,10 +108,11 @@ static sg_status iterate(const poisson *s, grid *g, int64_t count) {
     return SG_OK;
 }
 
-/* Jacobi's iteration shrinks the slowest part of the error by cos πh, the spectral radius
-   (LeVeque, Finite Difference Methods, SIAM 2007, section 4.2), so the error that is left is
-   update · cos πh/(1 - cos πh). It ends where that is a thousandth of h², which is what the error
-   of the scheme is like. */
+/* Jacobi's iteration multiplies the error's part sin iπx sin jπy by (cos iπh + cos jπh)/2, so the
+   slowest by cos πh, and the error that is left is update · cos πh/(1 - cos πh). It ends where that
+   is a thousandth of h², which is what the error of the scheme is like. (R. LeVeque, Finite
+   Difference Methods for Ordinary and Partial Differential Equations, SIAM 2007, chapters 3 and 4.)
+ */
 static sg_status solve(poisson *s, grid *g, int64_t n) {
     g->n = n;
     g->h = 1 / (double)n;
@@ -125,8 +126,9 @@ static sg_status solve(poisson *s, grid *g, int64_t n) {
             g->error =
                 fmax(g->error, fabs(g->u[at] - solution((double)i * g->h, (double)j * g->h)));
 
-    /* -Δ of the solution is met up to h²/12 (|d⁴u/dx⁴| + |d⁴u/dy⁴|) <= h²/12 e ((1 + π²)² + π⁴),
-       and by the maximum principle u is up to an eighth of that (LeVeque, section 3.3). */
+    /* The solution meets the scheme up to h²/12 (|d⁴u/dx⁴| + |d⁴u/dy⁴|) <= h²/12 e ((1 + π²)² +
+       π⁴). The scheme makes 1 of x (1 - x)/2, which is at most 1/8; so by the maximum principle u
+       is off by at most an eighth of that. */
     const double bound = g->h * g->h / 96 * exp(1) * (pow(1 + pi * pi, 2) + pow(pi, 4)) + tolerance;
     const int ended = g->update * radius / (1 - radius) <= tolerance;
     const int right = ended && g->error <= bound && fabs(g->rate - radius) <= 1e-3 * (1 - radius);

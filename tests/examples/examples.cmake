@@ -37,3 +37,7 @@ foreach(script IN LISTS scripts)
   string(REPLACE test_ examples. test ${name})
   sg_test(${test} 300 sh ${script})
 endforeach()
+
+# Among those that the preset `thread` builds and runs.
+add_dependencies(threaded threads spoiled_threads)
+set_tests_properties(examples.threads PROPERTIES LABELS threads)
