@@ -10,7 +10,7 @@
 
 #include <stencilgen.h>
 
-enum { SAMPLES = 101, LAUNCHES = 64, EDGE = 16 };
+enum { SAMPLES = 101, LAUNCHES = 64, EDGE = 16, MOST_GRIDS = 8, ARGUMENT_BYTES = 4096 };
 
 static double now(void) {
     struct timespec t;
@@ -84,10 +84,6 @@ static void time_memory(const setting *s) {
 
 /* ---- launching ----------------------------------------------------------------------------- */
 
-/* A kernel of nothing with as large an argument as ours has. */
-static const char nothing[] = ".version 6.4\n.target sm_75\n.address_size 64\n"
-                              ".visible .entry nothing(.param .align 8 .b8 a[168]) { ret; }\n";
-
 typedef int (*load_data)(void **, const void *);
 typedef int (*get_function)(void **, void *, const char *);
 typedef int (*launch_kernel)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -111,59 +107,88 @@ static void cuda_must(int code) {
     }
 }
 
-/* In the primary context, current meanwhile as with a program that uses the CUDA runtime. */
-static void time_driver(sg_context *c) {
+typedef struct scene {
+    sg_context *context;
+    sg_kernel *kernel;
+    sg_kernel_info info;
+    sg_grid grids[MOST_GRIDS];
+} scene;
+
+static void open_scene(scene *s, sg_context *c, const char *spec) {
+    *s = (scene){.context = c, .info = {.struct_size = sizeof s->info}};
+    must(c, sg_build(c, spec, NULL, &s->kernel));
+    must(c, sg_kernel_facts(s->kernel, &s->info));
+    size_t bytes = s->info.element_size;
+    for (int axis = 0; axis < s->info.dims; axis++)
+        bytes *= EDGE;
+    for (int i = 0; i < s->info.arrays && i < MOST_GRIDS; i++) {
+        must(c, sg_alloc(c, bytes, &s->grids[i].data));
+        for (int axis = 0; axis < s->info.dims; axis++)
+            s->grids[i].size[axis] = EDGE;
+    }
+}
+
+static void close_scene(scene *s) {
+    for (int i = 0; i < MOST_GRIDS; i++)
+        sg_free(s->context, s->grids[i].data);
+    sg_release(s->kernel);
+}
+
+/* Batches fit the queue of the GPU, so that none waits for it. */
+static void time_launches(const scene *s, const char *what) {
+    const sg_arguments arguments = {
+        .struct_size = sizeof arguments, .grids = s->grids, .grid_count = s->info.arrays};
+    double samples[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        must(s->context, sg_synchronize(s->context, NULL));
+        const double begin = now();
+        for (int l = 0; l < LAUNCHES; l++)
+            must(s->context, sg_launch(s->kernel, &arguments, NULL));
+        samples[i] = (now() - begin) / LAUNCHES;
+    }
+    must(s->context, sg_synchronize(s->context, NULL));
+    report(what, samples, SAMPLES);
+}
+
+/* The name of the kernel in its source, which defines it as a macro. */
+static const char *entry_of(const scene *s) {
+    static char name[256];
+    const char *line = strstr(sg_kernel_text(s->kernel, SG_TEXT_SOURCE), "#define STENCIL_KERNEL ");
+    if (line == NULL || sscanf(line, "#define STENCIL_KERNEL %255s", name) != 1) {
+        fprintf(stderr, "the source names no kernel\n");
+        exit(1);
+    }
+    return name;
+}
+
+/* The same kernel by the driver's own call, with arguments that are all zero: a grid without
+   points. In the primary context, current from here on as with a program that uses the CUDA
+   runtime. */
+static void time_driver(const scene *s) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW), *context, *module, *function;
     double samples[SAMPLES];
-    unsigned char argument[168] = {0};
+    static unsigned char argument[ARGUMENT_BYTES];
     void *arguments[] = {argument};
+    sg_binary cubin = {.struct_size = sizeof cubin};
     if (library == NULL)
         exit(1);
+    must(s->context, sg_kernel_binary(s->kernel, SG_BINARY_CUBIN, &cubin));
     const launch_kernel launch = (launch_kernel)symbol(library, "cuLaunchKernel");
     cuda_must(((with_number)symbol(library, "cuDevicePrimaryCtxRetain"))(&context, 0));
     cuda_must(((with_context)symbol(library, "cuCtxSetCurrent"))(context));
-    cuda_must(((load_data)symbol(library, "cuModuleLoadData"))(&module, nothing));
-    cuda_must(((get_function)symbol(library, "cuModuleGetFunction"))(&function, module, "nothing"));
+    cuda_must(((load_data)symbol(library, "cuModuleLoadData"))(&module, cubin.data));
+    cuda_must(
+        ((get_function)symbol(library, "cuModuleGetFunction"))(&function, module, entry_of(s)));
     for (int i = 0; i < SAMPLES; i++) {
-        must(c, sg_synchronize(c, NULL));
+        must(s->context, sg_synchronize(s->context, NULL));
         const double begin = now();
         for (int l = 0; l < LAUNCHES; l++)
-            cuda_must(launch(function, 1, 1, 1, 128, 1, 1, 0, NULL, arguments, NULL));
+            cuda_must(launch(function, 1, 1, 1, (unsigned)s->info.threads, 1, 1,
+                             (unsigned)s->info.shared_bytes, NULL, arguments, NULL));
         samples[i] = (now() - begin) / LAUNCHES;
     }
-    must(c, sg_synchronize(c, NULL));
-    report("launch, the driver's own of an empty kernel", samples, SAMPLES);
-}
-
-static void time_launches(sg_context *c, const setting *s, const char *what) {
-    double samples[SAMPLES];
-    sg_kernel *k;
-    must(c, sg_build(c, s->spec, NULL, &k));
-    sg_kernel_info info = {.struct_size = sizeof info};
-    must(c, sg_kernel_facts(k, &info));
-    sg_grid grids[8] = {{0}};
-    size_t bytes = info.element_size;
-    for (int axis = 0; axis < info.dims; axis++)
-        bytes *= EDGE;
-    for (int i = 0; i < info.arrays && i < 8; i++) {
-        must(c, sg_alloc(c, bytes, &grids[i].data));
-        for (int axis = 0; axis < info.dims; axis++)
-            grids[i].size[axis] = EDGE;
-    }
-    const sg_arguments arguments = {
-        .struct_size = sizeof arguments, .grids = grids, .grid_count = info.arrays};
-    for (int i = 0; i < SAMPLES; i++) {
-        must(c, sg_synchronize(c, NULL));
-        const double begin = now();
-        for (int l = 0; l < LAUNCHES; l++)
-            must(c, sg_launch(k, &arguments, NULL));
-        samples[i] = (now() - begin) / LAUNCHES;
-    }
-    must(c, sg_synchronize(c, NULL));
-    report(what, samples, SAMPLES);
-    for (int i = 0; i < info.arrays && i < 8; i++)
-        sg_free(c, grids[i].data);
-    sg_release(k);
+    must(s->context, sg_synchronize(s->context, NULL));
+    report("launch, the driver's own call", samples, SAMPLES);
 }
 
 int main(int count, char **arguments) {
@@ -178,11 +203,14 @@ int main(int count, char **arguments) {
     time_builds(&s, "build, the first with a cache", s.cache, 1);
     time_builds(&s, "build, from the cache on disk", s.cache, SAMPLES);
     time_memory(&s);
-    time_launches(c, &s, "launch");
+    scene launched;
+    open_scene(&launched, c, s.spec);
+    time_launches(&launched, "launch");
     if (strcmp(s.device, "cuda") == 0) {
-        time_driver(c);
-        time_launches(c, &s, "launch, our CUDA context being current");
+        time_driver(&launched);
+        time_launches(&launched, "launch, the GPU's context being current");
     }
+    close_scene(&launched);
     sg_close(c);
     return 0;
 }

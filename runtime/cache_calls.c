@@ -22,6 +22,8 @@ static void facts(job *j, void *argument) {
     const cache_call *call = argument;
     sg_cache_info info;
     cache_facts(j, cache_of(j, call), &info);
+    if (info.trouble != NULL)
+        info.trouble = context_keep(j, call->context, info.trouble);
     context_write(j, call->info, &info, sizeof info, "sg_cache_info");
 }
 

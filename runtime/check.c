@@ -283,7 +283,8 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
     r->greatest_error = sum.error == 0 ? 0 : sum.error / sum.largest;
     r->of_bound = sum.of_bound;
     if (r->wrong > 0)
-        r->first_wrong = wrong.length > 0 ? wrong.data : first->data;
+        r->first_wrong =
+            context_keep(j, c->kernel->context, wrong.length > 0 ? wrong.data : first->data);
     context_write(j, c->out, r, sizeof *r, "sg_check_result");
     if (r->wrong > 0)
         job_fail(j, FAULT_CHECK, NULL, 0,

@@ -18,94 +18,24 @@ SAME(SG_ERROR_DEVICE, FAULT_DEVICE);
 SAME(SG_ERROR_COMPILER, FAULT_COMPILER);
 SAME(SG_ERROR_MEMORY, FAULT_MEMORY);
 
-struct context_error {
-    context_error *next;
-    uint64_t thread;
-    char *text; /* NULL where there was no memory for it */
-    size_t size;
-};
-
-static const char no_memory[] = "error: out of memory";
-
-/* ---- errors ------------------------------------------------------------------------------- */
-
-/* The system gives the names of threads that have ended to new ones; these are given once. */
-static uint64_t this_thread(void) {
-    static atomic_uint_fast64_t last;
-    static _Thread_local uint64_t mine;
-    if (mine == 0)
-        mine = atomic_fetch_add(&last, 1) + 1;
-    return mine;
-}
-
-static void *resize(const sg_context *c, void *old, size_t old_size, size_t size) {
-    return c->memory.resize(c->memory.user, old, old_size, size);
-}
-
-static context_error *find_error(context_error *list) {
-    const uint64_t self = this_thread();
-    while (list != NULL && list->thread != self)
-        list = list->next;
-    return list;
-}
-
-static bool set_text(const sg_context *c, context_error *e, const char *text) {
-    const size_t size = strlen(text) + 1;
-    if (size > e->size || e->text == NULL) {
-        resize(c, e->text, e->size, 0);
-        e->text = resize(c, NULL, 0, size);
-        e->size = e->text != NULL ? size : 0;
-    }
-    if (e->text != NULL)
-        memcpy(e->text, text, size);
-    return e->text != NULL;
-}
-
-/* Keeps a text, which the thread may ask for, in place of the one before. False for want of memory.
- */
-static bool remember(sg_context *c, const char *text) {
-    pthread_mutex_lock(&c->errors_lock);
-    context_error *e = find_error(c->errors);
-    if (e == NULL) {
-        e = resize(c, NULL, 0, sizeof *e);
-        if (e != NULL) {
-            *e = (context_error){.next = c->errors, .thread = this_thread()};
-            c->errors = e;
-        }
-    }
-    const bool kept = e != NULL && set_text(c, e, text);
-    if (e == NULL)
-        atomic_store(&c->starved, true);
-    pthread_mutex_unlock(&c->errors_lock);
-    return kept;
-}
-
-static void forget_errors(sg_context *c) {
-    while (c->errors != NULL) {
-        context_error *e = c->errors;
-        c->errors = e->next;
-        resize(c, e->text, e->size, 0);
-        resize(c, e, sizeof *e, 0);
-    }
-}
-
 const char *sg_error(const sg_context *context) {
     if (context == NULL)
-        return no_memory;
-    sg_context *c = (sg_context *)context; /* a lock is not part of what const promises */
-    pthread_mutex_lock(&c->errors_lock);
-    const context_error *e = find_error(c->errors);
-    const char *text = e == NULL && !atomic_load(&c->starved) ? "" : no_memory;
-    if (e != NULL && e->text != NULL)
-        text = e->text;
-    pthread_mutex_unlock(&c->errors_lock);
-    return text;
+        return texts_no_memory;
+    return texts_find(&((sg_context *)context)->texts, SLOT_ERROR); /* a lock is no content */
+}
+
+const char *context_keep(job *j, sg_context *c, const char *text) {
+    const char *copy = texts_keep(&c->texts, SLOT_RESULT, text);
+    if (copy == NULL)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    return copy;
 }
 
 sg_status context_run(sg_context *c, void (*body)(job *, void *), void *argument, job **keep) {
     job *j;
     fault f = job_run(&c->memory, body, argument, &j);
-    if (f != FAULT_NONE && !remember(c, j != NULL ? job_error(j) : no_memory))
+    if (f != FAULT_NONE &&
+        texts_keep(&c->texts, SLOT_ERROR, j != NULL ? job_error(j) : texts_no_memory) == NULL)
         f = FAULT_MEMORY;
     if (f == FAULT_NONE && keep != NULL)
         *keep = j;
@@ -180,7 +110,7 @@ static void make_context(job *j, void *argument) {
     c->memory = *job_allocator(j);
     atomic_init(&c->uses, 1);
     pthread_mutex_init(&c->lock, NULL);
-    pthread_mutex_init(&c->errors_lock, NULL);
+    texts_open(&c->texts, &c->memory);
     kernels_open(&c->kernels);
     modules_open(&c->modules);
     o->context = c;
@@ -276,9 +206,8 @@ static void end(sg_context *c) {
         c->device->ops->close(c->device);
     if (c->nvrtc != NULL)
         c->nvrtc->ops->close(c->nvrtc);
-    forget_errors(c);
+    texts_close(&c->texts);
     pthread_mutex_destroy(&c->lock);
-    pthread_mutex_destroy(&c->errors_lock);
     job_end(c->parts);
     job_end(c->job);
 }

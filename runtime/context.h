@@ -12,9 +12,8 @@
 #include "runtime/kernels.h"
 #include "runtime/modules.h"
 #include "runtime/stencilgen.h"
+#include "runtime/texts.h"
 #include "runtime/workers.h"
-
-typedef struct context_error context_error;
 
 struct sg_context {
     job *job;         /* holds the context itself */
@@ -33,9 +32,7 @@ struct sg_context {
     pthread_mutex_t lock; /* of what is opened when it is first needed: */
     workers *workers;
 
-    pthread_mutex_t errors_lock;
-    context_error *errors; /* one a thread that has failed */
-    atomic_bool starved;   /* some error could not even be remembered */
+    thread_texts texts;
 };
 
 /* The context goes with the last that holds it. */
@@ -53,6 +50,9 @@ allocator context_memory(const sg_options *);
 /* Runs `body` as a job and turns its outcome into a status. A job that succeeded goes to *keep, or
    is ended where that is NULL; one that failed becomes this thread's error. */
 sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument, job **keep);
+
+/* A copy of a text for a result to point to, until this thread's next. */
+const char *context_keep(job *, sg_context *, const char *text);
 
 /* Fails with FAULT_USAGE where the context has no device. */
 device *context_device(job *, const sg_context *);

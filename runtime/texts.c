@@ -1,0 +1,109 @@
+/* The list of threads and their texts. */
+#include "runtime/texts.h"
+
+#include <string.h>
+
+typedef struct kept {
+    char *data; /* NULL where there was no memory for it */
+    size_t size;
+} kept;
+
+typedef struct thread_entry thread_entry;
+struct thread_entry {
+    thread_entry *next;
+    uint64_t thread;
+    kept slots[SLOTS];
+    bool used[SLOTS];
+};
+
+const char texts_no_memory[] = "error: out of memory";
+
+/* The system gives the names of threads that have ended to new ones; these are given once. */
+static uint64_t this_thread(void) {
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t mine;
+    if (mine == 0)
+        mine = atomic_fetch_add(&last, 1) + 1;
+    return mine;
+}
+
+static void *resize(const thread_texts *t, void *old, size_t old_size, size_t size) {
+    return t->memory.resize(t->memory.user, old, old_size, size);
+}
+
+void texts_open(thread_texts *t, const allocator *memory) {
+    t->memory = *memory;
+    t->list = NULL;
+    atomic_init(&t->starved, false);
+    pthread_mutex_init(&t->lock, NULL);
+}
+
+void texts_close(thread_texts *t) {
+    while (t->list != NULL) {
+        thread_entry *e = t->list;
+        t->list = e->next;
+        for (int i = 0; i < SLOTS; i++)
+            if (e->slots[i].data != NULL)
+                resize(t, e->slots[i].data, e->slots[i].size, 0);
+        resize(t, e, sizeof *e, 0);
+    }
+    pthread_mutex_destroy(&t->lock);
+}
+
+/* Under the lock. */
+static thread_entry *find(const thread_texts *t) {
+    const uint64_t self = this_thread();
+    thread_entry *e = t->list;
+    while (e != NULL && e->thread != self)
+        e = e->next;
+    return e;
+}
+
+static thread_entry *find_or_add(thread_texts *t) {
+    thread_entry *e = find(t);
+    if (e != NULL)
+        return e;
+    e = resize(t, NULL, 0, sizeof *e);
+    if (e == NULL) {
+        atomic_store(&t->starved, true);
+        return NULL;
+    }
+    *e = (thread_entry){.next = t->list, .thread = this_thread()};
+    t->list = e;
+    return e;
+}
+
+static const char *set(const thread_texts *t, kept *k, const char *text) {
+    const size_t size = strlen(text) + 1;
+    if (k->data == NULL || size > k->size) {
+        if (k->data != NULL)
+            resize(t, k->data, k->size, 0);
+        k->data = resize(t, NULL, 0, size);
+        k->size = size;
+    }
+    return k->data != NULL ? memcpy(k->data, text, size) : NULL;
+}
+
+const char *texts_keep(thread_texts *t, text_slot slot, const char *text) {
+    const char *copy = NULL;
+    pthread_mutex_lock(&t->lock);
+    thread_entry *e = find_or_add(t);
+    if (e != NULL) {
+        copy = set(t, &e->slots[slot], text);
+        e->used[slot] = true;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return copy;
+}
+
+const char *texts_find(thread_texts *t, text_slot slot) {
+    pthread_mutex_lock(&t->lock);
+    const thread_entry *e = find(t);
+    const char *text = "";
+    if (e == NULL && atomic_load(&t->starved))
+        text = texts_no_memory;
+    else if (e != NULL && e->used[slot])
+        text = e->slots[slot].data != NULL ? e->slots[slot].data : texts_no_memory;
+    pthread_mutex_unlock(&t->lock);
+    return text;
+}
