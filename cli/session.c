@@ -142,13 +142,7 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
     *count = info.parameters;
     for (int i = 0; i < s->options->sets.count; i++) {
         const char *name = s->options->sets.items[i].name;
-        int known = 0;
-        sg_parameter_info parameter = {.struct_size = sizeof parameter};
-        while (known < info.parameters &&
-               (sg_kernel_parameter(kernel, known, &parameter) != SG_OK ||
-                strcmp(parameter.name, name) != 0))
-            known++;
-        if (known == info.parameters)
+        if (sg_kernel_find_parameter(kernel, name) < 0)
             return unknown_parameter(spec, kernel, info.parameters, name);
     }
     if (info.parameters == 0 || (s->options->sets.count == 0 && !all))

@@ -62,16 +62,6 @@ static inline void read_options(int argc, char **argv, const char *usage, const 
     }
 }
 
-/* Which array of a launch has this name, "u", "u.prev" or "u.next"; -1: none. A kernel takes its
-   fields in the order of their names. */
-static inline int find_array(const sg_kernel *kernel, const char *name) {
-    sg_array_info about = {.struct_size = sizeof about};
-    for (int i = 0; sg_kernel_array(kernel, i, &about) == SG_OK; i++)
-        if (strcmp(about.name, name) == 0)
-            return i;
-    return -1;
-}
-
 /* Says what failed, if anything did; a failure that the library does not know of is malloc's.
    Returns what main does: 0 only where all went well and the result is right. To be called before
    the context is closed. */

@@ -155,9 +155,9 @@ static sg_status solve_both(poisson *s, grid grids[2]) {
                                     .text = spec,
                                     .size = {2 * s->intervals + 1, 2 * s->intervals + 1}};
     TRY(sg_build(s->context, "jacobi.lua", &build, &s->kernel));
-    s->load = find_array(s->kernel, "load");
-    s->u = find_array(s->kernel, "u");
-    s->next = find_array(s->kernel, "u.next");
+    s->load = sg_kernel_find_array(s->kernel, "load");
+    s->u = sg_kernel_find_array(s->kernel, "u");
+    s->next = sg_kernel_find_array(s->kernel, "u.next");
     puts("  grid    iterations     update   its rate a step, cos(pi h)      error    at most");
     TRY(solve(s, &grids[0], s->intervals));
     TRY(solve(s, &grids[1], 2 * s->intervals));

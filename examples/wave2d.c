@@ -151,12 +151,13 @@ static void make_drum(drum *s, double heavier) {
 static sg_status beat(drum *s, double heavier) {
     const size_t bytes = (size_t)count(s) * sizeof(double);
     const double r = s->dt / s->h;
-    const int u = find_array(s->kernel, "u"), prev = find_array(s->kernel, "u.prev");
+    const int u = sg_kernel_find_array(s->kernel, "u"),
+              prev = sg_kernel_find_array(s->kernel, "u.prev");
     int final[ARRAYS];
     make_drum(s, heavier);
     TRY(sg_upload(s->context, s->grids[u].data, s->now, bytes));
     TRY(sg_upload(s->context, s->grids[prev].data, s->before, bytes));
-    TRY(sg_upload(s->context, s->grids[find_array(s->kernel, "c")].data, s->c, bytes));
+    TRY(sg_upload(s->context, s->grids[sg_kernel_find_array(s->kernel, "c")].data, s->c, bytes));
     printf("right half %g times as heavy\n"
            "    step    time ms       kinetic, J     potential, J         total, J    change\n",
            heavier);

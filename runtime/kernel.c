@@ -73,6 +73,20 @@ sg_status sg_kernel_parameter(const sg_kernel *k, int index, sg_parameter_info *
     return ask(k, write_parameter, index, out);
 }
 
+int sg_kernel_find_array(const sg_kernel *k, const char *name) {
+    int i = k != NULL && name != NULL ? k->program->array_count : 0;
+    while (--i >= 0 && strcmp(k->program->arrays[i].name, name) != 0)
+        continue;
+    return i;
+}
+
+int sg_kernel_find_parameter(const sg_kernel *k, const char *name) {
+    int i = k != NULL && name != NULL ? k->program->parameter_count : 0;
+    while (--i >= 0 && strcmp(k->program->parameters[i].name, name) != 0)
+        continue;
+    return i;
+}
+
 /* ---- binaries ------------------------------------------------------------------------------ */
 
 static sg_binary shown(const binary *b) {

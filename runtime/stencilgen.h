@@ -234,6 +234,10 @@ typedef struct sg_array_info {
 /* The arrays of a launch, in the order of sg_arguments.grids. */
 SG_API sg_status sg_kernel_array(const sg_kernel *, int index, sg_array_info *out);
 
+/* The index of the array, or of the parameter, of this name; −1 where the kernel has none. */
+SG_API int sg_kernel_find_array(const sg_kernel *, const char *name);
+SG_API int sg_kernel_find_parameter(const sg_kernel *, const char *name);
+
 typedef struct sg_parameter_info {
     size_t struct_size;
     const char *name;

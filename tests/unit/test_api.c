@@ -62,6 +62,14 @@ static void arrays_and_parameters_are_listed(void **state) {
     sg_array_info a = {.struct_size = sizeof a};
     assert_int_equal(sg_kernel_array(k, 3, &a), SG_ERROR_USAGE);
     assert_string_equal(sg_error(context), "error: 'slope' has 3 arrays; there is none of index 3");
+    assert_int_equal(sg_kernel_find_array(k, "d"), 0);
+    assert_int_equal(sg_kernel_find_array(k, "u.next"), 2);
+    assert_int_equal(sg_kernel_find_array(k, "u.prev"), -1);
+    assert_int_equal(sg_kernel_find_array(NULL, "u"), -1);
+    assert_int_equal(sg_kernel_find_parameter(k, "h"), 0);
+    assert_int_equal(sg_kernel_find_parameter(k, "k"), 1);
+    assert_int_equal(sg_kernel_find_parameter(k, "u"), -1);
+    assert_int_equal(sg_kernel_find_parameter(k, NULL), -1);
     sg_parameter_info p = {.struct_size = sizeof p};
     expect_ok(sg_kernel_parameter(k, 0, &p));
     assert_string_equal(p.name, "h");
