@@ -81,9 +81,8 @@ double record_double(record *r) {
 }
 
 static blob take_bytes(record *r, int64_t size) {
-    if (size < 0 || (uint64_t)size > record_left(r))
-        r->bad = true;
-    const unsigned char *bytes = r->bad ? NULL : take(r, (size_t)size);
+    r->bad |= size < 0;
+    const unsigned char *bytes = take(r, (size_t)size);
     return (blob){.data = bytes, .size = bytes != NULL ? (size_t)size : 0};
 }
 

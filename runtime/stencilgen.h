@@ -390,8 +390,8 @@ SG_API void sg_explanation_free(sg_explanation *);
 typedef struct sg_cache_info {
     size_t struct_size;
     const char *folder;  /* "" where there is none; valid as long as the context */
-    const char *trouble; /* why it is not used; NULL where it is. Valid until the thread's next call
-                          */
+    const char *trouble; /* why it is not used, or not written to; NULL where it is. Valid until the
+                            thread's next call */
     int64_t entries, bytes, most_bytes;
 } sg_cache_info;
 SG_API sg_status sg_cache_facts(sg_context *, sg_cache_info *out);

@@ -1,5 +1,7 @@
 /* Entries of the cache that are damaged, foreign or not to be trusted: they are not used, are told
    of and removed, and stored again. */
+#include <math.h>
+
 #include "tests/unit/cache_scene.h"
 
 enum { SMALL = 100, NOBODY = 65534 };
@@ -140,6 +142,62 @@ static void test_sealed_nonsense(void **state) {
     scene_close(&s);
 }
 
+typedef struct oddity {
+    const char *path;
+    cache_entry entry;
+} oddity;
+
+static void write_oddity(job *j, void *argument) {
+    const oddity *o = argument;
+    const digest key = key_of_number(1);
+    const blob payload = cache_entry_write(j, &o->entry);
+    assert_null(sealed_write(j, AT_FDCWD, o->path, &cache_entry_kind, &key, payload));
+}
+
+static void expect_oddity(const char *path, cache_entry odd) {
+    oddity o = {path, odd};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, write_oddity, &o, &j), FAULT_NONE);
+    job_end(j);
+    expect_bad_entry(path, "its content makes no sense");
+}
+
+/* A good seal around values that cannot be. */
+static void test_impossible_values(void **state) {
+    (void)state;
+    scene_open(&s, "cache", 0);
+    put(&s, 1, SMALL); /* so that there is a folder */
+    char *path = entry_path(&s, 1);
+    const cache_entry good = {.title = "",
+                              .binary = {.data = {"x", 1}, .compiler = "", .registers = -1}};
+    cache_entry odd = good;
+    odd.title = NULL;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.compiler = NULL;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.kind = BINARY_KINDS;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.seconds = HUGE_VAL;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.registers = -2;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.shared_bytes = -2;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.local_bytes = -2;
+    expect_oddity(path, odd);
+    odd = good;
+    odd.binary.data.size = 0;
+    expect_oddity(path, odd);
+    free(path);
+    scene_close(&s);
+}
+
 static void test_suspicious_files(void **state) {
     (void)state;
     scene_open(&s, "cache", 0);
@@ -201,7 +259,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_truncated_at_every_length), IN_FOLDER(test_every_flipped_bit),
         IN_FOLDER(test_foreign_content),           IN_FOLDER(test_sealed_nonsense),
-        IN_FOLDER(test_suspicious_files),          IN_FOLDER(test_entry_of_another_user),
+        IN_FOLDER(test_impossible_values),         IN_FOLDER(test_suspicious_files),
+        IN_FOLDER(test_entry_of_another_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,11 @@ static void check_lengths(job *j, void *unused) {
         assert_int_equal(record_bytes(&r).size, 0);
         assert_true(r.bad);
     }
-    record r = length_record(j, -1, 0);
+    record r = length_record(j, -2, 8);
+    record_bytes(&r);
+    assert_int_equal(record_int(&r), 0); /* also where there are bytes for it */
+    assert_true(r.bad);
+    r = length_record(j, -1, 0);
     assert_int_equal(record_bytes(&r).size, 0); /* bytes cannot be NULL */
     assert_true(r.bad);
     r = length_record(j, 2, 2);
