@@ -187,11 +187,6 @@ typedef struct building {
     sg_kernel *kernel;
 } building;
 
-static void let_go(void *kernel) {
-    const sg_kernel *k = kernel;
-    modules_let_go(k->context, k->loaded);
-}
-
 /* Why the device of the context cannot launch what was planned for the program's target; NULL where
    it can. The cpu device runs a source planned for any architecture, a GPU only its own. */
 static const char *obstacle(job *j, const sg_kernel *k) {
@@ -205,18 +200,8 @@ static const char *obstacle(job *j, const sg_kernel *k) {
 
 static void compile_and_load(job *j, sg_kernel *k) {
     k->unlaunchable = obstacle(j, k);
-    k->loaded = modules_hold(j, k->context, k->program, k->unlaunchable == NULL, &k->info.origin);
-    job_defer(j, let_go, k);
-    k->module = k->loaded->module;
-    k->info.compile_seconds = k->loaded->binary.seconds;
-    k->info.compiler = k->loaded->binary.compiler;
-    if (k->module == NULL)
-        return;
-    k->info.launchable = 1;
-    k->info.registers = k->loaded->facts.registers;
-    k->info.local_bytes = k->loaded->facts.local_bytes;
-    k->info.blocks_resident = k->loaded->facts.blocks_resident;
-    k->info.occupancy = k->loaded->facts.occupancy;
+    kernel_take(j, k,
+                modules_hold(j, k->context, k->program, k->unlaunchable == NULL, &k->info.origin));
 }
 
 static void build(job *j, void *argument) {

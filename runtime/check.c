@@ -312,6 +312,9 @@ static void run_check(job *j, void *argument) {
     check *c = argument;
     sg_check_options options;
     context_read(j, &options, sizeof options, c->given, "sg_check_options");
+    if (c->kernel->model == NULL)
+        context_refuse(j, "'%s' was loaded from a file, so there is no spec to check it against",
+                       c->kernel->program->name);
     context_write(j, c->out, &c->result, sizeof c->result, "sg_check_result");
     kernel_need_launchable(j, c->kernel);
     if (options.most_points < 0)

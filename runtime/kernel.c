@@ -152,6 +152,26 @@ sg_status sg_kernel_binary(sg_kernel *k, sg_binary_kind kind, sg_binary *out) {
     return status != SG_OK ? status : context_run(k->context, write_binary, &h, NULL);
 }
 
+static void let_go(void *kernel) {
+    const sg_kernel *k = kernel;
+    modules_let_go(k->context, k->loaded);
+}
+
+void kernel_take(job *j, sg_kernel *k, loaded *l) {
+    k->loaded = l;
+    job_defer(j, let_go, k);
+    k->module = l->module;
+    k->info.compile_seconds = l->binary.seconds;
+    k->info.compiler = l->binary.compiler;
+    if (k->module == NULL)
+        return;
+    k->info.launchable = 1;
+    k->info.registers = l->facts.registers;
+    k->info.local_bytes = l->facts.local_bytes;
+    k->info.blocks_resident = l->facts.blocks_resident;
+    k->info.occupancy = l->facts.occupancy;
+}
+
 void kernel_end(sg_kernel *k) {
     modules_let_go(k->context, k->loaded);
     for (int i = 0; i <= SG_BINARY_PTX; i++)

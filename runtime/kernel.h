@@ -32,6 +32,10 @@ struct sg_kernel {
     sg_kernel *newer, *older;
 };
 
+/* Hands a new kernel its binary, held, which is let go again if the job fails; writes the facts
+   that follow from it. */
+void kernel_take(job *, sg_kernel *, loaded *);
+
 /* Frees a kernel that nobody holds; for the context's list. */
 void kernel_end(sg_kernel *);
 

@@ -24,6 +24,7 @@ typedef struct making {
     compiler *compiler;
     binary_kind kind;
     const program *program;
+    const binary *given; /* NULL: to be found in the cache or compiled */
     bool load;
     loaded *made;
 } making;
@@ -63,12 +64,25 @@ static void unload(void *what) {
     d->ops->unload(d, m->made->module);
 }
 
+/* Aligned for whoever maps what is in there. */
+static binary copy_binary(job *j, const binary *from) {
+    binary to = *from;
+    to.data.data = job_copy(j, from->data.data, from->data.size);
+    to.compiler = job_copy(j, from->compiler, strlen(from->compiler));
+    return to;
+}
+
 static void make(job *j, void *argument) {
     making *m = argument;
-    m->made->binary = compile_program(j, m->context, m->compiler, m->program, m->kind, NULL);
+    m->made->binary = m->given != NULL
+                          ? copy_binary(j, m->given)
+                          : compile_program(j, m->context, m->compiler, m->program, m->kind, NULL);
     if (!m->load)
         return;
-    load_or_compile(j, m);
+    if (m->given != NULL)
+        load(j, m);
+    else
+        load_or_compile(j, m);
     job_defer(j, unload, m);
     device *d = m->context->device;
     m->made->facts = d->ops->function(d, j, m->made->module, 0);
@@ -135,17 +149,15 @@ static digest key_of(job *j, const making *m) {
     return digest_of(pieces, 2);
 }
 
-loaded *modules_hold(job *j, sg_context *c, const program *p, bool load_too, sg_origin *origin) {
-    making m = {.context = c, .program = p, .load = load_too};
-    m.compiler = context_compiler(j, c, &m.kind);
-    const digest key = key_of(j, &m);
-    loaded *l = find_or_add(j, c, &key);
+static loaded *hold(job *j, making *m, const digest *key, sg_origin *origin) {
+    sg_context *c = m->context;
+    loaded *l = find_or_add(j, c, key);
     *origin = SG_FROM_MEMORY;
     if (l->own != NULL)
         return l;
-    m.made = l;
+    m->made = l;
     job *own;
-    const fault f = job_run(&c->memory, make, &m, &own);
+    const fault f = job_run(&c->memory, make, m, &own);
     if (f != FAULT_NONE) {
         settle(c, l, NULL);
         job_fail_as(j, own);
@@ -153,6 +165,20 @@ loaded *modules_hold(job *j, sg_context *c, const program *p, bool load_too, sg_
     *origin = l->binary.cached ? SG_FROM_CACHE : SG_COMPILED;
     settle(c, l, own);
     return l;
+}
+
+loaded *modules_hold(job *j, sg_context *c, const program *p, bool load_too, sg_origin *origin) {
+    making m = {.context = c, .program = p, .load = load_too};
+    m.compiler = context_compiler(j, c, &m.kind);
+    const digest key = key_of(j, &m);
+    return hold(j, &m, &key, origin);
+}
+
+loaded *modules_hold_binary(job *j, sg_context *c, const program *p, const binary *b,
+                            const digest *key) {
+    making m = {.context = c, .program = p, .given = b, .load = true};
+    sg_origin origin;
+    return hold(j, &m, key, &origin);
 }
 
 void modules_let_go(sg_context *c, loaded *l) {

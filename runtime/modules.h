@@ -35,6 +35,11 @@ void modules_close(modules *); /* when every one has been let go */
 /* The binary of a program for the context's device, or NVRTC's where it has none. `load`: it will
    be launched. *origin tells where it came from. Fails as compiling and loading do. */
 loaded *modules_hold(job *, sg_context *, const program *, bool load, sg_origin *origin);
+/* The same for a binary that is at hand, which is never compiled. The key is of all that the
+   program and the binary are; nothing of either is used after the call. */
+loaded *modules_hold_binary(job *, sg_context *, const program *, const binary *,
+                            const digest *key);
+
 void modules_let_go(sg_context *, loaded *); /* NULL is allowed */
 
 #endif

@@ -167,7 +167,8 @@ SG_API sg_status sg_save(sg_kernel *, const char *path, const char *device);
 
 /* Loads it again, without Lua, NVRTC or a compiler. The kernel is as it was built, but there is no
  * spec to sg_check it against. SG_ERROR_DATA where the file is damaged, of another format, or
- * compiled for something else than this context's device. */
+ * compiled for something else than this context's device. The file holds code that will run, in
+ * this process where the device is "cpu", whoever wrote it: load only files that you trust. */
 SG_API sg_status sg_load(sg_context *, const char *path, sg_kernel **out);
 
 typedef enum sg_text {

@@ -14,6 +14,48 @@ typedef struct input {
     size_t count;
 } input;
 
+/* A device that looks at what it is asked to launch. */
+static fault look(device *d, const module *m, int which, const int64_t grid[3],
+                  const void *arguments, size_t bytes, void *stream, int *code) {
+    (void)d;
+    (void)stream;
+    unsigned char copy[LAUNCH_BYTES];
+    const program *p = ((const sg_kernel *)(const void *)m)->program;
+    DEMAND(which < p->launch_count && bytes == p->arguments_bytes);
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        DEMAND(grid[k] >= 1);
+    memcpy(copy, arguments, bytes);
+    *code = 0;
+    return FAULT_NONE;
+}
+
+/* A launch as a caller's who knows nothing of the kernel but what it tells. */
+static void launch_once_more(const kernel_file *f) {
+    static const device_ops ops = {.name = "none", .launch = look};
+    device fake = {&ops};
+    sg_context context = {.device = &fake};
+    sg_kernel kernel = {.context = &context, .program = f->program};
+    sg_grid grids[LAUNCH_ARRAYS];
+    double parameters[LAUNCH_PARAMETERS];
+    launch l;
+    int code;
+    kernel.module = (module *)(void *)&kernel;
+    memcpy(kernel.texts, f->texts, sizeof kernel.texts);
+    for (int i = 0; i < f->program->array_count; i++)
+        grids[i] =
+            (sg_grid){.data = (void *)(uintptr_t)((size_t)(i + 1) << 24),
+                      .size = {100, f->program->dims > 1 ? 20 : 1, f->program->dims > 2 ? 10 : 1}};
+    for (int i = 0; i < LAUNCH_PARAMETERS; i++)
+        parameters[i] = i;
+    const sg_arguments arguments = {.struct_size = sizeof arguments,
+                                    .grids = grids,
+                                    .grid_count = f->program->array_count,
+                                    .parameters = parameters,
+                                    .parameter_count = f->program->parameter_count};
+    DEMAND(launch_check(NULL, &kernel, &arguments, true, &l));
+    DEMAND(launch_send(&kernel, &l, NULL, &code) == FAULT_NONE);
+}
+
 static void check_launch(const program *p, const program_launch *l) {
     int64_t threads = 1;
     DEMAND(l->entry[0] != '\0' && l->axes[0] == 0 && l->vector >= 1);
@@ -61,6 +103,7 @@ static void read_file(job *j, void *argument) {
         return;
     }
     check_program(f.program);
+    launch_once_more(&f);
     const blob again = kernel_file_write(j, &f);
     DEMAND(again.size == payload.size && memcmp(again.data, payload.data, again.size) == 0);
 }
