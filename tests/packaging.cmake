@@ -3,5 +3,7 @@ sg_test(header 60 sh ${CMAKE_CURRENT_LIST_DIR}/header.sh)
 sg_test(manual 60 sh ${CMAKE_CURRENT_LIST_DIR}/manual.sh)
 # Instrumented libraries are not what anybody installs.
 if(NOT SG_SANITIZE)
+  sg_test(exports 60 sh ${CMAKE_CURRENT_LIST_DIR}/exports.sh $<TARGET_FILE:stencilgen_shared>
+          $<TARGET_FILE:stencilgen_static>)
   sg_test(install 300 sh ${CMAKE_CURRENT_LIST_DIR}/install.sh ${PROJECT_BINARY_DIR})
 endif()
