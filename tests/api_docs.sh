@@ -178,5 +178,5 @@ for file in "$folder"/block-*.program.c; do
     fi
 done
 begin 'there are programs'
-[ "$count" -ge 2 ] || flunk "only $count"
+[ "$count" -ge 3 ] || flunk "only $count"
 finish
