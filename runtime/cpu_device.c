@@ -3,12 +3,12 @@
 #include "runtime/clock.h"
 #include "runtime/cpu_block.h"
 #include "runtime/cpu_compile.h"
+#include "runtime/cpu_library.h"
 #include "runtime/cpu_scratch.h"
 #include "runtime/device.h"
 #include "runtime/workers.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static compiler *compiler_of(device *base) {
 static void unload_module(void *what) {
     module *m = what;
     if (m->library != NULL)
-        dlclose(m->library);
+        cpu_library_close(m->library);
     const allocator memory = m->memory;
     memory.resize(memory.user, m, sizeof *m + (size_t)m->count * sizeof m->launches[0], 0);
 }
@@ -150,7 +150,7 @@ static void open_library(job *j, module *m, blob b) {
     scratch *s = scratch_open(j);
     const char *path = scratch_path(j, s, "kernel.so");
     scratch_write(j, path, &(scratch_piece){b.data, b.size}, 1);
-    m->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    m->library = cpu_library_open(path);
     if (m->library == NULL)
         job_fail(j, FAULT_DEVICE, NULL, 0,
                  "the compiled kernel cannot be loaded: %s (where programs may not run from the "
