@@ -3,55 +3,7 @@
    any build. */
 #include "threads.h"
 
-enum { SPECS = 4, ROUNDS = 3, SIZE = 5000 };
-
-/* A folder of the whole test: the cache, the spec files, the compiler's record. */
-typedef struct place {
-    char *folder;
-    char *texts[SPECS], *paths[SPECS]; /* specs whose factor is 2 + their number */
-} place;
-
-static place here;
-
-static sg_context *open_context(const char *cache) {
-    const sg_options options = {
-        .struct_size = sizeof options, .device = "cpu", .threads = 3, .cache = cache};
-    sg_context *c;
-    const sg_status status = sg_open(&c, &options);
-    if (status != SG_OK)
-        print_error("%s\n", sg_error(c));
-    assert_int_equal(status, SG_OK);
-    return c;
-}
-
-static int arrive(void **state) {
-    (void)state;
-    here.folder = strdup("/tmp/sg-test-threads-XXXXXX");
-    if (mkdtemp(here.folder) == NULL)
-        return -1;
-    char *cache = print("%s/cache", here.folder);
-    setenv("SG_CACHE", cache, 1);
-    free(cache);
-    for (int i = 0; i < SPECS; i++) {
-        here.texts[i] = scale_text(2 + i, i % 2 == 0 ? "naive" : "tiled");
-        here.paths[i] = print("%s/scale%d.lua", here.folder, 2 + i);
-        if (!write_file(here.paths[i], here.texts[i]))
-            return -1;
-    }
-    return 0;
-}
-
-static int leave(void **state) {
-    (void)state;
-    for (int i = 0; i < SPECS; i++) {
-        free(here.texts[i]);
-        free(here.paths[i]);
-    }
-    const int code = remove_folder(here.folder);
-    free(here.folder);
-    unsetenv("SG_CACHE");
-    return code;
-}
+enum { ROUNDS = 3, SIZE = 5000 };
 
 /* ---- building and launching ---------------------------------------------------------------- */
 
@@ -88,7 +40,8 @@ static void many_build_different_and_same_specs(void **state) {
 static void launch_often(member *m) {
     sg_kernel *const *kernels = m->shared;
     for (int round = 0; round < 10 * ROUNDS; round++)
-        DEMAND(m, scales(kernels[round % 2], 2 + round % 2, SIZE + m->number));
+        DEMAND(m, scales_steps(kernels[round % 2], 2 + round % 2, SIZE + m->number,
+                               1 + round % 3 / 2));
 }
 
 static void many_launch_one_kernel(void **state) {
@@ -241,142 +194,13 @@ static void a_file_may_change_meanwhile(void **state) {
     free(path);
 }
 
-/* ---- contexts ------------------------------------------------------------------------------ */
-
-static void use_own_context(member *m) {
-    for (int round = 0; round < ROUNDS; round++) {
-        const sg_options options = {.struct_size = sizeof options, .device = "cpu", .threads = 2};
-        sg_context *c;
-        DEMAND(m, sg_open(&c, &options) == SG_OK);
-        m->context = c;
-        sg_kernel *k;
-        DEMAND(m, build_text(c, here.texts[m->number % SPECS], &k) == SG_OK);
-        DEMAND(m, scales(k, 2 + m->number % SPECS, SIZE));
-        sg_release(k);
-        m->context = NULL;
-        sg_close(c);
-    }
-}
-
-static void each_thread_may_have_its_context(void **state) {
-    (void)state;
-    run_crew(use_own_context, NULL, NULL);
-}
-
-static void release_late(member *m) {
-    sg_kernel **kernels = m->shared;
-    DEMAND(m, scales(kernels[m->number], 2 + m->number % SPECS, SIZE));
-    sg_release(kernels[m->number]);
-}
-
-/* The last of them takes the context's memory with it. */
-static void kernels_outlive_their_context(void **state) {
-    (void)state;
-    sg_context *c = open_context(NULL);
-    sg_kernel *kernels[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(build_text(c, here.texts[i % SPECS], &kernels[i]), SG_OK);
-    sg_close(c);
-    run_crew(release_late, NULL, kernels);
-}
-
-/* ---- compiling once ------------------------------------------------------------------------ */
-
-/* Stands before the compiler and keeps a record of what it links, a line each. */
-static char *set_recorder(const char *record) {
-#if defined(__clang__)
-    const char *const usual = "clang++";
-#else
-    const char *const usual = "c++";
-#endif
-    const char *named = getenv("SG_CXX");
-    char *path = print("%s/recorder", here.folder);
-    char *script = print("#!/bin/sh\n"
-                         "case \" $* \" in *' -shared '*) echo linked >>'%s' ;; esac\n"
-                         "exec '%s' \"$@\"\n",
-                         record, named != NULL ? named : usual);
-    assert_true(write_file(path, script));
-    assert_int_equal(chmod(path, 0700), 0);
-    char *before = named != NULL ? strdup(named) : NULL;
-    setenv("SG_CXX", path, 1);
-    free(script);
-    free(path);
-    return before;
-}
-
-static int lines(const char *path) {
-    FILE *file = fopen(path, "r");
-    int count = 0;
-    for (int c; file != NULL && (c = getc(file)) != EOF;)
-        count += c == '\n';
-    if (file != NULL)
-        fclose(file);
-    return count;
-}
-
-static void build_the_same(member *m) {
-    sg_kernel **k = (sg_kernel **)m->shared + m->number;
-    const char *text = here.texts[1];
-    if (m->number % 2 == 0)
-        DEMAND(m, build_text(m->context, text, k) == SG_OK);
-    else
-        DEMAND(m, sg_build(m->context, here.paths[1], NULL, k) == SG_OK);
-    DEMAND(m, scales(*k, 3, SIZE));
-}
-
-/* Eight builds at once in a fresh context: so many runs of the compiler, and one kernel whose
-   binary is of this origin. Where others are kernels of their own, theirs is from memory. */
-static void expect_builds(const char *cache, const char *record, int compilations,
-                          sg_origin origin) {
-    sg_context *c = open_context(cache);
-    const int before = lines(record);
-    sg_kernel *kernels[THREADS];
-    run_crew(build_the_same, c, kernels);
-    assert_int_equal(lines(record) - before, compilations);
-    int first = 0;
-    for (int i = 0; i < THREADS; i++) {
-        int same = 0;
-        while (kernels[same] != kernels[i])
-            same++;
-        if (same < i)
-            continue;
-        sg_kernel_info info = {.struct_size = sizeof info};
-        assert_int_equal(sg_kernel_facts(kernels[i], &info), SG_OK);
-        assert_true(info.origin == origin || info.origin == SG_FROM_MEMORY);
-        first += info.origin == origin;
-    }
-    assert_true(first <= 1);
-    for (int i = 0; i < THREADS; i++)
-        sg_release(kernels[i]);
-    sg_close(c);
-}
-
-static void builds_at_once_compile_once(void **state) {
-    (void)state;
-    char *record = print("%s/record", here.folder), *cache = print("%s/once", here.folder);
-    char *compiler = set_recorder(record);
-    expect_builds("none", record, 1, SG_COMPILED);
-    expect_builds(cache, record, 1, SG_COMPILED);
-    expect_builds(cache, record, 0, SG_FROM_CACHE);
-    if (compiler != NULL)
-        setenv("SG_CXX", compiler, 1);
-    else
-        unsetenv("SG_CXX");
-    free(compiler);
-    free(record);
-    free(cache);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_build_different_and_same_specs),
-        cmocka_unit_test(many_launch_one_kernel),
-        cmocka_unit_test(errors_belong_to_their_threads),
-        cmocka_unit_test(many_check_measure_and_explain),
-        cmocka_unit_test(a_file_may_change_meanwhile),
-        cmocka_unit_test(each_thread_may_have_its_context),
-        cmocka_unit_test(kernels_outlive_their_context),
-        cmocka_unit_test(builds_at_once_compile_once),
+        cmocka_unit_test_teardown(many_build_different_and_same_specs, all_is_given_back),
+        cmocka_unit_test_teardown(many_launch_one_kernel, all_is_given_back),
+        cmocka_unit_test_teardown(errors_belong_to_their_threads, all_is_given_back),
+        cmocka_unit_test_teardown(many_check_measure_and_explain, all_is_given_back),
+        cmocka_unit_test_teardown(a_file_may_change_meanwhile, all_is_given_back),
     };
     return cmocka_run_group_tests(tests, arrive, leave);
 }

@@ -134,25 +134,122 @@ static inline sg_status build_text(sg_context *c, const char *text, sg_kernel **
     return sg_build(c, "scale.lua", &options, out);
 }
 
-/* One launch on arrays of its own, whose every value is compared. */
-static inline bool scales(const sg_kernel *k, int factor, int size) {
+/* Updates of arrays of the caller's own, 1 or 2, every value of which is compared. */
+static inline bool scales_steps(const sg_kernel *k, int factor, int size, int steps) {
     const size_t bytes = (size_t)size * sizeof(float);
-    float *from = malloc(bytes), *to = malloc(bytes);
-    if (from == NULL || to == NULL)
+    float *arrays[2] = {malloc(bytes), malloc(bytes)};
+    if (arrays[0] == NULL || arrays[1] == NULL)
         abort();
     for (int i = 0; i < size; i++) {
-        from[i] = (float)(i % 1000);
-        to[i] = -1;
+        arrays[0][i] = (float)(i % 1000);
+        arrays[1][i] = -1;
     }
-    const sg_grid grids[] = {{.data = from, .size = {size}}, {.data = to, .size = {size}}};
+    const sg_grid grids[] = {{.data = arrays[0], .size = {size}},
+                             {.data = arrays[1], .size = {size}}};
     const sg_arguments arguments = {
         .struct_size = sizeof arguments, .grids = grids, .grid_count = 2};
-    bool good = sg_launch(k, &arguments, NULL) == SG_OK;
-    for (int i = 0; i < size && good; i++)
-        good = to[i] == (float)factor * (float)((i + 1 < size ? i + 1 : i) % 1000);
-    free(from);
-    free(to);
+    int final[2] = {1, 0};
+    bool good = (steps == 1 ? sg_launch(k, &arguments, NULL)
+                            : sg_run(k, &arguments, steps, NULL, final)) == SG_OK;
+    const float *result = arrays[steps == 1 ? 1 : final[0]];
+    for (int i = 0; i < size && good; i++) {
+        const int from = i + steps < size ? i + steps : size - 1;
+        good = result[i] == (float)((steps == 1 ? factor : factor * factor) * (from % 1000));
+    }
+    free(arrays[0]);
+    free(arrays[1]);
     return good;
+}
+
+static inline bool scales(const sg_kernel *k, int factor, int size) {
+    return scales_steps(k, factor, size, 1);
+}
+
+/* ---- the place ----------------------------------------------------------------------------- */
+
+enum { SPECS = 4, BEFORE = 16 /* bytes in front of each piece of memory, which hold its size */ };
+
+/* A folder of the whole test: the cache, the spec files, the compiler's record; and what contexts
+   did with the functions that they were given. */
+typedef struct place {
+    char *folder;
+    char *texts[SPECS], *paths[SPECS]; /* specs whose factor is 2 + their number */
+    _Atomic int64_t held;              /* bytes of the allocator that were not given back */
+    _Atomic int wrong; /* calls with another size than was asked for, logs without a text */
+    _Atomic int notes;
+} place;
+
+static place here;
+
+static inline void *resize_counted(void *user, void *old, size_t old_size, size_t size) {
+    place *p = user;
+    char *piece = old != NULL ? (char *)old - BEFORE : NULL;
+    size_t held = 0;
+    if (piece != NULL)
+        memcpy(&held, piece, sizeof held);
+    p->wrong += held != old_size;
+    p->held += (int64_t)size - (int64_t)held;
+    if (size == 0) {
+        free(piece);
+        return NULL;
+    }
+    piece = realloc(piece, size + BEFORE);
+    if (piece == NULL)
+        abort();
+    memcpy(piece, &size, sizeof size);
+    return piece + BEFORE;
+}
+
+static inline sg_context *open_context(const char *cache) {
+    const sg_options options = {.struct_size = sizeof options,
+                                .device = "cpu",
+                                .threads = 3,
+                                .cache = cache,
+                                .resize = resize_counted,
+                                .resize_user = &here};
+    sg_context *c;
+    const sg_status status = sg_open(&c, &options);
+    if (status != SG_OK)
+        print_error("%s\n", sg_error(c));
+    assert_int_equal(status, SG_OK);
+    return c;
+}
+
+static inline int arrive(void **state) {
+    (void)state;
+    here.folder = strdup("/tmp/sg-test-threads-XXXXXX");
+    if (mkdtemp(here.folder) == NULL)
+        return -1;
+    char *cache = print("%s/cache", here.folder);
+    setenv("SG_CACHE", cache, 1);
+    free(cache);
+    for (int i = 0; i < SPECS; i++) {
+        here.texts[i] = scale_text(2 + i, i % 2 == 0 ? "naive" : "tiled");
+        here.paths[i] = print("%s/scale%d.lua", here.folder, 2 + i);
+        if (!write_file(here.paths[i], here.texts[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static inline int leave(void **state) {
+    (void)state;
+    for (int i = 0; i < SPECS; i++) {
+        free(here.texts[i]);
+        free(here.paths[i]);
+    }
+    const int code = remove_folder(here.folder);
+    free(here.folder);
+    unsetenv("SG_CACHE");
+    return code;
+}
+
+/* After each test: all memory was given back, and as what it was asked for. */
+static inline int all_is_given_back(void **state) {
+    (void)state;
+    assert_int_equal(here.held, 0);
+    assert_int_equal(here.wrong, 0);
+    return 0;
 }
 
 #endif
