@@ -68,6 +68,10 @@ static bool is_one_line(const char *text) {
     return true;
 }
 
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 static void check_error(const job *j, const input *in, fault failed) {
     const char *text = job_error_text(j);
     DEMAND(failed == FAULT_SPEC);
@@ -88,9 +92,12 @@ static void check_model(const model *m) {
         DEMAND(job_run(&allocator_libc, write_again, &second, &again) == FAULT_NONE);
         DEMAND(strcmp(first.line, second.line) == 0);
         DEMAND(strcmp(first.source, second.source) == 0);
+        DEMAND(strstr(first.source, "(null)") == NULL);
         job_end(again);
     } else {
-        DEMAND(strncmp(job_error_text(j), "method ", strlen("method ")) == 0);
+        const char *why = job_error_text(j);
+        DEMAND(begins(why, "method ") || begins(why, "no method serves: method "));
+        DEMAND(is_one_line(why) && strstr(why, "(null)") == NULL);
     }
     job_end(j);
 }

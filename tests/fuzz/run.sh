@@ -36,7 +36,7 @@ for input in "$place"/artifacts/*; do
     echo "$(basename "$input"): echo '$(base64 -w 0 "$input")' | base64 -d >input; $target input"
 done
 if [ "$code" != 0 ]; then
-    tail -n 100 "$place/log"
+    tail -n 60 "$place/log"
     exit 1
 fi
 awk '/^stat::number_of_executed_units/ { executed = $2 }
