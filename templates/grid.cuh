@@ -211,6 +211,7 @@ template <bool inner, int array = 0> struct Cells {
     }
 };
 template <bool inner> struct Cells<inner, plan::arrays> {
+    template <int> __device__ const Cells &of() const; // where nothing is read: named, never called
     __device__ __forceinline__ void place(const Arguments &, Index, Index, Index) {
     }
     __device__ __forceinline__ void advance(const Arguments &) {

@@ -55,6 +55,7 @@ template <int row> struct Windows {
     }
 };
 template <> struct Windows<plan::rows> {
+    template <int, int, int> __device__ Real at(int) const; // where nothing is read: never called
     template <bool aligned> __device__ __forceinline__ void read(const Arguments &, const Cells<true> &) {
     }
 };

@@ -75,6 +75,7 @@ template <int array> struct Windows {
     }
 };
 template <> struct Windows<plan::arrays> {
+    template <int> __device__ Real at(int) const; // where nothing is read: named, never called
     __device__ __forceinline__ void read(const Real *, int) {
     }
 };

@@ -67,6 +67,27 @@ local cases = {
   }, { boundary = "'zero'" }),
 }
 
+-- Kernels that read nothing: every coefficient is 0, or only parameters are left.
+for dims, size in ipairs { { 70 }, { 9, 8 }, { 9, 8, 7 } } do
+  local zeros = ("0, "):rep(2 * dims + 1)
+  for _, schedule in ipairs { "naive vec=1", "naive vec=4", "tiled", "coarsened", "register" } do
+    cases[#cases + 1] = {
+      name = ("nothing read in %dD, %s"):format(dims, schedule),
+      schedule = schedule,
+      spec = ("return stencil { name = 'nothing', shape = star(%d, 1), coefficients = { %s } }"):format(dims, zeros),
+      places = { { size = size, steps = 2 } },
+    }
+    cases[#cases + 1] = {
+      name = ("only parameters in %dD, %s"):format(dims, schedule),
+      schedule = schedule,
+      spec = ("return stencil { name = 'nothing', dims = %d, boundary = 'zero', fields = { u = 'inout', v = 'in' },\n"
+        .. " update = function(f, p) return p.k + 1 end }"):format(dims),
+      parameters = { k = 2.5 },
+      places = { { size = size } },
+    }
+  end
+end
+
 -- As many fields as there may be.
 local fields, terms = {}, {}
 for i = 1, 16 do
