@@ -42,8 +42,9 @@ typedef struct setting {
 
 static sg_context *open_context(const setting *s, const char *cache) {
     const sg_options options = {.struct_size = sizeof options, .device = s->device, .cache = cache};
-    sg_context *c;
-    must(c, sg_open(&c, &options));
+    sg_context *c = NULL;
+    const sg_status status = sg_open(&c, &options);
+    must(c, status);
     return c;
 }
 

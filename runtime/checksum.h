@@ -1,7 +1,6 @@
 /* A fast checksum that shows damage; it is no defence against intent. Takes: bytes. Makes: XXH64 of
-   them, by its published description (xxhash_spec.md of github.com/Cyan4973/xxHash), the same on
-   every machine. SHA-256 would take ten times as long as all else that reading a cached binary
-   costs. */
+   them, the same on every machine; SHA-256 would take ten times as long as all else that reading a
+   cached binary costs. Needs: xxHash's header. */
 #ifndef SG_RUNTIME_CHECKSUM_H
 #define SG_RUNTIME_CHECKSUM_H
 

@@ -136,6 +136,7 @@ sg_status sg_kernel_binary(sg_kernel *k, sg_binary_kind kind, sg_binary *out) {
     compilation c = {.kernel = k, .kind = kind == SG_BINARY_PTX ? BINARY_PTX : BINARY_CUBIN};
     if (k->loaded != NULL && k->loaded->binary.kind == c.kind) {
         c.result = shown(&k->loaded->binary);
+        c.result.origin = k->info.origin;
         h.result = &c.result;
         return context_run(k->context, write_binary, &h, NULL);
     }

@@ -139,8 +139,8 @@ fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) 
 
 noreturn void launch_fail(job *j, const sg_kernel *k, int code) {
     const device *d = k->context->device;
-    job_fail(j, FAULT_DEVICE, NULL, 0, "launching '%s' failed: %s", k->program->name,
-             d->ops->code_name(d, code));
+    job_fail(j, FAULT_DEVICE, NULL, 0, "launching '%s' failed: %s (%d)", k->program->name,
+             d->ops->code_name(d, code), code);
 }
 
 void launch_once(job *j, const sg_kernel *k, const sg_arguments *arguments, void *stream) {

@@ -17,8 +17,9 @@
  * locale nor the handling of signals, and leaves the current CUDA context as it was.
  *
  * Errors: every function that can fail returns a status and leaves its results as they were; the
- * text is sg_error's. Structs of options and results begin with struct_size, which the caller sets
- * to their sizeof, and 0 is the default for every member of the former.
+ * text is sg_error's (where an object or a place for a result is NULL there may be none). Structs
+ * of options and results begin with struct_size, which the caller sets to their sizeof, and 0 is
+ * the default for every member of the former.
  *
  * Threads: any thread may call any function with any context or kernel at any time, but for
  * sg_close and sg_release, which are the caller's last use of the object.
@@ -67,7 +68,8 @@ typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL:
 /* ---- contexts ---------------------------------------------------------------------------- */
 
 /* Host memory. Works like realloc: size 0 frees and returns NULL, `old_size` is what was asked for
- * `old` before (0 for NULL), NULL says that there is no memory. Called from several threads. */
+ * `old` before (0 for NULL), NULL says that there is no memory. Called from several threads; must
+ * not call the library. */
 typedef void *(*sg_resize)(void *user, void *old, size_t old_size, size_t size);
 
 typedef enum sg_log_level {
@@ -150,9 +152,9 @@ SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char 
 
 /* Spec to kernel: load, plan, write, compile, load. What was asked for before with the same spec
  * and options is at hand (a file is read again when it has changed), and a binary compiled before,
- * by any process, comes from the cache; threads that want the same one wait for the first. A kernel
- * for another architecture than the device's is compiled but cannot be launched. `options` may be
- * NULL. */
+ * by any process, comes from the cache; threads that want the same one wait for the first. The
+ * cpu device runs what was planned for any architecture; on a GPU, and without a device, a kernel
+ * for another one is compiled but cannot be launched. `options` may be NULL. */
 SG_API sg_status sg_build(sg_context *, const char *spec_path, const sg_build_options *options,
                           sg_kernel **out);
 
@@ -166,8 +168,9 @@ SG_API void sg_release(sg_kernel *);
 SG_API sg_status sg_save(sg_kernel *, const char *path, const char *device);
 
 /* Loads it again, without Lua, NVRTC or a compiler. The kernel is as it was built, but there is no
- * spec to sg_check it against. SG_ERROR_DATA where the file is damaged, of another format, or
- * compiled for something else than this context's device. The file holds code that will run, in
+ * spec to sg_check it against. SG_ERROR_DATA where the file is damaged, written by another
+ * version of the library, or compiled for something else than this context's device (a cubin also
+ * runs on newer GPUs of its generation). The file holds code that will run, in
  * this process where the device is "cpu", whoever wrote it: load only files that you trust. */
 SG_API sg_status sg_load(sg_context *, const char *path, sg_kernel **out);
 
@@ -266,6 +269,8 @@ SG_API sg_status sg_kernel_binary(sg_kernel *, sg_binary_kind, sg_binary *out);
 
 SG_API sg_status sg_alloc(sg_context *, size_t bytes, void **out);
 SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
+/* Ordered with the default stream; a stream that does not wait for it is the caller's to
+ * synchronise. */
 SG_API sg_status sg_upload(sg_context *, void *to, const void *from, size_t bytes);
 SG_API sg_status sg_download(sg_context *, void *to, const void *from, size_t bytes);
 
@@ -281,11 +286,13 @@ typedef struct sg_arguments {
     int grid_count;
     const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
-    int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell */
+    int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell, else
+ every axis of the kernel counts */
 } sg_arguments;
 
 /* One update of the box. Asynchronous on `stream` (the cpu device computes before it returns), and
- * allocates nothing. A written array must not overlap a read one. */
+ * allocates nothing. The bytes from the lowest to the highest cell of a written array must not
+ * overlap those of any other array, and its strides must not let two cells share memory. */
 SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream stream);
 
 /* `steps` updates, each reading what the one before wrote: the arrays of an inout field swap roles
@@ -303,10 +310,11 @@ SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
 
 typedef struct sg_check_options {
     size_t struct_size;
-    int64_t size[3];          /* 0: the size planned for */
-    const double *parameters; /* NULL: defaults, and a drawn value where there is none */
-    uint64_t seed;            /* of the random data; 0: a fresh one */
-    int64_t most_points;      /* judge all points up to this many, else shell and sample; 0: 2^28 */
+    int64_t size[3]; /* 0: the size planned for */
+    const double
+        *parameters;     /* one for each; NULL: defaults, and a drawn value where there is none */
+    uint64_t seed;       /* of the random data; 0: a fresh one */
+    int64_t most_points; /* judge all points up to this many, else shell and sample; 0: 2^28 */
 } sg_check_options;
 
 typedef struct sg_check_result {

@@ -240,7 +240,7 @@ static void a_failed_launch_names_the_code(void **state) {
     call c;
     fake_of(k)->fail_with = 77;
     assert_int_equal(sg_launch(k, &good_call(&c)->arguments, NULL), SG_ERROR_DEVICE);
-    assert_string_equal(sg_error(k->context), "error: launching 'heat' failed: FAKE_ERROR_77");
+    assert_string_equal(sg_error(k->context), "error: launching 'heat' failed: FAKE_ERROR_77 (77)");
     fake_end(k);
 }
 
