@@ -315,7 +315,7 @@ static void run_check(job *j, void *argument) {
     if (c->kernel->model == NULL)
         context_refuse(j, "'%s' was loaded from a file, so there is no spec to check it against",
                        c->kernel->program->name);
-    context_write(j, c->out, &c->result, sizeof c->result, "sg_check_result");
+    context_expect(j, c->out, "sg_check_result"); /* before the work */
     kernel_need_launchable(j, c->kernel);
     if (options.most_points < 0)
         context_refuse(j, "most_points of sg_check_options is negative");

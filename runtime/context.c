@@ -74,7 +74,7 @@ bool context_read(job *j, void *out, size_t size, const void *caller, const char
     return true;
 }
 
-void context_write(job *j, void *caller, const void *from, size_t size, const char *name) {
+size_t context_expect(job *j, const void *caller, const char *name) {
     size_t given = 0;
     if (caller == NULL)
         job_fail(j, FAULT_USAGE, NULL, 0, "there is no %s to write to", name);
@@ -82,6 +82,11 @@ void context_write(job *j, void *caller, const void *from, size_t size, const ch
     if (given < sizeof given)
         job_fail(j, FAULT_USAGE, NULL, 0, "struct_size of %s is %zu; set it to sizeof(%s)", name,
                  given, name);
+    return given;
+}
+
+void context_write(job *j, void *caller, const void *from, size_t size, const char *name) {
+    const size_t given = context_expect(j, caller, name);
     const size_t known = given < size ? given : size;
     memcpy((char *)caller + sizeof given, (const char *)from + sizeof given, known - sizeof given);
 }

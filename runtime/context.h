@@ -71,6 +71,9 @@ bool context_refuse(job *, const char *format, ...) SG_PRINTF(2, 3);
    size is ours; NULL gives all zeros. `name` is the struct's, for the error. */
 bool context_read(job *, void *out, size_t size, const void *caller, const char *name);
 
+/* Fails where a caller's result struct cannot be written to; its struct_size. */
+size_t context_expect(job *, const void *caller, const char *name);
+
 /* Copies ours into a caller's result struct, as much of it as the caller knows. */
 void context_write(job *, void *caller, const void *from, size_t size, const char *name);
 
