@@ -2,24 +2,7 @@
 #include <stdlib.h>
 
 #include "load_spec.h"
-
-/* Refuses the n-th request for more memory, or it and all after. */
-typedef struct miser {
-    long count, refused;
-    bool for_good;
-    long held;
-} miser;
-
-static void *resize_miserly(void *user, void *old, size_t old_size, size_t size) {
-    miser *m = user;
-    if (size > old_size || old == NULL) {
-        m->count++;
-        if (m->count == m->refused || (m->for_good && m->count > m->refused && m->refused > 0))
-            return NULL;
-    }
-    m->held += (long)size - (long)old_size;
-    return allocator_libc.resize(NULL, old, old_size, size);
-}
+#include "miser.h"
 
 static const char good_spec[] =
     "local k = param 'k'\n"
