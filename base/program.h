@@ -9,20 +9,55 @@
 
 enum { PROGRAM_AXES = 3 };
 
+/* What the arrays of a program are: the fields of one grid (a stencil), or lists, each with an
+   extent of its own (the other families). */
+typedef enum program_shape { PROGRAM_GRID, PROGRAM_LISTS } program_shape;
+
+/* A number of lists: a size, or the sum of two, and a constant. */
+typedef struct program_extent {
+    int size[2]; /* indices into program.sizes, or −1 */
+    int64_t plus;
+} program_extent;
+
+/* A size that a call of a program of lists has: "count", "rows". It is the extent of `array` along
+   `axis`, less what that adds to it. */
+typedef struct program_size {
+    const char *name;
+    int array, axis;
+} program_size;
+
 /* One device array of the argument list. */
 typedef struct program_array {
     const char *name;  /* "u", "u.prev", "u.next", "c": what a caller knows it by */
-    const char *field; /* "u" */
-    bool written;      /* else only read */
-    int reads;         /* written arrays of an inout field: index of the array holding its current
-                          values; else −1 */
-    int previous;      /* likewise of its previous time level; −1 */
+    const char *field; /* "u"; of lists the name */
+    const char *dtype; /* "float"; offsets and indices are "int32" or "int64" */
+    size_t element_bytes;
+    bool written; /* else only read */
+    int reads;    /* written arrays of an inout field: index of the array holding its current
+                     values; else −1 */
+    int previous; /* likewise of its previous time level; −1 */
     int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far the taps of a read array reach below and
                                                   above a point, along grid axes */
+
+    /* Of lists, which are dense with x fastest. */
+    program_extent extent[PROGRAM_AXES]; /* {−1, −1, 1} along unused axes */
+    bool updated;                        /* written, and read before that */
+    int same_as; /* of a written one: the index of an array that may be the very same memory; −1 */
 } program_array;
+
+/* Memory of a program of lists that lasts as long as a launch: count·bytes, where count is items
+   over per, rounded up; and fixed bytes more. It begins at a multiple of PROGRAM_ALIGNMENT. */
+typedef struct program_temporary {
+    const char *name;
+    program_extent items;
+    int64_t per, bytes, fixed;
+    int fill; /* every byte is set to this before the first launch; −1: none is */
+} program_temporary;
+enum { PROGRAM_ALIGNMENT = 256 };
 
 typedef struct program_parameter {
     const char *name;
+    const char *dtype; /* of lists; grids have the one of their cells */
     bool has_value;
     double value; /* the default */
 } program_parameter;
@@ -41,10 +76,21 @@ typedef struct program_launch {
     bool barriers;                             /* the kernel has barriers, or is free of them */
     int vector; /* Arguments.aligned is set only where all rows start at a multiple of
                    this many elements */
+
+    /* Of lists: blocks along each axis, (items − 1)/per_block + 1 but at least 1 where `least` is
+       set, at most `most` (0: no limit, which the items must keep below CUDA's). */
+    struct {
+        program_extent items;
+        bool least;
+        int64_t most;
+    } blocks[PROGRAM_AXES];
 } program_launch;
 
-/* The kernels take one argument, a struct passed by value. Axes are kernel axes, strides count
-   elements, and x has the stride 1:
+/* The kernels take one argument, a struct passed by value. For lists it has 8 bytes for each of:
+   int64 size[size_count], void *array[array_count], void *temporary[temporary_count], and the
+   parameters, each of its dtype at the beginning of its 8 bytes.
+
+   For grids axes are kernel axes, strides count elements, and x has the stride 1:
 
      - int64 size[3], begin[3], end[3]: the grid and the box to update; where a box needs several
        launches, begin is that of this launch;
@@ -64,8 +110,9 @@ typedef struct program {
     const char *name;   /* of the spec; an identifier */
     const char *source; /* NUL-terminated CUDA text */
     const char *target; /* "sm_90" */
+    program_shape shape;
     int dims;
-    size_t element_bytes; /* 4: float, 8: double */
+    size_t element_bytes; /* of grids; 4: float, 8: double */
     program_array *arrays;
     int array_count;
     program_parameter *parameters;
@@ -73,8 +120,22 @@ typedef struct program {
     program_launch *launches; /* in order, each after the one before */
     int launch_count;
     size_t arguments_bytes;
-    double bytes_per_point; /* the fewest that must cross device memory */
+    double bytes_per_point; /* the fewest that must cross device memory; of lists 0: every array
+                               counts once */
+
+    /* Of lists. */
+    program_size *sizes;
+    int size_count;
+    program_temporary *temporaries;
+    int temporary_count;
+    program_extent points; /* what a call is said to have: elements, or the entries of a matrix */
 } program;
+
+/* Its value; `sizes` are those of a call. */
+static inline int64_t program_extent_of(const program_extent *e, const int64_t *sizes) {
+    return e->plus + (e->size[0] < 0 ? 0 : sizes[e->size[0]]) +
+           (e->size[1] < 0 ? 0 : sizes[e->size[1]]);
+}
 
 /* The alignment that `aligned` needs: all data pointers and both strides of every array with
    extent, and begin[0], are multiples of `vector` elements (pointers: of vector·element_bytes). */

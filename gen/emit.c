@@ -30,25 +30,25 @@ typedef struct writer {
 typedef struct spelling {
     const char *infix; /* NULL: a function */
     level level;
-    const char *function[DTYPE_COUNT];
+    const char *function[DTYPE_REALS + 1]; /* the last: of whole numbers */
 } spelling;
 
 static const spelling spellings[EXPR_OP_COUNT] = {
-    [EXPR_ADD] = {" + ", LEVEL_SUM, {NULL, NULL}},
-    [EXPR_SUBTRACT] = {" - ", LEVEL_SUM, {NULL, NULL}},
-    [EXPR_MULTIPLY] = {" * ", LEVEL_PRODUCT, {NULL, NULL}},
-    [EXPR_DIVIDE] = {" / ", LEVEL_PRODUCT, {NULL, NULL}},
-    [EXPR_LT] = {" < ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_LE] = {" <= ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_GT] = {" > ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_GE] = {" >= ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_EQ] = {" == ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_NE] = {" != ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_ALL] = {" && ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_ANY] = {" || ", LEVEL_COMPARE, {NULL, NULL}},
-    [EXPR_MIN] = {NULL, LEVEL_PRIMARY, {"minimum", "minimum"}},
-    [EXPR_MAX] = {NULL, LEVEL_PRIMARY, {"maximum", "maximum"}},
-    [EXPR_ABS] = {NULL, LEVEL_PRIMARY, {"fabsf", "fabs"}},
+    [EXPR_ADD] = {" + ", LEVEL_SUM, {NULL}},
+    [EXPR_SUBTRACT] = {" - ", LEVEL_SUM, {NULL}},
+    [EXPR_MULTIPLY] = {" * ", LEVEL_PRODUCT, {NULL}},
+    [EXPR_DIVIDE] = {" / ", LEVEL_PRODUCT, {NULL}},
+    [EXPR_LT] = {" < ", LEVEL_COMPARE, {NULL}},
+    [EXPR_LE] = {" <= ", LEVEL_COMPARE, {NULL}},
+    [EXPR_GT] = {" > ", LEVEL_COMPARE, {NULL}},
+    [EXPR_GE] = {" >= ", LEVEL_COMPARE, {NULL}},
+    [EXPR_EQ] = {" == ", LEVEL_COMPARE, {NULL}},
+    [EXPR_NE] = {" != ", LEVEL_COMPARE, {NULL}},
+    [EXPR_ALL] = {" && ", LEVEL_COMPARE, {NULL}},
+    [EXPR_ANY] = {" || ", LEVEL_COMPARE, {NULL}},
+    [EXPR_MIN] = {NULL, LEVEL_PRIMARY, {"minimum", "minimum", "minimum"}},
+    [EXPR_MAX] = {NULL, LEVEL_PRIMARY, {"maximum", "maximum", "maximum"}},
+    [EXPR_ABS] = {NULL, LEVEL_PRIMARY, {"fabsf", "fabs", "magnitude"}},
     [EXPR_SQRT] = {NULL, LEVEL_PRIMARY, {"sqrtf", "sqrt"}},
     [EXPR_EXP] = {NULL, LEVEL_PRIMARY, {"expf", "exp"}},
     [EXPR_LOG] = {NULL, LEVEL_PRIMARY, {"logf", "log"}},
@@ -60,11 +60,24 @@ static const spelling spellings[EXPR_OP_COUNT] = {
 };
 
 void emit_constant(text *out, dtype type, double value) {
-    if (type == DTYPE_FLOAT) {
+    switch (type) {
+    case DTYPE_FLOAT:
         text_float(out, (float)value);
         text_add(out, "f");
-    } else {
+        break;
+    case DTYPE_INT32: /* the least of all is no literal of its type */
+        text_printf(out, value == INT32_MIN ? "(%d - 1)" : "%d", (int)value + (value == INT32_MIN));
+        break;
+    case DTYPE_INT64:
+        text_printf(out, value == -0x1p63 ? "(%lldLL - 1)" : "%lldLL",
+                    (long long)value + (value == -0x1p63));
+        break;
+    case DTYPE_UINT32:
+        text_printf(out, "%uu", (unsigned)value);
+        break;
+    default:
         text_double(out, value);
+        break;
     }
 }
 
@@ -104,6 +117,10 @@ static void write_leaf(writer *w, expr_id id) {
         const char *name = job_print(w->job, "%s_value", m->parameters[n->index].name);
         text_printf(w->out, "    const Real %s = arguments.parameter[%d];\n", name, n->index);
         set(w, id, name, LEVEL_PRIMARY);
+        return;
+    }
+    if (w->e->axes == NULL) { /* an operand of a function */
+        set(w, id, m->fields[m->arrays[n->index].field].name, LEVEL_PRIMARY);
         return;
     }
     const char *name = tap_name(w, n);
@@ -158,7 +175,8 @@ static void write_operation(writer *w, expr_id id) {
                           operand(w, b, left + 1 > LEVEL_PRIMARY ? LEVEL_PRIMARY : left + 1));
         set(w, id, shown, s->level);
     } else {
-        const char *function = s->function[w->e->model->dtype];
+        const dtype type = w->e->model->dtype;
+        const char *function = s->function[type < DTYPE_REALS ? type : DTYPE_REALS];
         assert(function != NULL);
         shown = operands == 1 ? job_print(w->job, "%s(%s)", function, w->parts[a].shown)
                               : job_print(w->job, "%s(%s, %s)", function, w->parts[a].shown,

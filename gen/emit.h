@@ -7,7 +7,7 @@
 
 typedef struct emitter {
     const model *model;
-    const int *axes;          /* kernel axis → grid axis, or −1 */
+    const int *axes; /* kernel axis → grid axis, or −1; NULL: taps are operands by name */
     const int *kernel_arrays; /* the model's array → the kernel's */
 } emitter;
 

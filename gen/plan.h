@@ -20,7 +20,7 @@ typedef struct target {
     double clock;     /* Hz, boosted */
     double copy_rate; /* bytes a second, read and written; a typical board of the architecture */
     double l2_bytes;
-    int fma_lanes[DTYPE_COUNT]; /* multiply-adds a clock and multiprocessor */
+    int fma_lanes[DTYPE_REALS]; /* multiply-adds a clock and multiprocessor */
 } target;
 
 /* The entry of the table for an architecture ("sm_90", also "sm_90a"), NULL where there is none.

@@ -51,7 +51,7 @@ static void list_arrays(job *j, const model *m, program *p) {
         const model_array *from = &m->arrays[i];
         const char *field = m->fields[from->field].name;
         program_array *a = &p->arrays[source_read_grid(m, i)];
-        *a = (program_array){.field = field, .reads = -1, .previous = -1};
+        *a = (program_array){.field = field, .reads = -1, .previous = -1, .same_as = -1};
         a->name = from->previous ? job_print(j, "%s.prev", field) : field;
         memcpy(a->low, from->low, sizeof a->low);
         memcpy(a->high, from->high, sizeof a->high);
@@ -66,13 +66,18 @@ static void list_arrays(job *j, const model *m, program *p) {
             .written = true,
             .reads = both ? written - f->levels : -1,
             .previous = both && f->levels == 2 ? written - 1 : -1,
+            .same_as = -1,
         };
+    }
+    for (int i = 0; i < p->array_count; i++) {
+        p->arrays[i].dtype = dtype_words[m->dtype].name;
+        p->arrays[i].element_bytes = dtype_words[m->dtype].bytes;
     }
     p->parameter_count = m->parameter_count;
     p->parameters = job_array(j, (size_t)m->parameter_count, sizeof *p->parameters);
     for (int i = 0; i < m->parameter_count; i++)
-        p->parameters[i] = (program_parameter){m->parameters[i].name, m->parameters[i].has_value,
-                                               m->parameters[i].value};
+        p->parameters[i] = (program_parameter){m->parameters[i].name, dtype_words[m->dtype].name,
+                                               m->parameters[i].has_value, m->parameters[i].value};
 }
 
 static program *describe(job *j, const model *m, const plan *p) {

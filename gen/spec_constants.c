@@ -47,7 +47,7 @@ static void check(job *j, const model *m, const spec_constants *c) {
         if (!isfinite(given->value))
             job_fail(j, FAULT_USAGE, NULL, 0, "constant '%s' is %s", given->name,
                      isnan(given->value) ? "not a number (NaN)" : "infinite");
-        if (spec_overflows(m, given->value))
+        if (spec_overflows(m->dtype, given->value))
             job_fail(j, FAULT_USAGE, NULL, 0, "constant '%s': %s overflows %s", given->name,
                      spec_number_text(j, given->value), dtype_words[m->dtype].name);
     }

@@ -116,11 +116,6 @@ void spec_open_environment(lua_State *L) {
     set_name(L, known, "math");
 }
 
-static const char *const dtype_summaries[DTYPE_COUNT] = {
-    [DTYPE_FLOAT] = "32 bits",
-    [DTYPE_DOUBLE] = "64 bits",
-};
-
 static const char *const use_summaries[USE_COUNT] = {
     [USE_IN] = "read only",
     [USE_OUT] = "written only",
@@ -147,7 +142,7 @@ void spec_vocabulary(describe *word, void *user) {
     list_keys(word, user, "key of laplacian", spec_laplacian_keys);
     list_keys(word, user, "axis", spec_axis_keys);
     for (int i = 0; i < DTYPE_COUNT; i++)
-        word(user, "dtype", dtype_words[i].name, dtype_summaries[i]);
+        word(user, "dtype", dtype_words[i].name, dtype_words[i].summary);
     for (int i = 0; i < USE_COUNT; i++)
         word(user, "use of a field", use_words[i], use_summaries[i]);
     for (int i = 0; i < BOUNDARY_COUNT; i++)

@@ -91,7 +91,7 @@ static void read_parameter(lua_State *L, model *m) {
     if (!p->has_value)
         return;
     p->value = spec_number(L, -1, "parameters", p->name);
-    spec_check_range(L, m, job_print(spec_of(L)->job, "parameter %s:", p->name), p->value);
+    spec_check_range(L, m->dtype, job_print(spec_of(L)->job, "parameter %s:", p->name), p->value);
 }
 
 bool spec_read_parameters(lua_State *L, int table, model *m) {

@@ -31,7 +31,7 @@ int spec_constant(lua_State *L) {
 static model_side read_side(lua_State *L, const model *m, const char *where) {
     const spec_boundary *b = luaL_testudata(L, -1, SPEC_BOUNDARY);
     if (b != NULL) {
-        spec_check_range(L, m, "boundary: constant", b->value);
+        spec_check_range(L, m->dtype, "boundary: constant", b->value);
         return (model_side){BOUNDARY_CONSTANT, b->value};
     }
     const char *words[BOUNDARY_COUNT];

@@ -184,8 +184,9 @@ typedef struct spec_value {
     model *model;
 } spec_value;
 int spec_stencil(lua_State *);
-bool spec_overflows(const model *, double value);
-void spec_check_range(lua_State *, const model *, const char *what, double value);
+bool spec_overflows(dtype, double value);
+void spec_check_range(lua_State *, dtype, const char *what, double value);
+dtype spec_dtype(lua_State *, int count);
 extern const spec_key spec_stencil_keys[];
 
 /* spec_model.c: the finished model */

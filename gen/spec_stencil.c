@@ -2,6 +2,7 @@
    Takes: the table that a spec passes. Makes: a model, and a value that stands for it. */
 #include "gen/spec_state.h"
 
+#include <math.h>
 #include <string.h>
 
 const spec_key spec_stencil_keys[] = {
@@ -25,14 +26,27 @@ typedef struct stencil_build {
     expr_id outputs[MAX_FIELDS];
 } stencil_build;
 
-bool spec_overflows(const model *m, double value) {
-    return m->dtype == DTYPE_FLOAT ? (float)value - (float)value != 0 : value - value != 0;
+bool spec_overflows(dtype type, double value) {
+    if (type == DTYPE_FLOAT)
+        return (float)value - (float)value != 0;
+    return !(value >= dtype_words[type].least && value <= dtype_words[type].largest);
 }
 
-void spec_check_range(lua_State *L, const model *m, const char *what, double value) {
-    if (spec_overflows(m, value))
+void spec_check_range(lua_State *L, dtype type, const char *what, double value) {
+    if (spec_overflows(type, value))
         spec_fail(L, "%s %s overflows %s", what, spec_number_text(spec_of(L)->job, value),
-                  dtype_words[m->dtype].name);
+                  dtype_words[type].name);
+    if (type >= DTYPE_REALS && value != floor(value))
+        spec_fail(L, "%s %s is not whole, as %s is", what, spec_number_text(spec_of(L)->job, value),
+                  dtype_words[type].name);
+}
+
+/* The key on the top of the stack: one of the first `count` dtypes. */
+dtype spec_dtype(lua_State *L, int count) {
+    const char *words[DTYPE_COUNT];
+    for (int i = 0; i < count; i++)
+        words[i] = dtype_words[i].name;
+    return (dtype)spec_word(L, -1, "dtype", words, count);
 }
 
 static void read_head(lua_State *L, stencil_build *b) {
@@ -41,10 +55,7 @@ static void read_head(lua_State *L, stencil_build *b) {
     const char *name = spec_name(L, -1, "name");
     m->name = job_copy(spec_of(L)->job, name, strlen(name));
     if (spec_get(L, 1, "dtype")) {
-        const char *words[DTYPE_COUNT];
-        for (int i = 0; i < DTYPE_COUNT; i++)
-            words[i] = dtype_words[i].name;
-        m->dtype = (dtype)spec_word(L, -1, "dtype", words, DTYPE_COUNT);
+        m->dtype = spec_dtype(L, DTYPE_REALS);
     }
     if (spec_get(L, 1, "dims"))
         m->dims = spec_whole(L, -1, "dims", NULL, 1, AXES);

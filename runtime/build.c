@@ -138,6 +138,7 @@ static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
     k->texts[SG_TEXT_DTYPE] = dtype_words[m->dtype].name;
     k->texts[SG_TEXT_BOUNDARY] = boundary.data;
     k->texts[SG_TEXT_ARCH] = k->program->target;
+    k->texts[SG_TEXT_FAMILY] = "stencil";
 }
 
 static void write_info(sg_kernel *k, const build_request *r, const plan *p) {

@@ -12,7 +12,7 @@
 /* ---- queries ------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
-    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_ARCH;
+    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_FAMILY;
     return known && k->texts[which] != NULL ? k->texts[which] : "";
 }
 

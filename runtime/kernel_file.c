@@ -98,7 +98,7 @@ static void put_binary(text *t, const binary *b) {
 
 blob kernel_file_write(job *j, const kernel_file *f) {
     text t = text_new(j);
-    for (int i = 0; i <= SG_TEXT_ARCH; i++)
+    for (int i = 0; i <= SG_TEXT_FAMILY; i++)
         record_put_text(&t, f->texts[i]);
     put_program(&t, f->program);
     put_info(&t, &f->info);
@@ -274,7 +274,7 @@ static void check_target(reader *r, const char *target) {
 }
 
 static void get_texts(reader *r, const char **texts) {
-    for (int i = 0; i <= SG_TEXT_ARCH; i++)
+    for (int i = 0; i <= SG_TEXT_FAMILY; i++)
         texts[i] = i == SG_TEXT_NAME ? get_name(r, "the kernel's name") : get_text(r, "a text");
     check_target(r, texts[SG_TEXT_ARCH]);
 }

@@ -13,7 +13,7 @@ extern const sealed_kind kernel_file_kind;
 typedef struct kernel_file {
     const program *program;
     sg_kernel_info info; /* of the build; what the loader finds out is left as it was built */
-    const char *texts[SG_TEXT_ARCH + 1]; /* never NULL */
+    const char *texts[SG_TEXT_FAMILY + 1]; /* never NULL */
     binary binary;
     const char *machine; /* what the binary needs of the host beyond its kind and architecture; ""
                             for a cubin */

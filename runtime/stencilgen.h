@@ -63,6 +63,8 @@ SG_API const char *sg_version(void);
 
 typedef struct sg_context sg_context;
 typedef struct sg_kernel sg_kernel;
+typedef struct sg_matrix sg_matrix;               /* sparse, on the host */
+typedef struct sg_device_matrix sg_device_matrix; /* in a kernel's format, in device memory */
 typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default one */
 
 /* ---- contexts ---------------------------------------------------------------------------- */
@@ -145,6 +147,7 @@ typedef struct sg_build_options {
     int source_only;  /* stop before compiling; the kernel cannot be launched */
     const sg_constant *constants;
     int constant_count;
+    const sg_matrix *matrix; /* spmv: what `auto` is to choose format and algorithm for */
 } sg_build_options;
 
 /* How many specs a file returns. */
@@ -183,7 +186,8 @@ typedef enum sg_text {
     SG_TEXT_SOURCE,   /* the CUDA file */
     SG_TEXT_DTYPE,    /* "float" */
     SG_TEXT_BOUNDARY, /* "fixed", or one word an axis and side */
-    SG_TEXT_ARCH      /* "sm_90": what it was planned and written for */
+    SG_TEXT_ARCH,     /* "sm_90": what it was planned and written for */
+    SG_TEXT_FAMILY    /* "stencil", "reduce", "scan", "merge", "spmv" */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */
@@ -233,6 +237,10 @@ typedef struct sg_array_info {
     int previous; /* likewise of its previous time level, else −1 */
     int low[3], high[3]; /* how far reads reach below and above a point along each axis: the ghost
                             cells that a box at the edge of the grid lacks */
+    const char *dtype;   /* "float", "int64" */
+    size_t element_size;
+    int updated; /* written, and read before that: its content counts */
+    int same_as; /* index of an array that may be the same memory as this written one; −1 */
 } sg_array_info;
 
 /* The arrays of a launch, in the order of sg_arguments.grids. */
@@ -274,9 +282,11 @@ SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
 SG_API sg_status sg_upload(sg_context *, void *to, const void *from, size_t bytes);
 SG_API sg_status sg_download(sg_context *, void *to, const void *from, size_t bytes);
 
+/* An array of a launch: a field of a stencil's grid, or a list of another family, whose arrays have
+ * extents of their own (docs/api.md has the table) and are dense. */
 typedef struct sg_grid {
     void *data;      /* cell (0,0,0), device memory */
-    int64_t size[3]; /* extents; those of unused axes 0 or 1; the same for all grids of a launch */
+    int64_t size[3]; /* extents; those of unused axes 0 or 1; the same for all grids of a stencil */
     int64_t stride[3]; /* elements from a cell to the next along an axis; [0] is 1; 0: dense */
 } sg_grid;
 
@@ -287,8 +297,15 @@ typedef struct sg_arguments {
     const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
     int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell, else
- every axis of the kernel counts */
+                                 every axis of the kernel counts; a list has no box */
+    void *temporary;          /* device memory for the launch to work in, aligned to 256 bytes; two
+                                 launches at a time need two of them */
+    size_t temporary_bytes;   /* at least what sg_temporary_bytes says; its content is nobody's */
 } sg_arguments;
+
+/* The temporary memory that a launch with these arguments needs; only sizes are looked at. Most
+ * kernels need none. */
+SG_API sg_status sg_temporary_bytes(const sg_kernel *, const sg_arguments *, size_t *out);
 
 /* One update of the box. Asynchronous on `stream` (the cpu device computes before it returns), and
  * allocates nothing. The bytes from the lowest to the highest cell of a written array must not
@@ -305,6 +322,127 @@ SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, 
 
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
+
+/* ---- lists: reduce, scan, merge -------------------------------------------------------------- */
+
+/* sg_launch by the names of a family, with the same rules and errors. Elements are of the kernel's
+ * dtype. Where `temporary` is too small the launch is refused; sg_reduce_bytes and its like say
+ * what is enough, which never depends on the data. */
+
+typedef struct sg_reduce_arguments {
+    size_t struct_size;
+    const void *input, *second; /* `second`: of a spec whose map takes two, such as a dot product */
+    int64_t count;              /* elements of each */
+    const int64_t *offsets; /* of a segmented spec: segment s is [offsets[s], offsets[s + 1]); not
+                               decreasing, from 0 on, up to count */
+    int64_t segments;
+    void *result;             /* one element; segmented: one a segment */
+    int64_t *index;           /* of argmin and argmax: where it is; −1 in an empty input */
+    const double *parameters; /* NULL: defaults */
+    int parameter_count;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_reduce_arguments;
+SG_API sg_status sg_reduce(const sg_kernel *, const sg_reduce_arguments *, sg_stream stream);
+SG_API sg_status sg_reduce_bytes(const sg_kernel *, int64_t count, int64_t segments, size_t *out);
+
+typedef struct sg_scan_arguments {
+    size_t struct_size;
+    const void *input;
+    void *output; /* may be the input */
+    int64_t count;
+    const double *parameters;
+    int parameter_count;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_scan_arguments;
+SG_API sg_status sg_scan(const sg_kernel *, const sg_scan_arguments *, sg_stream stream);
+SG_API sg_status sg_scan_bytes(const sg_kernel *, int64_t count, size_t *out);
+
+typedef struct sg_merge_arguments {
+    size_t struct_size;
+    const void *a, *b; /* sorted by the spec's order */
+    int64_t a_count, b_count;
+    void *output;                    /* a_count + b_count keys; equal ones of a before those of b */
+    const void *a_values, *b_values; /* of a spec with values: one a key */
+    void *output_values;
+    const double *parameters;
+    int parameter_count;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_merge_arguments;
+SG_API sg_status sg_merge(const sg_kernel *, const sg_merge_arguments *, sg_stream stream);
+SG_API sg_status sg_merge_bytes(const sg_kernel *, int64_t a_count, int64_t b_count, size_t *out);
+
+/* ---- sparse matrices ------------------------------------------------------------------------- */
+
+/* A matrix of doubles on the host, in which entries can be set and added to (a dictionary of keys)
+ * until it is used. Rows and columns count from 0. One thread at a time may change a matrix. */
+SG_API sg_status sg_matrix_new(sg_context *, int64_t rows, int64_t columns, sg_matrix **out);
+/* The same from lists of entries, which are copied; those at one place are added up. */
+SG_API sg_status sg_matrix_from(sg_context *, int64_t rows, int64_t columns, int64_t entries,
+                                const int64_t *row, const int64_t *column, const double *value,
+                                sg_matrix **out);
+/* From a Matrix Market file: coordinate or array; real, integer or pattern; general, symmetric,
+ * skew-symmetric. SG_ERROR_DATA begins with file:line. */
+SG_API sg_status sg_matrix_read(sg_context *, const char *path, sg_matrix **out);
+/* Coordinate, real, general; the file appears whole or not at all. */
+SG_API sg_status sg_matrix_write(const sg_matrix *, const char *path);
+SG_API void sg_matrix_free(sg_matrix *); /* NULL is allowed */
+
+SG_API sg_status sg_matrix_set(sg_matrix *, int64_t row, int64_t column, double value);
+SG_API sg_status sg_matrix_add(sg_matrix *, int64_t row, int64_t column, double value);
+/* 0 where there is no entry. */
+SG_API sg_status sg_matrix_get(const sg_matrix *, int64_t row, int64_t column, double *out);
+/* Every entry, by row and then by column. */
+SG_API sg_status sg_matrix_entries(const sg_matrix *, int64_t *row, int64_t *column, double *value);
+
+typedef struct sg_matrix_info {
+    size_t struct_size;
+    int64_t rows, columns, entries;
+    int64_t shortest_row, longest_row, empty_rows;
+    double mean_row, row_deviation; /* entries of a row */
+    int64_t diagonals;              /* that hold an entry */
+    int64_t bandwidth; /* the largest |column − row| of an entry; 0 without entries */
+    int symmetric;     /* a(i,j) = a(j,i) for all */
+} sg_matrix_info;
+SG_API sg_status sg_matrix_facts(const sg_matrix *, sg_matrix_info *out);
+
+typedef struct sg_format_info {
+    size_t struct_size;
+    const char *format;  /* "csr" */
+    const char *formula; /* the textbook's, in numbers stored: "2·nnz + M + 1" */
+    double numbers;      /* its value for the matrix */
+    int64_t bytes;       /* as it would be stored; −1 where it overflows */
+    const char *refusal; /* why it is not offered: too large, or it cannot hold the matrix; NULL */
+    int chosen;          /* the one that `auto` picks */
+    const char *reason;  /* and why; NULL otherwise */
+} sg_format_info;
+/* Tells of every format for the kernel's, or with NULL for double values and 32-bit indices. The
+ * strings are valid during the call of `format`. */
+SG_API sg_status sg_matrix_formats(const sg_matrix *, const sg_kernel *,
+                                   void (*format)(void *user, const sg_format_info *), void *user);
+
+/* The matrix in the format, dtype and index width of an spmv kernel, in device memory.
+ * SG_ERROR_PLAN with the bytes in the text where the format would need more than 16 times those of
+ * CSR and more than 1 GiB; nothing is allocated then. */
+SG_API sg_status sg_matrix_upload(const sg_matrix *, const sg_kernel *, sg_device_matrix **out);
+SG_API void sg_device_matrix_free(sg_device_matrix *); /* NULL is allowed */
+
+/* y = alpha·A·x + beta·y. With beta = 0 y is not read. */
+typedef struct sg_spmv_arguments {
+    size_t struct_size;
+    const sg_device_matrix *matrix;
+    const void *x;   /* columns of A, for each of the vectors; one after another */
+    void *y;         /* rows of A, likewise */
+    int64_t vectors; /* 0: 1 */
+    double alpha, beta;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_spmv_arguments;
+SG_API sg_status sg_spmv(const sg_kernel *, const sg_spmv_arguments *, sg_stream stream);
+SG_API sg_status sg_spmv_bytes(const sg_kernel *, const sg_device_matrix *, int64_t vectors,
+                               size_t *out);
 
 /* ---- checking and measuring ---------------------------------------------------------------- */
 
@@ -374,6 +512,7 @@ typedef struct sg_method_row {
     int registers;                       /* a thread, estimated */
     double estimated_seconds;
     const char *bound; /* what limits it by the model */
+    const char *note;  /* of the other families: the textbook's count of its work; NULL */
 } sg_method_row;
 
 typedef struct sg_explanation {

@@ -22,10 +22,13 @@ template <class T> __device__ __forceinline__ T maximum(T a, T b) {
     return a > b || a != a ? a : b;
 }
 
+// The absolute value of a whole number.
+template <class T> __device__ __forceinline__ T magnitude(T a) {
+    return a < 0 ? -a : a;
+}
+
 // Elements that cross the memory bus together: one load or store instruction of up to 16 bytes.
-template <class T, int count> struct alignas(sizeof(T) * count) Pack {
-    T element[count];
-};
+template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element[count]; };
 
 // Reads memory that nothing writes while the kernel runs, which leaves the order of such reads to
 // the compiler and takes the read-only path of the first-level cache.

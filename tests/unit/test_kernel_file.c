@@ -81,7 +81,7 @@ static void expect_same_files(const kernel_file *a, const kernel_file *b) {
     assert_string_equal(x.compiler, y.compiler);
     x.compiler = y.compiler = NULL;
     assert_memory_equal(&x, &y, sizeof x);
-    for (int i = 0; i <= SG_TEXT_ARCH; i++)
+    for (int i = 0; i <= SG_TEXT_FAMILY; i++)
         assert_string_equal(a->texts[i], b->texts[i]);
     assert_int_equal(a->binary.kind, b->binary.kind);
     assert_int_equal(a->binary.data.size, b->binary.data.size);

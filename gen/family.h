@@ -1,0 +1,92 @@
+/* Families: what a spec may ask for, one line of a table each. Everything above gen/ goes through
+   this table and asks no family which one it is.
+   Takes: a subject, which is one spec of a file, checked. Makes: its program; rows for `explain`;
+   data for a check, and the verdict on what a kernel made of them. */
+#ifndef SG_GEN_FAMILY_H
+#define SG_GEN_FAMILY_H
+
+#include "base/program.h"
+#include "gen/plan.h"
+
+typedef struct family family;
+struct matrix;
+
+typedef struct subject {
+    const family *family;
+    const char *name; /* an identifier */
+    const char *file; /* the spec and the line it stands in, for messages only */
+    int line;
+    dtype dtype;
+    void *model; /* the family's own: a model, or what begins with a pattern */
+} subject;
+
+typedef struct family_request {
+    const char *schedule; /* the caller's constraints over the spec's own; NULL: none */
+    const target *target;
+    int64_t size[AXES];          /* to plan for; unused axes 1 */
+    const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
+} family_request;
+
+typedef struct family_build {
+    const program *program;
+    const char *shape, *model, *plan, *reason, *boundary; /* as sg_text has them; never NULL */
+    int points, radius;
+    double textbook_operations, emitted_operations; /* a point */
+} family_build;
+
+/* What `explain` says of one algorithm. Texts live in the job. */
+typedef struct family_row {
+    const char *name;
+    const char *plan;    /* NULL where it refuses, */
+    const char *refusal; /* and why */
+    const char *note;    /* the textbook's count of its work, or the storage of a format */
+    bool chosen;
+    size_t shared_bytes; /* a block */
+    int threads;
+} family_row;
+
+/* One call of a program of lists, on the host: arrays by the program's index, dense, as long as
+   their extents say. NULL where it has none. */
+typedef struct family_call {
+    int64_t *sizes;
+    double *parameters;
+    void **arrays;
+} family_call;
+
+enum { VERDICT_PLACE = 128 };
+typedef struct family_verdict {
+    int64_t judged, wrong, undecidable;
+    double greatest_error, of_bound; /* as in sg_check_result */
+    char first_wrong[VERDICT_PLACE]; /* "output at 17: 3 instead of 4"; "" */
+} family_verdict;
+
+struct family {
+    const char *name; /* of the function in specs: "reduce" */
+    const char *summary;
+    int (*dims)(const subject *); /* of the size to plan for */
+
+    /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
+       request makes no sense. */
+    family_build *(*build)(job *, const subject *, const family_request *);
+
+    /* Why `auto` chooses what it does, and a row for each algorithm; returns how many. */
+    int (*explain)(job *, const subject *, const family_request *, const char **reason,
+                   family_row **rows);
+
+    /* NULL where a program of grids is judged by the model (gen/reference.h).
+       draw: random arguments of about the given size, as the seed says; written arrays are left
+       NULL, or hold what they are to be before where they are `updated`. judge: what a launch made
+       of `before`; of `after` only the written arrays are set. */
+    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], uint64_t seed,
+                 family_call *out);
+    void (*judge)(job *, const subject *, const program *, const family_call *before,
+                  const family_call *after, family_verdict *out);
+};
+
+enum { FAMILY_STENCIL, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };
+extern const family families[FAMILY_COUNT];
+
+/* Elements of an array of a call, all axes together. */
+int64_t family_elements(const program *, int array, const int64_t *sizes);
+
+#endif

@@ -1,0 +1,113 @@
+/* What the families beside stencils have in common: the parallel patterns on lists. A pattern has
+   functions of its own (an operator, a map, an order), a dtype, and a schedule of an algorithm and
+   a few numbers.
+   Takes: a pattern and a described program. Makes: lines of schedules and back, and the source. */
+#ifndef SG_GEN_PATTERN_H
+#define SG_GEN_PATTERN_H
+
+#include "gen/family.h"
+
+/* ---- schedules ----------------------------------------------------------------------------- */
+
+enum { PATTERN_NUMBERS = 8 };
+
+typedef struct pattern_number {
+    const char *name, *summary; /* "threads", "threads a block" */
+    int least, most;
+    int multiple; /* of this; 0: a power of two */
+} pattern_number;
+
+/* The vocabulary of a family's schedules. The first of formats and of algorithms is `auto`. */
+typedef struct pattern_words {
+    const method_word *algorithms;
+    int algorithm_count;
+    const method_word *formats; /* spmv; NULL elsewhere */
+    int format_count;
+    const pattern_number *numbers;
+    int number_count;
+} pattern_words;
+
+/* 0 is free: left to the planner. */
+typedef struct pattern_schedule {
+    int format, algorithm;
+    int number[PATTERN_NUMBERS]; /* by the words' index */
+} pattern_schedule;
+
+/* "csr warp threads=256"; free entries are left out, and the empty schedule prints as `auto`. */
+void pattern_schedule_print(const pattern_words *, const pattern_schedule *, text *);
+
+/* Parses such a line, words in any order, over `out`. Fails with FAULT_USAGE and a message that
+   names `where`. Accepts what pattern_schedule_print writes. */
+void pattern_schedule_parse(job *, const pattern_words *, const char *line, const char *where,
+                            pattern_schedule *out);
+
+/* ---- patterns ------------------------------------------------------------------------------ */
+
+/* The beginning of each family's own model. */
+typedef struct pattern {
+    /* Name, dtype, parameters, and the functions of the spec: a model without a grid, whose fields
+       are the operands and whose outputs are the functions, in an order that the family fixes. */
+    model *functions;
+    const pattern_words *words;
+    pattern_schedule wanted; /* the spec's constraints */
+} pattern;
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+/* A new program of lists with the pattern's name, target and parameters; its arrays, sizes,
+   launches and temporaries are the caller's to fill. */
+program *pattern_program(job *, const pattern *, const target *);
+
+/* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
+static inline program_extent extent_of(int a, int64_t plus) {
+    return (program_extent){{a, -1}, plus};
+}
+static inline program_extent extent_sum(int a, int b) {
+    return (program_extent){{a, b}, 0};
+}
+
+/* An array of one axis. */
+program_array pattern_array(const char *name, const char *dtype, program_extent);
+
+/* A name in plan.h and its value. */
+typedef struct pattern_constant {
+    const char *name;
+    int64_t value;
+} pattern_constant;
+
+typedef struct pattern_source {
+    const pattern *pattern;
+    const program *program;    /* complete but for the source */
+    const char *template_file; /* "reduce/shared.cu" */
+    const char *spec, *plan;   /* for the head of the file: canonical texts */
+    const char *work;          /* likewise: "at least 4 bytes of device memory an element" */
+    const pattern_constant *constants; /* of struct plan */
+    int constant_count;
+    const char *code; /* the end of plan.h: functions that the spec's functions stand in */
+} pattern_source;
+
+/* The whole file: a head that says what made it and how to launch it, then the template with plan.h
+   and its other includes laid in. plan.h has, in this order: `Real`, the pattern's dtype; `struct
+   Arguments` with a member for each size, array, temporary (by their names) and parameter[];
+   `struct plan` of the constants; the code. */
+const char *pattern_source_text(job *, const pattern_source *);
+const char *pattern_source_header(job *, const pattern_source *); /* plan.h alone */
+
+/* One of the pattern's functions as a device function
+   `result name(const Arguments &arguments, Real a, Real b)`; `result` is "Real" or "bool". */
+void pattern_write_function(text *, const pattern *, int function, const char *result,
+                            const char *name);
+
+/* The number of threads that a function's operations take, its result on plain numbers: what the
+   references compute with. Arithmetic is of the pattern's dtype: rounded, or wrapping. */
+typedef union pattern_value {
+    double real;
+    int64_t whole;
+} pattern_value;
+pattern_value pattern_apply(const pattern *, int function, const pattern_value *operands,
+                            const double *parameters);
+
+/* Operations of one call of a function; 0 where it is EXPR_NONE. */
+double pattern_operations(job *, const pattern *, int function);
+
+#endif
