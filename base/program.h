@@ -106,6 +106,19 @@ enum {
     PROGRAM_GRID_BYTES = 24,
 };
 
+/* What `storage` of a program says; the members of struct storage in matrix/format.h. */
+enum program_storage {
+    STORAGE_FORMAT, /* an enum format; 0: there is no matrix */
+    STORAGE_INDEX_BYTES,
+    STORAGE_VALUE_BYTES,
+    STORAGE_SLICE,
+    STORAGE_SIGMA,
+    STORAGE_BLOCK_ROWS,
+    STORAGE_BLOCK_COLS,
+    STORAGE_PACKET,
+    PROGRAM_STORAGE
+};
+
 typedef struct program {
     const char *name;   /* of the spec; an identifier */
     const char *source; /* NUL-terminated CUDA text */
@@ -129,6 +142,10 @@ typedef struct program {
     program_temporary *temporaries;
     int temporary_count;
     program_extent points; /* what a call is said to have: elements, or the entries of a matrix */
+
+    /* Of a product with a sparse matrix: how the matrix is stored, whose arrays come first, before
+       x (columns, vectors) and y (rows, vectors). By enum program_storage; elsewhere all 0. */
+    int storage[PROGRAM_STORAGE];
 } program;
 
 /* Its value; `sizes` are those of a call. */

@@ -44,18 +44,17 @@ typedef struct storage {
     size_t value_bytes;         /* 4: float, 8: double */
     int slice, sigma;           /* SELL: rows a slice; rows that are sorted together (a multiple) */
     int block_rows, block_cols; /* BCSR */
-    int packet;                 /* PKT: rows of a packet at most, 65535 or less */
+    int packet;                 /* PKT: rows, and columns, of a packet at most; 65535 or less */
 } storage;
 
 enum { PACKED_ARRAYS = 10 };
 
 /* What the elements of an array are. */
 typedef enum packed_kind {
-    PACKED_INDEX,
-    PACKED_VALUE,
-    PACKED_SHORT
-} packed_kind; /* SHORT: uint32,
-two 16-bit places within a packet */
+    PACKED_INDEX, /* int32 or int64 */
+    PACKED_VALUE, /* float or double */
+    PACKED_SHORT, /* uint32: two 16-bit places within a packet */
+} packed_kind;
 
 typedef struct packed_array {
     const char *name;
@@ -64,6 +63,7 @@ typedef struct packed_array {
     void *data;        /* NULL where only sizes were asked for */
 } packed_array;
 
+/* clang-format off */
 /* The arrays of each format, in this order; M rows, N columns, nnz entries:
 
      coo    row[nnz] column[nnz] value[nnz], by row, then column
@@ -72,15 +72,22 @@ typedef struct packed_array {
      ell    column[M, K] value[M, K]: entry k of row r at k·M + r; column −1 where there is none
      hyb    column[M, K] value[M, K] as ell, then tail_row[t] tail_column[t] tail_value[t] as coo
      jds    row[M] offset[K+1] column[nnz] value[nnz]: row[i] is the i-th longest row; the k-th
-   entries of the rows that have one stand from offset[k] on dia    diagonal[D] value[M, D]: column
-   − row, ascending; the entry of row r at d·M + r, 0 where there is none bcsr   offset[⌈M/br⌉+1]
-   column[B] value[br·bc, B]: blocks by block row, then block column; in a block rows of bc values,
-   0 where there is no entry pkt    row[P+1] x[P+1] source[·] offset[P+1] place[·] value[·]
-   tail_row[t] tail_column[t] tail_value[t] order[M]: see matrix/packet.h sell   offset[⌈M/C⌉+1]
-   row[M] column[·] value[·]: slice s has the rows row[s·C …] and begins at offset[s]; its entry k
-   of row i at offset[s] + k·C + i; column −1 where there is none
+            entries of the rows that have one stand from offset[k] on
+     dia    diagonal[D] value[M, D]: column − row, ascending; the entry of row r at d·M + r, 0
+            where there is none
+     bcsr   offset[⌈M/br⌉+1] column[B] value[br·bc, B]: blocks by block row, then block column
+            (column counts blocks); in a block rows of bc values, 0 where there is no entry
+     pkt    row[P+1] column[P+1] source[·] offset[P+1] place[·] value[·]
+            tail_row[t] tail_column[t] tail_value[t] order[M]: see matrix/packet.h
+     sell   offset[⌈M/C⌉+1] row[M] column[·] value[·]: slice s has the rows row[s·C …] and begins at
+            offset[s]; its entry k of row i at offset[s] + k·C + i, also where the last slice
+            has fewer rows; column −1 where there is none
 
-   Kernels may skip entries whose value is 0, stored or not. */
+   K is the length of the longest row, in hyb the greatest that a third of the rows have. Entries
+   of a row stand by column; where column is −1 the value is 0, and no entry of the row follows.
+   Kernels skip such places, and may skip entries whose value is 0, stored or not: what stands in x
+   where the matrix has no entry must not reach y, be it a NaN. */
+/* clang-format on */
 typedef struct packed_matrix {
     storage storage;
     int64_t rows, columns, entries;
@@ -89,7 +96,8 @@ typedef struct packed_matrix {
     int64_t bytes; /* of all arrays; −1: more than can be counted */
 } packed_matrix;
 
-/* The arrays' extents alone, without allocating more than a few bytes a row. */
+/* The arrays' extents alone, without allocating more than a few words a row and column; of PKT also
+   an entry. Numbers of the storage that are 0 are set as format_choose does. */
 void format_measure(job *, const matrix *, const storage *, packed_matrix *out);
 
 /* Whether a format is offered for a matrix: NULL, or why not as the end of a sentence. `limit`: it
@@ -97,24 +105,27 @@ void format_measure(job *, const matrix *, const storage *, packed_matrix *out);
 const char *format_refusal(job *, const matrix *, const packed_matrix *measured, int64_t limit);
 #define FORMAT_LIMIT (INT64_C(1) << 30)
 
-/* The arrays themselves, in memory of the job's allocator that format_free gives back (deferred
-   until the job ends well). Indices that do not fit into index_bytes fail with FAULT_DATA. */
+/* The arrays themselves, each a piece of the job's allocator that is aligned for any type; given
+   back by format_free, or where the job fails. Indices that do not fit into index_bytes, and values
+   that are too large for a float, fail with FAULT_DATA. */
 void format_pack(job *, const matrix *, const storage *, packed_matrix *out);
-void format_free(const allocator *, packed_matrix *);
+void format_free(job *, packed_matrix *);
 
-/* Back to sorted entries: what format_pack stored, without padding. For tests and conversions. */
+/* Back to sorted entries: what format_pack stored, without padding. Of DIA and BCSR also without
+   entries whose value is 0, which look the same. In memory of the job. */
 void format_unpack(job *, const packed_matrix *, matrix *out);
 
-/* What rows and diagonals look like, and the format that suits them. */
+/* What rows and diagonals look like. */
 typedef struct matrix_facts {
     int64_t shortest, longest, empty;
-    double mean, deviation;
-    int64_t diagonals, bandwidth;
-    bool symmetric;
+    double mean, deviation;       /* entries of a row; 0 without rows */
+    int64_t diagonals, bandwidth; /* the largest |column − row| of an entry */
+    bool symmetric;               /* square, and a(i,j) = a(j,i) for all */
 } matrix_facts;
 matrix_facts matrix_look(job *, const matrix *);
 
-/* Completes `storage` where it is FORMAT_AUTO or a number is 0, and says why. */
+/* Completes `storage` where it is FORMAT_AUTO or a number is 0 (a width: 4 bytes of an index, 8 of
+   a value), and says why. Matrix and facts may be NULL where none is known: CSR then. */
 const char *format_choose(job *, const matrix *, const matrix_facts *, storage *);
 
 #endif
