@@ -22,6 +22,14 @@ template <class T> __device__ __forceinline__ T maximum(T a, T b) {
     return a > b || a != a ? a : b;
 }
 
+// The infinite number above all others. Written as products, of which no compiler warns.
+template <class T> __device__ __forceinline__ T infinity() {
+    T huge = T(1e38);
+    for (int i = 0; i < 4; ++i)
+        huge *= huge;
+    return huge;
+}
+
 // The absolute value of a whole number.
 template <class T> __device__ __forceinline__ T magnitude(T a) {
     return a < 0 ? -a : a;
