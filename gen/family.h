@@ -17,7 +17,8 @@ typedef struct subject {
     const char *file; /* the spec and the line it stands in, for messages only */
     int line;
     dtype dtype;
-    void *model; /* the family's own: a model, or what begins with a pattern */
+    model *expressions; /* its parameters and functions; of a stencil the model itself */
+    void *model;        /* the family's own: a model, or what begins with a pattern */
 } subject;
 
 typedef struct family_request {
@@ -85,6 +86,11 @@ struct family {
 
 enum { FAMILY_STENCIL, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };
 extern const family families[FAMILY_COUNT];
+
+/* The spec's constraints of a stencil, and then those of a line (NULL: none). */
+schedule *stencil_wanted(job *, const subject *, const char *line);
+family_build *stencil_build(job *, const subject *, const family_request *);
+int stencil_dims(const subject *);
 
 /* Elements of an array of a call, all axes together. */
 int64_t family_elements(const program *, int array, const int64_t *sizes);

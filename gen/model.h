@@ -43,7 +43,8 @@ typedef struct model_side {
 
 typedef struct model_output {
     int field;     /* an out or inout field; every such field has one output, in field order */
-    expr_id value; /* as the spec wrote it, folded and shared, not otherwise rearranged */
+    expr_id value; /* as the spec wrote it, folded and shared, not otherwise rearranged; EXPR_NONE:
+                      a function that is not given */
 } model_output;
 
 typedef enum shape_kind { SHAPE_STAR, SHAPE_BOX, SHAPE_POINTS, SHAPE_UPDATE } shape_kind;
@@ -52,7 +53,7 @@ typedef struct model {
     const char *name; /* an identifier */
     const char *file; /* the spec and the line of its stencil { … }, for messages only */
     int line;
-    int dims; /* 1 … 3 */
+    int dims; /* 1 … 3; 0: no grid but functions, whose operands the fields are (gen/pattern.h) */
     dtype dtype;
     shape_kind shape;          /* UPDATE: the update function's taps */
     int radius;                /* the largest reach */
@@ -99,6 +100,9 @@ bool model_linear(const model *, int output, linear_form *out);
 
 /* The model in canonical text, one fact a line; the same model gives the same bytes. */
 void model_print(const model *, text *);
+
+/* Parameters and functions of a model without a grid, a fact a line. */
+void model_print_functions(const model *, text *);
 
 /* "3D star of radius 2, 13 points" */
 void model_describe(const model *, text *);

@@ -123,7 +123,10 @@ static bool leads_negative(const printer *p, expr_id id) {
 static void print_tap(printer *p, const expr_node *n) {
     const model_array *array = &p->m->arrays[n->index];
     text *word = &p->w.word;
-    text_printf(word, "%s%s(", p->m->fields[array->field].name, array->previous ? ".prev" : "");
+    text_printf(word, "%s%s", p->m->fields[array->field].name, array->previous ? ".prev" : "");
+    if (p->m->dims == 0)
+        return; /* an operand of a function */
+    text_add(word, "(");
     for (int axis = 0; axis < p->m->dims; axis++)
         text_printf(word, "%s%d", axis > 0 ? "," : "", n->d[axis]);
     text_add(word, ")");
@@ -211,7 +214,8 @@ static void name_shared(printer *p) {
     const bool *live = expr_live(m->pool, j, roots, m->output_count);
     int *uses = job_array(j, (size_t)m->pool->count, sizeof *uses);
     for (int o = 0; o < m->output_count; o++)
-        uses[roots[o]]++;
+        if (roots[o] != EXPR_NONE)
+            uses[roots[o]]++;
     for (expr_id id = 0; id < m->pool->count; id++)
         for (int i = 0; live[id] && i < expr_words[expr_get(m->pool, id)->op].operands; i++)
             uses[expr_get(m->pool, id)->operand[i]]++;
@@ -232,8 +236,10 @@ static void print_expressions(const model *m, writer *w) {
             print_expression(&p, id);
         }
     for (int o = 0; o < m->output_count; o++) {
-        text_printf(&p.w.word, "%s = ", m->fields[m->outputs[o].field].name);
         const expr_id root = m->outputs[o].value;
+        if (root == EXPR_NONE)
+            continue;
+        text_printf(&p.w.word, "%s = ", m->fields[m->outputs[o].field].name);
         if (p.name[root] != 0) {
             text_printf(&p.w.word, "t%d", p.name[root]);
             end_line(&p.w);
@@ -319,6 +325,12 @@ void model_print(const model *m, text *out) {
     print_boundary(m, &w);
     print_reach(m, &w);
     print_fields(m, &w);
+    print_parameters(m, &w);
+    print_expressions(m, &w);
+}
+
+void model_print_functions(const model *m, text *out) {
+    writer w = {.out = out, .word = text_new(out->job), .line = out->length};
     print_parameters(m, &w);
     print_expressions(m, &w);
 }

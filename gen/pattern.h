@@ -5,6 +5,7 @@
 #ifndef SG_GEN_PATTERN_H
 #define SG_GEN_PATTERN_H
 
+#include "base/text.h"
 #include "gen/family.h"
 
 /* ---- schedules ----------------------------------------------------------------------------- */
@@ -26,6 +27,9 @@ typedef struct pattern_words {
     const pattern_number *numbers;
     int number_count;
 } pattern_words;
+
+/* NULL, or why a number may not be this: "threads must be a power of two". */
+const char *pattern_number_fault(const pattern_number *, int value, job *);
 
 /* 0 is free: left to the planner. */
 typedef struct pattern_schedule {
@@ -69,7 +73,7 @@ static inline program_extent extent_sum(int a, int b) {
 /* An array of one axis. */
 program_array pattern_array(const char *name, const char *dtype, program_extent);
 
-/* A name in plan.h and its value. */
+/* A name in plan.h and its value, an int where it fits into one. */
 typedef struct pattern_constant {
     const char *name;
     int64_t value;
@@ -87,9 +91,9 @@ typedef struct pattern_source {
 } pattern_source;
 
 /* The whole file: a head that says what made it and how to launch it, then the template with plan.h
-   and its other includes laid in. plan.h has, in this order: `Real`, the pattern's dtype; `struct
-   Arguments` with a member for each size, array, temporary (by their names) and parameter[];
-   `struct plan` of the constants; the code. */
+   and its other includes laid in. plan.h has, in this order: `Real`, the pattern's dtype; the
+   entries of the launches as PATTERN_KERNEL_0 …; `struct Arguments` with a member for each size,
+   array, temporary (by their names) and parameter[]; `struct plan` of the constants; the code. */
 const char *pattern_source_text(job *, const pattern_source *);
 const char *pattern_source_header(job *, const pattern_source *); /* plan.h alone */
 
@@ -98,14 +102,21 @@ const char *pattern_source_header(job *, const pattern_source *); /* plan.h alon
 void pattern_write_function(text *, const pattern *, int function, const char *result,
                             const char *name);
 
-/* The number of threads that a function's operations take, its result on plain numbers: what the
-   references compute with. Arithmetic is of the pattern's dtype: rounded, or wrapping. */
+/* A function on plain numbers: what references compute with. Arithmetic is of the pattern's dtype,
+   each operation rounded, or wrapping. Not for several threads at once: it has its own scratch. */
 typedef union pattern_value {
-    double real;
-    int64_t whole;
+    double real;   /* float and double; truth values 1 and 0 */
+    int64_t whole; /* the others; truth values 1 and 0 */
 } pattern_value;
-pattern_value pattern_apply(const pattern *, int function, const pattern_value *operands,
-                            const double *parameters);
+typedef struct pattern_machine pattern_machine;
+/* `parameters`: one for each of the pattern's. Lives in the job. */
+pattern_machine *pattern_machine_new(job *, const pattern *, int function,
+                                     const double *parameters);
+pattern_value pattern_apply(pattern_machine *, const pattern_value *operands);
+
+/* An element of an array of the dtype, as such a number and back; numbers are rounded or wrap. */
+pattern_value pattern_get(dtype, const void *array, int64_t index);
+void pattern_set(dtype, void *array, int64_t index, pattern_value);
 
 /* Operations of one call of a function; 0 where it is EXPR_NONE. */
 double pattern_operations(job *, const pattern *, int function);

@@ -1,26 +1,19 @@
 /* Lays the template and its includes into one file under a header that says what made it.
    Takes: a model and a plan. Makes: the program, text and launch facts. */
 #include "gen/source_internal.h"
+#include "gen/source_text.h"
 
 #include <assert.h>
 #include <string.h>
 
-extern const char template_common[], template_grid[], template_point[], template_staging[];
-extern const char template_naive[], template_packs[], template_tiled[], template_coarsened[],
-    template_register[], template_sums[], template_window[];
-
 static const struct {
-    const char *file; /* under templates/, for readers of the source */
-    const char *text;
+    const char *file; /* under templates/ */
     bool barriers;
 } templates[TEMPLATE_COUNT] = {
-    [TEMPLATE_NAIVE] = {"naive.cu", template_naive, false},
-    [TEMPLATE_PACKS] = {"packs.cu", template_packs, false},
-    [TEMPLATE_TILED] = {"tiled.cu", template_tiled, true},
-    [TEMPLATE_COARSENED] = {"coarsened.cu", template_coarsened, true},
-    [TEMPLATE_REGISTER] = {"register.cu", template_register, true},
-    [TEMPLATE_SUMS] = {"sums.cu", template_sums, true},
-    [TEMPLATE_WINDOW] = {"window.cu", template_window, true},
+    [TEMPLATE_NAIVE] = {"naive.cu", false},      [TEMPLATE_PACKS] = {"packs.cu", false},
+    [TEMPLATE_TILED] = {"tiled.cu", true},       [TEMPLATE_COARSENED] = {"coarsened.cu", true},
+    [TEMPLATE_REGISTER] = {"register.cu", true}, [TEMPLATE_SUMS] = {"sums.cu", true},
+    [TEMPLATE_WINDOW] = {"window.cu", true},
 };
 
 /* ---- arguments --------------------------------------------------------------------------- */
@@ -115,15 +108,6 @@ static program *describe(job *j, const model *m, const plan *p) {
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-static void comment(text *t, const char *label, const char *lines) {
-    while (*lines != '\0') {
-        const size_t length = strcspn(lines, "\n");
-        text_printf(t, "// %-8s%.*s\n", label, (int)length, lines);
-        label = "";
-        lines += length + (lines[length] == '\n');
-    }
-}
-
 /* The blocks along an axis that no edge concerns; without this all take the slower way. */
 static void write_inner_blocks(text *t, const program_launch *l, int k, const char *extent) {
     text_printf(t, "//     a.inner_first[%d] = %d, a.inner_end[%d] = ", k,
@@ -210,47 +194,20 @@ static void write_header(text *t, const model *m, const plan *p, const program *
                 m->name, "stencilgen " SG_GENERATOR_VERSION);
     text model_text = text_new(t->job), plan_line = text_new(t->job), work = text_new(t->job);
     model_print(m, &model_text);
-    comment(t, "spec", model_text.data);
+    source_comment(t, "spec", model_text.data);
     schedule_print(&p->schedule, m->dims, &plan_line);
-    comment(t, "plan", plan_line.data);
-    comment(t, "target", p->target->arch);
+    source_comment(t, "plan", plan_line.data);
+    source_comment(t, "target", p->target->arch);
     text_number(&work, model_textbook_operations(m), 15);
     text_add(&work, " operations a point by the textbook, ");
     text_number(&work, emitted.additions + emitted.multiplications + emitted.others, 15);
     text_add(&work, " as written here; at least ");
     text_number(&work, program->bytes_per_point, 15);
     text_add(&work, " bytes of device memory a point");
-    comment(t, "work", work.data);
+    source_comment(t, "work", work.data);
     text_add(t, "//\n");
     write_launch_example(t, m, program);
     text_add(t, "\n");
-}
-
-/* Copies a template, each `#include "name"` line replaced by that text. */
-static void lay_in(text *t, const char *template_text, const char *plan_header) {
-    const struct {
-        const char *line, *text;
-    } includes[] = {
-        {"#include \"common.cuh\"", template_common},   {"#include \"plan.h\"", plan_header},
-        {"#include \"grid.cuh\"", template_grid},       {"#include \"point.cuh\"", template_point},
-        {"#include \"staging.cuh\"", template_staging},
-    };
-    while (*template_text != '\0') {
-        const size_t length = strcspn(template_text, "\n") + 1;
-        const char *replacement = NULL;
-        for (size_t i = 0; i < sizeof includes / sizeof includes[0]; i++)
-            if (strlen(includes[i].line) + 1 == length &&
-                memcmp(template_text, includes[i].line, length - 1) == 0)
-                replacement = includes[i].text;
-        assert(replacement != NULL || strncmp(template_text, "#include ", 9) != 0);
-        if (replacement != NULL) {
-            text_add(t, "\n");
-            text_add(t, replacement);
-        } else {
-            text_add_bytes(t, template_text, length);
-        }
-        template_text += length;
-    }
 }
 
 const char *source_plan_header(job *j, const model *m, const plan *p) {
@@ -264,7 +221,7 @@ program *source_make(job *j, const model *m, const plan *p) {
     text header = text_new(j), t = text_new(j);
     source_write_plan(&header, m, p, out);
     write_header(&t, m, p, out);
-    lay_in(&t, templates[p->template_id].text, header.data);
+    source_lay(&t, templates[p->template_id].file, header.data);
     out->source = t.data;
     return out;
 }

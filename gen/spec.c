@@ -1,5 +1,5 @@
-/* Loading of a spec file: reads it, runs it once in the sandbox, and hands back its models.
-   Takes: a path or a text. Makes: models in the job's memory. Needs: Lua 5.4. */
+/* Loading of a spec file: reads it, runs it once in the sandbox, and hands back its subjects.
+   Takes: a path or a text. Makes: subjects in the job's memory. Needs: Lua 5.4. */
 #include "gen/spec.h"
 
 #include <errno.h>
@@ -81,17 +81,17 @@ static const char *read_text(lua_State *L, void *data, size_t *size) {
     return piece;
 }
 
-static void add_model(lua_State *L, spec_load_state *load, int index) {
+static void add_subject(lua_State *L, spec_load_state *load, int index) {
     const spec_value *value = luaL_testudata(L, index, SPEC_SPEC);
     spec *out = load->result;
     if (value == NULL)
         spec_fail_expected(L, "the value that the spec returns", NULL,
                            "a spec such as stencil { ... }", index);
     for (int i = 0; i < out->count; i++)
-        if (strcmp(out->models[i]->name, value->model->name) == 0)
-            job_fail(load->state.job, FAULT_SPEC, load->state.path, value->model->line,
-                     "two specs of this file have the name '%s'", value->model->name);
-    out->models[out->count++] = value->model;
+        if (strcmp(out->subjects[i]->name, value->subject->name) == 0)
+            job_fail(load->state.job, FAULT_SPEC, load->state.path, value->subject->line,
+                     "two specs of this file have the name '%s'", value->subject->name);
+    out->subjects[out->count++] = value->subject;
 }
 
 /* The value on the top of the stack: a spec or a list of specs. */
@@ -110,16 +110,16 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
         count = spec_list(L, -1, "the value that the spec returns", SPEC_MAX_STENCILS);
     if (count == 0)
         spec_fail(L, "the spec returns an empty list");
-    load->result->models = job_array(j, (size_t)count, sizeof(model *));
+    load->result->subjects = job_array(j, (size_t)count, sizeof(subject *));
     if (!lua_istable(L, -1))
-        add_model(L, load, -1);
+        add_subject(L, load, -1);
     for (int i = 1; i <= count && lua_istable(L, -1); i++, lua_pop(L, 1)) {
         lua_rawgeti(L, -1, i);
-        add_model(L, load, -1);
+        add_subject(L, load, -1);
     }
     const spec_constants *constants = load->constants;
     if (constants != NULL && constants->index >= 0 && constants->index < load->result->count)
-        spec_put_constants(L, load->result->models[constants->index], constants);
+        spec_put_constants(L, load->result->subjects[constants->index]->expressions, constants);
 }
 
 /* Runs protected: whatever goes wrong in here comes back to lua_pcall. */

@@ -1,14 +1,14 @@
 /* Specs: the Lua that users write.
-   Takes: the path or the text of a spec file. Makes: checked models. Needs: Lua 5.4.
+   Takes: the path or the text of a spec file. Makes: checked subjects. Needs: Lua 5.4.
    A spec is untrusted: see docs/spec.md for what it may do and the limits it runs under. */
 #ifndef SG_GEN_SPEC_H
 #define SG_GEN_SPEC_H
 
-#include "gen/model.h"
+#include "gen/family.h"
 
 typedef struct spec {
-    model **models; /* in the order the file returns them */
-    int count;      /* at least 1 */
+    subject **subjects; /* in the order the file returns them */
+    int count;          /* at least 1 */
 } spec;
 
 typedef struct spec_assignment {

@@ -114,7 +114,7 @@ void spec_put_constants(lua_State *L, model *m, const spec_constants *c) {
         copies[i] = copy_node(L, m, c, expr_get(from, i), copies);
     expr_id outputs[MAX_FIELDS];
     for (int i = 0; i < m->output_count; i++)
-        outputs[i] = copies[m->outputs[i].value];
+        outputs[i] = m->outputs[i].value == EXPR_NONE ? EXPR_NONE : copies[m->outputs[i].value];
     if (s->pool->limit != NULL)
         spec_fail(L, "%s", s->pool->limit);
     reset(m, c);

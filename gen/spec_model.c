@@ -78,7 +78,7 @@ void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
     for (int i = 0; i < count; i++)
         copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies) : EXPR_NONE;
     for (int i = 0; i < m->output_count; i++)
-        m->outputs[i].value = copies[outputs[i]];
+        m->outputs[i].value = outputs[i] == EXPR_NONE ? EXPR_NONE : copies[outputs[i]];
     /* The pool grew by doubling and left its smaller selves in the job, whose blocks double too. */
     spec_charge_memory(L, 4 * (size_t)m->pool->capacity * (sizeof(expr_node) + sizeof(expr_id)) +
                               (size_t)m->pool->count * sizeof(expr_count));

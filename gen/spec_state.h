@@ -6,7 +6,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "gen/model.h"
+#include "gen/pattern.h"
 #include "gen/spec.h"
 
 enum {
@@ -29,6 +29,7 @@ enum {
 
 /* The update function that is running. */
 typedef struct spec_update {
+    const char *name; /* for messages: "an update function", "the function op" */
     model *model;
     int dims;       /* 0 until a shape, the key or the first tap says it */
     int least_dims; /* of the weight tables applied */
@@ -50,6 +51,7 @@ typedef struct spec_state {
     const char *names[SPEC_MAX_NAMES]; /* of parameters, by the pool's index */
     int name_count;
     int model_count;
+    int mark;            /* nodes of the pool before the spec under construction */
     int serial;          /* counts updates */
     text digits;         /* of the number made into text last; its memory is used again */
     spec_update *update; /* NULL outside of update functions */
@@ -168,6 +170,7 @@ extern const spec_key spec_field_keys[];
 #define SPEC_FIELD "field"
 void spec_open_fields(lua_State *);
 int spec_apply(lua_State *);
+void spec_push_parameters(lua_State *); /* what p.name is read from */
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
 
@@ -181,13 +184,38 @@ extern const spec_key spec_schedule_keys[];
 /* spec_stencil.c */
 #define SPEC_SPEC "spec"
 typedef struct spec_value {
-    model *model;
+    subject *subject;
 } spec_value;
+
 int spec_stencil(lua_State *);
-bool spec_overflows(dtype, double value);
-void spec_check_range(lua_State *, dtype, const char *what, double value);
-dtype spec_dtype(lua_State *, int count);
 extern const spec_key spec_stencil_keys[];
+
+/* spec_begin.c */
+/* What every family's function begins and ends with. spec_begin: the table that is its only
+   argument, whose keys are checked; an empty model with name and dtype (one of the first
+   `dtypes`; DTYPE_FLOAT without the key), line and file. spec_end pushes the value that stands for
+   the subject. */
+model *spec_begin(lua_State *, const char *function, const spec_key *keys, int dtypes);
+int spec_end(lua_State *, int family, model *expressions, void *family_model);
+bool spec_overflows(dtype, double value);
+void spec_check_range(lua_State *, dtype, const char *what, double value); /* also: whole */
+
+/* spec_pattern.c: what the families beside stencils share (gen/pattern.h) */
+/* Names the operands of the model's functions to come. */
+void spec_operands(lua_State *, model *, const char *const *names, int count);
+/* Calls the function at the key with the first `operands` of them and a table of parameters; its
+   result is the model's next output. False where the key is absent. `truth`: it gives a condition,
+   else a number. */
+bool spec_read_function(lua_State *, int table, const char *key, model *, int operands, bool truth);
+/* The key's number or param "name" as the model's next output, a function without operands;
+   `fallback` where it is absent. */
+void spec_read_value(lua_State *, int table, const char *key, model *, double fallback);
+/* An output that is no function: it holds the place of one that is not given. */
+void spec_no_function(lua_State *, model *);
+/* Finishes the functions' model; afterwards outputs that are no functions are EXPR_NONE. */
+void spec_finish_functions(lua_State *, model *);
+/* The keys algorithm, format (where the words have formats) and schedule. */
+void spec_read_pattern(lua_State *, int table, const pattern_words *, pattern_schedule *out);
 
 /* spec_model.c: the finished model */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);

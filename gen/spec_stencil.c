@@ -2,7 +2,6 @@
    Takes: the table that a spec passes. Makes: a model, and a value that stands for it. */
 #include "gen/spec_state.h"
 
-#include <math.h>
 #include <string.h>
 
 const spec_key spec_stencil_keys[] = {
@@ -19,44 +18,15 @@ const spec_key spec_stencil_keys[] = {
     {NULL, NULL},
 };
 
-typedef struct stencil_build {
+typedef struct stencil_reading {
     model *model;
     const spec_shape *shape; /* NULL without the key */
     bool named;              /* fields are */
     expr_id outputs[MAX_FIELDS];
-} stencil_build;
+} stencil_reading;
 
-bool spec_overflows(dtype type, double value) {
-    if (type == DTYPE_FLOAT)
-        return (float)value - (float)value != 0;
-    return !(value >= dtype_words[type].least && value <= dtype_words[type].largest);
-}
-
-void spec_check_range(lua_State *L, dtype type, const char *what, double value) {
-    if (spec_overflows(type, value))
-        spec_fail(L, "%s %s overflows %s", what, spec_number_text(spec_of(L)->job, value),
-                  dtype_words[type].name);
-    if (type >= DTYPE_REALS && value != floor(value))
-        spec_fail(L, "%s %s is not whole, as %s is", what, spec_number_text(spec_of(L)->job, value),
-                  dtype_words[type].name);
-}
-
-/* The key on the top of the stack: one of the first `count` dtypes. */
-dtype spec_dtype(lua_State *L, int count) {
-    const char *words[DTYPE_COUNT];
-    for (int i = 0; i < count; i++)
-        words[i] = dtype_words[i].name;
-    return (dtype)spec_word(L, -1, "dtype", words, count);
-}
-
-static void read_head(lua_State *L, stencil_build *b) {
+static void read_head(lua_State *L, stencil_reading *b) {
     model *m = b->model;
-    spec_get(L, 1, "name");
-    const char *name = spec_name(L, -1, "name");
-    m->name = job_copy(spec_of(L)->job, name, strlen(name));
-    if (spec_get(L, 1, "dtype")) {
-        m->dtype = spec_dtype(L, DTYPE_REALS);
-    }
     if (spec_get(L, 1, "dims"))
         m->dims = spec_whole(L, -1, "dims", NULL, 1, AXES);
     if (spec_get(L, 1, "shape")) {
@@ -67,7 +37,7 @@ static void read_head(lua_State *L, stencil_build *b) {
             spec_fail(L, "dims is %d, but the shape has %d", m->dims, b->shape->dims);
         m->dims = b->shape->dims;
     }
-    lua_pop(L, 4);
+    lua_pop(L, 2);
 }
 
 static void widen(int low[AXES], int high[AXES], const spec_shape *shape) {
@@ -90,7 +60,7 @@ static expr_id get_coefficient(lua_State *L, int i) {
 }
 
 /* The coefficients on the top of the stack, a flat list, in the shape's order. */
-static void read_list(lua_State *L, stencil_build *b, expr_id *values) {
+static void read_list(lua_State *L, stencil_reading *b, expr_id *values) {
     if (b->shape == NULL)
         spec_fail(L, "a list of coefficients needs a shape");
     const int count = spec_list(L, -1, "coefficients", SPEC_MAX_POINTS);
@@ -102,7 +72,7 @@ static void read_list(lua_State *L, stencil_build *b, expr_id *values) {
 }
 
 /* The same for a weight table, whose offsets make the shape where there is none. */
-static void read_weights(lua_State *L, stencil_build *b, const spec_weights *w, expr_id *values) {
+static void read_weights(lua_State *L, stencil_reading *b, const spec_weights *w, expr_id *values) {
     model *m = b->model;
     spec_check_owner(L, w->owner, "a weight table");
     if (m->dims == 0)
@@ -146,7 +116,7 @@ static expr_id weighted_sum(lua_State *L, const spec_shape *shape, const expr_id
 }
 
 /* The value of the key `coefficients` is on the top of the stack. */
-static void build_linear(lua_State *L, stencil_build *b) {
+static void build_linear(lua_State *L, stencil_reading *b) {
     model *m = b->model;
     if (m->array_count != 1 || m->output_count != 1)
         spec_fail(L, "coefficients need one field that is read and one that is written, without "
@@ -169,11 +139,11 @@ static void build_linear(lua_State *L, stencil_build *b) {
 }
 
 /* The value of the key `update` is on the top of the stack. */
-static void build_update(lua_State *L, stencil_build *b) {
+static void build_update(lua_State *L, stencil_reading *b) {
     model *m = b->model;
     if (lua_type(L, -1) != LUA_TFUNCTION)
         spec_fail_expected(L, "update", NULL, "a function", -1);
-    spec_update u = {.model = m, .dims = m->dims};
+    spec_update u = {.name = "an update function", .model = m, .dims = m->dims};
     spec_run_update(L, lua_gettop(L), b->named, &u, b->outputs);
     m->dims = u.dims != 0 ? u.dims : u.least_dims;
     if (m->dims == 0)
@@ -190,7 +160,7 @@ static void build_update(lua_State *L, stencil_build *b) {
         }
 }
 
-static void build_outputs(lua_State *L, stencil_build *b) {
+static void build_outputs(lua_State *L, stencil_reading *b) {
     const bool update = spec_get(L, 1, "update");
     const bool coefficients = spec_get(L, 1, "coefficients");
     if (update && coefficients)
@@ -213,22 +183,8 @@ static void build_outputs(lua_State *L, stencil_build *b) {
 }
 
 int spec_stencil(lua_State *L) {
-    spec_state *s = spec_of(L);
-    if (s->update != NULL)
-        spec_fail(L, "stencil cannot be called inside an update function");
-    spec_check_count(L, "stencil", 1);
-    if (!lua_istable(L, 1))
-        spec_fail_expected(L, "stencil", NULL, "a table: stencil { name = ... }", 1);
-    if (s->model_count == SPEC_MAX_STENCILS)
-        spec_fail(L, "the file makes more than %d specs", SPEC_MAX_STENCILS);
-    spec_check_keys(L, 1, "stencil", spec_stencil_keys);
-    model *m = job_alloc(s->job, sizeof *m);
-    s->model_count++;
-    spec_charge_memory(L, sizeof *m);
-    m->file = s->path;
-    m->line = spec_current_line(L);
-    const int mark = s->pool->count;
-    stencil_build b = {.model = m};
+    model *m = spec_begin(L, "stencil", spec_stencil_keys, DTYPE_REALS);
+    stencil_reading b = {.model = m};
     read_head(L, &b);
     b.named = spec_read_fields(L, 1, m);
     m->declared = spec_read_parameters(L, 1, m);
@@ -236,9 +192,5 @@ int spec_stencil(lua_State *L) {
     spec_read_boundary(L, 1, m);
     spec_read_schedule(L, 1, m);
     spec_finish_model(L, m, b.outputs);
-    expr_pool_truncate(s->pool, mark);
-    spec_value *value = lua_newuserdatauv(L, sizeof *value, 0);
-    value->model = m;
-    luaL_setmetatable(L, SPEC_SPEC);
-    return 1;
+    return spec_end(L, FAMILY_STENCIL, m, m);
 }

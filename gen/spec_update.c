@@ -165,6 +165,10 @@ void spec_open_fields(lua_State *L) {
     spec_make_type(L, SPEC_FIELD, metamethods);
 }
 
+void spec_push_parameters(lua_State *L) {
+    push_indexed(L, index_parameters);
+}
+
 static void push_arguments(lua_State *L, const model *m, bool named) {
     if (!named)
         push_field(L, 0, false);
@@ -174,7 +178,7 @@ static void push_arguments(lua_State *L, const model *m, bool named) {
         push_field(L, i, false);
         lua_setfield(L, -2, m->fields[i].name);
     }
-    push_indexed(L, index_parameters);
+    spec_push_parameters(L);
 }
 
 static expr_id get_output(lua_State *L, const char *where, const char *name) {

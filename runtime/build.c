@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/plan.h"
-#include "gen/source.h"
 #include "gen/spec.h"
 #include "runtime/kernels.h"
 #include "runtime/launch.h"
@@ -67,17 +65,18 @@ static const target *find_target(job *j, const build_request *r) {
     job_fail(j, FAULT_USAGE, NULL, 0, "unknown architecture '%s'; known are %s", arch, known.data);
 }
 
-static void find_size(job *j, build_request *r, const model *m) {
+static void find_size(job *j, build_request *r, const subject *m) {
     const bool gpu = r->context->device == NULL || gpu_arch(r->context) != NULL;
-    plan_default_size(m->dims, gpu, r->size);
+    const int dims = m->family->dims(m);
+    plan_default_size(dims, gpu, r->size);
     for (int axis = 0; axis < AXES; axis++) {
         const int64_t size = r->options.size[axis];
         if (size < 0)
             context_refuse(j, "size %lld along %c is negative", (long long)size, axis_names[axis]);
-        if (axis >= m->dims && size > 1)
+        if (axis >= dims && size > 1)
             context_refuse(j, "size %lld along %c, but '%s' has %d dimension%s", (long long)size,
-                           axis_names[axis], m->name, m->dims, m->dims == 1 ? "" : "s");
-        if (axis >= m->dims)
+                           axis_names[axis], m->name, dims, dims == 1 ? "" : "s");
+        if (axis >= dims)
             r->size[axis] = 1;
         else if (size > 0)
             r->size[axis] = size;
@@ -110,53 +109,42 @@ void build_read(job *j, build_request *r) {
     if (r->options.index < 0 || r->options.index >= s->count)
         context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
                        s->count == 1 ? "" : "s", r->options.index);
-    const model *m = s->models[r->options.index];
-    schedule *wanted = job_alloc(j, sizeof *wanted);
-    *wanted = m->schedule;
-    if (r->options.schedule != NULL)
-        schedule_parse(j, r->options.schedule, "schedule", wanted);
-    r->model = m;
-    r->wanted = wanted;
+    r->subject = s->subjects[r->options.index];
     r->target = find_target(j, r);
-    find_size(j, r, m);
+    find_size(j, r, r->subject);
 }
 
 /* ---- the kernel's facts and texts ---------------------------------------------------------- */
 
-static void write_texts(job *j, sg_kernel *k, const model *m, const plan *p) {
-    text shape = text_new(j), boundary = text_new(j), printed = text_new(j), line = text_new(j);
-    model_describe(m, &shape);
-    model_describe_boundary(m, &boundary);
-    model_print(m, &printed);
-    schedule_print(&p->schedule, m->dims, &line);
-    k->texts[SG_TEXT_NAME] = m->name;
-    k->texts[SG_TEXT_SHAPE] = shape.data;
-    k->texts[SG_TEXT_MODEL] = printed.data;
-    k->texts[SG_TEXT_PLAN] = line.data;
-    k->texts[SG_TEXT_REASON] = p->reason;
+static void write_texts(sg_kernel *k, const family_build *b) {
+    const subject *s = k->subject;
+    k->texts[SG_TEXT_NAME] = s->name;
+    k->texts[SG_TEXT_SHAPE] = b->shape;
+    k->texts[SG_TEXT_MODEL] = b->model;
+    k->texts[SG_TEXT_PLAN] = b->plan;
+    k->texts[SG_TEXT_REASON] = b->reason;
     k->texts[SG_TEXT_SOURCE] = k->program->source;
-    k->texts[SG_TEXT_DTYPE] = dtype_words[m->dtype].name;
-    k->texts[SG_TEXT_BOUNDARY] = boundary.data;
+    k->texts[SG_TEXT_DTYPE] = dtype_words[s->dtype].name;
+    k->texts[SG_TEXT_BOUNDARY] = b->boundary;
     k->texts[SG_TEXT_ARCH] = k->program->target;
-    k->texts[SG_TEXT_FAMILY] = "stencil";
+    k->texts[SG_TEXT_FAMILY] = s->family->name;
 }
 
-static void write_info(sg_kernel *k, const build_request *r, const plan *p) {
-    const model *m = r->model;
-    const expr_count emitted = p->facts->emitted;
+static void write_info(sg_kernel *k, const build_request *r, const family_build *b) {
+    const program_launch *l = &k->program->launches[0];
     k->info = (sg_kernel_info){
         .struct_size = sizeof k->info,
-        .dims = m->dims,
-        .points = m->points,
-        .radius = m->radius,
+        .dims = k->program->dims,
+        .points = b->points,
+        .radius = b->radius,
         .element_size = k->program->element_bytes,
         .arrays = k->program->array_count,
         .parameters = k->program->parameter_count,
-        .textbook_operations = model_textbook_operations(m),
-        .emitted_operations = emitted.multiplications + emitted.additions + emitted.others,
+        .textbook_operations = b->textbook_operations,
+        .emitted_operations = b->emitted_operations,
         .bytes_per_point = k->program->bytes_per_point,
-        .threads = p->block[0] * p->block[1] * p->block[2],
-        .shared_bytes = p->shared_bytes,
+        .threads = l->block[0] * l->block[1] * l->block[2],
+        .shared_bytes = l->shared_bytes,
         .registers = -1,
         .local_bytes = -1,
         .blocks_resident = -1,
@@ -166,17 +154,18 @@ static void write_info(sg_kernel *k, const build_request *r, const plan *p) {
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }
 
-static sg_kernel *make_kernel(job *j, const build_request *r, const plan *p, const program *made) {
+static sg_kernel *make_kernel(job *j, const build_request *r, const family_build *b) {
+    const program *made = b->program;
     assert(made->array_count <= LAUNCH_ARRAYS && made->parameter_count <= LAUNCH_PARAMETERS &&
            made->arguments_bytes <= LAUNCH_BYTES);
     sg_kernel *k = job_alloc(j, sizeof *k);
     k->context = r->context;
     k->job = j;
     k->program = made;
-    k->model = r->model;
+    k->subject = r->subject;
     k->unlaunchable = "only its source was asked for";
-    write_texts(j, k, r->model, p);
-    write_info(k, r, p);
+    write_texts(k, b);
+    write_info(k, r, b);
     return k;
 }
 
@@ -209,9 +198,9 @@ static void build(job *j, void *argument) {
     building *b = argument;
     build_request *r = &b->request;
     build_read(j, r);
-    const plan *p = plan_make(j, r->model, r->wanted, r->target, r->size);
-    const program *made = source_make(j, r->model, p);
-    b->kernel = make_kernel(j, r, p, made);
+    family_request wanted = {.schedule = r->options.schedule, .target = r->target};
+    memcpy(wanted.size, r->size, sizeof wanted.size);
+    b->kernel = make_kernel(j, r, r->subject->family->build(j, r->subject, &wanted));
     if (b->wanted != NULL)
         b->kernel->request = kernels_copy_request(j, b->wanted);
     if (!r->options.source_only)

@@ -1,13 +1,12 @@
 /* What building and explaining share: from a caller's options to what the planner is asked.
-   Takes: a path or a text, options. Makes: a model, constraints, a target and a size, all in the
-   job. The types of gen/ are opaque here. */
+   Takes: a path or a text, options. Makes: a subject, a target and a size, all in the job. The
+   types of gen/ are opaque here. */
 #ifndef SG_RUNTIME_BUILD_H
 #define SG_RUNTIME_BUILD_H
 
 #include "runtime/context.h"
 
-struct model;
-struct schedule;
+struct subject;
 struct target;
 
 typedef struct build_request {
@@ -15,8 +14,7 @@ typedef struct build_request {
     const char *path;
     const sg_build_options *given; /* as the caller passed them; may be NULL */
     sg_build_options options;      /* complete */
-    const struct model *model;
-    const struct schedule *wanted; /* the spec's constraints and then the caller's */
+    const struct subject *subject;
     const struct target *target;
     int64_t size[3];
 } build_request;

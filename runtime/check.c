@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gen/family.h"
 #include "gen/reference.h"
 #include "runtime/guard.h"
 #include "runtime/random.h"
@@ -312,7 +313,7 @@ static void run_check(job *j, void *argument) {
     check *c = argument;
     sg_check_options options;
     context_read(j, &options, sizeof options, c->given, "sg_check_options");
-    if (c->kernel->model == NULL)
+    if (c->kernel->subject == NULL)
         context_refuse(j, "'%s' was loaded from a file, so there is no spec to check it against",
                        c->kernel->program->name);
     context_expect(j, c->out, "sg_check_result"); /* before the work */
@@ -335,9 +336,10 @@ static void run_check(job *j, void *argument) {
     judgement *g = &c->judgement;
     g->guarded = &c->guarded;
     g->seed = random_stream(c->result.seed, UINT64_MAX);
-    g->reference = reference_new(j, c->kernel->model, parameters);
-    connect(g, c->kernel->model);
-    choose_cells(g, c->kernel->model, most);
+    const model *m = c->kernel->subject->model;
+    g->reference = reference_new(j, m, parameters);
+    connect(g, m);
+    choose_cells(g, m, most);
     open_tallies(j, g);
     const int64_t rows = size[1] * size[2];
     workers_run(c->guarded.workers, rows * g->segments, judge_segment, g);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/plan.h"
-#include "gen/source.h"
+#include "gen/family.h"
 #include "runtime/build.h"
 
 typedef struct explaining {
@@ -33,7 +32,7 @@ typedef struct attempt {
 static void make_plan(job *j, void *argument) {
     attempt *a = argument;
     const build_request *r = a->request;
-    a->plan = plan_make(j, r->model, &a->wanted, r->target, r->size);
+    a->plan = plan_make(j, r->subject->model, &a->wanted, r->target, r->size);
 }
 
 static void end_attempt(void *argument) {
@@ -44,10 +43,11 @@ static void end_attempt(void *argument) {
 
 /* Plans in a job of its own, so that a refusal is an answer. The attempt lives in `j`; it is ended
    with end_attempt after its results have been copied. */
-static attempt *try_plan(job *j, const build_request *r, method wanted) {
+static attempt *try_plan(job *j, const build_request *r, const schedule *constraints,
+                         method wanted) {
     attempt *a = job_alloc(j, sizeof *a);
     a->request = r;
-    a->wanted = *r->wanted;
+    a->wanted = *constraints;
     a->wanted.method = wanted;
     job_defer(j, end_attempt, a);
     const fault f = job_run(job_allocator(j), make_plan, a, &a->job);
@@ -113,24 +113,27 @@ static void write_plan(job *j, const model *m, const plan *p, sg_method_row *row
     row->bound = keep(j, e->bound);
 }
 
-static void write_row(job *j, const build_request *r, method method, sg_method_row *row) {
-    attempt *a = try_plan(j, r, method);
+static void write_row(job *j, const build_request *r, const schedule *wanted, method method,
+                      sg_method_row *row) {
+    const model *model = r->subject->model;
+    attempt *a = try_plan(j, r, wanted, method);
     row->method = method_words[method].name;
     row->bound = "";
-    write_textbook(r->model, method, row);
+    write_textbook(model, method, row);
     if (a->plan != NULL)
-        write_plan(j, r->model, a->plan, row);
+        write_plan(j, model, a->plan, row);
     else
         row->refusal = keep(j, job_error_text(a->job));
     done_with(j, a);
 }
 
 static void write_rows(job *j, const build_request *r, sg_explanation *e) {
+    const schedule *wanted = stencil_wanted(j, r->subject, r->options.schedule);
     sg_method_row *rows = job_array(j, METHOD_COUNT, sizeof *rows);
     for (int m = 0; m < METHOD_COUNT; m++)
         if (m != METHOD_AUTO)
-            write_row(j, r, (method)m, &rows[e->row_count++]);
-    attempt *a = try_plan(j, r, r->wanted->method);
+            write_row(j, r, wanted, (method)m, &rows[e->row_count++]);
+    attempt *a = try_plan(j, r, wanted, wanted->method);
     e->reason = keep(j, a->plan != NULL ? a->plan->reason : job_error_text(a->job));
     for (int i = 0; i < e->row_count && a->plan != NULL; i++)
         rows[i].chosen = strcmp(rows[i].method, method_words[a->plan->schedule.method].name) == 0;
@@ -142,7 +145,7 @@ static void explain(job *j, void *argument) {
     explaining *x = argument;
     build_request *r = &x->request;
     build_read(j, r);
-    const model *m = r->model;
+    const model *m = r->subject->model;
     const expr_count emitted = plan_facts_new(j, m)->emitted;
     text shape = text_new(j), boundary = text_new(j);
     model_describe(m, &shape);

@@ -1,12 +1,12 @@
 /* Kernels inside. Takes: what a build made. Makes: what sg_kernel points to.
    A kernel does not change once built, but for the binaries that sg_kernel_binary keeps, which
-   have a lock of their own. The model is opaque here: only build.c and check.c see into it. */
+   have a lock of their own. The subject is opaque here: only build.c and check.c see into it. */
 #ifndef SG_RUNTIME_KERNEL_H
 #define SG_RUNTIME_KERNEL_H
 
 #include "runtime/context.h"
 
-struct model;
+struct subject;
 
 typedef struct kernel_binary {
     job *job; /* holds the binary; NULL until it is first asked for */
@@ -15,12 +15,12 @@ typedef struct kernel_binary {
 
 struct sg_kernel {
     sg_context *context;
-    job *job; /* holds the kernel itself, its program, model and texts */
+    job *job; /* holds the kernel itself, its program, subject and texts */
     const program *program;
-    const struct model *model; /* NULL where it was loaded from a file */
-    loaded *loaded;            /* NULL where only its source was asked for */
-    module *module;            /* of loaded; NULL where it cannot be launched */
-    const char *unlaunchable;  /* and why, as the end of a sentence; else NULL */
+    const struct subject *subject; /* NULL where it was loaded from a file */
+    loaded *loaded;                /* NULL where only its source was asked for */
+    module *module;                /* of loaded; NULL where it cannot be launched */
+    const char *unlaunchable;      /* and why, as the end of a sentence; else NULL */
     sg_kernel_info info;
     const char *texts[SG_TEXT_FAMILY + 1];
     pthread_mutex_t lock;

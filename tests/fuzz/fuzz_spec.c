@@ -149,7 +149,7 @@ static void evaluate(job *j, void *argument) {
 static void check_models(const spec *s) {
     DEMAND(s->count >= 1);
     for (int i = 0; i < s->count && i < MOST_MODELS; i++) {
-        const model *m = s->models[i];
+        const model *m = s->subjects[i]->expressions;
         input in = {.model = m};
         job *j;
         if (m->textbook_multiplications + m->textbook_additions > MOST_OPERATIONS)
@@ -165,7 +165,7 @@ static void check_models(const spec *s) {
 /* The last spec once more, with a number for its first parameter, which is then gone. */
 static void check_constant(const input *before) {
     const int index = before->loaded->count - 1;
-    const model *m = before->loaded->models[index];
+    const model *m = before->loaded->subjects[index]->expressions;
     if (m->parameter_count == 0)
         return;
     const spec_assignment half = {m->parameters[0].name, 0.5};
@@ -174,7 +174,7 @@ static void check_constant(const input *before) {
     job *j;
     const fault failed = job_run(&allocator_libc, load, &in, &j);
     if (failed == FAULT_NONE) {
-        const model *made = in.loaded->models[index];
+        const model *made = in.loaded->subjects[index]->expressions;
         DEMAND(in.loaded->count == index + 1 && strcmp(made->name, m->name) == 0);
         DEMAND(made->parameter_count < m->parameter_count);
         for (int i = 0; i < made->parameter_count; i++)

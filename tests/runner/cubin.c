@@ -58,7 +58,7 @@ static void compile_case(job *j, void *argument) {
         refusals[i] = t.refusals[i];
     refusals[t.refusal_count++] = less_shared;
     t.refusals = refusals;
-    subject s;
+    test_subject s;
     if (!subject_build(j, c->options, c->context, &t, 1, true, c->report, &s))
         return;
     sg_binary b = {.struct_size = sizeof b};

@@ -16,7 +16,7 @@ typedef struct range {
 } range;
 
 typedef struct sparse {
-    const subject *subject;
+    const test_subject *subject;
     const place *place;
     uint64_t seed;
     size_t element;
@@ -141,7 +141,7 @@ static void check_outside(job *j, sparse *s, int array, int64_t cell, int64_t co
 }
 
 static void judge_row(job *j, sparse *s, int64_t y, int64_t z) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     const place *p = s->place;
     const int count = (int)(p->end[0] - p->begin[0]), outputs = k->model->output_count;
     double *values = job_array(j, (size_t)(count * outputs), sizeof *values);
@@ -171,7 +171,7 @@ static void judge_row(job *j, sparse *s, int64_t y, int64_t z) {
 }
 
 static void open_sparse(job *j, sparse *s) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     for (int i = 0; i < k->array_count; i++) {
         s->host[i] = map(j, s);
         if (s->mapped) {
@@ -186,7 +186,7 @@ static void open_sparse(job *j, sparse *s) {
 }
 
 static void launch(job *j, sparse *s) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     sg_grid grids[SUBJECT_ARRAYS];
     for (int i = 0; i < k->array_count; i++) {
         grids[i] = (sg_grid){.data = s->device[i]};
@@ -225,7 +225,7 @@ static const char *why_not(job *j, sparse *s, bool allowed) {
     return NULL;
 }
 
-const char *huge_run(job *j, const subject *k, const place *p, uint64_t seed, bool allowed,
+const char *huge_run(job *j, const test_subject *k, const place *p, uint64_t seed, bool allowed,
                      const char **skipped) {
     sparse s = {.subject = k,
                 .place = p,

@@ -7,7 +7,7 @@
 
 /* On the cpu device the arrays are address space alone, without memory behind it. On a GPU they are
    allocated whole where `allowed`; else, or where they do not fit, *skipped says why. */
-const char *huge_run(job *, const subject *, const place *, uint64_t seed, bool allowed,
+const char *huge_run(job *, const test_subject *, const place *, uint64_t seed, bool allowed,
                      const char **skipped);
 
 #endif

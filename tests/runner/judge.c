@@ -19,7 +19,7 @@ bool value_is_right(dtype type, double actual, double expected, double bound) {
 
 typedef struct judging {
     scene *scene;
-    const subject *subject;
+    const test_subject *subject;
     reference_array arrays[2 * MAX_FIELDS];
     double *values, *bounds;
     bool *kept;
@@ -75,7 +75,7 @@ static void say_wrong(scene *s, int which, int64_t index, double actual, double 
 /* One output's cells x0 … in a row of the box: a right value becomes what is expected. */
 static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
     scene *s = g->scene;
-    const subject *k = g->subject;
+    const test_subject *k = g->subject;
     const int role = k->written[output], reads = k->arrays[role].reads;
     const int which = s->at[role];
     const image *m = &s->images[which];
@@ -106,7 +106,7 @@ static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
 }
 
 static void open_judging(job *j, scene *s, judging *g) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     const int64_t count = s->place.size[0];
     *g = (judging){.scene = s, .subject = k};
     for (int i = 0; i < k->model->array_count; i++) {

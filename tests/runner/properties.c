@@ -17,12 +17,12 @@ typedef struct data {
     double *bound[SUBJECT_ARRAYS]; /* of written arrays, by the reference */
 } data;
 
-static void need(job *j, const subject *s, sg_status status) {
+static void need(job *j, const test_subject *s, sg_status status) {
     if (status != SG_OK)
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s", sg_error(s->context));
 }
 
-static void to_dtype(const subject *s, const double *from, int64_t cells, void *to) {
+static void to_dtype(const test_subject *s, const double *from, int64_t cells, void *to) {
     for (int64_t i = 0; i < cells; i++)
         if (s->info.element_size == sizeof(float))
             ((float *)to)[i] = (float)from[i];
@@ -30,7 +30,7 @@ static void to_dtype(const subject *s, const double *from, int64_t cells, void *
             ((double *)to)[i] = from[i];
 }
 
-static void judge_rows(job *j, const subject *s, data *d, void *const *raw) {
+static void judge_rows(job *j, const test_subject *s, data *d, void *const *raw) {
     const int n = (int)d->size[0], outputs = s->model->output_count;
     const size_t count = (size_t)(n * outputs);
     double *values = job_array(j, count, sizeof *values);
@@ -51,7 +51,7 @@ static void judge_rows(job *j, const subject *s, data *d, void *const *raw) {
 }
 
 /* One launch on the whole grid: what is read is given, what is written and its bounds are made. */
-static void apply(job *j, const subject *s, data *d) {
+static void apply(job *j, const test_subject *s, data *d) {
     const size_t bytes = (size_t)d->cells * s->info.element_size;
     void *raw[SUBJECT_ARRAYS];
     sg_grid grids[SUBJECT_ARRAYS];
@@ -83,7 +83,7 @@ static void apply(job *j, const subject *s, data *d) {
 }
 
 /* Multiples of 1/256 in [-1, 1), so that small sums of them are exact. */
-static data random_data(job *j, const subject *s, const place *p, uint64_t seed) {
+static data random_data(job *j, const test_subject *s, const place *p, uint64_t seed) {
     data d = {.cells = p->size[0] * p->size[1] * p->size[2]};
     memcpy(d.size, p->size, sizeof d.size);
     for (int i = 0; i < s->array_count; i++) {
@@ -110,7 +110,7 @@ static const char *say(job *j, const data *d, const char *array, int64_t cell, d
 /* ---- the properties: each returns what is wrong, or NULL
  * --------------------------------------------- */
 
-static const char *linearity(job *j, const subject *s, const place *p, uint64_t seed) {
+static const char *linearity(job *j, const test_subject *s, const place *p, uint64_t seed) {
     data u = random_data(j, s, p, seed), v = random_data(j, s, p, seed + 1);
     data w = random_data(j, s, p, seed);
     const int read = s->reads[0], written = s->written[0];
@@ -129,7 +129,7 @@ static const char *linearity(job *j, const subject *s, const place *p, uint64_t 
     return NULL;
 }
 
-static const char *shift(job *j, const subject *s, const place *p, uint64_t seed) {
+static const char *shift(job *j, const test_subject *s, const place *p, uint64_t seed) {
     static const int64_t by[AXES] = {5, 3, 7};
     data u = random_data(j, s, p, seed), v = random_data(j, s, p, seed);
     const int read = s->reads[0], written = s->written[0];
@@ -156,7 +156,7 @@ static const char *shift(job *j, const subject *s, const place *p, uint64_t seed
     return NULL;
 }
 
-static const char *constant(job *j, const subject *s, const place *p, uint64_t seed) {
+static const char *constant(job *j, const test_subject *s, const place *p, uint64_t seed) {
     data u = random_data(j, s, p, seed);
     const int read = s->reads[0], written = s->written[0];
     for (int64_t c = 0; c < u.cells; c++)
@@ -182,7 +182,7 @@ static const char *const methods[] = {"naive",     "naive vec=2", "tiled",
                                       "coarsened", "register",    "auto"};
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
-static void compare(job *j, const property_run *r, const subject *s, const data *first,
+static void compare(job *j, const property_run *r, const test_subject *s, const data *first,
                     const data *now, const char *name, text *exact, text *near) {
     bool same = true;
     for (int o = 0; o < s->model->output_count; o++) {
@@ -210,7 +210,7 @@ static void agreement(job *j, const property_run *r) {
         t.name = job_print(j, "%s: %s", r->test->name, methods[i]);
         t.refusals = (const char **)sums;
         t.refusal_count = 1;
-        subject s;
+        test_subject s;
         if (!subject_build(j, r->options, r->context, &t, 1, false, r->report, &s))
             continue;
         data d = random_data(j, &s, t.places, r->options->data_seed);
@@ -232,7 +232,7 @@ static void agreement(job *j, const property_run *r) {
 
 static const struct {
     const char *name;
-    const char *(*check)(job *, const subject *, const place *, uint64_t seed);
+    const char *(*check)(job *, const test_subject *, const place *, uint64_t seed);
 } checks[] = {{"linearity", linearity}, {"shift", shift}, {"constant", constant}};
 
 static void check_case(job *j, void *argument) {
@@ -241,7 +241,7 @@ static void check_case(job *j, void *argument) {
         agreement(j, r);
         return;
     }
-    subject s;
+    test_subject s;
     if (!subject_build(j, r->options, r->context, r->test, 1, false, r->report, &s))
         return;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {

@@ -15,7 +15,7 @@ typedef struct running {
 
 typedef struct run_one {
     const running *r;
-    const subject *subject;
+    const test_subject *subject;
     int index; /* of the place */
     const char *name;
 } run_one;
@@ -27,7 +27,7 @@ static uint64_t hash_name(const char *name) {
     return h;
 }
 
-static place find_place(job *j, const subject *s, int index) {
+static place find_place(job *j, const test_subject *s, int index) {
     const test_case *t = s->test;
     if (t->matrix == NULL)
         return t->places[index];
@@ -65,7 +65,7 @@ static void run_place(job *j, void *argument) {
     scene_close(&s);
 }
 
-static void run_places(job *j, const running *r, const subject *s) {
+static void run_places(job *j, const running *r, const test_subject *s) {
     for (int i = 0; i < s->test->place_count; i++) {
         run_one one = {r, s, i, case_place_name(j, s->test, i)};
         job *own;
@@ -84,7 +84,7 @@ typedef struct build_one {
 static void run_case(job *j, void *argument) {
     const build_one *b = argument;
     const running *r = b->r;
-    subject s;
+    test_subject s;
     const uint64_t seed = random_stream(r->options->data_seed, hash_name(b->test->name));
     if (!subject_build(j, r->options, r->context, b->test, seed, false, r->report, &s))
         return;

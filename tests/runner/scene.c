@@ -81,7 +81,7 @@ static void need(job *j, const scene *s, sg_status status) {
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s", sg_error(s->subject->context));
 }
 
-void scene_open(job *j, const subject *k, const place *p, uint64_t seed, scene *s) {
+void scene_open(job *j, const test_subject *k, const place *p, uint64_t seed, scene *s) {
     *s = (scene){.subject = k, .place = *p, .element = k->info.element_size, .wrong = text_new(j)};
     job_defer(j, scene_close, s);
     for (int i = 0; i < k->array_count; i++) {
@@ -118,7 +118,7 @@ static bool updates_all(const place *p) {
 }
 
 void scene_launch(job *j, scene *s, int64_t steps, int *final) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     sg_grid grids[SUBJECT_ARRAYS];
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[s->at[i]];
@@ -156,7 +156,7 @@ static bool box_is_empty(const place *p) {
 /* After a step the written array is the current one, that one the previous, and the oldest is the
    next to be written. Says whether `final` tells the same. */
 static void rotate(scene *s, const int *final) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     int role[SUBJECT_ARRAYS];
     for (int i = 0; i < k->array_count; i++)
         role[i] = i;
@@ -190,7 +190,7 @@ static void next_step(scene *s) {
 
 /* All steps at once must leave the memory as all steps one by one did. */
 static void run_at_once(job *j, scene *s) {
-    const subject *k = s->subject;
+    const test_subject *k = s->subject;
     int one_by_one[SUBJECT_ARRAYS], final[SUBJECT_ARRAYS];
     memcpy(one_by_one, s->at, sizeof one_by_one);
     for (int i = 0; i < k->array_count; i++) {

@@ -16,7 +16,7 @@ typedef struct image {
 
 typedef struct scene scene;
 struct scene {
-    const subject *subject;
+    const test_subject *subject;
     place place;
     size_t element;
     image images[SUBJECT_ARRAYS];
@@ -27,7 +27,7 @@ struct scene {
 };
 
 /* Arrays of random data to read, of NaNs to be written, and a pattern of NaNs around both. */
-void scene_open(job *, const subject *, const place *, uint64_t seed, scene *out);
+void scene_open(job *, const test_subject *, const place *, uint64_t seed, scene *out);
 void scene_close(void *scene);
 
 /* Runs the place: one launch, or several steps one by one and then at once. What is wrong is in

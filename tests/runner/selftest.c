@@ -118,7 +118,7 @@ static const struct {
 typedef struct trial {
     const options *options;
     report *report;
-    const subject *subject;
+    const test_subject *subject;
     int spoil; /* −1: none */
     const char *name, *found;
 } trial;
@@ -184,7 +184,7 @@ static const char *replace(job *j, const char *in, const char *from, const char 
 
 static void try_mistakes(job *j, const options *o, sg_context *c, report *r) {
     test_case right = {.name = "selftest/mistakes", .spec = mistaken_spec};
-    subject s;
+    test_subject s;
     if (!subject_build(j, o, c, &right, 1, false, r, &s))
         return;
     trial t = {o, r, &s, -1, right.name, NULL};
@@ -207,7 +207,7 @@ static void try_spoils(job *j, const options *o, sg_context *c, report *r, const
                           "return stencil { name = 'good', shape = star(2, 1), dtype = '%s', "
                           "boundary = 'periodic', coefficients = { 1/2, 1/8, 3/16, 1/32, 5/32 } }",
                           dtype)};
-    subject s;
+    test_subject s;
     if (!subject_build(j, o, c, &good, 1, false, r, &s))
         return;
     trial t = {o, r, &s, -1, good.name, NULL};

@@ -15,7 +15,7 @@ const model *subject_load(job *j, const options *o, const test_case *t) {
     const spec *s = spec_load(j, path != NULL ? path : "case", t->spec, NULL);
     if (t->index >= s->count)
         job_fail(j, FAULT_USAGE, NULL, 0, "the spec has %d models, not %d", s->count, t->index + 1);
-    return s->models[t->index];
+    return s->subjects[t->index]->expressions;
 }
 
 static bool refusal_is_allowed(const test_case *t, sg_status status, const char *error) {
@@ -38,7 +38,7 @@ static void report_error(job *j, const test_case *t, sg_status status, const cha
         report_fail(r, t->name, job_print(j, "it is not built: %s", error));
 }
 
-static void set_parameters(subject *s, uint64_t seed) {
+static void set_parameters(test_subject *s, uint64_t seed) {
     const model *m = s->model;
     for (int i = 0; i < m->parameter_count; i++) {
         double v = m->parameters[i].has_value ? m->parameters[i].value
@@ -50,7 +50,7 @@ static void set_parameters(subject *s, uint64_t seed) {
     }
 }
 
-static void find_facts(job *j, subject *s) {
+static void find_facts(job *j, test_subject *s) {
     kernel_facts *f = &s->facts;
     schedule plan = {0};
     schedule_parse(j, sg_kernel_text(s->kernel, SG_TEXT_PLAN), "plan", &plan);
@@ -64,7 +64,7 @@ static void find_facts(job *j, subject *s) {
     }
 }
 
-static int find_array(const subject *s, const char *field, bool written, bool previous) {
+static int find_array(const test_subject *s, const char *field, bool written, bool previous) {
     for (int i = 0; i < s->array_count; i++) {
         const sg_array_info *a = &s->arrays[i];
         if (strcmp(a->field, field) == 0 && (a->role == SG_WRITE) == written &&
@@ -74,7 +74,7 @@ static int find_array(const subject *s, const char *field, bool written, bool pr
     return -1;
 }
 
-static void connect(subject *s) {
+static void connect(test_subject *s) {
     const model *m = s->model;
     for (int i = 0; i < m->array_count; i++)
         s->reads[i] =
@@ -83,14 +83,14 @@ static void connect(subject *s) {
         s->written[o] = find_array(s, m->fields[m->outputs[o].field].name, true, false);
 }
 
-void subject_judge_by(job *j, subject *s, const model *m) {
+void subject_judge_by(job *j, test_subject *s, const model *m) {
     s->model = m;
     s->reference = reference_new(j, m, s->parameters);
 }
 
 bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, uint64_t seed,
-                   bool source_only, report *r, subject *s) {
-    *s = (subject){.test = t, .context = c};
+                   bool source_only, report *r, test_subject *s) {
+    *s = (test_subject){.test = t, .context = c};
     const sg_build_options b = {.struct_size = sizeof b,
                                 .text = t->spec,
                                 .index = t->index,
@@ -124,7 +124,7 @@ bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, 
     return true;
 }
 
-void subject_release(subject *s) {
+void subject_release(test_subject *s) {
     sg_release(s->kernel);
     s->kernel = NULL;
 }

@@ -8,7 +8,7 @@
 
 enum { SUBJECT_ARRAYS = 3 * MAX_FIELDS };
 
-typedef struct subject {
+typedef struct test_subject {
     const test_case *test;
     sg_context *context;
     sg_kernel *kernel;
@@ -21,19 +21,19 @@ typedef struct subject {
     const reference *reference;
     int reads[2 * MAX_FIELDS]; /* the kernel's array of each of the model's; −1 */
     int written[MAX_FIELDS];   /* of each output */
-} subject;
+} test_subject;
 
 /* Builds; false where that ends the case: it was refused, which has then been reported as right or
    wrong. `seed` is for parameters without a value. The caller releases with subject_release. */
 bool subject_build(job *, const options *, sg_context *, const test_case *, uint64_t seed,
-                   bool source_only, report *, subject *out);
-void subject_release(subject *);
+                   bool source_only, report *, test_subject *out);
+void subject_release(test_subject *);
 
 /* The model of a case's spec. */
 const model *subject_load(job *, const options *, const test_case *);
 
 /* Judges by another model than the kernel's own. */
-void subject_judge_by(job *, subject *, const model *);
+void subject_judge_by(job *, test_subject *, const model *);
 
 /* The path of the case's spec as the API takes it: under the root, or NULL with a text. */
 const char *subject_path(job *, const options *, const test_case *);

@@ -16,7 +16,7 @@ static const char fake_code[] = "\177ELF\0 code";
 /* `brief`: without a source worth compiling. */
 static inline kernel_file *file_of(job *j, const char *spec_text, const char *schedule_text,
                                    binary_kind kind, bool brief) {
-    const model *m = spec_load(j, "test.lua", spec_text, NULL)->models[0];
+    const model *m = spec_load(j, "test.lua", spec_text, NULL)->subjects[0]->expressions;
     schedule wanted = m->schedule;
     schedule_parse(j, schedule_text, "schedule", &wanted);
     int64_t size[AXES] = {40, 30, 20};

@@ -45,7 +45,7 @@ static inline const model *load_model(loaded *l, const char *text) {
         print_error("%s\n", job_error(l->job));
     assert_int_equal(l->fault, FAULT_NONE);
     assert_int_equal(l->spec->count, 1);
-    return l->spec->models[0];
+    return l->spec->subjects[0]->expressions;
 }
 
 /* The text must fail at the line with exactly this message. */

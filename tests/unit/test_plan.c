@@ -28,7 +28,7 @@ static loaded the_spec(const char *text) {
 }
 
 static planning make(const loaded *l, const char *line, const char *arch) {
-    planning p = {.schedule = line, .arch = arch, .model = l->spec->models[0]};
+    planning p = {.schedule = line, .arch = arch, .model = l->spec->subjects[0]->expressions};
     plan_default_size(p.model->dims, true, p.size);
     job_run(&allocator_libc, plan_body, &p, &p.job);
     return p;

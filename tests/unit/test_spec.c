@@ -120,7 +120,7 @@ static void test_classic_specs(void **state) {
         snprintf(path, sizeof path, "specs/%s.lua", classics[i].name);
         loaded l = load_with(&allocator_libc, path, NULL);
         assert_int_equal(l.fault, FAULT_NONE);
-        const model *m = l.spec->models[0];
+        const model *m = l.spec->subjects[0]->expressions;
         assert_string_equal(m->name, classics[i].name);
         assert_string_equal(m->file, path);
         assert_int_equal(m->shape, SHAPE_STAR);
@@ -146,7 +146,7 @@ static void test_other_specs(void **state) {
     (void)state;
     loaded l = load_with(&allocator_libc, "specs/wave2d.lua", NULL);
     assert_int_equal(l.fault, FAULT_NONE);
-    const model *m = l.spec->models[0];
+    const model *m = l.spec->subjects[0]->expressions;
     assert_int_equal(m->field_count, 2);
     assert_string_equal(m->fields[0].name, "c");
     assert_int_equal(m->fields[0].use, USE_IN);
@@ -159,7 +159,7 @@ static void test_other_specs(void **state) {
     job_end(l.job);
     l = load_with(&allocator_libc, "specs/grayscott.lua", NULL);
     assert_int_equal(l.fault, FAULT_NONE);
-    m = l.spec->models[0];
+    m = l.spec->subjects[0]->expressions;
     assert_int_equal(m->output_count, 2);
     assert_int_equal(m->parameter_count, 4);
     const char *const names[] = {"Du", "Dv", "F", "k"};
@@ -172,7 +172,7 @@ static void test_other_specs(void **state) {
     job_end(l.job);
     l = load_with(&allocator_libc, "specs/blur2d.lua", NULL);
     assert_int_equal(l.fault, FAULT_NONE);
-    assert_int_equal(l.spec->models[0]->shape, SHAPE_BOX);
+    assert_int_equal(l.spec->subjects[0]->expressions->shape, SHAPE_BOX);
     job_end(l.job);
 }
 

@@ -183,9 +183,9 @@ static void test_several_specs(void **state) {
              "return list");
     assert_int_equal(l.fault, FAULT_NONE);
     assert_int_equal(l.spec->count, 3);
-    assert_string_equal(l.spec->models[2]->name, "s3");
-    assert_int_equal(l.spec->models[2]->radius, 3);
-    assert_int_equal(l.spec->models[0]->line, 3);
+    assert_string_equal(l.spec->subjects[2]->expressions->name, "s3");
+    assert_int_equal(l.spec->subjects[2]->expressions->radius, 3);
+    assert_int_equal(l.spec->subjects[0]->expressions->line, 3);
     job_end(l.job);
 }
 

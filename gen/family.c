@@ -1,0 +1,62 @@
+/* The table of families, and stencils as one of them. */
+#include "gen/family.h"
+
+#include "gen/source.h"
+
+const family families[FAMILY_COUNT] = {
+    [FAMILY_STENCIL] = {.name = "stencil",
+                        .summary = "a grid updated from the neighbours of each point",
+                        .dims = stencil_dims,
+                        .build = stencil_build},
+    [FAMILY_REDUCE] = {.name = "reduce", .summary = "a list to one element"},
+    [FAMILY_SCAN] = {.name = "scan", .summary = "a list to its prefix sums"},
+    [FAMILY_MERGE] = {.name = "merge", .summary = "two sorted lists to one"},
+    [FAMILY_SPMV] = {.name = "spmv", .summary = "a sparse matrix times a vector"},
+};
+
+int64_t family_elements(const program *p, int array, const int64_t *sizes) {
+    int64_t elements = 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        elements *= program_extent_of(&p->arrays[array].extent[axis], sizes);
+    return elements;
+}
+
+/* ---- stencils ------------------------------------------------------------------------------ */
+
+int stencil_dims(const subject *s) {
+    return ((const model *)s->model)->dims;
+}
+
+schedule *stencil_wanted(job *j, const subject *s, const char *line) {
+    const model *m = s->model;
+    schedule *wanted = job_alloc(j, sizeof *wanted);
+    *wanted = m->schedule;
+    if (line != NULL)
+        schedule_parse(j, line, "schedule", wanted);
+    return wanted;
+}
+
+family_build *stencil_build(job *j, const subject *s, const family_request *r) {
+    const model *m = s->model;
+    const plan *p = plan_make(j, m, stencil_wanted(j, s, r->schedule), r->target, r->size);
+    const expr_count emitted = p->facts->emitted;
+    text shape = text_new(j), boundary = text_new(j), printed = text_new(j), line = text_new(j);
+    model_describe(m, &shape);
+    model_describe_boundary(m, &boundary);
+    model_print(m, &printed);
+    schedule_print(&p->schedule, m->dims, &line);
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = (family_build){
+        .program = source_make(j, m, p),
+        .shape = shape.data,
+        .model = printed.data,
+        .plan = line.data,
+        .reason = p->reason,
+        .boundary = boundary.data,
+        .points = m->points,
+        .radius = m->radius,
+        .textbook_operations = model_textbook_operations(m),
+        .emitted_operations = emitted.multiplications + emitted.additions + emitted.others,
+    };
+    return b;
+}
