@@ -1,19 +1,6 @@
 /* The tables of words.h. */
 #include "gen/words.h"
 
-#include <float.h>
-#include <stdint.h>
-
-const dtype_word dtype_words[DTYPE_COUNT] = {
-    [DTYPE_FLOAT] = {"float", "float", 4, -FLT_MAX, FLT_MAX, FLT_EPSILON / 2, "32 bits"},
-    [DTYPE_DOUBLE] = {"double", "double", 8, -DBL_MAX, DBL_MAX, DBL_EPSILON / 2, "64 bits"},
-    [DTYPE_INT32] = {"int32", "int", 4, INT32_MIN, INT32_MAX, 0, "whole numbers of 32 bits"},
-    [DTYPE_INT64] = {"int64", "long long", 8, -0x1p63, 0x1.fffffffffffffp62, 0,
-                     "whole numbers of 64 bits"},
-    [DTYPE_UINT32] = {"uint32", "unsigned", 4, 0, UINT32_MAX, 0,
-                      "whole numbers of 32 bits without a sign"},
-};
-
 const method_word method_words[METHOD_COUNT] = {
     [METHOD_AUTO] = {"auto", "the fastest of the others by the planner's model"},
     [METHOD_NAIVE] = {"naive", "a thread a point, neighbours through the caches"},

@@ -5,26 +5,9 @@
 
 #include <stddef.h>
 
-enum { AXES = 3, MAX_REACH = 8, MAX_FIELDS = 16, MAX_PARAMETERS = 64, MAX_NAME = 63 };
+#include "base/dtype.h"
 
-typedef enum dtype {
-    DTYPE_FLOAT,
-    DTYPE_DOUBLE,
-    DTYPE_REALS, /* those before are real: all that stencils and matrices may have */
-    DTYPE_INT32 = DTYPE_REALS,
-    DTYPE_INT64,
-    DTYPE_UINT32,
-    DTYPE_COUNT
-} dtype;
-typedef struct dtype_word {
-    const char *name;   /* in specs */
-    const char *c_name; /* in CUDA text */
-    size_t bytes;
-    double least, largest; /* finite; of int64 the largest that a double holds */
-    double epsilon; /* the unit roundoff: half the distance from 1 to the next number; 0: whole */
-    const char *summary;
-} dtype_word;
-extern const dtype_word dtype_words[DTYPE_COUNT];
+enum { AXES = 3, MAX_REACH = 8, MAX_FIELDS = 16, MAX_PARAMETERS = 64, MAX_NAME = 63 };
 
 typedef enum method {
     METHOD_AUTO,

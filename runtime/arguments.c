@@ -1,20 +1,14 @@
 /* The arguments of a launch: whether they are right, without allocating anything.
    Takes: a caller's sg_arguments. Makes: a launch with sizes, strides, box and parameters complete.
  */
-#include "runtime/launch.h"
-
 #include <string.h>
+
+#include "runtime/lists.h"
 
 static const char axis_letters[] = "xyz";
 
-/* Extents stay far enough below 2^63 that no sum of them with a tile's overhang overflows. */
-#define MOST_BYTES (INT64_C(1) << 61)
-
-static bool read_arguments(job *j, const sg_kernel *k, const sg_arguments *given,
-                           sg_arguments *out) {
+bool launch_read(job *j, const sg_kernel *k, const sg_arguments *given, sg_arguments *out) {
     const program *p = k->program;
-    if (k->module == NULL)
-        return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
     if (given == NULL)
         return context_refuse(j, "'%s' needs arguments", p->name);
     if (!context_read(j, out, sizeof *out, given, "sg_arguments"))
@@ -84,11 +78,11 @@ static bool complete_strides(job *j, const program *p, int which, const sg_grid 
         if (axis == 0 && given != 0 && given != 1)
             return context_refuse(j, "'%s': the stride along x is %lld; it must be 1", name,
                                   (long long)given);
-        if (given == INT64_MIN || given > MOST_BYTES || given < -MOST_BYTES)
+        if (given == INT64_MIN || given > LAUNCH_MOST_BYTES || given < -LAUNCH_MOST_BYTES)
             return context_refuse(j, "'%s': a stride of %lld elements is out of range", name,
                                   (long long)given);
         stride[axis] = given != 0 ? given : dense;
-        if (out->size[axis] > MOST_BYTES / magnitude(stride[axis]))
+        if (out->size[axis] > LAUNCH_MOST_BYTES / magnitude(stride[axis]))
             return context_refuse(j, "'%s': its extent along %c is out of range", name,
                                   axis_letters[axis]);
         dense = magnitude(stride[axis]) * out->size[axis];
@@ -104,7 +98,7 @@ static bool find_span(job *j, const program *p, int which, launch *out) {
     int64_t below = 0, above = 0;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         const int64_t reach = (out->size[axis] - 1) * magnitude(g->stride[axis]);
-        if (reach > MOST_BYTES / element / PROGRAM_AXES)
+        if (reach > LAUNCH_MOST_BYTES / element / PROGRAM_AXES)
             return context_refuse(j, "'%s': its extent along %c is out of range", name,
                                   axis_letters[axis]);
         *(g->stride[axis] < 0 ? &below : &above) += reach * element;
@@ -176,9 +170,8 @@ static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, 
             return context_refuse(j, "'%s' needs a value for its parameter '%s'", p->name,
                                   about->name);
         const double value = a->parameters != NULL ? a->parameters[i] : about->value;
-        if (!kernel_round(k, value, &out->parameters[i]))
-            return context_refuse(j, "parameter '%s' of '%s' is too large for %s", about->name,
-                                  p->name, k->texts[SG_TEXT_DTYPE]);
+        if (!kernel_parameter(j, k, i, value, &out->parameters[i]))
+            return false;
     }
     return true;
 }
@@ -188,8 +181,13 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
     const program *p = k->program;
     sg_arguments a;
     out->empty = false;
-    if (!read_arguments(j, k, given, &a) || !check_size(j, p, a.grids, out) ||
-        !check_box(j, p, &a, out))
+    if (k->module == NULL)
+        return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
+    if (!launch_read(j, k, given, &a))
+        return false;
+    if (p->shape == PROGRAM_LISTS)
+        return lists_check(j, p, &a, out) && check_parameters(j, k, &a, out);
+    if (!check_size(j, p, a.grids, out) || !check_box(j, p, &a, out))
         return false;
     if (out->empty)
         return true;

@@ -365,6 +365,13 @@ static void fill(device *base, job *j, void *to, int byte, size_t bytes) {
     spread(base, (transfer){.to = to, .byte = byte, .bytes = bytes});
 }
 
+static fault fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code) {
+    (void)stream;
+    spread(base, (transfer){.to = to, .byte = byte, .bytes = bytes});
+    *code = 0;
+    return FAULT_NONE;
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* Every call is done when it returns. */
@@ -398,6 +405,7 @@ const device_ops device_cpu = {
     .download = upload,
     .copy = copy,
     .fill = fill,
+    .fill_async = fill_async,
     .synchronize = synchronize,
     .time = seconds,
     .code_name = code_name,

@@ -270,6 +270,18 @@ static void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
     cuda_must(d, j, code, "filling memory");
 }
 
+static fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, void *stream,
+                             int *code) {
+    cuda *d = (cuda *)base;
+    bool pushed;
+    *code = bytes > 0 ? cuda_enter(d, &pushed) : CU_OK;
+    if (*code == CU_OK && bytes > 0) {
+        *code = d->driver.fill_async(address(to), (unsigned char)byte, bytes, stream);
+        cuda_leave(d, pushed);
+    }
+    return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
+}
+
 /* ---- waiting and timing ---------------------------------------------------------------------- */
 
 static void cuda_synchronize(device *base, job *j, void *stream) {
@@ -366,6 +378,7 @@ const device_ops device_cuda = {
     .download = cuda_download,
     .copy = cuda_copy,
     .fill = cuda_fill,
+    .fill_async = cuda_fill_async,
     .synchronize = cuda_synchronize,
     .time = cuda_time,
     .code_name = cuda_code_name,

@@ -99,6 +99,7 @@ enum {
     F(copy, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_stream))       \
     F(copy_rows, cuMemcpy2DAsync_v2, (const cu_copy_rows *, cu_stream))                            \
     F(fill, cuMemsetD8_v2, (cu_pointer to, unsigned char byte, size_t bytes))                      \
+    F(fill_async, cuMemsetD8Async, (cu_pointer to, unsigned char byte, size_t bytes, cu_stream))   \
     F(stream_synchronize, cuStreamSynchronize, (cu_stream))                                        \
     F(event_create, cuEventCreate, (cu_event *, unsigned flags))                                   \
     F(event_record, cuEventRecord, (cu_event, cu_stream))                                          \

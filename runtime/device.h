@@ -63,12 +63,14 @@ typedef struct device_ops {
     void (*download)(device *, job *, void *to, const void *from, size_t bytes);
     void (*copy)(device *, job *, const device_copy *, void *stream); /* asynchronous */
     void (*fill)(device *, job *, void *to, int byte, size_t bytes);
+    /* Asynchronous, and like launch in all else. */
+    fault (*fill_async)(device *, void *to, int byte, size_t bytes, void *stream, int *code);
     void (*synchronize)(device *, job *, void *stream);
 
     /* Seconds that `body` takes on the default stream, by the device's own clock. */
     double (*time)(device *, job *, void (*body)(job *, void *), void *argument);
 
-    /* The name of a code of launch. Valid for ever. */
+    /* The name of a code of launch or fill_async. Valid for ever. */
     const char *(*code_name)(const device *, int code);
 } device_ops;
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/dtype.h"
 #include "runtime/compile.h"
 #include "runtime/random.h"
 
@@ -38,7 +39,11 @@ static void write_array(job *j, void *argument) {
                           .field = a->field,
                           .role = a->written ? SG_WRITE : SG_READ,
                           .reads = a->reads,
-                          .previous = a->previous};
+                          .previous = a->previous,
+                          .dtype = a->dtype,
+                          .element_size = a->element_bytes,
+                          .updated = a->updated,
+                          .same_as = a->same_as};
     memcpy(info.low, a->low, sizeof info.low);
     memcpy(info.high, a->high, sizeof info.high);
     context_write(j, q->out, &info, sizeof info, "sg_array_info");
@@ -211,9 +216,13 @@ void kernel_size(job *j, const sg_kernel *k, const int64_t wanted[3], int64_t si
     }
 }
 
-bool kernel_round(const sg_kernel *k, double value, double *out) {
+/* False where it is too large. */
+static bool round_to(dtype type, double value, double *out) {
     *out = value;
-    if (k->program->element_bytes == sizeof(double) || isnan(value) || isinf(value))
+    if (dtype_words[type].epsilon == 0)
+        return value >= dtype_words[type].least && value <= dtype_words[type].largest &&
+               trunc(value) == value;
+    if (type == DTYPE_DOUBLE || isnan(value) || isinf(value))
         return true;
     /* Half a unit of the last place over the largest float is where rounding leaves its range. */
     if (fabs(value) >= (double)FLT_MAX + ldexp(1, FLT_MAX_EXP - FLT_MANT_DIG - 1))
@@ -222,15 +231,32 @@ bool kernel_round(const sg_kernel *k, double value, double *out) {
     return true;
 }
 
+static dtype type_of(const program *p, int parameter) {
+    if (p->shape == PROGRAM_LISTS)
+        return dtype_find(p->parameters[parameter].dtype);
+    return p->element_bytes == sizeof(double) ? DTYPE_DOUBLE : DTYPE_FLOAT;
+}
+
+bool kernel_parameter(job *j, const sg_kernel *k, int index, double value, double *out) {
+    const program *p = k->program;
+    const dtype type = type_of(p, index);
+    if (round_to(type, value, out))
+        return true;
+    return context_refuse(j, "parameter '%s' of '%s' is %s %s", p->parameters[index].name, p->name,
+                          dtype_words[type].epsilon == 0 ? "no number of the type"
+                                                         : "too large for",
+                          dtype_words[type].name);
+}
+
 void kernel_parameters(job *j, const sg_kernel *k, const double *given, uint64_t seed,
                        double *out) {
     const program *p = k->program;
     for (int i = 0; i < p->parameter_count; i++) {
         const program_parameter *about = &p->parameters[i];
-        const double drawn = 0.25 + 0.75 * random_unit(seed, (uint64_t)i);
+        const bool whole = dtype_words[type_of(p, i)].epsilon == 0;
+        const double unit = random_unit(seed, (uint64_t)i);
+        const double drawn = whole ? 1 + floor(8 * unit) : 0.25 + 0.75 * unit;
         const double value = given != NULL ? given[i] : about->has_value ? about->value : drawn;
-        if (!kernel_round(k, value, &out[i]))
-            context_refuse(j, "parameter '%s' of '%s' is too large for %s", about->name, p->name,
-                           k->texts[SG_TEXT_DTYPE]);
+        kernel_parameter(j, k, i, value, &out[i]);
     }
 }

@@ -46,8 +46,9 @@ void kernel_need_launchable(job *, const sg_kernel *);
 void kernel_size(job *, const sg_kernel *, const int64_t wanted[3], int64_t size[3],
                  int64_t *points);
 
-/* A value as the kernel gets it, rounded to its dtype; false where it is too large for that. */
-bool kernel_round(const sg_kernel *, double value, double *out);
+/* The value of a parameter as the kernel gets it, rounded to its dtype. Refuses, as context_refuse
+   does, what that cannot hold. */
+bool kernel_parameter(job *, const sg_kernel *, int index, double value, double *out);
 
 /* Values as the kernel gets them, rounded to its dtype: the caller's, else defaults, else drawn
    from [0.25, 1) by the seed. `out` has an entry for each parameter. */

@@ -5,8 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* What CUDA allows of a grid along each axis. */
-static const int64_t most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
+#include "runtime/lists.h"
+
+const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
 
 enum {
     OFFSET_SIZE = 0,
@@ -114,13 +115,13 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *s
     int64_t blocks[3], first[3];
     const size_t bytes = pack(k, l, &k->program->launches[which], arguments, blocks);
     device *d = k->context->device;
-    for (first[2] = 0; first[2] < blocks[2]; first[2] += most_blocks[2])
-        for (first[1] = 0; first[1] < blocks[1]; first[1] += most_blocks[1])
-            for (first[0] = 0; first[0] < blocks[0]; first[0] += most_blocks[0]) {
+    for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])
+        for (first[1] = 0; first[1] < blocks[1]; first[1] += launch_most_blocks[1])
+            for (first[0] = 0; first[0] < blocks[0]; first[0] += launch_most_blocks[0]) {
                 int64_t grid[3];
                 for (int axis = 0; axis < PROGRAM_AXES; axis++) {
                     put_part(arguments, l, &k->program->launches[which], axis, first[axis]);
-                    grid[axis] = least(blocks[axis] - first[axis], most_blocks[axis]);
+                    grid[axis] = least(blocks[axis] - first[axis], launch_most_blocks[axis]);
                 }
                 const fault f =
                     d->ops->launch(d, k->module, which, grid, arguments, bytes, stream, code);
@@ -132,6 +133,8 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *s
 
 fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
     fault f = FAULT_NONE;
+    if (k->program->shape == PROGRAM_LISTS)
+        return lists_send(k, l, stream, code);
     for (int i = 0; !l->empty && f == FAULT_NONE && i < k->program->launch_count; i++)
         f = send_kernel(k, l, i, stream, code);
     return f;
@@ -264,6 +267,11 @@ static void run_steps(job *j, void *argument) {
     int final[LAUNCH_ARRAYS];
     if (s->count < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)s->count);
+    if (k->program->shape == PROGRAM_LISTS)
+        context_refuse(j,
+                       "'%s' is no stencil, of which alone several steps are run; sg_launch "
+                       "launches it",
+                       k->program->name);
     launch_check(j, k, s->arguments, true, &l);
     for (int i = 0; i < k->program->array_count; i++)
         final[i] = i;

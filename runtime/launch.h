@@ -6,7 +6,20 @@
 #include "runtime/kernel.h"
 
 /* The most that a program may ask for; building asserts it. */
-enum { LAUNCH_ARRAYS = 64, LAUNCH_PARAMETERS = 64, LAUNCH_BYTES = 4096 };
+enum {
+    LAUNCH_ARRAYS = 64,
+    LAUNCH_PARAMETERS = 64,
+    LAUNCH_SIZES = 16,
+    LAUNCH_TEMPORARIES = 16,
+    LAUNCH_BYTES = 4096
+};
+
+/* Bytes of device memory that an array may span: far enough below 2^63 that no sum of two with a
+   tile's overhang overflows. */
+#define LAUNCH_MOST_BYTES (INT64_C(1) << 61)
+
+/* What CUDA allows of a launch's blocks along each axis. */
+extern const int64_t launch_most_blocks[PROGRAM_AXES];
 
 typedef struct launch_grid {
     unsigned char *data; /* cell (0,0,0) */
@@ -20,7 +33,17 @@ typedef struct launch {
     bool whole;                        /* the box is the grid */
     launch_grid grids[LAUNCH_ARRAYS];
     double parameters[LAUNCH_PARAMETERS];
+
+    /* Of lists, whose grids have only data and what they span. */
+    int64_t sizes[LAUNCH_SIZES];
+    struct {
+        unsigned char *data;
+        size_t bytes; /* that are its own; the next begins at a multiple of PROGRAM_ALIGNMENT */
+    } temporaries[LAUNCH_TEMPORARIES];
 } launch;
+
+/* Reads the caller's struct; refuses where it has not a grid for each array. */
+bool launch_read(job *, const sg_kernel *, const sg_arguments *given, sg_arguments *out);
 
 /* Checks the arguments and completes them. `rotating`: arrays of inout fields will swap roles, so
    that each of them is written in turn. Refuses as context_refuse does. */

@@ -17,7 +17,7 @@
 #include "runtime/kernels.h"
 #include "runtime/launch.h"
 
-enum { FAKE_LAUNCHES = 1024 };
+enum { FAKE_LAUNCHES = 1024, FAKE_FILLS = 16 };
 
 typedef struct fake_launch {
     int which;
@@ -27,10 +27,19 @@ typedef struct fake_launch {
     void *stream;
 } fake_launch;
 
+typedef struct fake_fill {
+    void *to;
+    int byte;
+    size_t bytes;
+    void *stream;
+    int launches; /* before it */
+} fake_fill;
+
 typedef struct fake_device {
     device base;
     fake_launch launches[FAKE_LAUNCHES]; /* the first of them */
-    int launch_count, copy_count;
+    fake_fill fills[FAKE_FILLS];         /* likewise */
+    int launch_count, fill_count, copy_count;
     size_t copied; /* bytes */
     int fail_with; /* a code that launches fail with; 0: they succeed */
 } fake_device;
@@ -80,6 +89,18 @@ static void fake_copy(device *d, job *j, const device_copy *c, void *stream) {
     f->copied += c->bytes * c->rows;
 }
 
+static fault fake_fill_async(device *d, void *to, int byte, size_t bytes, void *stream, int *code) {
+    fake_device *f = (fake_device *)d;
+    if (f->fail_with != 0) {
+        *code = f->fail_with;
+        return FAULT_DEVICE;
+    }
+    if (f->fill_count < FAKE_FILLS)
+        f->fills[f->fill_count] = (fake_fill){to, byte, bytes, stream, f->launch_count};
+    f->fill_count++;
+    return FAULT_NONE;
+}
+
 static const char *fake_code_name(const device *d, int code) {
     (void)d;
     return code == 77 ? "FAKE_ERROR_77" : "FAKE_ERROR_OTHER";
@@ -97,6 +118,7 @@ static const device_ops fake_ops = {.name = "cpu",
                                     .unload = fake_unload,
                                     .launch = fake_launch_kernel,
                                     .copy = fake_copy,
+                                    .fill_async = fake_fill_async,
                                     .code_name = fake_code_name};
 
 static device *fake_open(job *j, const device_options *options, const char **why) {
@@ -129,6 +151,9 @@ static void fake_make(job *j, void *argument) {
     const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)p->array_count +
                          p->element_bytes * count;
     p->arguments_bytes = (bytes + 7) / 8 * 8;
+    if (p->shape == PROGRAM_LISTS)
+        p->arguments_bytes =
+            8 * (size_t)(p->size_count + p->array_count + p->temporary_count + p->parameter_count);
     k->context = m->context;
     k->job = j;
     k->program = p;

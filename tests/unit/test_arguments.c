@@ -138,10 +138,10 @@ static void a_float_that_rounds_into_range_is_taken(void **state) {
     const program p = heat();
     sg_kernel *k = fake_kernel(&p);
     double out;
-    assert_true(kernel_round(k, nextafter((double)FLT_MAX, INFINITY), &out));
+    assert_true(kernel_parameter(NULL, k, 0, nextafter((double)FLT_MAX, INFINITY), &out));
     assert_true(out == (double)FLT_MAX);
-    assert_false(kernel_round(k, (double)FLT_MAX * (1 + 0x1p-24), &out));
-    assert_true(kernel_round(k, INFINITY, &out));
+    assert_false(kernel_parameter(NULL, k, 0, (double)FLT_MAX * (1 + 0x1p-24), &out));
+    assert_true(kernel_parameter(NULL, k, 0, INFINITY, &out));
     fake_end(k);
 }
 

@@ -41,6 +41,13 @@ static cu_result in_context(const char *symbol) {
     return outcome(symbol);
 }
 
+/* What was put on streams, in order. */
+static void note(const char *what, const void *stream) {
+    if (state.order.count < FAKE_ORDER)
+        state.order.what[state.order.count] = what, state.order.stream[state.order.count] = stream;
+    state.order.count++;
+}
+
 /* Defines the symbol with the very arguments that the library declares for it. */
 #define OUTSIDE(symbol, ...)                                                                       \
     EXPORT cu_result symbol(__VA_ARGS__);                                                          \
@@ -213,6 +220,7 @@ INSIDE(cuLaunchKernel, cu_function function, unsigned grid_x, unsigned grid_y, u
     state.launch.shared_bytes = shared_bytes;
     state.launch.stream = stream;
     memcpy(state.launch.arguments, arguments[0], state.arguments_bytes);
+    note("kernel", stream);
 END
 
 INSIDE(cuMemAlloc_v2, cu_pointer *memory, size_t bytes)
@@ -260,6 +268,13 @@ END
 INSIDE(cuMemsetD8_v2, cu_pointer to, unsigned char byte, size_t bytes)
     memset((void *)(size_t)to, byte, bytes);
     state.fills++;
+END
+
+INSIDE(cuMemsetD8Async, cu_pointer to, unsigned char byte, size_t bytes, cu_stream stream)
+    memset((void *)(size_t)to, byte, bytes);
+    state.launch.stream = stream;
+    state.fills++;
+    note("fill", stream);
 END
 
 INSIDE(cuStreamSynchronize, cu_stream stream)

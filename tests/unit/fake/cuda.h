@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { FAKE_DEPTH = 16, FAKE_ARGUMENTS = 256 };
+enum { FAKE_DEPTH = 16, FAKE_ARGUMENTS = 256, FAKE_ORDER = 16 };
 
 typedef struct fake_cuda {
     /* Set by the test. */
@@ -33,6 +33,12 @@ typedef struct fake_cuda {
         void *stream;
         unsigned char arguments[FAKE_ARGUMENTS];
     } launch; /* the last */
+
+    struct {
+        int count;
+        const char *what[FAKE_ORDER]; /* "fill", "kernel" */
+        const void *stream[FAKE_ORDER];
+    } order; /* of asynchronous fills and launches, the first of them */
 } fake_cuda_state;
 
 typedef fake_cuda_state *fake_cuda_function(void);
