@@ -118,6 +118,14 @@ pattern_value pattern_apply(pattern_machine *, const pattern_value *operands);
 pattern_value pattern_get(dtype, const void *array, int64_t index);
 void pattern_set(dtype, void *array, int64_t index, pattern_value);
 
+/* A plan, or the refusal, of a schedule line alone (the spec's own constraints count too). */
+void pattern_try(job *, const subject *, const family_request *, const char *line, family_row *);
+
+/* family.explain of a family without formats: a row for each algorithm but auto, with its note (by
+   the words' index). */
+int pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
+                    const char **reason, family_row **rows);
+
 /* Operations of one call of a function; 0 where it is EXPR_NONE. */
 double pattern_operations(job *, const pattern *, int function);
 

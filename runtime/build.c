@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/family.h"
 #include "gen/spec.h"
 #include "runtime/kernels.h"
 #include "runtime/launch.h"
@@ -114,6 +115,12 @@ void build_read(job *j, build_request *r) {
     find_size(j, r, r->subject);
 }
 
+family_request build_wanted(const build_request *r) {
+    family_request wanted = {.schedule = r->options.schedule, .target = r->target};
+    memcpy(wanted.size, r->size, sizeof wanted.size);
+    return wanted;
+}
+
 /* ---- the kernel's facts and texts ---------------------------------------------------------- */
 
 static void write_texts(sg_kernel *k, const family_build *b) {
@@ -198,8 +205,7 @@ static void build(job *j, void *argument) {
     building *b = argument;
     build_request *r = &b->request;
     build_read(j, r);
-    family_request wanted = {.schedule = r->options.schedule, .target = r->target};
-    memcpy(wanted.size, r->size, sizeof wanted.size);
+    const family_request wanted = build_wanted(r);
     b->kernel = make_kernel(j, r, r->subject->family->build(j, r->subject, &wanted));
     if (b->wanted != NULL)
         b->kernel->request = kernels_copy_request(j, b->wanted);

@@ -23,4 +23,7 @@ typedef struct build_request {
    through the job. */
 void build_read(job *, build_request *);
 
+/* What the family is asked for. */
+struct family_request build_wanted(const build_request *);
+
 #endif

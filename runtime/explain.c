@@ -1,4 +1,4 @@
-/* Explanations: what each method would do with a spec.
+/* Explanations: what each method or algorithm would do with a spec.
    Takes: a spec, options. Makes: sg_explain; a plan for every method or its refusal, beside the
    textbook's count. Needs: gen/plan and gen/source; no device is used but for its facts.
    Textbook: D. Kirk, W. Hwu, I. El Hajj, Programming Massively Parallel Processors, chapter on
@@ -141,18 +141,52 @@ static void write_rows(job *j, const build_request *r, sg_explanation *e) {
     e->rows = rows;
 }
 
-static void explain(job *j, void *argument) {
-    explaining *x = argument;
-    build_request *r = &x->request;
-    build_read(j, r);
+/* ---- the other families -------------------------------------------------------------------- */
+
+static void write_family_rows(job *j, const build_request *r, sg_explanation *e) {
+    const family_request wanted = build_wanted(r);
+    family_row *from;
+    e->row_count = r->subject->family->explain(j, r->subject, &wanted, &e->reason, &from);
+    sg_method_row *rows = job_array(j, (size_t)e->row_count, sizeof *rows);
+    for (int i = 0; i < e->row_count; i++)
+        rows[i] = (sg_method_row){.method = from[i].name,
+                                  .plan = from[i].plan,
+                                  .refusal = from[i].refusal,
+                                  .chosen = from[i].chosen,
+                                  .shared_bytes = from[i].shared_bytes,
+                                  .threads = from[i].threads,
+                                  .bound = "",
+                                  .note = from[i].note};
+    e->rows = rows;
+}
+
+static void explain_family(job *j, const build_request *r, sg_explanation *e) {
+    const subject *s = r->subject;
+    const family_request wanted = build_wanted(r);
+    const family_build *made = s->family->build(j, s, &wanted);
+    *e = (sg_explanation){
+        .struct_size = sizeof *e,
+        .name = s->name,
+        .shape = made->shape,
+        .dtype = dtype_words[s->dtype].name,
+        .boundary = made->boundary,
+        .points = made->points,
+        .textbook_operations = made->textbook_operations,
+        .emitted_operations = made->emitted_operations,
+        .bytes_per_point = made->program->bytes_per_point,
+        .arch = r->target->arch,
+    };
+    write_family_rows(j, r, e);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void explain_stencil(job *j, const build_request *r, sg_explanation *e) {
     const model *m = r->subject->model;
     const expr_count emitted = plan_facts_new(j, m)->emitted;
     text shape = text_new(j), boundary = text_new(j);
     model_describe(m, &shape);
     model_describe_boundary(m, &boundary);
-    explanation *whole = job_alloc(j, sizeof *whole);
-    sg_explanation *e = &whole->shown;
-    whole->job = j;
     *e = (sg_explanation){
         .struct_size = sizeof *e,
         .name = m->name,
@@ -168,9 +202,21 @@ static void explain(job *j, void *argument) {
         .bytes_per_point = model_bytes_per_point(m),
         .arch = r->target->arch,
     };
-    memcpy(e->size, r->size, sizeof e->size);
     write_rows(j, r, e);
-    x->explanation = e;
+}
+
+static void explain(job *j, void *argument) {
+    explaining *x = argument;
+    build_request *r = &x->request;
+    build_read(j, r);
+    explanation *whole = job_alloc(j, sizeof *whole);
+    whole->job = j;
+    if (r->subject->family->explain != NULL)
+        explain_family(j, r, &whole->shown);
+    else
+        explain_stencil(j, r, &whole->shown);
+    memcpy(whole->shown.size, r->size, sizeof whole->shown.size);
+    x->explanation = &whole->shown;
 }
 
 sg_status sg_explain(sg_context *context, const char *spec_path, const sg_build_options *options,

@@ -31,6 +31,7 @@
 
 ---@alias stencilgen.axis "x" | "y" | "z"
 ---@alias stencilgen.dtype "float" | "double"
+---@alias stencilgen.list_dtype stencilgen.dtype | "int32" | "int64" | "uint32"
 ---@alias stencilgen.use
 ---| "in" # read only
 ---| "out" # written only
