@@ -52,7 +52,7 @@ static noreturn void fail_unknown(const parser *p, const char *word) {
     text list = text_new(p->job);
     for (int i = 0; i < w->format_count; i++)
         known[count++] = w->formats[i].name;
-    for (int i = 0; i < w->algorithm_count; i++)
+    for (int i = w->format_count > 0; i < w->algorithm_count; i++)
         known[count++] = w->algorithms[i].name;
     for (int i = 0; i < w->number_count; i++)
         known[count++] = w->numbers[i].name;
