@@ -47,6 +47,8 @@ bool kernels_request(const char *path, const sg_build_options *options, kernel_r
         out->length = strlen(out->text);
     if (options->constant_count > 0 && options->constants == NULL)
         return false; /* building says so */
+    if (options->matrix != NULL)
+        return false; /* it may change, or another take its address */
     return out->text != NULL || (path != NULL && stamp_file(path, &out->stamp));
 }
 
