@@ -1,6 +1,7 @@
-/* Blocks on one worker. The threads of a block with barriers are fibers in a ring: at a barrier
-   each hands over to the next, so that every thread has done a phase before the first begins the
-   next one. A thread that ends leaves the ring, which is how the others do not wait for it. Fibers
+/* Blocks on one worker. The threads of a block with barriers are fibers in a ring: where it waits
+   for others each hands over to the next, the last lane of a warp to the first of the next warp at
+   a barrier, else to the first of its own: so everyone has done a phase before the first begins
+   the next. A thread that ends leaves the ring, which is how the others do not wait for it. Fibers
    last as long as the worker's state: between blocks they rest in thread_loop. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "runtime/cpu_block.h"
@@ -8,6 +9,9 @@
 #include "runtime/fiber.h"
 
 #include <assert.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -38,17 +42,25 @@ enum {
 
 typedef struct thread {
     fiber fiber;
-    struct thread *next; /* in the ring */
+    struct thread *next, *previous; /* in the ring */
+    struct warp *warp;
     cpu_blocks *blocks;
 } thread;
+
+/* The lanes of a warp that have not ended, and where those wait that have done their phase. */
+typedef struct warp {
+    thread *first, *last; /* NULL: all have ended */
+    sg_cpu_meeting where;
+} warp;
 
 struct cpu_blocks {
     sg_cpu_place place; /* first: the kernel's pointer to it is one to the whole */
     const cpu_launch *launch;
     fiber host;
-    thread *running, *before; /* the thread that runs, and the one before it in the ring */
+    thread *running;
     bool ending;
     thread *threads;
+    warp *warps;
     int capacity; /* of threads */
     unsigned char *shared;
     size_t shared_capacity;
@@ -70,28 +82,86 @@ static void hand_over(cpu_blocks *b, thread *to) {
     fiber_switch(&from->fiber, &to->fiber);
 }
 
-static void barrier(sg_cpu_place *place) {
+#if defined(NDEBUG)
+#define CHECK_MEETING(b, where) ((void)(where))
+#else
+#define CHECK_MEETING(b, where) check_meeting(b, where)
+
+/* On a GPU such threads would wait for ever, or read each other's values at the wrong time. */
+static _Noreturn void refuse(const cpu_blocks *b, const char *what, const char *more) {
+    const sg_cpu_index block = b->place.block;
+    fprintf(stderr, "cpu device: thread %d of block (%u,%u,%u) is at %s%s\n",
+            (int)(b->running - b->threads), block.x, block.y, block.z, what, more);
+    abort();
+}
+
+static void check_meeting(const cpu_blocks *b, sg_cpu_meeting where) {
+    static const char *const names[] = {
+        [SG_CPU_BARRIER] = "a barrier of the block",
+        [SG_CPU_SYNCWARP] = "a barrier of the warp",
+        [SG_CPU_SHUFFLE] = "a shuffle",
+        [SG_CPU_VOTE] = "a vote",
+        [SG_CPU_MASK] = "a warp operation whose mask does not name all 32 lanes",
+    };
+    const warp *w = b->running->warp;
+    if (where == SG_CPU_MASK)
+        refuse(b, names[where], "");
+    if (w->where != where) {
+        fprintf(stderr, "cpu device: lanes of the same warp wait at %s; ", names[w->where]);
+        refuse(b, names[where], ": all lanes of a warp must take part, in the same order");
+    }
+}
+#endif
+
+/* The thread does its next phase when all lanes of its warp, or all threads of its block, have done
+   this one. */
+static void meet(sg_cpu_place *place, sg_cpu_meeting where) {
     cpu_blocks *b = (cpu_blocks *)place;
-    thread *next = b->running->next;
-    if (next == b->running)
+    thread *self = b->running, *next = self->next;
+    warp *w = self->warp;
+    if (self == w->first)
+        w->where = where;
+    CHECK_MEETING(b, where);
+    if (self == w->last) {
+        place->phase++;
+        if (where != SG_CPU_BARRIER)
+            next = w->first;
+    }
+    if (next == self)
         return;
     fiber_expect(&next->next->next->fiber);
-    b->before = b->running;
     hand_over(b, next);
 }
 
-static void no_barrier(sg_cpu_place *place) {
+static void no_meeting(sg_cpu_place *place, sg_cpu_meeting where) {
     (void)place;
+    (void)where;
     assert(!"a kernel with barriers is run as one without");
 }
 
+static void give_way(void) {
+    sched_yield();
+}
+
+/* Goes on with the next thread, or with the warp's first where the others wait for this lane
+   alone. */
 static void end_thread(cpu_blocks *b) {
     thread *ended = b->running, *next = ended->next;
+    warp *w = ended->warp;
     if (next == ended) {
         fiber_switch(&ended->fiber, &b->host);
         return;
     }
-    b->before->next = next;
+    next->previous = ended->previous;
+    ended->previous->next = next;
+    if (ended == w->first) {
+        w->first = ended == w->last ? NULL : next;
+    } else if (ended == w->last) {
+        w->last = ended->previous;
+        b->place.phase++;
+        if (w->where != SG_CPU_BARRIER)
+            next = w->first;
+    }
     hand_over(b, next);
 }
 
@@ -113,9 +183,15 @@ static void thread_loop(fiber *self, void *argument) {
 static void run_threads(cpu_blocks *b) {
     const sg_cpu_index size = b->place.block_size;
     const int count = (int)(size.x * size.y * size.z);
-    for (int i = 0; i < count; i++)
-        b->threads[i].next = &b->threads[i + 1 < count ? i + 1 : 0];
-    b->before = &b->threads[count - 1];
+    for (int i = 0; i < count; i++) {
+        thread *t = &b->threads[i];
+        t->next = &b->threads[i + 1 < count ? i + 1 : 0];
+        t->next->previous = t;
+        t->warp = &b->warps[i / SG_CPU_LANES];
+        if (i % SG_CPU_LANES == 0)
+            t->warp->first = t;
+        t->warp->last = t;
+    }
     b->running = &b->threads[0];
     fiber_switch(&b->host, &b->threads[0].fiber);
 }
@@ -136,7 +212,9 @@ void cpu_blocks_run(cpu_blocks *b, const cpu_launch *l, int64_t first, int64_t c
     b->place = (sg_cpu_place){.block_size = l->block,
                               .grid_size = l->grid,
                               .shared = b->shared,
-                              .barrier = l->barriers ? barrier : no_barrier};
+                              .meet = l->barriers ? meet : no_meeting,
+                              .give_way = give_way,
+                              .phase = 1};
     current = b;
     if (l->barriers)
         fiber_adopt(&b->host);
@@ -159,11 +237,13 @@ static size_t rounded(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* One mapping: the state with its table of threads; shared memory; for each thread a guard page and
-   a stack. */
+/* One mapping: the state with its tables of threads and warps; shared memory; for each thread a
+   guard page and a stack. */
 cpu_blocks *cpu_blocks_new(int threads, size_t shared_bytes, int workers) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t state = rounded(sizeof(cpu_blocks) + (size_t)threads * sizeof(thread), page);
+    const size_t warps = ((size_t)threads + SG_CPU_LANES - 1) / SG_CPU_LANES;
+    const size_t state =
+        rounded(sizeof(cpu_blocks) + (size_t)threads * sizeof(thread) + warps * sizeof(warp), page);
     const size_t shared = rounded(shared_bytes, page);
     const size_t stack = rounded(STACK_BYTES, page), slot = page + stack;
     const size_t size = state + shared + (size_t)threads * slot;
@@ -173,6 +253,7 @@ cpu_blocks *cpu_blocks_new(int threads, size_t shared_bytes, int workers) {
         return NULL;
     cpu_blocks *b = (void *)mapping;
     b->threads = (thread *)(b + 1);
+    b->warps = (warp *)(b->threads + threads);
     b->capacity = threads;
     b->shared = (unsigned char *)mapping + state;
     b->shared_capacity = shared;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Contraction as on a GPU; no errno, so that sqrt is one instruction. Unknown pragmas are those of
-   CUDA. */
+/* Contraction as on a GPU; signed integers wrap; no errno, so that sqrt is one instruction. Unknown
+   pragmas are those of CUDA. */
 static const char *const always[] = {
     "-std=c++17",
     "-fPIC",
@@ -20,6 +20,7 @@ static const char *const always[] = {
     "-ffp-contract=fast",
     "-fno-math-errno",
     "-fno-trapping-math",
+    "-fwrapv",
     "-fno-exceptions",
     "-fno-rtti",
     "-Wall",

@@ -1,0 +1,65 @@
+/* What tests of templates/common.cuh share. Takes: CUDA text that goes behind it. Makes: a program
+   of one launch with barriers; cubins for every architecture. */
+#ifndef SG_TESTS_COMMON_PROGRAM_H
+#define SG_TESTS_COMMON_PROGRAM_H
+
+#include "tests/unit/cpu_program.h"
+
+#include "runtime/fiber.h"
+#include "runtime/nvrtc.h"
+
+extern const char template_common_cuh[];
+
+static program *text_program(job *j, const char *text, int x, int y, int z, size_t shared_bytes) {
+    const char *whole = job_print(j, "%s%s", template_common_cuh, text);
+    return make_program(j, whole, x, y, z, shared_bytes, true);
+}
+
+typedef struct cubins {
+    const char *const *texts;
+    size_t count;
+    bool missing; /* out: there is no NVRTC */
+} cubins;
+
+static void close_compiler(void *c) {
+    ((compiler *)c)->ops->close(c);
+}
+
+static void make_cubins(job *j, void *argument) {
+    static const char *const archs[] = {"sm_75", "sm_80",  "sm_86", "sm_89",
+                                        "sm_90", "sm_100", "sm_120"};
+    cubins *all = argument;
+    const char *why = NULL;
+    nvrtc *n = nvrtc_open(j, NULL, &why);
+    nvrtc_close(n);
+    all->missing = n == NULL;
+    if (n == NULL)
+        return;
+    compiler *c = nvrtc_compiler(j, NULL);
+    job_defer(j, close_compiler, c);
+    for (size_t i = 0; i < all->count; i++) {
+        const program *p = text_program(j, all->texts[i], 32, 1, 1, 0);
+        for (size_t k = 0; k < sizeof archs / sizeof archs[0]; k++)
+            assert_true(c->ops->compile(c, j, p, archs[k], BINARY_CUBIN).data.size > 0);
+    }
+    job_keep(j, c);
+    close_compiler(c);
+}
+
+/* NVRTC must take every text for every architecture. Skips the test where there is none, and under
+   ThreadSanitizer, which has nothing to see there. */
+static void compile_for_all(const char *const *texts, size_t count) {
+#if defined(SG_FIBER_TSAN)
+    skip();
+#endif
+    cubins all = {.texts = texts, .count = count};
+    job *j;
+    const fault f = job_run(&allocator_libc, make_cubins, &all, &j);
+    if (f != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    job_end(j);
+    if (all.missing)
+        skip();
+}
+
+#endif
