@@ -122,11 +122,10 @@ static uint64_t combine_whole(operator_id id, int64_t a, int64_t b) {
     }
 }
 
-pattern_value operator_combine(const pattern *p, dtype type, const pattern_operator *o,
-                               pattern_value a, pattern_value b, const double *parameters) {
-    assert(o->id != OPERATOR_OWN); /* until patterns have functions */
-    (void)p;
-    (void)parameters;
+pattern_value operator_combine(dtype type, const pattern_operator *o, pattern_machine *own,
+                               pattern_value a, pattern_value b) {
+    if (o->id == OPERATOR_OWN)
+        return pattern_apply(own, (const pattern_value[]){a, b});
     if (type >= DTYPE_REALS)
         return whole(type, combine_whole(o->id, a.whole, b.whole));
     const double value = combine_reals(o->id, a.real, b.real);
@@ -187,8 +186,10 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
     operator_write_value(t, type, operator_identity(o, type));
     text_printf(t, ";\n}\n__device__ __forceinline__ Real prepare(Real a) {\n    return %s;\n}\n",
                 truth ? "Real(a != Real(0))" : "a");
-    assert(!own); /* until patterns have functions */
-    (void)p;
+    if (own) {
+        pattern_write_function(t, p, o->function, "Real", "combine");
+        return;
+    }
     const char *body = formula(o->id, type);
     text_add(t, "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n");
     if ((o->id == OPERATOR_SUM || o->id == OPERATOR_PRODUCT) &&
@@ -199,9 +200,5 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
 }
 
 double operator_operations(job *j, const pattern *p, const pattern_operator *o) {
-    assert(o->id != OPERATOR_OWN); /* until patterns have functions */
-    (void)j;
-    (void)o;
-    (void)p;
-    return 1;
+    return o->id == OPERATOR_OWN ? pattern_operations(j, p, o->function) : 1;
 }

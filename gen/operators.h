@@ -49,10 +49,10 @@ pattern_value operator_identity(const pattern_operator *, dtype);
 /* What becomes of an element, or of a scan's first value, before it is combined. */
 pattern_value operator_prepare(const pattern_operator *, dtype, pattern_value);
 
-/* a∘b in the pattern's dtype: rounded to it, or wrapping. NaN in either gives NaN in min and max.
- */
-pattern_value operator_combine(const pattern *, dtype, const pattern_operator *, pattern_value a,
-                               pattern_value b, const double *parameters);
+/* a∘b, rounded to the dtype or wrapping. NaN in either gives NaN in min and max. OWN: `own` is a
+   machine for its function, else it is NULL. */
+pattern_value operator_combine(dtype, const pattern_operator *, pattern_machine *own,
+                               pattern_value a, pattern_value b);
 
 /* Of plan.h: `Real identity()`, `Real prepare(Real)` and
    `Real combine(const Arguments &, Real a, Real b)`. */

@@ -73,6 +73,13 @@ static inline program_extent extent_sum(int a, int b) {
 /* An array of one axis. */
 program_array pattern_array(const char *name, const char *dtype, program_extent);
 
+/* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */
+program_launch pattern_launch(job *, const program *, const char *suffix, program_extent items,
+                              int per_block, int threads, bool barriers);
+
+/* Once the program's arrays, sizes, temporaries and launches are there; the source comes after. */
+void pattern_finish(program *);
+
 /* A name in plan.h and its value, an int where it fits into one. */
 typedef struct pattern_constant {
     const char *name;

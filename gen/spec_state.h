@@ -6,7 +6,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "gen/pattern.h"
+#include "gen/operators.h"
 #include "gen/spec.h"
 
 enum {
@@ -216,6 +216,14 @@ void spec_no_function(lua_State *, model *);
 void spec_finish_functions(lua_State *, model *);
 /* The keys algorithm, format (where the words have formats) and schedule. */
 void spec_read_pattern(lua_State *, int table, const pattern_words *, pattern_schedule *out);
+
+/* spec_operator.c */
+/* The keys op, identity and commutative; the model's next output is the function, or holds its
+   place. Returns −1 and fills *out; or the index of one of up to SPEC_MORE_OPERATORS more names. */
+enum { SPEC_MORE_OPERATORS = 4 };
+int spec_read_operator(lua_State *, int table, model *, const char *const *more, int more_count,
+                       pattern_operator *out);
+extern const spec_key spec_operator_keys[];
 
 /* spec_model.c: the finished model */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);

@@ -22,7 +22,7 @@ static pattern_value of_whole(int64_t v) {
 
 static pattern_value combined(operator_id id, dtype type, pattern_value a, pattern_value b) {
     const pattern_operator o = {.id = id};
-    return operator_combine(NULL, type, &o, a, b, NULL);
+    return operator_combine(type, &o, NULL, a, b);
 }
 
 static int64_t whole(operator_id id, dtype type, int64_t a, int64_t b) {
