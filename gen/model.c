@@ -30,6 +30,12 @@ void model_describe(const model *m, text *out) {
         add_count(out, m->points, "point");
         text_printf(out, ", radius %d", m->radius);
         break;
+    case SHAPE_CONVOLUTION:
+        text_add(out, "convolution, ");
+        for (int axis = m->dims; axis-- > 0;)
+            text_printf(out, axis > 0 ? "%dx" : "%d", m->low[axis] + 1 + m->high[axis]);
+        text_add(out, m->points == 1 ? " weight" : " weights");
+        break;
     case SHAPE_UPDATE:
         text_add(out, "update of ");
         add_count(out, m->field_count, "field");

@@ -47,7 +47,13 @@ typedef struct model_output {
                       a function that is not given */
 } model_output;
 
-typedef enum shape_kind { SHAPE_STAR, SHAPE_BOX, SHAPE_POINTS, SHAPE_UPDATE } shape_kind;
+typedef enum shape_kind {
+    SHAPE_STAR,
+    SHAPE_BOX,
+    SHAPE_POINTS,
+    SHAPE_CONVOLUTION, /* a dense filter from `image`, in, to `result`, out; nothing is fixed */
+    SHAPE_UPDATE
+} shape_kind;
 
 typedef struct model {
     const char *name; /* an identifier */

@@ -65,9 +65,10 @@ static void check_axis(lua_State *L, const model *m, const char *where, int axis
                   m->dims == 1 ? "" : "s");
 }
 
-void spec_read_boundary(lua_State *L, int table, model *m) {
+void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) {
     for (int axis = 0; axis < AXES; axis++)
-        m->sides[axis][0] = m->sides[axis][1] = (model_side){BOUNDARY_FIXED, 0};
+        m->sides[axis][0] = m->sides[axis][1] =
+            (model_side){axis < m->dims ? by_default : BOUNDARY_FIXED, 0};
     const bool given = spec_get(L, table, "boundary");
     if (given && lua_istable(L, -1))
         spec_check_keys(L, -1, "boundary", spec_axis_keys);

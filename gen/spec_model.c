@@ -38,7 +38,10 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
     expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
     switch (n->op) {
     case EXPR_CONSTANT:
-        spec_check_range(L, m->dtype, m->shape == SHAPE_UPDATE ? "constant" : "coefficient",
+        spec_check_range(L, m->dtype,
+                         m->shape == SHAPE_UPDATE        ? "constant"
+                         : m->shape == SHAPE_CONVOLUTION ? "weight"
+                                                         : "coefficient",
                          n->value);
         return expr_constant(m->pool, n->value);
     case EXPR_PARAMETER:

@@ -177,7 +177,7 @@ void spec_run_update(lua_State *, int function, bool named, spec_update *,
 /* spec_grid.c: boundary and schedule */
 #define SPEC_BOUNDARY "boundary"
 int spec_constant(lua_State *);
-void spec_read_boundary(lua_State *, int table, model *);
+void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
 void spec_read_schedule(lua_State *, int table, model *);
 extern const spec_key spec_schedule_keys[];
 
@@ -224,6 +224,10 @@ enum { SPEC_MORE_OPERATORS = 4 };
 int spec_read_operator(lua_State *, int table, model *, const char *const *more, int more_count,
                        pattern_operator *out);
 extern const spec_key spec_operator_keys[];
+
+/* spec_convolution.c */
+int spec_convolution(lua_State *);
+extern const spec_key spec_convolution_keys[];
 
 /* spec_model.c: the finished model */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);

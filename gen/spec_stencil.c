@@ -189,7 +189,7 @@ int spec_stencil(lua_State *L) {
     b.named = spec_read_fields(L, 1, m);
     m->declared = spec_read_parameters(L, 1, m);
     build_outputs(L, &b);
-    spec_read_boundary(L, 1, m);
+    spec_read_boundary(L, 1, m, BOUNDARY_FIXED);
     spec_read_schedule(L, 1, m);
     spec_finish_model(L, m, b.outputs);
     return spec_end(L, FAMILY_STENCIL, m, m);

@@ -88,6 +88,16 @@
 ---@field boundary? stencilgen.side | stencilgen.boundary
 ---@field schedule? stencilgen.schedule
 
+---@alias stencilgen.filter stencilgen.number[] | stencilgen.number[][] | stencilgen.number[][][]
+
+---@class stencilgen.convolution_keys
+---@field name string an identifier; names the kernel and the file
+---@field weights stencilgen.filter nested lists, a list a row; not flipped, the middle at half the size, rounded down
+---@field parameters? table<string, number | true> default values; true for none
+---@field dtype? stencilgen.dtype
+---@field boundary? stencilgen.side | stencilgen.boundary any but "fixed"; "zero" by default
+---@field schedule? stencilgen.schedule
+
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis
 ---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
@@ -103,6 +113,11 @@
 ---@param keys stencilgen.stencil_keys
 ---@return stencilgen.spec
 function stencil(keys) end
+
+---A stencil spec that makes `result` of `image` by a filter's weights.
+---@param keys stencilgen.convolution_keys
+---@return stencilgen.spec
+function convolution(keys) end
 
 ---The centre and the points of the axes up to radius.
 ---@param dims 1 | 2 | 3
