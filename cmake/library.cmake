@@ -1,7 +1,7 @@
 # The libraries that applications link: libstencilgen.so and libstencilgen.a, of the same objects.
 # Takes: the object libraries of the layers. Makes: stencilgen::stencilgen and stencilgen::static.
-set(objects $<TARGET_OBJECTS:sg_base> $<TARGET_OBJECTS:sg_gen> $<TARGET_OBJECTS:sg_device>
-            $<TARGET_OBJECTS:sg_api>)
+set(objects $<TARGET_OBJECTS:sg_base> $<TARGET_OBJECTS:sg_matrix> $<TARGET_OBJECTS:sg_gen>
+            $<TARGET_OBJECTS:sg_device> $<TARGET_OBJECTS:sg_api>)
 
 # The public header by itself, so that a program in this build sees nothing else of ours.
 configure_file(runtime/stencilgen.h include/stencilgen.h COPYONLY)

@@ -26,7 +26,8 @@ typedef enum format {
 
 typedef struct format_word {
     const char *name, *summary;
-    const char *formula; /* the textbook's count of stored numbers */
+    const char
+        *formula; /* the textbook's count of stored numbers; of auto that of a dense matrix */
 } format_word;
 extern const format_word format_words[FORMAT_COUNT];
 
@@ -93,7 +94,11 @@ typedef struct packed_matrix {
     int64_t rows, columns, entries;
     packed_array arrays[PACKED_ARRAYS];
     int array_count;
-    int64_t bytes; /* of all arrays; −1: more than can be counted */
+    int64_t bytes;         /* of all arrays; −1: more than can be counted */
+    int64_t largest_index; /* that is stored */
+    double numbers;        /* stored: the value of the textbook's formula */
+    const void *work;      /* the format's own, in memory of the job */
+    struct packed_pieces *pieces;
 } packed_matrix;
 
 /* The arrays' extents alone, without allocating more than a few words a row and column; of PKT also

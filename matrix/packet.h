@@ -9,6 +9,7 @@
 
 #include "matrix/format.h"
 
+/* clang-format off */
 /* The arrays, where P is the number of packets (0 without rows) and B is storage.packet:
 
      row[P+1], order[M]    packet p computes the rows order[row[p]] … order[row[p+1] − 1], at most B
@@ -16,22 +17,24 @@
                            also a row without entries. Ascending within a packet.
      column[P+1], source[·]
                            it takes from x the columns source[column[p]] … source[column[p+1] − 1],
-                           at most B, or none. A column is in one packet at most. Ascending within a
-                           packet.
+                           at most B, or none. A column is in one packet at most. Ascending within
+                           a packet.
      offset[P+1]           its entries are place and value from offset[p] to offset[p+1] − 1, a
                            multiple of PACKET_LANES: entry k of lane l is the one at
                            offset[p] + k·PACKET_LANES + l.
      place[·], value[·]    place is local row · 65536 + local column: row order[row[p] + local row],
                            column source[column[p] + local column]. PACKET_NONE, and the value 0,
-   where a lane has no more entries; none follow then in that lane. tail_row[t], tail_column[t],
-   tail_value[t] all other entries, by row and then column, by the matrix's own numbers.
+                           where a lane has no more entries; none follow then in that lane.
+     tail_row[t], tail_column[t], tail_value[t]
+                           all other entries, by row and then column, by the matrix's own numbers.
 
    All entries that a packet has of a row are in one lane, one behind the other, by column. So a
    thread that works off a lane (or several, T threads the lanes t, t + T, …) adds to its rows of y
    in shared memory without atomics and without barriers, and threads of a warp load neighbours.
 
-   A lane has at most 2·⌈entries/PACKET_LANES⌉ + 2·PACKET_SLACK entries, so that padding is bounded:
+   A lane has at most 2·⌈entries/PACKET_LANES⌉ + PACKET_SLACK entries, so that padding is bounded:
    what a row has beyond ⌈entries/PACKET_LANES⌉ + PACKET_SLACK is in the tail. */
+/* clang-format on */
 enum {
     PACKET_LANES = 256,
     PACKET_SLACK = 16,
@@ -39,21 +42,28 @@ enum {
 };
 #define PACKET_NONE UINT32_C(0xffffffff)
 
-/* Which packet has which rows and columns. */
+/* Which packet has which rows and columns. Rows and columns are those that have entries, numbered
+   without gaps; rows without entries come behind, in packets of their own. */
 typedef struct packet_cut {
-    int64_t packets;
-    int64_t *row, *order; /* as the arrays above */
-    int64_t *column, *source;
-    int64_t *offset;
-    int64_t tail;    /* entries outside of the packets */
-    int32_t *lane;   /* of each row of `order`: which lane of its packet has its entries */
-    int64_t *inside; /* of each row of `order`: how many entries its packet has of it */
+    int64_t rows, columns;
+    int64_t packets;              /* of rows that have entries */
+    int64_t all_packets;          /* of all */
+    const int64_t *begin;         /* [rows+1] its first entry */
+    const int64_t *column_number; /* [columns] of the matrix */
+    const int64_t *entry_column;  /* [entries] its column's number here */
+    const int64_t *row_packet;    /* [rows] */
+    const int64_t *column_packet; /* [columns]; −1: none takes it from x */
+    const int64_t *inside;        /* [rows] how many entries its packet has of it, */
+    const int *lane;              /* [rows] and which of the packet's lanes */
+    const int64_t *offset;        /* [packets+1] */
+    int64_t sources, tail;        /* columns that are in a packet; entries that are in none */
 } packet_cut;
 
-/* Rows and columns are visited breadth first from rows of few entries (Cuthill and McKee's order on
-   the graph that joins a row with its columns); rows and columns of very many entries come last
-   and lead nowhere. The order of rows is cut where a packet is full, and a column goes to the
-   packet that has most of its entries. Time n log n, memory a few words an entry. */
-packet_cut packet_make(job *, const matrix *, const storage *);
+/* A packet grows breadth first from a row, over the graph that joins a row with its columns, until
+   it is full; the next one begins where this one ended (greedy growing, C. Farhat, Computers &
+   Structures 28 (1988) 579). Rows and columns of very many entries lead nowhere; such rows come
+   last. A column then goes to the packet that has most of its entries. Time n log n in the entries,
+   memory a few words an entry. */
+packet_cut packet_make(job *, const matrix *, int packet);
 
 #endif

@@ -17,7 +17,7 @@ only() {
     shift 2
     begin "$rule"
     [ -e "$1" ] || flunk "there is no $1"
-    bad=$(includes "$@" | grep -E ':((base|gen|runtime|cli|templates)/|stencilgen\.h)' |
+    bad=$(includes "$@" | grep -E ':((base|matrix|gen|runtime|cli|templates)/|stencilgen\.h)' |
         grep -vE ":($pattern)\$")
     [ -z "$bad" ] || flunk "$bad"
 }
@@ -36,12 +36,14 @@ cuda='(cuda|nvrtc|nvJitLink|cooperative_groups|driver_types|device_launch).*'
 lua='(.*/)?(lua|lauxlib|lualib|luaconf)\.h'
 
 only 'base/ includes only base/' 'base/.*' base/*.[ch]
-only 'gen/ includes only base/ and gen/' '(base|gen)/.*' gen/*.[ch]
+only 'matrix/ includes only base/ and matrix/' '(base|matrix)/.*' matrix/*.[ch]
+only 'gen/ includes only base/, matrix/ and gen/' '(base|matrix|gen)/.*' gen/*.[ch]
+never 'matrix/ includes no CUDA header' "$cuda" matrix/*.[ch]
 never 'gen/ includes no CUDA header' "$cuda" gen/*.[ch]
 never 'runtime/ includes no CUDA header' "$cuda" runtime/*.[ch]
-never 'runtime/ includes no Lua' "$lua" base/*.[ch] runtime/*.[ch] cli/*.[ch]
+never 'no layer but gen/ includes Lua' "$lua" base/*.[ch] matrix/*.[ch] runtime/*.[ch] cli/*.[ch]
 both=$(ls runtime/*.[ch] | grep -vE '^runtime/(build|check|explain)\.[ch]$')
-only 'runtime/ includes gen/ only in build, check and explain' '(base|runtime)/.*' $both
+only 'runtime/ includes gen/ only in build, check and explain' '(base|matrix|runtime)/.*' $both
 only 'the command includes only stencilgen.h' '(cli/.*|runtime/stencilgen\.h|stencilgen\.h)' cli/*.[ch]
 
 begin 'stencilgen.h includes only the C library'
@@ -51,8 +53,8 @@ bad=$(includes runtime/stencilgen.h | grep -vE ':(stddef|stdint)\.h$')
 begin 'examples include only stencilgen.h'
 for file in examples/*.c examples/*.cpp examples/*.cc; do
     [ -e "$file" ] || continue
-    bad=$(includes "$file" | grep -E ':((base|gen|cli|templates|runtime)/|.*\.h$)' |
-        grep -E ':(base|gen|cli|templates|runtime)/' | grep -vE ':runtime/stencilgen\.h$')
+    bad=$(includes "$file" | grep -E ':((base|matrix|gen|cli|templates|runtime)/|.*\.h$)' |
+        grep -E ':(base|matrix|gen|cli|templates|runtime)/' | grep -vE ':runtime/stencilgen\.h$')
     [ -z "$bad" ] || flunk "$bad"
 done
 
@@ -66,7 +68,7 @@ for file in templates/*.cu templates/*.cuh; do
 done
 
 begin 'nothing under the library calls Lua but gen/'
-bad=$(grep -nE '\b(lua|luaL)_[a-z]+ *\(' base/*.[ch] runtime/*.[ch] cli/*.[ch] /dev/null)
+bad=$(grep -nE '\b(lua|luaL)_[a-z]+ *\(' base/*.[ch] matrix/*.[ch] runtime/*.[ch] cli/*.[ch] /dev/null)
 [ -z "$bad" ] || flunk "$bad"
 
 # The test itself must see what it forbids.

@@ -1,0 +1,187 @@
+/* The table of formats, and what all of them have in common: counting bytes, refusing, memory.
+   Takes: sorted entries and a storage. Makes: packed matrices, and entries again. */
+#include "matrix/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "matrix/layout.h"
+#include "matrix/order.h"
+
+const format_word format_words[FORMAT_COUNT] = {
+    [FORMAT_AUTO] = {"auto", "the one that suits the matrix", "M·N"},
+    [FORMAT_COO] = {"coo", "row, column and value of every entry", "3·nnz"},
+    [FORMAT_CSR] = {"csr", "entries row by row, and where each row begins", "2·nnz + M + 1"},
+    [FORMAT_CSC] = {"csc", "entries column by column, and where each column begins",
+                    "2·nnz + N + 1"},
+    [FORMAT_ELL] = {"ell", "all rows padded to the longest, stored across", "2·M·K"},
+    [FORMAT_HYB] = {"hyb", "ELL as wide as pays, the rest in COO", "2·M·K + 3·t"},
+    [FORMAT_JDS] = {"jds", "rows by length, stored across without padding", "2·nnz + M + K + 1"},
+    [FORMAT_DIA] = {"dia", "whole diagonals", "D·(M + 1)"},
+    [FORMAT_BCSR] = {"bcsr", "CSR of small dense blocks", "B·(br·bc + 1) + ⌈M/br⌉ + 1"},
+    [FORMAT_PKT] = {"pkt", "blocks near the diagonal of a new order, the rest in COO",
+                    "2·S + 3·(P + 1) + M + n + 3·t"},
+    [FORMAT_SELL] = {"sell", "slices of rows of like length, each padded to its longest",
+                     "2·S + M + ⌈M/C⌉ + 1"},
+};
+
+static const layout *const layouts[FORMAT_COUNT] = {
+    [FORMAT_COO] = &layout_coo,   [FORMAT_CSR] = &layout_csr,   [FORMAT_CSC] = &layout_csc,
+    [FORMAT_ELL] = &layout_ell,   [FORMAT_HYB] = &layout_hyb,   [FORMAT_JDS] = &layout_jds,
+    [FORMAT_DIA] = &layout_dia,   [FORMAT_BCSR] = &layout_bcsr, [FORMAT_PKT] = &layout_pkt,
+    [FORMAT_SELL] = &layout_sell,
+};
+
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+static size_t element_bytes(const packed_matrix *p, packed_kind kind) {
+    return kind == PACKED_INDEX   ? p->storage.index_bytes
+           : kind == PACKED_VALUE ? p->storage.value_bytes
+                                  : sizeof(uint32_t);
+}
+
+static int64_t array_bytes(const packed_matrix *p, const packed_array *a) {
+    return layout_times(layout_times(a->extent[0], a->extent[1]),
+                        (int64_t)element_bytes(p, a->kind));
+}
+
+void layout_array(packed_matrix *p, const char *name, packed_kind kind, int64_t x, int64_t y) {
+    p->arrays[p->array_count++] = (packed_array){.name = name, .kind = kind, .extent = {x, y}};
+}
+
+/* Widths and numbers that no format can do with. */
+static void need_sound(job *j, const storage *s) {
+    const bool widths = (s->index_bytes == 4 || s->index_bytes == 8) &&
+                        (s->value_bytes == 4 || s->value_bytes == 8);
+    if (s->format <= FORMAT_AUTO || s->format >= FORMAT_COUNT || !widths || s->slice < 1 ||
+        s->sigma < 1 || s->block_rows < 1 || s->block_cols < 1 || s->packet < 1 ||
+        s->packet > 65535)
+        job_fail(j, FAULT_USAGE, NULL, 0,
+                 "a matrix cannot be stored in format %d with indices of %zu bytes, values of %zu, "
+                 "slices of %d rows, sigma %d, blocks of %d x %d and packets of %d",
+                 (int)s->format, s->index_bytes, s->value_bytes, s->slice, s->sigma, s->block_rows,
+                 s->block_cols, s->packet);
+    if (s->sigma % s->slice != 0)
+        job_fail(j, FAULT_USAGE, NULL, 0, "sigma is %d, which is no multiple of the slice of %d",
+                 s->sigma, s->slice);
+}
+
+void format_measure(job *j, const matrix *m, const storage *wanted, packed_matrix *out) {
+    packed_matrix p = {.storage = *wanted,
+                       .rows = m->rows,
+                       .columns = m->columns,
+                       .entries = m->entries,
+                       .largest_index = (m->rows > m->columns ? m->rows : m->columns) - 1};
+    format_choose(j, m, NULL, &p.storage);
+    need_sound(j, &p.storage);
+    layouts[p.storage.format]->measure(j, m, &p);
+    for (int i = 0; i < p.array_count; i++) {
+        p.bytes = layout_plus(p.bytes, array_bytes(&p, &p.arrays[i]));
+        p.numbers += (double)p.arrays[i].extent[0] * (double)p.arrays[i].extent[1];
+    }
+    if (p.bytes == INT64_MAX)
+        p.bytes = -1;
+    *out = p;
+}
+
+static int64_t csr_bytes(const matrix *m, const storage *s) {
+    return layout_plus(layout_times(m->entries, (int64_t)(s->index_bytes + s->value_bytes)),
+                       layout_times(m->rows + 1, (int64_t)s->index_bytes));
+}
+
+const char *format_refusal(job *j, const matrix *m, const packed_matrix *p, int64_t limit) {
+    const char *name = format_words[p->storage.format].name;
+    const int64_t csr = csr_bytes(m, &p->storage);
+    if (p->bytes < 0)
+        return job_print(j, "%s would need more bytes than can be counted", name);
+    if (p->bytes > limit && p->bytes / 16 >= csr && p->bytes > 16 * csr)
+        return job_print(j,
+                         "%s would need %lld bytes, more than 16 times the %lld of csr and more "
+                         "than %lld",
+                         name, (long long)p->bytes, (long long)csr, (long long)limit);
+    if (p->storage.index_bytes == 4 && p->largest_index > INT32_MAX)
+        return job_print(j, "indices of %s go up to %lld, which 32 bits cannot hold", name,
+                         (long long)p->largest_index);
+    return NULL;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* What the job gives back when it fails: a copy, because by then the caller's struct is gone. */
+struct packed_pieces {
+    const allocator *memory;
+    int count;
+    void *piece[PACKED_ARRAYS];
+    size_t size[PACKED_ARRAYS];
+};
+
+static void free_pieces(void *what) {
+    struct packed_pieces *h = what;
+    for (int i = 0; i < h->count; i++)
+        h->memory->resize(h->memory->user, h->piece[i], h->size[i], 0);
+    h->count = 0;
+}
+
+static void allocate(job *j, packed_matrix *p) {
+    struct packed_pieces *h = job_alloc(j, sizeof *h);
+    h->memory = job_allocator(j);
+    job_defer(j, free_pieces, h);
+    p->pieces = h;
+    for (int i = 0; i < p->array_count; i++) {
+        const int64_t bytes = array_bytes(p, &p->arrays[i]);
+        const size_t size = bytes > 0 ? (size_t)bytes : 1;
+        void *piece = h->memory->resize(h->memory->user, NULL, 0, size);
+        if (piece == NULL)
+            job_fail(j, FAULT_MEMORY, NULL, 0,
+                     "out of memory: the matrix as %s has arrays of %lld bytes",
+                     format_words[p->storage.format].name, (long long)p->bytes);
+        h->piece[h->count] = piece;
+        h->size[h->count++] = size;
+        p->arrays[i].data = piece;
+    }
+}
+
+void format_free(job *j, packed_matrix *p) {
+    (void)j;
+    if (p->pieces != NULL)
+        free_pieces(p->pieces);
+    for (int i = 0; i < p->array_count; i++)
+        p->arrays[i].data = NULL;
+}
+
+void layout_set(const packed_matrix *p, int array, int byte) {
+    memset(p->arrays[array].data, byte, (size_t)array_bytes(p, &p->arrays[array]));
+}
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
+static void need_floats(job *j, const matrix *m) {
+    for (int64_t i = 0; i < m->entries; i++)
+        if (isfinite(m->value[i]) && !isfinite((float)m->value[i]))
+            job_fail(j, FAULT_DATA, NULL, 0,
+                     "the entry in row %lld, column %lld (from 0) is too large for a float",
+                     (long long)m->row[i], (long long)m->column[i]);
+}
+
+void format_pack(job *j, const matrix *m, const storage *wanted, packed_matrix *out) {
+    packed_matrix p;
+    format_measure(j, m, wanted, &p);
+    const char *refusal = format_refusal(j, m, &p, INT64_MAX);
+    if (refusal != NULL)
+        job_fail(j, FAULT_DATA, NULL, 0, "%s", refusal);
+    if (p.storage.value_bytes == 4)
+        need_floats(j, m);
+    allocate(j, &p);
+    layouts[p.storage.format]->fill(j, m, &p);
+    *out = p;
+}
+
+void format_unpack(job *j, const packed_matrix *p, matrix *out) {
+    const size_t most = (size_t)p->entries;
+    entry_list list = {.row = job_array(j, most, sizeof *list.row),
+                       .column = job_array(j, most, sizeof *list.column),
+                       .value = job_array(j, most, sizeof *list.value)};
+    layouts[p->storage.format]->unpack(p, &list);
+    order_entries(j, list.count, list.row, list.column, list.value);
+    *out = (matrix){p->rows, p->columns, list.count, list.row, list.column, list.value};
+}

@@ -1,0 +1,86 @@
+/* What each storage format implements, and what their implementations share: the arrays of a packed
+   matrix by number, entries by row, and a list that takes entries in any order. */
+#ifndef SG_MATRIX_LAYOUT_H
+#define SG_MATRIX_LAYOUT_H
+
+#include "matrix/format.h"
+
+/* Entries on their way back from a format. */
+typedef struct entry_list {
+    int64_t count;
+    int64_t *row, *column;
+    double *value;
+} entry_list;
+
+typedef struct layout {
+    /* Adds the arrays with layout_array and sets largest_index, beyond rows and columns. */
+    void (*measure)(job *, const matrix *, packed_matrix *);
+    void (*fill)(job *, const matrix *, packed_matrix *);
+    void (*unpack)(const packed_matrix *, entry_list *);
+} layout;
+
+extern const layout layout_coo, layout_csr, layout_csc, layout_ell, layout_hyb, layout_jds,
+    layout_dia, layout_bcsr, layout_pkt, layout_sell;
+
+/* Extents that cannot be counted are INT64_MAX. */
+void layout_array(packed_matrix *, const char *name, packed_kind, int64_t x, int64_t y);
+
+/* max(0, a)·b and a + b, at most INT64_MAX. */
+static inline int64_t layout_times(int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+static inline int64_t layout_plus(int64_t a, int64_t b) {
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+static inline int64_t layout_parts(int64_t count, int64_t per) {
+    return count / per + (count % per != 0);
+}
+
+/* The end of the run of entries in the row of entry `first`. */
+static inline int64_t layout_row_end(const matrix *m, int64_t first) {
+    int64_t end = first + 1;
+    while (end < m->entries && m->row[end] == m->row[first])
+        end++;
+    return end;
+}
+
+static inline void layout_put(const packed_matrix *p, int array, int64_t at, int64_t index) {
+    if (p->storage.index_bytes == 4)
+        ((int32_t *)p->arrays[array].data)[at] = (int32_t)index;
+    else
+        ((int64_t *)p->arrays[array].data)[at] = index;
+}
+static inline int64_t layout_index(const packed_matrix *p, int array, int64_t at) {
+    return p->storage.index_bytes == 4 ? ((const int32_t *)p->arrays[array].data)[at]
+                                       : ((const int64_t *)p->arrays[array].data)[at];
+}
+
+static inline void layout_put_value(const packed_matrix *p, int array, int64_t at, double value) {
+    if (p->storage.value_bytes == 4)
+        ((float *)p->arrays[array].data)[at] = (float)value;
+    else
+        ((double *)p->arrays[array].data)[at] = value;
+}
+static inline double layout_value(const packed_matrix *p, int array, int64_t at) {
+    return p->storage.value_bytes == 4 ? (double)((const float *)p->arrays[array].data)[at]
+                                       : ((const double *)p->arrays[array].data)[at];
+}
+
+/* Every byte of an array. */
+void layout_set(const packed_matrix *, int array, int byte);
+
+static inline void layout_take(entry_list *l, int64_t row, int64_t column, double value) {
+    l->row[l->count] = row;
+    l->column[l->count] = column;
+    l->value[l->count++] = value;
+}
+
+/* The length of the longest row. */
+int64_t layout_longest(const matrix *);
+
+/* The diagonals (column − row) that have an entry, ascending, and how many. */
+int64_t *layout_diagonals(job *, const matrix *, int64_t *count);
+
+#endif

@@ -1,0 +1,306 @@
+/* Where the packet format cuts a matrix: which packet has which rows, columns and entries. Works on
+   rows and columns that have entries, so that it costs nothing where most have none. */
+#include "matrix/packet.h"
+
+#include "matrix/layout.h"
+#include "matrix/order.h"
+
+enum {
+    /* Rows and columns of more entries than this many times the mean, and this many more, join so
+       much that nothing near would be left. */
+    HUB_TIMES = 16,
+    HUB_PLUS = 64,
+    /* A column is walked along by so many packets at most: this bounds the time. */
+    WALKS = 8,
+};
+
+typedef struct cutter {
+    job *job;
+    const matrix *m;
+    int most; /* rows, and columns, of a packet */
+    int64_t rows, columns;
+    int64_t *begin;         /* [rows+1] first entry of each row */
+    int64_t *column_number; /* [columns] */
+    int64_t *entry_column;  /* [entries] */
+    int64_t *column_begin;  /* [columns+1] */
+    int64_t *column_row;    /* [entries] rows of each column */
+    int64_t row_hub, column_hub;
+    int64_t packets;
+    int64_t *row_packet; /* −1: none yet */
+    int64_t *queued;     /* of each row: the last packet that had it in its queue */
+    int64_t *walked;     /* of each column: the last packet that walked along it, */
+    int *walks;          /* and how many have */
+    bool *claimed;       /* of each column: counted as one of some packet's */
+    int64_t *queue;
+} cutter;
+
+static int64_t *list(const cutter *c, int64_t count) {
+    return job_array(c->job, (size_t)count, sizeof(int64_t));
+}
+
+/* ---- rows and columns without gaps ----------------------------------------------------------- */
+
+static void number_rows(cutter *c) {
+    const matrix *m = c->m;
+    for (int64_t i = 0; i < m->entries; i = layout_row_end(m, i))
+        c->rows++;
+    c->begin = list(c, c->rows + 1);
+    int64_t r = 0;
+    for (int64_t i = 0; i < m->entries; i = layout_row_end(m, i))
+        c->begin[r++] = i;
+    c->begin[r] = m->entries;
+}
+
+static void number_columns(cutter *c) {
+    const matrix *m = c->m;
+    const int64_t *by_column = order_of(c->job, m->entries, m->column);
+    int64_t *row = list(c, m->entries); /* of each entry */
+    for (int64_t r = 0; r < c->rows; r++)
+        for (int64_t i = c->begin[r]; i < c->begin[r + 1]; i++)
+            row[i] = r;
+    c->entry_column = list(c, m->entries);
+    c->column_row = list(c, m->entries);
+    int64_t last = -1;
+    for (int64_t i = 0; i < m->entries; i++) {
+        const int64_t e = by_column[i];
+        c->columns += m->column[e] != last;
+        last = m->column[e];
+        c->entry_column[e] = c->columns - 1;
+        c->column_row[i] = row[e];
+    }
+    c->column_begin = list(c, c->columns + 1);
+    c->column_number = list(c, c->columns);
+    for (int64_t i = m->entries - 1; i >= 0; i--) {
+        const int64_t e = by_column[i];
+        c->column_begin[c->entry_column[e]] = i;
+        c->column_number[c->entry_column[e]] = m->column[e];
+    }
+    c->column_begin[c->columns] = m->entries;
+}
+
+static int64_t row_length(const cutter *c, int64_t row) {
+    return c->begin[row + 1] - c->begin[row];
+}
+
+static int64_t column_length(const cutter *c, int64_t column) {
+    return c->column_begin[column + 1] - c->column_begin[column];
+}
+
+/* ---- growing packets ------------------------------------------------------------------------- */
+
+typedef struct growth {
+    int64_t packet;
+    int64_t rows, columns; /* it has: columns that no packet before has claimed */
+    int64_t head, tail;    /* of the queue */
+} growth;
+
+static void enqueue(cutter *c, growth *g, int64_t row) {
+    if (c->row_packet[row] >= 0 || c->queued[row] == g->packet)
+        return;
+    c->queued[row] = g->packet;
+    c->queue[g->tail++] = row;
+}
+
+/* The rows that share a column with this one join the queue. */
+static void look_around(cutter *c, growth *g, int64_t row) {
+    for (int64_t i = c->begin[row]; i < c->begin[row + 1]; i++) {
+        const int64_t column = c->entry_column[i];
+        if (column_length(c, column) > c->column_hub || c->walked[column] == g->packet ||
+            c->walks[column] == WALKS)
+            continue;
+        c->walked[column] = g->packet;
+        c->walks[column]++;
+        for (int64_t k = c->column_begin[column]; k < c->column_begin[column + 1]; k++)
+            if (row_length(c, c->column_row[k]) <= c->row_hub)
+                enqueue(c, g, c->column_row[k]);
+    }
+}
+
+/* False where the packet is full. A row with more columns than any packet may have gets its own. */
+static bool take_row(cutter *c, growth *g, int64_t row) {
+    int64_t fresh = 0;
+    for (int64_t i = c->begin[row]; i < c->begin[row + 1]; i++)
+        fresh += !c->claimed[c->entry_column[i]];
+    if (g->rows > 0 && (g->rows == c->most || g->columns + fresh > c->most))
+        return false;
+    for (int64_t i = c->begin[row]; i < c->begin[row + 1]; i++)
+        c->claimed[c->entry_column[i]] = true;
+    c->row_packet[row] = g->packet;
+    g->rows++;
+    g->columns += fresh;
+    return true;
+}
+
+/* All rows that can be reached from this one, into the packet and those behind it. A row for which
+   there is no room begins the next one, where rows that were waiting are found again. */
+static void grow(cutter *c, growth *g, int64_t seed) {
+    g->head = g->tail = 0;
+    enqueue(c, g, seed);
+    while (g->head < g->tail) {
+        const int64_t row = c->queue[g->head];
+        if (take_row(c, g, row)) {
+            g->head++;
+            look_around(c, g, row);
+        } else {
+            *g = (growth){.packet = g->packet + 1};
+            enqueue(c, g, row);
+        }
+    }
+}
+
+static void assign_rows(cutter *c) {
+    int64_t *key = list(c, c->rows);
+    for (int64_t r = 0; r < c->rows; r++) {
+        key[r] = row_length(c, r);
+        c->row_packet[r] = c->queued[r] = -1;
+    }
+    for (int64_t i = 0; i < c->columns; i++)
+        c->walked[i] = -1;
+    const int64_t *order = order_of(c->job, c->rows, key);
+    growth g = {0};
+    for (int64_t i = 0; i < c->rows; i++)
+        if (c->row_packet[order[i]] < 0)
+            grow(c, &g, order[i]);
+    c->packets = c->rows > 0 ? g.packet + 1 : 0;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* Every column to the packet that has most of its entries, the first of several, as long as that
+   has room: columns that gain most come first. */
+static int64_t *assign_columns(cutter *c, int64_t *sources) {
+    int64_t *packet = list(c, c->columns), *loss = list(c, c->columns);
+    int64_t *count = list(c, c->packets), *room = list(c, c->packets);
+    for (int64_t i = 0; i < c->columns; i++) {
+        const int64_t *row = c->column_row + c->column_begin[i];
+        const int64_t length = column_length(c, i);
+        int64_t most = 0;
+        for (int64_t k = 0; k < length; k++)
+            count[c->row_packet[row[k]]]++;
+        for (int64_t k = 0; k < length; k++) {
+            const int64_t p = c->row_packet[row[k]];
+            if (count[p] > most || (count[p] == most && p < packet[i])) {
+                most = count[p];
+                packet[i] = p;
+            }
+        }
+        for (int64_t k = 0; k < length; k++)
+            count[c->row_packet[row[k]]] = 0;
+        loss[i] = c->m->entries - most;
+    }
+    const int64_t *order = order_of(c->job, c->columns, loss);
+    *sources = 0;
+    for (int64_t i = 0; i < c->columns; i++) {
+        int64_t *p = &packet[order[i]];
+        if (room[*p] < c->most) {
+            room[*p]++;
+            ++*sources;
+        } else
+            *p = -1;
+    }
+    return packet;
+}
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* Of the rows of one packet, the longest first: each to the lane that has least (R. Graham's
+   longest processing time first). Lanes are a heap, the least on top. */
+typedef struct lane {
+    int64_t load;
+    int number;
+} lane;
+
+static bool before(lane a, lane b) {
+    return a.load < b.load || (a.load == b.load && a.number < b.number);
+}
+
+static void add_to_top(lane *heap, int64_t load) {
+    heap[0].load += load;
+    for (int at = 0;;) {
+        int least = at;
+        for (int child = 2 * at + 1; child <= 2 * at + 2; child++)
+            if (child < PACKET_LANES && before(heap[child], heap[least]))
+                least = child;
+        if (least == at)
+            return;
+        const lane swap = heap[at];
+        heap[at] = heap[least];
+        heap[least] = swap;
+        at = least;
+    }
+}
+
+/* Returns how many entries the longest lane has. `row` are `count` rows of one packet. */
+static int64_t share_rows(cutter *c, int64_t count, const int64_t *row, int64_t *inside,
+                          int *row_lane, int64_t *tail) {
+    lane heap[PACKET_LANES];
+    int64_t entries = 0, width = 0;
+    for (int i = 0; i < PACKET_LANES; i++)
+        heap[i] = (lane){0, i};
+    for (int64_t i = 0; i < count; i++)
+        entries += inside[row[i]];
+    const int64_t most = layout_parts(entries, PACKET_LANES) + PACKET_SLACK;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t r = row[i];
+        inside[r] = inside[r] < most ? inside[r] : most;
+        *tail += row_length(c, r) - inside[r];
+        row_lane[r] = heap[0].number;
+        width = heap[0].load + inside[r] > width ? heap[0].load + inside[r] : width;
+        add_to_top(heap, inside[r]);
+    }
+    return width;
+}
+
+static void assign_entries(cutter *c, packet_cut *cut) {
+    int64_t *inside = list(c, c->rows), *key = list(c, c->rows);
+    int *lanes = job_array(c->job, (size_t)c->rows, sizeof *lanes);
+    int64_t *offset = list(c, c->packets + 1);
+    for (int64_t r = 0; r < c->rows; r++)
+        for (int64_t i = c->begin[r]; i < c->begin[r + 1]; i++)
+            inside[r] += cut->column_packet[c->entry_column[i]] == c->row_packet[r];
+    /* Rows by packet, and the longest first there. */
+    for (int64_t r = 0; r < c->rows; r++)
+        key[r] = c->m->entries - inside[r];
+    const int64_t *by_length = order_of(c->job, c->rows, key);
+    for (int64_t r = 0; r < c->rows; r++)
+        key[r] = c->row_packet[by_length[r]];
+    int64_t *sorted = order_of(c->job, c->rows, key);
+    for (int64_t r = 0; r < c->rows; r++)
+        sorted[r] = by_length[sorted[r]];
+    for (int64_t r = 0, end; r < c->rows; r = end) {
+        const int64_t packet = c->row_packet[sorted[r]];
+        for (end = r; end < c->rows && c->row_packet[sorted[end]] == packet;)
+            end++;
+        const int64_t width = share_rows(c, end - r, sorted + r, inside, lanes, &cut->tail);
+        offset[packet + 1] = layout_plus(offset[packet], layout_times(width, PACKET_LANES));
+    }
+    cut->inside = inside;
+    cut->lane = lanes;
+    cut->offset = offset;
+}
+
+packet_cut packet_make(job *j, const matrix *m, int packet) {
+    cutter c = {.job = j, .m = m, .most = packet};
+    number_rows(&c);
+    number_columns(&c);
+    c.row_packet = list(&c, c.rows);
+    c.queued = list(&c, c.rows);
+    c.queue = list(&c, c.rows);
+    c.walked = list(&c, c.columns);
+    c.walks = job_array(j, (size_t)c.columns, sizeof *c.walks);
+    c.claimed = job_array(j, (size_t)c.columns, sizeof *c.claimed);
+    c.row_hub = c.rows > 0 ? m->entries / c.rows * HUB_TIMES + HUB_PLUS : 0;
+    c.column_hub = c.columns > 0 ? m->entries / c.columns * HUB_TIMES + HUB_PLUS : 0;
+    assign_rows(&c);
+    packet_cut cut = {.rows = c.rows,
+                      .columns = c.columns,
+                      .packets = c.packets,
+                      .all_packets = c.packets + layout_parts(m->rows - c.rows, packet),
+                      .begin = c.begin,
+                      .column_number = c.column_number,
+                      .entry_column = c.entry_column,
+                      .row_packet = c.row_packet};
+    cut.column_packet = assign_columns(&c, &cut.sources);
+    assign_entries(&c, &cut);
+    return cut;
+}
