@@ -88,13 +88,6 @@ static void hand_over(cpu_blocks *b, thread *to) {
 #define CHECK_MEETING(b, where) check_meeting(b, where)
 
 /* On a GPU such threads would wait for ever, or read each other's values at the wrong time. */
-static _Noreturn void refuse(const cpu_blocks *b, const char *what, const char *more) {
-    const sg_cpu_index block = b->place.block;
-    fprintf(stderr, "cpu device: thread %d of block (%u,%u,%u) is at %s%s\n",
-            (int)(b->running - b->threads), block.x, block.y, block.z, what, more);
-    abort();
-}
-
 static void check_meeting(const cpu_blocks *b, sg_cpu_meeting where) {
     static const char *const names[] = {
         [SG_CPU_BARRIER] = "a barrier of the block",
@@ -103,13 +96,15 @@ static void check_meeting(const cpu_blocks *b, sg_cpu_meeting where) {
         [SG_CPU_VOTE] = "a vote",
         [SG_CPU_MASK] = "a warp operation whose mask does not name all 32 lanes",
     };
-    const warp *w = b->running->warp;
-    if (where == SG_CPU_MASK)
-        refuse(b, names[where], "");
-    if (w->where != where) {
-        fprintf(stderr, "cpu device: lanes of the same warp wait at %s; ", names[w->where]);
-        refuse(b, names[where], ": all lanes of a warp must take part, in the same order");
-    }
+    const sg_cpu_meeting others = b->running->warp->where;
+    const sg_cpu_index block = b->place.block;
+    if (where == others && where != SG_CPU_MASK)
+        return;
+    fprintf(stderr,
+            "cpu device: thread %d of block (%u,%u,%u) is at %s, lanes before it in its warp at %s;"
+            " all must take part, in the same order\n",
+            (int)(b->running - b->threads), block.x, block.y, block.z, names[where], names[others]);
+    abort();
 }
 #endif
 
