@@ -73,7 +73,7 @@ typedef struct program_launch {
     int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a block's reads reach below and above its
                                                   points, along kernel axes */
     size_t shared_bytes;                       /* dynamic shared memory */
-    bool barriers;                             /* the kernel has barriers, or is free of them */
+    bool barriers;                             /* the kernel has barriers or warp operations */
     int vector; /* Arguments.aligned is set only where all rows start at a multiple of
                    this many elements */
 
