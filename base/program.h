@@ -87,8 +87,8 @@ typedef struct program_launch {
 } program_launch;
 
 /* The kernels take one argument, a struct passed by value. For lists it has 8 bytes for each of:
-   int64 size[size_count], void *array[array_count], void *temporary[temporary_count], and the
-   parameters, each of its dtype at the beginning of its 8 bytes.
+   int64 size[size_count], void *array[array_count], void *temporary[temporary_count], and
+   parameter[max(1, parameter_count)], each of its dtype at the beginning of its 8 bytes.
 
    For grids axes are kernel axes, strides count elements, and x has the stride 1:
 

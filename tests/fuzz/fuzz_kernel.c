@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/kernel_file.h"
-#include "runtime/launch.h"
+#include "runtime/lists.h"
 
 typedef struct input {
     const uint8_t *bytes;
@@ -23,15 +23,53 @@ static fault look(device *d, const module *m, int which, const int64_t grid[3],
     const program *p = ((const sg_kernel *)(const void *)m)->program;
     DEMAND(which < p->launch_count && bytes == p->arguments_bytes);
     for (int k = 0; k < PROGRAM_AXES; k++)
-        DEMAND(grid[k] >= 1);
+        DEMAND(grid[k] >= 1 && grid[k] <= launch_most_blocks[k]);
     memcpy(copy, arguments, bytes);
     *code = 0;
     return FAULT_NONE;
 }
 
+enum { TEMPORARY = 1 << 20 }; /* its address, and less than those of arrays */
+
+static fault look_at_fill(device *d, void *to, int byte, size_t bytes, void *stream, int *code) {
+    (void)d;
+    (void)stream;
+    DEMAND((uintptr_t)to >= TEMPORARY && bytes > 0 && byte >= 0 && byte <= 255);
+    *code = 0;
+    return FAULT_NONE;
+}
+
+/* Arrays as long as the program says for some sizes; any of them may be more than there can be. */
+static void launch_lists(const sg_kernel *k, const double *parameters) {
+    const program *p = k->program;
+    int64_t sizes[LAUNCH_SIZES];
+    sg_grid grids[LAUNCH_ARRAYS];
+    launch l;
+    size_t bytes;
+    int code;
+    for (int i = 0; i < LAUNCH_SIZES; i++)
+        sizes[i] = 3 * i;
+    for (int i = 0; i < p->array_count; i++) {
+        grids[i] = (sg_grid){.data = (void *)(uintptr_t)((size_t)(i + 1) << 40)};
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            grids[i].size[axis] = lists_extent(&p->arrays[i].extent[axis], sizes);
+    }
+    if (!lists_measure(NULL, p, grids, &l, &bytes))
+        return;
+    const sg_arguments arguments = {.struct_size = sizeof arguments,
+                                    .grids = grids,
+                                    .grid_count = p->array_count,
+                                    .parameters = parameters,
+                                    .parameter_count = p->parameter_count,
+                                    .temporary = (void *)(uintptr_t)TEMPORARY,
+                                    .temporary_bytes = bytes};
+    if (launch_check(NULL, k, &arguments, false, &l))
+        DEMAND(launch_send(k, &l, NULL, &code) == FAULT_NONE);
+}
+
 /* A launch as a caller's who knows nothing of the kernel but what it tells. */
 static void launch_once_more(const kernel_file *f) {
-    static const device_ops ops = {.name = "none", .launch = look};
+    static const device_ops ops = {.name = "none", .launch = look, .fill_async = look_at_fill};
     device fake = {&ops};
     sg_context context = {.device = &fake};
     sg_kernel kernel = {.context = &context, .program = f->program};
@@ -47,6 +85,10 @@ static void launch_once_more(const kernel_file *f) {
                       .size = {100, f->program->dims > 1 ? 20 : 1, f->program->dims > 2 ? 10 : 1}};
     for (int i = 0; i < LAUNCH_PARAMETERS; i++)
         parameters[i] = i;
+    if (f->program->shape == PROGRAM_LISTS) {
+        launch_lists(&kernel, parameters);
+        return;
+    }
     const sg_arguments arguments = {.struct_size = sizeof arguments,
                                     .grids = grids,
                                     .grid_count = f->program->array_count,
@@ -58,7 +100,8 @@ static void launch_once_more(const kernel_file *f) {
 
 static void check_launch(const program *p, const program_launch *l) {
     int64_t threads = 1;
-    DEMAND(l->entry[0] != '\0' && l->axes[0] == 0 && l->vector >= 1);
+    const bool grid = p->shape == PROGRAM_GRID;
+    DEMAND(l->entry[0] != '\0' && (!grid || (l->axes[0] == 0 && l->vector >= 1)));
     for (int k = 0; k < PROGRAM_AXES; k++) {
         DEMAND(l->axes[k] >= -1 && l->axes[k] < p->dims);
         DEMAND(l->per_block[k] > 0 && l->block[k] > 0 && l->low[k] >= 0 && l->high[k] >= 0);
@@ -71,8 +114,12 @@ static void check_program(const program *p) {
     DEMAND(p->array_count >= 1 && p->array_count <= LAUNCH_ARRAYS);
     DEMAND(p->parameter_count >= 0 && p->parameter_count <= LAUNCH_PARAMETERS);
     DEMAND(p->arguments_bytes <= LAUNCH_BYTES && p->launch_count >= 1);
-    DEMAND(PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)p->array_count +
-               p->element_bytes * (size_t)p->parameter_count <=
+    DEMAND(p->shape == PROGRAM_LISTS || PROGRAM_OFFSET_GRIDS +
+                                                PROGRAM_GRID_BYTES * (size_t)p->array_count +
+                                                p->element_bytes * (size_t)p->parameter_count <=
+                                            p->arguments_bytes);
+    DEMAND(p->size_count <= LAUNCH_SIZES && p->temporary_count <= LAUNCH_TEMPORARIES);
+    DEMAND(8 * (size_t)(p->size_count + p->array_count + p->temporary_count + p->parameter_count) <=
            p->arguments_bytes);
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];

@@ -153,7 +153,7 @@ static void fake_make(job *j, void *argument) {
     p->arguments_bytes = (bytes + 7) / 8 * 8;
     if (p->shape == PROGRAM_LISTS)
         p->arguments_bytes =
-            8 * (size_t)(p->size_count + p->array_count + p->temporary_count + p->parameter_count);
+            8 * ((size_t)(p->size_count + p->array_count + p->temporary_count) + count);
     k->context = m->context;
     k->job = j;
     k->program = p;

@@ -8,6 +8,7 @@
 #include "gen/plan.h"
 #include "gen/source.h"
 #include "gen/spec.h"
+#include "lists_call.h"
 #include "runtime/kernel_file.h"
 #include "specs.h"
 
@@ -29,7 +30,8 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
     kernel_file *f = job_alloc(j, sizeof *f);
     *f = (kernel_file){.program = made,
                        .texts = {made->name, "a shape", "a model\n", "a plan", "a reason",
-                                 made->source, dtype_words[m->dtype].name, "fixed", made->target},
+                                 made->source, dtype_words[m->dtype].name, "fixed", made->target,
+                                 "stencil"},
                        .machine = kind == BINARY_HOST ? "this machine" : ""};
     f->binary = (binary){.kind = kind,
                          .data = {fake_code, sizeof fake_code},
@@ -75,5 +77,34 @@ static const file_case file_cases[] = {
     {"shift", SHIFT2, "naive tile=32x4 vec=4", BINARY_CUBIN},
 };
 enum { FILE_CASES = sizeof file_cases / sizeof *file_cases };
+
+/* One more, of lists, which has no spec. */
+static inline kernel_file *file_of_lists(job *j) {
+    join *made = join_lists(job_alloc(j, sizeof *made));
+    kernel_file *f = job_alloc(j, sizeof *f);
+    made->program.source = "// source\n";
+    made->program.storage[STORAGE_FORMAT] = 2;
+    made->program.storage[STORAGE_INDEX_BYTES] = 8;
+    made->program.storage[STORAGE_VALUE_BYTES] = 4;
+    made->program.storage[STORAGE_PACKET] = 64;
+    *f = (kernel_file){.program = &made->program,
+                       .texts = {"join", "lists", "a model\n", "a plan", "a reason", "// source\n",
+                                 "int64", "", "sm_90", "join"},
+                       .machine = ""};
+    f->binary = (binary){.kind = BINARY_CUBIN,
+                         .data = {fake_code, sizeof fake_code},
+                         .registers = 40,
+                         .compiler = "a compiler"};
+    f->info = (sg_kernel_info){.struct_size = sizeof f->info,
+                               .dims = 1,
+                               .element_size = 8,
+                               .arrays = JOIN_ARRAYS,
+                               .parameters = 2,
+                               .threads = 8,
+                               .compiler = f->binary.compiler,
+                               .size = {1000, 1, 1},
+                               .origin = SG_FROM_FILE};
+    return f;
+}
 
 #endif

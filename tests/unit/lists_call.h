@@ -98,13 +98,13 @@ static const program_temporary join_temporaries[] = {
     {.name = "scratch", .items = {{0, 1}, 0}, .per = 1, .bytes = 8, .fill = -1}};
 static const program_launch join_launches[] = {
     {.entry = "gather",
-     .axes = {0, 1, 2},
+     .axes = {-1, -1, -1},
      .per_block = {8, 1, 1},
      .block = {4, 1, 1},
      .vector = 1,
      .blocks = {{.items = {{0, 1}, 0}, .least = true, .most = 3}, {ONE_CELL}, {ONE_CELL}}},
     {.entry = "finish",
-     .axes = {0, 1, 2},
+     .axes = {-1, -1, -1},
      .per_block = {8, 1, 1},
      .block = {8, 1, 1},
      .vector = 1,

@@ -25,12 +25,25 @@ static void in_job(void (*body)(job *, void *), void *argument) {
     job_end(j);
 }
 
+enum { LISTS_CASE = FILE_CASES, ALL_CASES };
+
 static kernel_file *file_of_case(job *j, int index, bool brief) {
+    if (index == LISTS_CASE)
+        return file_of_lists(j);
     const file_case *c = &file_cases[index];
     return file_of(j, c->spec, c->schedule, c->kind, brief);
 }
 
+static const char *name_of_case(int index) {
+    return index == LISTS_CASE ? "join" : file_cases[index].name;
+}
+
 /* ---- there and back ------------------------------------------------------------------------ */
+
+static void expect_same_extents(const program_extent *a, const program_extent *b) {
+    assert_memory_equal(a->size, b->size, sizeof a->size);
+    assert_true(a->plus == b->plus);
+}
 
 static void expect_same_arrays(const program *a, const program *b) {
     assert_int_equal(a->array_count, b->array_count);
@@ -42,13 +55,40 @@ static void expect_same_arrays(const program *a, const program *b) {
         assert_int_equal(a->arrays[i].previous, b->arrays[i].previous);
         assert_memory_equal(a->arrays[i].low, b->arrays[i].low, sizeof a->arrays[i].low);
         assert_memory_equal(a->arrays[i].high, b->arrays[i].high, sizeof a->arrays[i].high);
+        assert_string_equal(a->arrays[i].dtype, b->arrays[i].dtype);
+        assert_int_equal(a->arrays[i].element_bytes, b->arrays[i].element_bytes);
+        assert_int_equal(a->arrays[i].updated, b->arrays[i].updated);
+        assert_int_equal(a->arrays[i].same_as, b->arrays[i].same_as);
+        for (int k = 0; k < PROGRAM_AXES; k++)
+            expect_same_extents(&a->arrays[i].extent[k], &b->arrays[i].extent[k]);
     }
     assert_int_equal(a->parameter_count, b->parameter_count);
     for (int i = 0; i < a->parameter_count; i++) {
         assert_string_equal(a->parameters[i].name, b->parameters[i].name);
+        assert_string_equal(a->parameters[i].dtype, b->parameters[i].dtype);
         assert_int_equal(a->parameters[i].has_value, b->parameters[i].has_value);
         assert_true(a->parameters[i].value == b->parameters[i].value);
     }
+}
+
+static void expect_same_lists(const program *a, const program *b) {
+    assert_int_equal(a->shape, b->shape);
+    assert_int_equal(a->size_count, b->size_count);
+    for (int i = 0; i < a->size_count; i++) {
+        assert_string_equal(a->sizes[i].name, b->sizes[i].name);
+        assert_int_equal(a->sizes[i].array, b->sizes[i].array);
+        assert_int_equal(a->sizes[i].axis, b->sizes[i].axis);
+    }
+    assert_int_equal(a->temporary_count, b->temporary_count);
+    for (int i = 0; i < a->temporary_count; i++) {
+        const program_temporary *x = &a->temporaries[i], *y = &b->temporaries[i];
+        assert_string_equal(x->name, y->name);
+        expect_same_extents(&x->items, &y->items);
+        assert_true(x->per == y->per && x->bytes == y->bytes && x->fixed == y->fixed);
+        assert_int_equal(x->fill, y->fill);
+    }
+    expect_same_extents(&a->points, &b->points);
+    assert_memory_equal(a->storage, b->storage, sizeof a->storage);
 }
 
 static void expect_same_programs(const program *a, const program *b) {
@@ -60,6 +100,7 @@ static void expect_same_programs(const program *a, const program *b) {
     assert_int_equal(a->arguments_bytes, b->arguments_bytes);
     assert_true(a->bytes_per_point == b->bytes_per_point);
     expect_same_arrays(a, b);
+    expect_same_lists(a, b);
     assert_int_equal(a->launch_count, b->launch_count);
     for (int i = 0; i < a->launch_count; i++) {
         const program_launch *x = &a->launches[i], *y = &b->launches[i];
@@ -72,6 +113,11 @@ static void expect_same_programs(const program *a, const program *b) {
         assert_int_equal(x->shared_bytes, y->shared_bytes);
         assert_int_equal(x->barriers, y->barriers);
         assert_int_equal(x->vector, y->vector);
+        for (int k = 0; k < PROGRAM_AXES; k++) {
+            expect_same_extents(&x->blocks[k].items, &y->blocks[k].items);
+            assert_int_equal(x->blocks[k].least, y->blocks[k].least);
+            assert_true(x->blocks[k].most == y->blocks[k].most);
+        }
     }
 }
 
@@ -96,13 +142,13 @@ static void expect_same_files(const kernel_file *a, const kernel_file *b) {
 
 static void write_and_read(job *j, void *argument) {
     (void)argument;
-    for (int i = 0; i < FILE_CASES; i++) {
+    for (int i = 0; i < ALL_CASES; i++) {
         const kernel_file *f = file_of_case(j, i, false);
         const blob bytes = kernel_file_write(j, f);
         kernel_file back;
         const char *why = NULL;
         if (!kernel_file_read(j, bytes, &back, &why))
-            fail_msg("%s: %s", file_cases[i].name, why);
+            fail_msg("%s: %s", name_of_case(i), why);
         expect_same_files(f, &back);
     }
 }
@@ -150,9 +196,9 @@ static void other_lengths_are_refused(void **state) {
 
 /* What can be read is written again byte for byte. */
 static void flip_bytes(job *j, void *argument) {
-    const file_case *c = argument;
+    const int *index = argument;
     static const unsigned char flips[] = {0x01, 0x80, 0xff};
-    const blob bytes = kernel_file_write(j, file_of(j, c->spec, c->schedule, c->kind, true));
+    const blob bytes = kernel_file_write(j, file_of_case(j, *index, true));
     unsigned char *changed = job_alloc(j, bytes.size);
     int read = 0, refused = 0;
     memcpy(changed, bytes.data, bytes.size);
@@ -175,8 +221,8 @@ static void flip_bytes(job *j, void *argument) {
 
 static void changed_bytes_do_no_harm(void **state) {
     (void)state;
-    for (int i = 0; i < FILE_CASES; i++)
-        in_job(flip_bytes, (void *)&file_cases[i]);
+    for (int i = 0; i < ALL_CASES; i++)
+        in_job(flip_bytes, &i);
 }
 
 /* ---- content that makes no sense ------------------------------------------------------------ */
@@ -188,6 +234,8 @@ typedef struct spoilt {
     program_array arrays[LAUNCH_ARRAYS + 1];
     program_parameter parameters[LAUNCH_PARAMETERS + 1];
     program_launch launches[100];
+    program_size sizes[LAUNCH_SIZES + 1];
+    program_temporary temporaries[LAUNCH_TEMPORARIES + 1];
 } spoilt;
 
 #define SPOILS                                                                                     \
@@ -276,11 +324,61 @@ typedef struct spoilt {
     SPOIL(s->file.binary.compiler = NULL, "the compiler is missing")                               \
     SPOIL(s->file.machine = NULL, "the machine is missing")                                        \
     SPOIL(s->file.machine = "here", "the machine and the binary do not fit")                       \
-    SPOIL(s->file.binary.kind = BINARY_HOST, "the machine and the binary do not fit")
+    SPOIL(s->file.binary.kind = BINARY_HOST, "the machine and the binary do not fit")              \
+    SPOIL(s->file.texts[SG_TEXT_FAMILY] = NULL, "a text is missing")                               \
+    SPOIL(s->program.shape = (program_shape)2, "the program's shape is 2")                         \
+    SPOIL(s->arrays[0].dtype = NULL, "an array's type is missing")                                 \
+    SPOIL(s->arrays[0].dtype = "half", "an array's type is none")                                  \
+    SPOIL(s->arrays[0].dtype = "int64", "an array's type is none")                                 \
+    SPOIL(s->parameters[0].dtype = "", "a parameter's type is none")                               \
+    SPOIL(s->arrays[0].updated = true, "an array is updated, but not written")                     \
+    SPOIL(s->arrays[3].same_as = 1, "an array may be another's memory, but is not written")        \
+    SPOIL(s->arrays[3].same_as = 4, "the array that another may be is 4")
+
+/* Of lists: a, b; output, total, next. */
+#define SPOILS_OF_LISTS                                                                            \
+    SPOIL(s->program.size_count = LAUNCH_SIZES + 1, "the number of sizes is 17")                   \
+    SPOIL(s->sizes[1].name = "1", "a size's name is no name")                                      \
+    SPOIL(s->sizes[1].array = 5, "a size's array is 5")                                            \
+    SPOIL(s->sizes[1].array = -1, "a size's array is -1")                                          \
+    SPOIL(s->sizes[1].axis = 3, "a size's axis is 3")                                              \
+    SPOIL(s->sizes[1].axis = 1, "a size cannot be found by its array")                             \
+    SPOIL(s->sizes[1].array = 0, "a size cannot be found by its array")                            \
+    SPOIL(s->sizes[0].array = 2, "a size cannot be found by its array")                            \
+    SPOIL((s->arrays[0].extent[0].size[1] = 0), "a size cannot be found by its array")             \
+    SPOIL(s->program.size_count = 1, "a temporary's extent is 1")                                  \
+    SPOIL(s->arrays[2].extent[0].size[0] = 2, "an array's extent is 2")                            \
+    SPOIL(s->arrays[2].extent[1].size[0] = -2, "an array's extent is -2")                          \
+    SPOIL(s->arrays[2].extent[2].plus = INT64_MAX, "an array's extent is 9223372036854775807")     \
+    SPOIL(s->arrays[2].extent[2].plus = -((1 << 30) + 1), "an array's extent is -1073741825")      \
+    SPOIL(s->arrays[2].reads = 0, "a list is swapped")                                             \
+    SPOIL(s->arrays[0].same_as = 1, "an array may be another's memory, but is not written")        \
+    SPOIL(s->arrays[4].same_as = 5, "the array that another may be is 5")                          \
+    SPOIL(s->program.temporary_count = LAUNCH_TEMPORARIES + 1, "the number of temporaries is 17")  \
+    SPOIL(s->temporaries[0].name = "", "a temporary's name is no name")                            \
+    SPOIL(s->temporaries[0].items.size[1] = 2, "a temporary's extent is 2")                        \
+    SPOIL(s->temporaries[0].per = 0, "a temporary's share is 0")                                   \
+    SPOIL(s->temporaries[0].bytes = -1, "the size of a temporary's item is -1")                    \
+    SPOIL(s->temporaries[0].fixed = -1, "the size of a temporary is -1")                           \
+    SPOIL(s->temporaries[0].fixed = INT64_C(1) << 40, "the size of a temporary is 1099511627776")  \
+    SPOIL(s->temporaries[0].fill = 256, "the content of a temporary is 256")                       \
+    SPOIL(s->temporaries[0].fill = -2, "the content of a temporary is -2")                         \
+    SPOIL(s->program.points.size[0] = 2, "the number of a call's points is 2")                     \
+    SPOIL(s->program.storage[STORAGE_FORMAT] = 99, "the storage of a matrix is 99")                \
+    SPOIL(s->program.storage[STORAGE_SLICE] = -1, "the storage of a matrix is -1")                 \
+    SPOIL(s->program.storage[STORAGE_INDEX_BYTES] = 2, "the width of a matrix's numbers is odd")   \
+    SPOIL(s->program.storage[STORAGE_VALUE_BYTES] = 0, "the width of a matrix's numbers is odd")   \
+    SPOIL(s->launches[1].axes[0] = 1, "an axis is 1")                                              \
+    SPOIL(s->launches[1].per_block[1] = 0, "the extent of a block is 0")                           \
+    SPOIL(s->launches[1].blocks[2].items.size[0] = -2, "the number of a launch's items is -2")     \
+    SPOIL(s->launches[1].blocks[0].most = -1, "the most blocks of a launch is -1")                 \
+    SPOIL(s->launches[1].blocks[0].most = INT64_MAX,                                               \
+          "the most blocks of a launch is 9223372036854775807")                                    \
+    SPOIL(s->program.parameter_count = 1, "the size of the arguments is not that of their parts")
 
 static void spoil(job *j, void *argument) {
-    (void)argument;
-    const kernel_file *good = file_of_case(j, 2, true);
+    const int *which = argument;
+    const kernel_file *good = file_of_case(j, *which, true);
     spoilt *s = job_alloc(j, sizeof *s);
     kernel_file back;
     const char *why;
@@ -290,9 +388,15 @@ static void spoil(job *j, void *argument) {
     for (int i = 0; i <= LAUNCH_ARRAYS; i++)                                                       \
         s->arrays[i] = good->program->arrays[i % good->program->array_count];                      \
     for (int i = 0; i <= LAUNCH_PARAMETERS; i++)                                                   \
-        s->parameters[i] = good->program->parameters[0];                                           \
+        s->parameters[i] = good->program->parameters[i % good->program->parameter_count];          \
+    for (int i = 0; i <= LAUNCH_SIZES && good->program->size_count > 0; i++)                       \
+        s->sizes[i] = good->program->sizes[i % good->program->size_count];                         \
+    for (int i = 0; i <= LAUNCH_TEMPORARIES && good->program->temporary_count > 0; i++)            \
+        s->temporaries[i] = good->program->temporaries[i % good->program->temporary_count];        \
+    s->program.sizes = s->sizes;                                                                   \
+    s->program.temporaries = s->temporaries;                                                       \
     for (int i = 0; i < 100; i++)                                                                  \
-        s->launches[i] = good->program->launches[0];                                               \
+        s->launches[i] = good->program->launches[i % good->program->launch_count];                 \
     s->file.program = &s->program;                                                                 \
     s->program.arrays = s->arrays;                                                                 \
     s->program.parameters = s->parameters;                                                         \
@@ -302,12 +406,18 @@ static void spoil(job *j, void *argument) {
     expect_unreadable(j, kernel_file_write(j, &s->file), "its content makes no sense: " says);
     RESTORE
     assert_true(kernel_file_read(j, kernel_file_write(j, &s->file), &back, &why));
-    SPOILS
+    if (*which == LISTS_CASE) {
+        SPOILS_OF_LISTS
+    } else {
+        SPOILS
+    }
 }
 
 static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
-    in_job(spoil, NULL);
+    int wave = 2, lists = LISTS_CASE;
+    in_job(spoil, &wave);
+    in_job(spoil, &lists);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -356,14 +466,14 @@ static blob seed(job *j, int index, bool sealed) {
 }
 
 static FILE *open_seed(job *j, const char *folder, int index, bool sealed, const char *mode) {
-    FILE *file = fopen(
-        job_print(j, "%s/%s%s", folder, file_cases[index].name, sealed ? ".sealed" : ""), mode);
+    FILE *file =
+        fopen(job_print(j, "%s/%s%s", folder, name_of_case(index), sealed ? ".sealed" : ""), mode);
     assert_non_null(file);
     return file;
 }
 
 static void write_seeds(job *j, void *argument) {
-    for (int i = 0; i < 2 * FILE_CASES; i++) {
+    for (int i = 0; i < 2 * ALL_CASES; i++) {
         const blob bytes = seed(j, i / 2, i % 2 == 1);
         FILE *file = open_seed(j, argument, i / 2, i % 2 == 1, "wb");
         fwrite(bytes.data, 1, bytes.size, file);
@@ -372,7 +482,7 @@ static void write_seeds(job *j, void *argument) {
 }
 
 static void read_seeds(job *j, void *argument) {
-    for (int i = 0; i < 2 * FILE_CASES; i++) {
+    for (int i = 0; i < 2 * ALL_CASES; i++) {
         FILE *file = open_seed(j, argument, i / 2, i % 2 == 1, "rb");
         char *bytes = job_alloc(j, 4096);
         const size_t size = fread(bytes, 1, 4096, file);
@@ -385,7 +495,7 @@ static void read_seeds(job *j, void *argument) {
         if (i % 2 == 1)
             rest = sealed_open(j, rest, &kernel_file_kind, NULL, NULL, &why);
         if (why != NULL || !kernel_file_read(j, rest, &back, &why))
-            fail_msg("%s: %s", file_cases[i / 2].name, why);
+            fail_msg("%s: %s", name_of_case(i / 2), why);
     }
 }
 
