@@ -75,11 +75,14 @@ struct family {
                    family_row **rows);
 
     /* NULL where a program of grids is judged by the model (gen/reference.h).
-       draw: random arguments of about the given size, as the seed says; written arrays are left
-       NULL, or hold what they are to be before where they are `updated`. judge: what a launch made
-       of `before`; of `after` only the written arrays are set. */
-    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], uint64_t seed,
-                 family_call *out);
+       kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
+       (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
+       of kinds[kind], as the seed says; written arrays are left NULL, or hold what they are to be
+       before where they are `updated`. judge: what a launch made of `before`; of `after` only the
+       written arrays are set. */
+    const char *const *kinds;
+    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+                 uint64_t seed, family_call *out);
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 };
