@@ -1,6 +1,8 @@
 /* The table of families, and stencils as one of them. */
 #include "gen/family.h"
 
+#include "gen/draw.h"
+#include "gen/scan.h"
 #include "gen/source.h"
 
 const family families[FAMILY_COUNT] = {
@@ -9,7 +11,14 @@ const family families[FAMILY_COUNT] = {
                         .dims = stencil_dims,
                         .build = stencil_build},
     [FAMILY_REDUCE] = {.name = "reduce", .summary = "a list to one element"},
-    [FAMILY_SCAN] = {.name = "scan", .summary = "a list to its prefix sums"},
+    [FAMILY_SCAN] = {.name = "scan",
+                     .summary = "a list to its prefix sums",
+                     .dims = scan_dims,
+                     .build = scan_build,
+                     .explain = scan_explain,
+                     .kinds = draw_kinds,
+                     .draw = scan_draw,
+                     .judge = scan_judge},
     [FAMILY_MERGE] = {.name = "merge", .summary = "two sorted lists to one"},
     [FAMILY_SPMV] = {.name = "spmv", .summary = "a sparse matrix times a vector"},
 };

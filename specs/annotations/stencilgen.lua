@@ -98,6 +98,39 @@
 ---@field boundary? stencilgen.side | stencilgen.boundary any but "fixed"; "zero" by default
 ---@field schedule? stencilgen.schedule
 
+---@alias stencilgen.list_dtype
+---| "float"
+---| "double"
+---| "int32"
+---| "int64"
+---| "uint32"
+
+---@alias stencilgen.operator
+---| "sum" a + b
+---| "product" a * b
+---| "min" the lesser; NaN where one is NaN
+---| "max" the greater; NaN where one is NaN
+---| "all" 1 where neither is 0, else 0
+---| "any" 0 where both are 0, else 1
+---| "and" the bits that both have
+---| "or" the bits that one of them has
+---| "xor" the bits that just one of them has
+---| fun(a: stencilgen.expression, b: stencilgen.expression, p: table): stencilgen.expression
+
+---@class stencilgen.scan_keys
+---@field name string an identifier; names the kernel and the file
+---@field op? stencilgen.operator associative; "sum" by default
+---@field identity? number of an op that is a function: op(identity, a) = op(a, identity) = a
+---@field commutative? boolean of an op that is a function: whether op(a, b) = op(b, a)
+---@field dtype? stencilgen.list_dtype
+---@field kind? "inclusive" | "exclusive" "inclusive" by default
+---@field init? number | stencilgen.expression what comes before the first element
+---@field map? fun(x: stencilgen.expression, p: table): stencilgen.expression applied to every element
+---@field deterministic? boolean the same bits on every run, also where the operator rounds
+---@field parameters? table<string, number | true> default values; true for none
+---@field algorithm? "auto" | "look-back" | "kogge-stone" | "double-buffer" | "brent-kung"
+---@field schedule? { threads?: integer, items?: integer }
+
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis
 ---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
@@ -118,6 +151,11 @@ function stencil(keys) end
 ---@param keys stencilgen.convolution_keys
 ---@return stencilgen.spec
 function convolution(keys) end
+
+---A scan spec: the prefix sums of a list, by any associative operator.
+---@param keys stencilgen.scan_keys
+---@return stencilgen.spec
+function scan(keys) end
 
 ---The centre and the points of the axes up to radius.
 ---@param dims 1 | 2 | 3

@@ -46,7 +46,8 @@ template <class T> struct Board<T, true> {
 template <class T> struct Board<T, false> {
     unsigned long long *statuses;
     T *values;
-    __device__ __forceinline__ explicit Board(const Arguments &arguments)
+    template <class A> // Arguments, which has `values` only where this Board is used
+    __device__ __forceinline__ explicit Board(const A &arguments)
         : statuses(static_cast<unsigned long long *>(arguments.published) + 1),
           values(static_cast<T *>(arguments.values)) {
     }

@@ -1,0 +1,238 @@
+/* Scans on the cpu device: operators, dtypes, algorithms, sizes around tiles, offsets, in place. */
+#include "family_scene.h"
+
+#include <math.h>
+
+static const char *const algorithms[] = {"look-back", "kogge-stone", "double-buffer", "brent-kung"};
+static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
+static const char *const operators[] = {"sum", "product", "min", "max", "all",
+                                        "any", "and",     "or",  "xor"};
+enum { ALGORITHMS = 4, DTYPES = 5, OPERATORS = 9 };
+
+static const char *scan_text(const char *dtype, const char *more) {
+    static char text[512];
+    snprintf(text, sizeof text, "return scan { name = 's', dtype = '%s', %s }", dtype, more);
+    return text;
+}
+
+/* Every operator of every dtype, by an algorithm and a kind that change along. */
+static void test_operators(void **state) {
+    (void)state;
+    int which = 0;
+    for (int o = 0; o < OPERATORS; o++)
+        for (int d = 0; d < DTYPES; d++) {
+            if (d < 2 && o > 5)
+                continue;
+            char more[128];
+            const bool exclusive = which % 3 == 1;
+            snprintf(more, sizeof more, "op = '%s', kind = '%s'", operators[o],
+                     exclusive ? "exclusive" : "inclusive");
+            char schedule[64];
+            snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[which++ % ALGORITHMS]);
+            scene s;
+            scene_open(&s, scan_text(dtypes[d], more), schedule);
+            const int64_t sizes[] = {1, 63, 129, 5000};
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+                scene_expect(&s, sizes[i], 1, (int)i, which % 2 == 0, (uint64_t)which);
+            for (int kind = DRAW_CONSTANT; kind < DRAW_KINDS; kind++)
+                scene_expect_kind(&s, 3000, 1, kind);
+            scene_close(&s);
+        }
+}
+
+/* Around every power of two, warp, tile, and tile of tile sums. */
+static void test_sizes(void **state) {
+    (void)state;
+    static const char *const schedules[] = {
+        "look-back threads=32 items=1", "look-back threads=64 items=4",
+        "kogge-stone threads=32",       "kogge-stone threads=64 items=3",
+        "double-buffer threads=32",     "double-buffer threads=32 items=2",
+        "brent-kung threads=32",        "brent-kung threads=32 items=6",
+    };
+    for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
+        scene s;
+        scene_open(&s, scan_text(k % 2 == 0 ? "int32" : "int64", "init = 7"), schedules[k]);
+        const program_launch *l = &s.made->program->launches[0];
+        const int64_t tile = l->per_block[0];
+        int64_t sizes[64];
+        int count = 0;
+        for (int64_t n = 0; n < 4; n++)
+            sizes[count++] = n;
+        for (int64_t n = 16; n <= 4096; n *= 4)
+            for (int d = -1; d <= 1; d++)
+                sizes[count++] = n + d;
+        for (int d = -1; d <= 1; d++) {
+            sizes[count++] = tile + d;
+            sizes[count++] = 33 * tile + d;
+            if (tile <= 64)
+                sizes[count++] = tile * tile + tile + d;
+        }
+        for (int i = 0; i < count; i++)
+            scene_expect(&s, sizes[i], 1, i % 5, i % 3 == 0, (uint64_t)i + 1);
+        scene_close(&s);
+    }
+}
+
+/* An operator that does not commute: the last element that is not 0. */
+static void test_own_operators(void **state) {
+    (void)state;
+    for (int a = 0; a < ALGORITHMS; a++)
+        for (int kind = 0; kind < 2; kind++)
+            for (int d = 0; d < DTYPES; d++) {
+                char schedule[64], more[256];
+                snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
+                snprintf(more, sizeof more,
+                         "op = function(a, b) return where(eq(b, 0), a, b) end, identity = 0, "
+                         "map = function(x) return where(gt(x, 0.0), x, 0) end, kind = '%s', "
+                         "init = 3, deterministic = %s",
+                         kind ? "exclusive" : "inclusive", a == 0 && kind ? "true" : "false");
+                scene s;
+                scene_open(&s, scan_text(dtypes[d], more), schedule);
+                for (int64_t n = 1; n < 20000; n = 3 * n + 5)
+                    scene_expect(&s, n, 1, (int)n % 3, n % 2 == 0, (uint64_t)n);
+                scene_close(&s);
+            }
+}
+
+/* NaN and infinities reach the results that they should and no others. */
+static void test_special_values(void **state) {
+    (void)state;
+    static const char *const ops[] = {"sum", "product", "min", "max", "any"};
+    for (int o = 0; o < 5; o++)
+        for (int a = 0; a < ALGORITHMS; a++) {
+            char more[64], schedule[64];
+            snprintf(more, sizeof more, "op = '%s'", ops[o]);
+            snprintf(schedule, sizeof schedule, "%s threads=32", algorithms[a]);
+            scene s;
+            scene_open(&s, scan_text(a % 2 ? "double" : "float", more), schedule);
+            for (int kind = 0; kind < 4; kind++) {
+                family_call call;
+                const int64_t size[AXES] = {1000, 1, 1};
+                s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, 5, &call);
+                const dtype type = s.subject->dtype;
+                const double special[] = {NAN, INFINITY, -INFINITY, -0.0};
+                pattern_set(type, call.arrays[0], 517, (pattern_value){.real = special[kind]});
+                if (kind == 1)
+                    pattern_set(type, call.arrays[0], 801, (pattern_value){.real = -INFINITY});
+                const family_verdict v = scene_run(&s, &call, 0, false);
+                if (v.wrong != 0)
+                    fail_msg("%s %s: %s", s.text, s.made->plan, v.first_wrong);
+                assert_true(v.undecidable == 0);
+            }
+            scene_close(&s);
+        }
+}
+
+/* Parameters in map and init, and the caller's in place of defaults. */
+static void test_parameters(void **state) {
+    (void)state;
+    scene s;
+    scene_open(&s,
+               "return scan { name = 's', dtype = 'float', kind = 'exclusive', init = param 'b', "
+               "map = function(x, p) return p.k * x * x end, parameters = { k = 2, b = 0.5 } }",
+               NULL);
+    scene_expect(&s, 10000, 1, 1, true, 3);
+    family_call call;
+    const int64_t size[AXES] = {3000, 1, 1};
+    s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, 5, &call);
+    call.parameters[0] = -4;
+    call.parameters[1] = 0.25;
+    assert_true(scene_run(&s, &call, 0, false).wrong == 0);
+    scene_close(&s);
+}
+
+/* Deterministic float sums have the same bits on every run, with many blocks at a time. */
+static void test_deterministic(void **state) {
+    (void)state;
+    scene s;
+    scene_open(&s, scan_text("float", "deterministic = true"), "look-back threads=32 items=3");
+    enum { COUNT = 50000 };
+    float *input, *output, *first = malloc(COUNT * sizeof *first);
+    void *memory[3];
+    expect_ok(sg_alloc(context, COUNT * sizeof(float), &memory[0]));
+    expect_ok(sg_alloc(context, COUNT * sizeof(float), &memory[1]));
+    input = memory[0];
+    output = memory[1];
+    uint64_t seed = 9;
+    for (int i = 0; i < COUNT; i++)
+        input[i] = (float)draw_real(&seed);
+    const sg_grid grids[] = {{.data = input, .size = {COUNT}}, {.data = output, .size = {COUNT}}};
+    sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
+    expect_ok(sg_temporary_bytes(s.kernel, &a, &a.temporary_bytes));
+    expect_ok(sg_alloc(context, a.temporary_bytes, &memory[2]));
+    a.temporary = memory[2];
+    for (int run = 0; run < 20; run++) {
+        expect_ok(sg_launch(s.kernel, &a, NULL));
+        if (run == 0)
+            memcpy(first, output, COUNT * sizeof *first);
+        assert_memory_equal(output, first, COUNT * sizeof *first);
+    }
+    for (int i = 0; i < 3; i++)
+        sg_free(context, memory[i]);
+    free(first);
+    scene_close(&s);
+}
+
+/* Plans that cannot be are refused with a reason; the others all have a row. */
+static void test_plans(void **state) {
+    (void)state;
+    const sg_build_options odd = {.struct_size = sizeof odd,
+                                  .text = "return scan { name = 's', algorithm = 'brent-kung', "
+                                          "schedule = { items = 3 } }"};
+    sg_kernel *k = NULL;
+    assert_int_equal(sg_build(context, "t.lua", &odd, &k), SG_ERROR_PLAN);
+    assert_non_null(strstr(sg_error(context), "items must be even, not 3"));
+    const sg_build_options large = {.struct_size = sizeof large,
+                                    .text = "return scan { name = 's', dtype = 'double' }",
+                                    .schedule = "threads=1024 items=32"};
+    assert_int_equal(sg_build(context, "t.lua", &large, &k), SG_ERROR_PLAN);
+    assert_non_null(strstr(sg_error(context), "bytes of shared memory"));
+    sg_explanation *e;
+    const sg_build_options plain = {.struct_size = sizeof plain,
+                                    .text = "return scan { name = 's' }"};
+    expect_ok(sg_explain(context, "t.lua", &plain, &e));
+    assert_int_equal(e->row_count, ALGORITHMS);
+    for (int i = 0; i < e->row_count; i++) {
+        assert_string_equal(e->rows[i].method, algorithms[i]);
+        assert_non_null(e->rows[i].plan);
+        assert_non_null(e->rows[i].note);
+        assert_int_equal(e->rows[i].chosen, i == 0);
+    }
+    sg_explanation_free(e);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    static const char *const refused[][2] = {
+        {"return scan { name = 's', op = 'and' }", "op: and is for whole numbers, not for float"},
+        {"return scan { name = 's', op = function(a, b) return a + b end }",
+         "identity is missing: the element e with op(e, a) = op(a, e) = a"},
+        {"return scan { name = 's', identity = 0 }",
+         "identity is for an op that is a function; sum has its own"},
+        {"return scan { name = 's', deterministic = 1 }",
+         "deterministic: expected true or false, got the number 1"},
+        {"return scan { name = 's', kind = 'both' }",
+         "kind: expected one of inclusive, exclusive, got the string 'both'"},
+        {"return scan { name = 's', dtype = 'int64', init = 9007199254740993 }",
+         "init: whole numbers beyond 2^53 cannot be given exactly"},
+        {"return scan { name = 's', dtype = 'int32', op = function(a, b) return a + b end, "
+         "identity = 0.5 }",
+         "identity 0.5 is not whole, as int32 is"},
+        {"return scan { name = 's', dtype = 'int32', init = 0.5 }",
+         "constant 0.5 is not whole, as int32 is"},
+        {"return scan { name = 's', op = 3 }",
+         "op: expected an operator's name or a function, got the number 3"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        expect_error(refused[i][0], 1, refused[i][1]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_parameters),    cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_plans),         cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, open_cpu, close_context);
+}
