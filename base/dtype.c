@@ -47,6 +47,15 @@ double dtype_value(dtype type, const void *element) {
     }
 }
 
+void dtype_print(dtype type, const void *element, text *to) {
+    number n;
+    memcpy(&n, element, dtype_words[type].bytes);
+    if (type == DTYPE_INT64)
+        text_printf(to, "%lld", (long long)n.whole);
+    else
+        text_number(to, dtype_value(type, element), dtype_words[type].epsilon == 0 ? 10 : 9);
+}
+
 void dtype_store(dtype type, void *element, double value) {
     number n;
     switch (type) {

@@ -3,7 +3,7 @@
 #ifndef SG_BASE_DTYPE_H
 #define SG_BASE_DTYPE_H
 
-#include <stddef.h>
+#include "base/text.h"
 
 typedef enum dtype {
     DTYPE_FLOAT,
@@ -29,6 +29,9 @@ dtype dtype_find(const char *name);
 
 /* An element at an address as a double, rounded where it is an int64 that no double holds. */
 double dtype_value(dtype, const void *element);
+
+/* An element for people: whole numbers exactly, others with 9 digits. */
+void dtype_print(dtype, const void *element, text *to);
 
 /* Writes a number that the type holds; real ones are rounded to it. */
 void dtype_store(dtype, void *element, double value);

@@ -6,6 +6,7 @@
 
 #include "gen/family.h"
 #include "gen/reference.h"
+#include "runtime/check_lists.h"
 #include "runtime/guard.h"
 #include "runtime/random.h"
 
@@ -273,6 +274,21 @@ static void describe(const check *c, const tally *t, text *to) {
     text_number(to, t->expected, 9);
 }
 
+/* Hands the result out, and fails where the kernel is wrong. */
+static void conclude(job *j, check *c, const char *first) {
+    sg_check_result *r = &c->result;
+    const program *p = c->kernel->program;
+    if (r->wrong > 0)
+        r->first_wrong = context_keep(j, c->kernel->context, first);
+    context_write(j, c->out, r, sizeof *r, "sg_check_result");
+    if (r->wrong > 0)
+        job_fail(j, FAULT_CHECK, NULL, 0,
+                 "'%s' is wrong in %lld of %lld %s; the first: %s (seed %llu)", p->name,
+                 (long long)r->wrong, (long long)r->judged,
+                 p->shape == PROGRAM_LISTS ? "results" : "cells", r->first_wrong,
+                 (unsigned long long)r->seed);
+}
+
 static void finish(job *j, check *c, int64_t spoiled, text *first) {
     const tally sum = add_tallies(&c->judgement);
     text wrong = text_new(j);
@@ -283,15 +299,7 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
     r->undecidable = sum.undecidable;
     r->greatest_error = sum.error == 0 ? 0 : sum.error / sum.largest;
     r->of_bound = sum.of_bound;
-    if (r->wrong > 0)
-        r->first_wrong =
-            context_keep(j, c->kernel->context, wrong.length > 0 ? wrong.data : first->data);
-    context_write(j, c->out, r, sizeof *r, "sg_check_result");
-    if (r->wrong > 0)
-        job_fail(j, FAULT_CHECK, NULL, 0,
-                 "'%s' is wrong in %lld of %lld cells; the first: %s (seed %llu)",
-                 c->kernel->program->name, (long long)r->wrong, (long long)r->judged,
-                 r->first_wrong, (unsigned long long)r->seed);
+    conclude(j, c, wrong.length > 0 ? wrong.data : first->data);
 }
 
 static void launch_on(job *j, check *c, const double *parameters) {
@@ -309,23 +317,12 @@ static void launch_on(job *j, check *c, const double *parameters) {
     guarded_fetch(j, &c->guarded);
 }
 
-static void run_check(job *j, void *argument) {
-    check *c = argument;
-    sg_check_options options;
-    context_read(j, &options, sizeof options, c->given, "sg_check_options");
-    if (c->kernel->subject == NULL)
-        context_refuse(j, "'%s' was loaded from a file, so there is no spec to check it against",
-                       c->kernel->program->name);
-    context_expect(j, c->out, "sg_check_result"); /* before the work */
-    kernel_need_launchable(j, c->kernel);
-    if (options.most_points < 0)
-        context_refuse(j, "most_points of sg_check_options is negative");
-    const int64_t most = options.most_points > 0 ? options.most_points : MOST_POINTS;
+static void check_grid(job *j, check *c, const sg_check_options *options) {
+    const int64_t most = options->most_points > 0 ? options->most_points : MOST_POINTS;
     int64_t size[AXES];
-    kernel_size(j, c->kernel, options.size, size, &c->result.points);
-    c->result.seed = options.seed != 0 ? options.seed : random_fresh();
+    kernel_size(j, c->kernel, options->size, size, &c->result.points);
     double parameters[LAUNCH_PARAMETERS];
-    kernel_parameters(j, c->kernel, options.parameters, c->result.seed, parameters);
+    kernel_parameters(j, c->kernel, options->parameters, c->result.seed, parameters);
 
     guarded_open(j, c->kernel, size, c->result.points, c->result.seed, &c->guarded);
     job_defer(j, guarded_close, &c->guarded);
@@ -346,6 +343,27 @@ static void run_check(job *j, void *argument) {
     finish(j, c, spoiled, &first);
     job_keep(j, &c->guarded);
     guarded_close(&c->guarded);
+}
+
+static void run_check(job *j, void *argument) {
+    check *c = argument;
+    sg_check_options options;
+    context_read(j, &options, sizeof options, c->given, "sg_check_options");
+    if (c->kernel->subject == NULL)
+        context_refuse(j, "'%s' was loaded from a file, so there is no spec to check it against",
+                       c->kernel->program->name);
+    context_expect(j, c->out, "sg_check_result"); /* before the work */
+    kernel_need_launchable(j, c->kernel);
+    if (options.most_points < 0)
+        context_refuse(j, "most_points of sg_check_options is negative");
+    c->result.seed = options.seed != 0 ? options.seed : random_fresh();
+    if (c->kernel->program->shape == PROGRAM_LISTS) {
+        const char *first;
+        check_lists(j, c->kernel, &options, &c->result, &first);
+        conclude(j, c, first);
+    } else {
+        check_grid(j, c, &options);
+    }
 }
 
 sg_status sg_check(sg_kernel *kernel, const sg_check_options *options, sg_check_result *out) {

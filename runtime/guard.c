@@ -3,10 +3,17 @@
 
 #include <string.h>
 
+#include "runtime/lists.h"
 #include "runtime/random.h"
 
 /* Content of guard zones passes through host memory in pieces of at most this size. */
-enum { PIECE_BYTES = 1 << 24, LEAST_ZONE = 256, MOST_PLANE = 1 << 18, ZONE_STEP = 64 };
+enum {
+    PIECE_BYTES = 1 << 24,
+    LEAST_ZONE = 256,
+    MOST_PLANE = 1 << 18,
+    ZONE_STEP = 64,
+    LIST_ZONE = 1 << 15
+};
 
 void *guarded_memory(job *j, size_t bytes) {
     const allocator *memory = job_allocator(j);
@@ -22,36 +29,51 @@ void guarded_memory_free(const allocator *memory, void *taken, size_t bytes) {
         memory->resize(memory->user, taken, bytes, 0);
 }
 
-static bool is_written(const guarded *g, int which) {
-    return g->kernel->program->arrays[which].written;
+static int guard_byte(const guarded_array *a) {
+    return a->written ? WRITTEN_GUARD_BYTE : POISON_BYTE;
 }
 
-static int guard_byte(const guarded *g, int which) {
-    return is_written(g, which) ? WRITTEN_GUARD_BYTE : POISON_BYTE;
-}
-
-static void open_array(job *j, guarded *g, int which, uint64_t seed) {
-    const device_ops *ops = g->device->ops;
-    guarded_array *a = &g->arrays[which];
-    a->cells = guarded_memory(j, g->bytes);
-    a->memory = ops->alloc(g->device, j, g->bytes + 2 * g->zone);
-    ops->fill(g->device, j, a->memory, guard_byte(g, which), g->zone);
-    ops->fill(g->device, j, a->memory + g->zone + g->bytes, guard_byte(g, which), g->zone);
-    if (is_written(g, which)) {
-        ops->fill(g->device, j, a->memory + g->zone, POISON_BYTE, g->bytes);
-        return;
-    }
-    random_fill(g->workers, a->cells, g->element, 0, g->points,
-                random_stream(seed, (uint64_t)which));
-    ops->upload(g->device, j, a->memory + g->zone, a->cells, g->bytes);
-}
-
-void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t points, uint64_t seed,
-                  guarded *out) {
+static void begin(const sg_kernel *k, job *j, guarded *out) {
     memset(out, 0, sizeof *out);
     out->kernel = k;
     out->device = context_device(j, k->context);
     out->workers = context_workers(j, k->context);
+    job_defer(j, guarded_close, out);
+}
+
+/* Device memory with its zones, the cells as their content says. */
+static void place(job *j, guarded *g, guarded_array *a) {
+    const device_ops *ops = g->device->ops;
+    a->memory = ops->alloc(g->device, j, a->bytes + 2 * g->zone);
+    ops->fill(g->device, j, a->memory, guard_byte(a), g->zone);
+    ops->fill(g->device, j, a->memory + g->zone + a->bytes, guard_byte(a), g->zone);
+    if (a->content == NULL)
+        ops->fill(g->device, j, a->memory + g->zone, POISON_BYTE, a->bytes);
+    else
+        ops->upload(g->device, j, a->memory + g->zone, a->content, a->bytes);
+}
+
+static void add_grid(job *j, guarded *g, int which, uint64_t seed) {
+    const program_array *from = &g->kernel->program->arrays[which];
+    guarded_array *a = &g->arrays[g->count++];
+    *a = (guarded_array){.name = from->name,
+                         .type = g->element == sizeof(float) ? DTYPE_FLOAT : DTYPE_DOUBLE,
+                         .element = g->element,
+                         .bytes = (size_t)g->points * g->element,
+                         .written = from->written};
+    memcpy(a->size, g->size, sizeof a->size);
+    a->cells = guarded_memory(j, a->bytes);
+    if (!a->written) {
+        random_fill(g->workers, a->cells, a->element, 0, g->points,
+                    random_stream(seed, (uint64_t)which));
+        a->content = a->cells;
+    }
+    place(j, g, a);
+}
+
+void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t points, uint64_t seed,
+                  guarded *out) {
+    begin(k, j, out);
     memcpy(out->size, size, sizeof out->size);
     out->points = points;
     out->element = k->program->element_bytes;
@@ -60,38 +82,79 @@ void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t poi
     const int64_t plane = size[0] * size[1] < MOST_PLANE ? size[0] * size[1] : MOST_PLANE;
     const size_t elements = ((size_t)plane + LEAST_ZONE + ZONE_STEP - 1) / ZONE_STEP * ZONE_STEP;
     out->zone = elements * out->element;
-    out->bytes = (size_t)points * out->element;
-    job_defer(j, guarded_close, out);
     for (int i = 0; i < k->program->array_count; i++)
-        open_array(j, out, i, seed);
+        add_grid(j, out, i, seed);
+    job_keep(j, out);
+}
+
+static void add_list(job *j, guarded *g, const guarded_array *made) {
+    guarded_array *a = &g->arrays[g->count++];
+    *a = *made;
+    if (a->written)
+        a->cells = guarded_memory(j, a->bytes > 0 ? a->bytes : 1);
+    place(j, g, a);
+}
+
+void guarded_open_lists(job *j, const sg_kernel *k, const int64_t *sizes, void *const *contents,
+                        size_t temporary_bytes, guarded *out) {
+    const program *p = k->program;
+    begin(k, j, out);
+    out->zone = LIST_ZONE;
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *from = &p->arrays[i];
+        guarded_array a = {.name = from->name,
+                           .type = dtype_find(from->dtype),
+                           .element = from->element_bytes,
+                           .bytes = (size_t)lists_elements(from, sizes) * from->element_bytes,
+                           .written = from->written,
+                           .content = contents[i]};
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            a.size[axis] = lists_extent(&from->extent[axis], sizes);
+        add_list(j, out, &a);
+    }
+    out->temporary = temporary_bytes;
+    const guarded_array temporary = {
+        .name = "the temporary memory", .element = 1, .bytes = temporary_bytes, .written = true};
+    if (temporary_bytes > 0)
+        add_list(j, out, &temporary);
     job_keep(j, out);
 }
 
 void guarded_close(void *argument) {
     guarded *g = argument;
-    for (int i = 0; i < g->kernel->program->array_count; i++) {
-        if (g->arrays[i].memory != NULL)
-            g->device->ops->free(g->device, g->arrays[i].memory);
-        guarded_memory_free(&g->kernel->context->memory, g->arrays[i].cells, g->bytes);
-        g->arrays[i] = (guarded_array){0};
+    for (int i = 0; i < g->count; i++) {
+        guarded_array *a = &g->arrays[i];
+        if (a->memory != NULL)
+            g->device->ops->free(g->device, a->memory);
+        guarded_memory_free(&g->kernel->context->memory, a->cells, a->bytes > 0 ? a->bytes : 1);
+        *a = (guarded_array){0};
     }
 }
 
 void guarded_grids(const guarded *g, sg_grid *grids) {
     for (int i = 0; i < g->kernel->program->array_count; i++) {
         grids[i] = (sg_grid){.data = g->arrays[i].memory + g->zone};
-        memcpy(grids[i].size, g->size, sizeof grids[i].size);
+        memcpy(grids[i].size, g->arrays[i].size, sizeof grids[i].size);
     }
 }
 
+void *guarded_temporary(const guarded *g) {
+    return g->temporary > 0 ? g->arrays[g->count - 1].memory + g->zone : NULL;
+}
+
 void guarded_fetch(job *j, guarded *g) {
-    for (int i = 0; i < g->kernel->program->array_count; i++)
-        if (is_written(g, i))
-            g->device->ops->download(g->device, j, g->arrays[i].cells,
-                                     g->arrays[i].memory + g->zone, g->bytes);
+    for (int i = 0; i < g->count; i++) {
+        const guarded_array *a = &g->arrays[i];
+        if (a->written)
+            g->device->ops->download(g->device, j, a->cells, a->memory + g->zone, a->bytes);
+    }
 }
 
 void guarded_place(const guarded *g, int64_t index, text *to) {
+    if (g->kernel->program->shape == PROGRAM_LISTS) {
+        text_printf(to, "%lld", (long long)index);
+        return;
+    }
     for (int axis = 0; axis < g->kernel->program->dims; axis++) {
         text_printf(to, "%s%lld", axis == 0 ? "(" : ",", (long long)(index % g->size[axis]));
         index /= g->size[axis];
@@ -123,47 +186,48 @@ static bool is_filled(const unsigned char *bytes, size_t count, int byte) {
 static void describe_zone(verification *v, int which, bool behind, size_t distance) {
     if (v->first->length == 0)
         text_printf(v->first, "%s: the guard zone was written, %zu element%s %s",
-                    v->guarded->kernel->program->arrays[which].name, distance,
-                    distance == 1 ? "" : "s", behind ? "after the last cell" : "before the first");
+                    v->guarded->arrays[which].name, distance, distance == 1 ? "" : "s",
+                    behind ? "after the last cell" : "before the first");
 }
 
 static void verify_zone(job *j, verification *v, int which, bool behind) {
     const guarded *g = v->guarded;
-    const unsigned char *zone = g->arrays[which].memory + (behind ? g->zone + g->bytes : 0);
-    const size_t element = g->element, count = g->zone / element;
+    const guarded_array *a = &g->arrays[which];
+    const unsigned char *zone = a->memory + (behind ? g->zone + a->bytes : 0);
+    const size_t element = a->element, count = g->zone / element;
     g->device->ops->download(g->device, j, v->piece, zone, g->zone);
     for (size_t i = 0; i < count; i++) {
-        if (is_filled(v->piece + i * element, element, guard_byte(g, which)))
+        if (is_filled(v->piece + i * element, element, guard_byte(a)))
             continue;
         v->wrong++;
         describe_zone(v, which, behind, behind ? i + 1 : count - i);
     }
 }
 
-static void describe_change(verification *v, int which, int64_t index, const void *now) {
-    const guarded *g = v->guarded;
+static void describe_change(verification *v, const guarded_array *a, size_t offset,
+                            const void *now) {
     if (v->first->length != 0)
         return;
-    text_printf(v->first, "%s at ", g->kernel->program->arrays[which].name);
-    guarded_place(g, index, v->first);
+    text_printf(v->first, "%s at ", a->name);
+    guarded_place(v->guarded, (int64_t)(offset / a->element), v->first);
     text_add(v->first, ", which is only read, became ");
-    text_number(v->first, guarded_value(g, now, 0), 9);
+    dtype_print(a->type, now, v->first);
     text_add(v->first, " instead of ");
-    text_number(v->first, guarded_value(g, g->arrays[which].cells, index), 9);
+    dtype_print(a->type, a->content + offset, v->first);
 }
 
 static void verify_cells(job *j, verification *v, int which) {
     const guarded *g = v->guarded;
     const guarded_array *a = &g->arrays[which];
-    for (size_t at = 0; at < g->bytes; at += PIECE_BYTES) {
-        const size_t count = least(g->bytes - at, PIECE_BYTES);
+    for (size_t at = 0; a->content != NULL && at < a->bytes; at += PIECE_BYTES) {
+        const size_t count = least(a->bytes - at, PIECE_BYTES);
         g->device->ops->download(g->device, j, v->piece, a->memory + g->zone + at, count);
-        if (memcmp(v->piece, a->cells + at, count) == 0)
+        if (memcmp(v->piece, a->content + at, count) == 0)
             continue;
-        for (size_t i = 0; i < count; i += g->element)
-            if (memcmp(v->piece + i, a->cells + at + i, g->element) != 0) {
+        for (size_t i = 0; i < count; i += a->element)
+            if (memcmp(v->piece + i, a->content + at + i, a->element) != 0) {
                 v->wrong++;
-                describe_change(v, which, (int64_t)((at + i) / g->element), v->piece + i);
+                describe_change(v, a, at + i, v->piece + i);
             }
     }
 }
@@ -186,10 +250,10 @@ int64_t guarded_verify(job *j, const guarded *g, text *first) {
     p->size = g->zone > PIECE_BYTES ? g->zone : PIECE_BYTES;
     v.piece = p->data = guarded_memory(j, p->size);
     job_defer(j, free_piece, p);
-    for (int i = 0; i < g->kernel->program->array_count; i++) {
+    for (int i = 0; i < g->count; i++) {
         verify_zone(j, &v, i, false);
         verify_zone(j, &v, i, true);
-        if (!is_written(g, i))
+        if (!g->arrays[i].written)
             verify_cells(j, &v, i);
     }
     job_keep(j, p);

@@ -4,6 +4,7 @@
 #ifndef SG_RUNTIME_GUARD_H
 #define SG_RUNTIME_GUARD_H
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "runtime/launch.h"
 
@@ -12,38 +13,55 @@
 enum { POISON_BYTE = 0xff, WRITTEN_GUARD_BYTE = 0xa5 };
 
 typedef struct guarded_array {
-    unsigned char *memory; /* on the device: a guard zone, the cells, a guard zone */
-    unsigned char *cells;  /* on the host: what is read, or after guarded_fetch what was written */
+    const char *name;
+    dtype type;
+    size_t element, bytes; /* of a cell; of all */
+    int64_t size[3];       /* unused axes 1 */
+    bool written;
+    unsigned char *memory;        /* on the device: a guard zone, the cells, a guard zone */
+    const unsigned char *content; /* on the host: of the cells at first; NULL: poison */
+    unsigned char *cells; /* on the host: what is read, or after guarded_fetch what was written */
 } guarded_array;
 
 typedef struct guarded {
     const sg_kernel *kernel;
     device *device;
     workers *workers;
-    int64_t size[3], points;
-    size_t element, zone, bytes; /* of a guard zone; of the cells of an array */
-    guarded_array arrays[LAUNCH_ARRAYS];
+    int64_t size[3], points; /* of a grid */
+    size_t element;          /* likewise */
+    size_t zone;             /* bytes of a guard zone */
+    size_t temporary;        /* bytes of temporary memory, which is the array after the program's */
+    int count;
+    guarded_array arrays[LAUNCH_ARRAYS + 1];
 } guarded;
 
-/* Makes and fills the arrays. On failure everything is freed, afterwards guarded_close does it. */
+/* Makes and fills the arrays of a grid. On failure everything is freed, afterwards guarded_close
+   does it. */
 void guarded_open(job *, const sg_kernel *, const int64_t size[3], int64_t points, uint64_t seed,
                   guarded *out);
+
+/* The same for lists of the sizes of a call. contents[i], which outlive it, are what the program's
+   arrays hold at first; NULL is poison, which the temporary memory holds as well. */
+void guarded_open_lists(job *, const sg_kernel *, const int64_t *sizes, void *const *contents,
+                        size_t temporary_bytes, guarded *out);
 void guarded_close(void *guarded);
 
-/* The grids for a launch. */
+/* The grids for a launch, and its temporary memory. */
 void guarded_grids(const guarded *, sg_grid *grids);
+void *guarded_temporary(const guarded *);
 
-/* Brings the written arrays to the host. */
+/* Brings the written arrays, and the temporary memory, to the host. */
 void guarded_fetch(job *, guarded *);
 
 /* How many elements changed in guard zones and in arrays that are only read; describes the first
    in `first`, where that is still empty. */
 int64_t guarded_verify(job *, const guarded *, text *first);
 
-/* "(3,0,5)" of a cell's index in a dense array; only as many axes as the kernel has. */
+/* "(3,0,5)" of a cell's index in a dense array, only as many axes as the kernel has; "5" in a list.
+ */
 void guarded_place(const guarded *, int64_t index, text *to);
 
-/* An element of a host array as a double. */
+/* An element of a grid on the host as a double. */
 static inline double guarded_value(const guarded *g, const void *cells, int64_t index) {
     return g->element == sizeof(float) ? (double)((const float *)cells)[index]
                                        : ((const double *)cells)[index];

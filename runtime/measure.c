@@ -1,9 +1,12 @@
-/* Measurements. Takes: a kernel and a size. Makes: sg_measure, the time of an update beside that of
-   a plain copy of as many bytes, taken in turns so that both meet the same clocks. */
+/* Measurements. Takes: a kernel and a size. Makes: sg_measure, the time of a launch beside that of
+   a plain copy of as many bytes, taken in turns so that both meet the same clocks. Needs: the
+   families, to draw data for lists. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/check_lists.h"
 #include "runtime/guard.h"
+#include "runtime/lists.h"
 #include "runtime/random.h"
 
 enum { LEAST_REPEATS = 5, MOST_REPEATS = 100, WARM_UPS = 3, STAGE_ELEMENTS = 1 << 22 };
@@ -16,8 +19,10 @@ typedef struct measurement {
 
     device *device;
     int64_t points;
+    double bytes; /* that must cross device memory */
     void *arrays[LAUNCH_ARRAYS];
     sg_grid grids[LAUNCH_ARRAYS];
+    void *temporary;
     launch launch;
     void *from, *to; /* of the copy */
     size_t half;     /* the bytes it reads, and those it writes */
@@ -31,6 +36,8 @@ static void release(void *argument) {
     for (int i = 0; i < m->kernel->program->array_count; i++)
         if (m->arrays[i] != NULL)
             d->ops->free(d, m->arrays[i]);
+    if (m->temporary != NULL)
+        d->ops->free(d, m->temporary);
     if (m->from != NULL)
         d->ops->free(d, m->from);
     if (m->to != NULL)
@@ -53,32 +60,85 @@ static void fill_array(job *j, measurement *m, int which) {
     }
 }
 
-static void prepare(job *j, measurement *m) {
-    const program *p = m->kernel->program;
+/* The copy's memory, for half of the bytes to be read and half to be written. */
+static void prepare_copy(job *j, measurement *m) {
     device *d = m->device;
-    m->stage = guarded_memory(j, STAGE_ELEMENTS * p->element_bytes);
-    m->half = (size_t)(p->bytes_per_point * (double)m->points / 2);
+    const size_t stage = STAGE_ELEMENTS * m->kernel->program->element_bytes;
+    m->half = (size_t)(m->bytes / 2);
     m->half = m->half > 0 ? m->half : 1;
-    for (int i = 0; i < p->array_count; i++) {
-        m->arrays[i] = d->ops->alloc(d, j, (size_t)m->points * p->element_bytes);
-        fill_array(j, m, i);
-        m->grids[i] = (sg_grid){.data = m->arrays[i]};
-        memcpy(m->grids[i].size, m->result.size, sizeof m->result.size);
-    }
     m->from = d->ops->alloc(d, j, m->half);
     m->to = d->ops->alloc(d, j, m->half);
-    for (size_t at = 0; at < m->half; at += STAGE_ELEMENTS * p->element_bytes) {
-        const size_t most = STAGE_ELEMENTS * p->element_bytes, left = m->half - at;
-        d->ops->upload(d, j, (char *)m->from + at, m->stage, left < most ? left : most);
+    random_fill(context_workers(j, m->kernel->context), m->stage, m->kernel->program->element_bytes,
+                0, STAGE_ELEMENTS, 1);
+    for (size_t at = 0; at < m->half; at += stage) {
+        const size_t left = m->half - at;
+        d->ops->upload(d, j, (char *)m->from + at, m->stage, left < stage ? left : stage);
     }
-    double parameters[LAUNCH_PARAMETERS];
-    kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
+}
+
+static void check_launch(job *j, measurement *m, const double *parameters, size_t temporary_bytes) {
+    const program *p = m->kernel->program;
     const sg_arguments arguments = {.struct_size = sizeof arguments,
                                     .grids = m->grids,
                                     .grid_count = p->array_count,
                                     .parameters = parameters,
-                                    .parameter_count = p->parameter_count};
+                                    .parameter_count = p->parameter_count,
+                                    .temporary = m->temporary,
+                                    .temporary_bytes = temporary_bytes};
     launch_check(j, m->kernel, &arguments, false, &m->launch);
+}
+
+static void prepare_grid(job *j, measurement *m) {
+    const program *p = m->kernel->program;
+    m->bytes = p->bytes_per_point * (double)m->points;
+    for (int i = 0; i < p->array_count; i++) {
+        m->arrays[i] = m->device->ops->alloc(m->device, j, (size_t)m->points * p->element_bytes);
+        fill_array(j, m, i);
+        m->grids[i] = (sg_grid){.data = m->arrays[i]};
+        memcpy(m->grids[i].size, m->result.size, sizeof m->result.size);
+    }
+    double parameters[LAUNCH_PARAMETERS];
+    kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
+    check_launch(j, m, parameters, 0);
+}
+
+static void prepare_list(job *j, measurement *m, int which, const family_call *call) {
+    device *d = m->device;
+    const program_array *a = &m->kernel->program->arrays[which];
+    const size_t bytes = (size_t)lists_elements(a, call->sizes) * a->element_bytes;
+    m->arrays[which] = d->ops->alloc(d, j, bytes);
+    if (call->arrays[which] != NULL)
+        d->ops->upload(d, j, m->arrays[which], call->arrays[which], bytes);
+    else
+        d->ops->fill(d, j, m->arrays[which], 0, bytes);
+    m->grids[which] = (sg_grid){.data = m->arrays[which]};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        m->grids[which].size[axis] = lists_extent(&a->extent[axis], call->sizes);
+    m->bytes += (double)bytes;
+}
+
+static void prepare_lists(job *j, measurement *m) {
+    const program *p = m->kernel->program;
+    family_call call;
+    size_t temporary;
+    lists_draw(j, m->kernel, m->result.size, m->options->parameters, 1, &call);
+    m->points = lists_extent(&p->points, call.sizes);
+    for (int i = 0; i < p->array_count; i++)
+        prepare_list(j, m, i, &call);
+    if (p->bytes_per_point > 0)
+        m->bytes = p->bytes_per_point * (double)m->points;
+    lists_measure(j, p, m->grids, &m->launch, &temporary);
+    m->temporary = m->device->ops->alloc(m->device, j, temporary);
+    check_launch(j, m, call.parameters, temporary);
+}
+
+static void prepare(job *j, measurement *m) {
+    m->stage = guarded_memory(j, STAGE_ELEMENTS * m->kernel->program->element_bytes);
+    if (m->kernel->program->shape == PROGRAM_LISTS)
+        prepare_lists(j, m);
+    else
+        prepare_grid(j, m);
+    prepare_copy(j, m);
 }
 
 static void update(job *j, void *argument) {
@@ -130,7 +190,7 @@ static void take_times(job *j, measurement *m) {
     r->fastest = updates[0];
     r->slowest = updates[repeats - 1];
     r->points = (double)m->points / r->seconds;
-    r->bytes = r->points * m->kernel->program->bytes_per_point;
+    r->bytes = m->bytes / r->seconds;
     r->copy_bytes = 2 * (double)m->half / median(copies, repeats);
     r->of_copy = r->bytes / r->copy_bytes;
 }

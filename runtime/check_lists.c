@@ -1,0 +1,111 @@
+/* Checks of the families beside stencils: one launch on data that the family draws, judged by it.
+   Takes: a kernel. Makes: sg_check's result. Needs: gen/family. */
+#include "runtime/check_lists.h"
+
+#include <string.h>
+
+#include "runtime/guard.h"
+#include "runtime/lists.h"
+
+enum { RANDOM_KIND = 0 }; /* of a family's data */
+
+void lists_draw(job *j, const sg_kernel *k, const int64_t size[3], const double *given,
+                uint64_t seed, family_call *out) {
+    const program *p = k->program;
+    if (k->subject == NULL)
+        context_refuse(j, "'%s' was loaded from a file, so there is no spec to draw data for",
+                       p->name);
+    const family *f = k->subject->family;
+    if (f->draw == NULL || f->judge == NULL)
+        context_refuse(j, "'%s': kernels of %s cannot be checked yet", p->name, f->name);
+    f->draw(j, k->subject, p, size, RANDOM_KIND, seed, out);
+    double *parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *parameters);
+    for (int i = 0; i < p->parameter_count; i++)
+        kernel_parameter(j, k, i, given != NULL ? given[i] : out->parameters[i], &parameters[i]);
+    out->parameters = parameters;
+}
+
+/* What a launch on guarded arrays is given. */
+static sg_arguments arguments_for(const guarded *g, const family_call *call, sg_grid *grids) {
+    const program *p = g->kernel->program;
+    guarded_grids(g, grids);
+    return (sg_arguments){.struct_size = sizeof(sg_arguments),
+                          .grids = grids,
+                          .grid_count = p->array_count,
+                          .parameters = call->parameters,
+                          .parameter_count = p->parameter_count,
+                          .temporary = guarded_temporary(g),
+                          .temporary_bytes = g->temporary};
+}
+
+/* Bytes that were written between one temporary and the next. */
+static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
+    const program *p = g->kernel->program;
+    const unsigned char *cells = g->temporary > 0 ? g->arrays[g->count - 1].cells : NULL;
+    int64_t wrong = 0;
+    size_t at = 0;
+    for (int i = 0; cells != NULL && i < p->temporary_count; i++) {
+        const size_t end = at + l->temporaries[i].bytes;
+        at = (end + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
+        for (size_t b = end; b < at; b++)
+            if (cells[b] != POISON_BYTE) {
+                if (wrong++ == 0 && first->length == 0)
+                    text_printf(first,
+                                "the temporary memory '%s': %zu bytes after its end, it was "
+                                "written",
+                                p->temporaries[i].name, b - end + 1);
+            }
+    }
+    return wrong;
+}
+
+static void judge(job *j, const guarded *g, const family_call *before, family_verdict *out) {
+    const program *p = g->kernel->program;
+    family_call after = {before->sizes, before->parameters,
+                         job_array(j, (size_t)p->array_count, sizeof *after.arrays)};
+    for (int i = 0; i < p->array_count; i++)
+        after.arrays[i] = p->arrays[i].written ? g->arrays[i].cells : NULL;
+    g->kernel->subject->family->judge(j, g->kernel->subject, p, before, &after, out);
+}
+
+void check_lists(job *j, const sg_kernel *k, const sg_check_options *options, sg_check_result *r,
+                 const char **first) {
+    const program *p = k->program;
+    int64_t size[PROGRAM_AXES], unused;
+    family_call before;
+    kernel_size(j, k, options->size, size, &unused);
+    lists_draw(j, k, size, options->parameters, r->seed, &before);
+
+    /* The family's call, as one of the library: its extents give its temporary memory. */
+    sg_grid grids[LAUNCH_ARRAYS] = {0};
+    launch l;
+    size_t temporary;
+    for (int i = 0; i < p->array_count; i++)
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            grids[i].size[axis] = lists_extent(&p->arrays[i].extent[axis], before.sizes);
+    lists_measure(j, p, grids, &l, &temporary);
+
+    guarded *g = job_alloc(j, sizeof *g);
+    guarded_open_lists(j, k, before.sizes, before.arrays, temporary, g);
+    job_defer(j, guarded_close, g);
+    const sg_arguments arguments = arguments_for(g, &before, grids);
+    launch_once(j, k, &arguments, NULL);
+    g->device->ops->synchronize(g->device, j, NULL);
+    guarded_fetch(j, g);
+
+    text spoiled = text_new(j);
+    int64_t wrong = guarded_verify(j, g, &spoiled);
+    wrong += verify_gaps(g, &l, &spoiled);
+    family_verdict v = {0};
+    judge(j, g, &before, &v);
+    *first =
+        v.first_wrong[0] != '\0' ? job_copy(j, v.first_wrong, strlen(v.first_wrong)) : spoiled.data;
+    r->points = lists_extent(&p->points, before.sizes);
+    r->judged = v.judged;
+    r->wrong = v.wrong + wrong;
+    r->undecidable = v.undecidable;
+    r->greatest_error = v.greatest_error;
+    r->of_bound = v.of_bound;
+    job_keep(j, g);
+    guarded_close(g);
+}
