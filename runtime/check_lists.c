@@ -51,9 +51,8 @@ static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
             if (cells[b] != POISON_BYTE) {
                 if (wrong++ == 0 && first->length == 0)
                     text_printf(first,
-                                "the temporary memory '%s': %zu bytes after its end, it was "
-                                "written",
-                                p->temporaries[i].name, b - end + 1);
+                                "the temporary memory '%s' was written %zu byte%s after its end",
+                                p->temporaries[i].name, b - end + 1, b == end ? "" : "s");
             }
     }
     return wrong;

@@ -9,6 +9,9 @@
 /* output = a, then b, each times step; total = how many, by a counter that begins as 0, plus
    scale; next = a + 1, also in place. */
 static const char join_text[] =
+    "#ifndef SPOIL /* what a test adds to the second kernel */\n"
+    "#define SPOIL\n"
+    "#endif\n"
     "struct Arguments {\n"
     "    long long a_count, b_count;\n"
     "    const long long *a, *b;\n"
@@ -36,6 +39,7 @@ static const char join_text[] =
     "        p.output[i] = p.scratch[i];\n"
     "    if (i < p.a_count)\n"
     "        p.next[i] = p.a[i] + 1;\n"
+    "    SPOIL\n"
     "}\n";
 
 enum { JOIN_A, JOIN_B, JOIN_OUTPUT, JOIN_TOTAL, JOIN_NEXT, JOIN_ARRAYS };
