@@ -1,0 +1,349 @@
+/* The reader: a line at a time, each into at most a few words. */
+#include "matrix/market.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+enum {
+    PIECE = 1 << 16,        /* bytes that are read at once */
+    LONGEST_LINE = 1 << 16, /* of a comment what is beyond is passed over */
+    WORDS = 5,              /* of a line that has most */
+    SHOWN = 40,             /* of a word in a message */
+};
+
+typedef enum kind { COORDINATE, ARRAY } kind;
+typedef enum field { REAL, DOUBLE, INTEGER, PATTERN, COMPLEX } field;
+typedef enum symmetry { GENERAL, SYMMETRIC, SKEW, HERMITIAN } symmetry;
+static const char *const kind_words[] = {"coordinate", "array", NULL};
+static const char *const field_words[] = {"real", "double", "integer", "pattern", "complex", NULL};
+static const char *const symmetry_words[] = {"general", "symmetric", "skew-symmetric", "hermitian",
+                                             NULL};
+
+typedef struct reader {
+    job *job;
+    FILE *file;
+    const char *name;
+    assembly *out;
+    locale_t plain;
+    char *piece;
+    size_t at, end; /* of the piece: what is unread */
+    text line;
+    int number; /* of the line, from 1 */
+    int count;  /* of its words */
+    char *words[WORDS + 1];
+    kind kind;
+    field field;
+    symmetry symmetry;
+    int64_t promised; /* entries or values that the file is to have */
+    int promised_at;  /* and where it says so */
+} reader;
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+static noreturn void refuse(const reader *r, const char *format, ...) SG_PRINTF(2, 3);
+static noreturn void refuse(const reader *r, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    job_vfail(r->job, FAULT_DATA, r->name, r->number, format, arguments);
+}
+
+/* A word for a message: short, and no control characters. */
+static const char *show(const reader *r, const char *word) {
+    const size_t length = strlen(word);
+    char *copy = job_print(r->job, "%.*s%s", SHOWN, word, length > SHOWN ? "…" : "");
+    for (size_t i = 0; i < length && i < SHOWN; i++)
+        if (!isprint((unsigned char)copy[i]) || (unsigned char)copy[i] > 126)
+            copy[i] = '?';
+    return copy;
+}
+
+static bool fill_piece(reader *r) {
+    r->at = 0;
+    r->end = fread(r->piece, 1, PIECE, r->file);
+    if (ferror(r->file))
+        job_fail(r->job, FAULT_IO, r->name, 0, "cannot read: %s", strerror(errno));
+    return r->end > 0;
+}
+
+static void add_to_line(reader *r, const char *bytes, size_t count) {
+    const bool comment = r->line.length > 0 ? r->line.data[0] == '%' : count > 0 && *bytes == '%';
+    const size_t room = LONGEST_LINE - r->line.length;
+    if (count > room && !comment)
+        refuse(r, "a line of more than %d characters", LONGEST_LINE);
+    text_add_bytes(&r->line, bytes, count < room ? count : room);
+}
+
+/* The next line without its end; false behind the last. */
+static bool read_line(reader *r) {
+    bool any = false;
+    r->line.length = 0;
+    r->line.data[0] = '\0';
+    if (r->number < INT_MAX)
+        r->number++;
+    while (r->at < r->end || fill_piece(r)) {
+        any = true;
+        const char *start = r->piece + r->at;
+        const char *newline = memchr(start, '\n', r->end - r->at);
+        const size_t count = newline != NULL ? (size_t)(newline - start) : r->end - r->at;
+        add_to_line(r, start, count);
+        r->at += count + (newline != NULL);
+        if (newline != NULL)
+            break;
+    }
+    if (!any && r->number > 1)
+        r->number--; /* errors at the end speak of the last line */
+    return any;
+}
+
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/* Cuts the line into words; of those beyond the last that counts only that there are some. */
+static void cut_line(reader *r) {
+    char *at = r->line.data, *end = at + r->line.length;
+    if (memchr(at, '\0', r->line.length) != NULL)
+        refuse(r, "a zero byte; this is not a text file");
+    for (r->count = 0; r->count <= WORDS; r->count++) {
+        while (at < end && is_space(*at))
+            at++;
+        if (at == end)
+            return;
+        r->words[r->count] = at;
+        while (at < end && !is_space(*at))
+            at++;
+        if (at < end)
+            *at++ = '\0';
+    }
+}
+
+/* The next line that is neither blank nor a comment. */
+static bool read_words(reader *r) {
+    while (read_line(r)) {
+        if (r->line.data[0] == '%')
+            continue;
+        cut_line(r);
+        if (r->count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+bool market_number(const char *token, void *plain, double *out, bool *large) {
+    char *end;
+    if (strpbrk(token, "xX(") != NULL) /* what strtod takes beside decimals */
+        return false;
+    const locale_t before = uselocale((locale_t)plain);
+    errno = 0;
+    *out = strtod(token, &end);
+    *large = errno == ERANGE && isinf(*out);
+    uselocale(before);
+    return end != token && *end == '\0';
+}
+
+static double read_real(const reader *r, const char *word) {
+    double value;
+    bool large;
+    if (!market_number(word, (void *)r->plain, &value, &large))
+        refuse(r, "'%s' is not a number", show(r, word));
+    if (large)
+        refuse(r, "%s is too large for a double", show(r, word));
+    return value;
+}
+
+/* Decimal digits, and a sign where `sign` allows one. */
+static int64_t read_whole(const reader *r, const char *word, const char *what) {
+    const bool negative = *word == '-';
+    const char *at = word + (*word == '-' || *word == '+');
+    int64_t value = 0;
+    if (*at == '\0' || strspn(at, "0123456789") != strlen(at))
+        refuse(r, "%s '%s' is not a whole number", what, show(r, word));
+    for (; *at != '\0'; at++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, *at - '0', &value))
+            refuse(r, "%s %s does not fit into 64 bits", what, show(r, word));
+    if (!negative && value == INT64_MIN)
+        refuse(r, "%s %s does not fit into 64 bits", what, show(r, word));
+    return negative ? value : -value;
+}
+
+static double read_value(const reader *r, const char *word) {
+    return r->field == INTEGER ? (double)read_whole(r, word, "the value") : read_real(r, word);
+}
+
+/* ---- the header --------------------------------------------------------------------------------
+ */
+
+static int find_word(const reader *r, const char *word, const char *what,
+                     const char *const *known) {
+    for (int i = 0; known[i] != NULL; i++)
+        if (strcasecmp(word, known[i]) == 0)
+            return i;
+    text all = text_new(r->job);
+    for (int i = 0; known[i] != NULL; i++)
+        text_printf(&all, "%s%s", i == 0 ? "" : ", ", known[i]);
+    refuse(r, "the %s '%s' is unknown; known are %s", what, show(r, word), all.data);
+}
+
+static void read_banner(reader *r) {
+    static const char wanted[] =
+        "not a Matrix Market file: its first line is to be "
+        "'%%MatrixMarket matrix', coordinate or array, real, integer or pattern, general, "
+        "symmetric or skew-symmetric";
+    if (!read_line(r))
+        refuse(r, "the file is empty");
+    cut_line(r);
+    if (r->count == 0 || strcasecmp(r->words[0], "%%MatrixMarket") != 0)
+        refuse(r, "%s", wanted);
+    if (r->count > 1 && strcasecmp(r->words[1], "matrix") != 0)
+        refuse(r, "the object '%s' is not supported; matrix is", show(r, r->words[1]));
+    if (r->count != WORDS)
+        refuse(r, "%s", wanted);
+    r->kind = (kind)find_word(r, r->words[2], "format", kind_words);
+    r->field = (field)find_word(r, r->words[3], "field", field_words);
+    r->symmetry = (symmetry)find_word(r, r->words[4], "symmetry", symmetry_words);
+    if (r->field == COMPLEX)
+        refuse(r, "complex matrices are not supported; real, integer and pattern are");
+    if (r->field == PATTERN && r->kind == ARRAY)
+        refuse(r, "an array has values and cannot be a pattern");
+    if (r->field == PATTERN && r->symmetry == SKEW)
+        refuse(r, "a pattern has no signs and cannot be skew-symmetric");
+}
+
+/* n(n + 1)/2 or n(n − 1)/2, and how many values an array has; −1: too many. */
+static int64_t count_values(const reader *r, int64_t rows, int64_t columns) {
+    int64_t product;
+    if (r->symmetry == GENERAL)
+        return __builtin_mul_overflow(rows, columns, &product) ? -1 : product;
+    const int64_t other = r->symmetry == SKEW ? rows - 1 : rows + 1;
+    const int64_t half = rows % 2 == 0 ? rows / 2 : rows, whole = rows % 2 == 0 ? other : other / 2;
+    return __builtin_mul_overflow(half, whole, &product) ? -1 : product;
+}
+
+static void read_size(reader *r) {
+    const int wanted = r->kind == COORDINATE ? 3 : 2;
+    int64_t size[3];
+    if (!read_words(r))
+        refuse(r, "the file ends before the line of its size");
+    if (r->count != wanted)
+        refuse(r, "the line of the size is to have %s",
+               wanted == 3 ? "rows, columns and entries" : "rows and columns");
+    for (int i = 0; i < wanted; i++) {
+        static const char *const what[] = {"the number of rows", "the number of columns",
+                                           "the number of entries"};
+        size[i] = read_whole(r, r->words[i], what[i]);
+        if (size[i] < 0)
+            refuse(r, "%s is negative", what[i]);
+        if (size[i] > MATRIX_MOST)
+            refuse(r, "%s is more than 2^61", what[i]);
+    }
+    if (r->symmetry != GENERAL && size[0] != size[1])
+        refuse(r, "a %s matrix of %lld x %lld; it is to be square", symmetry_words[r->symmetry],
+               (long long)size[0], (long long)size[1]);
+    r->promised = r->kind == COORDINATE ? size[2] : count_values(r, size[0], size[1]);
+    r->promised_at = r->number;
+    if (r->promised < 0)
+        refuse(r, "an array of %lld x %lld values is more than can be counted", (long long)size[0],
+               (long long)size[1]);
+    r->out->rows = size[0];
+    r->out->columns = size[1];
+}
+
+/* ---- entries -----------------------------------------------------------------------------------
+ */
+
+static void add(reader *r, int64_t row, int64_t column, double value) {
+    if (assembly_append(r->out, row, column, value) != FAULT_NONE)
+        job_fail(r->job, FAULT_MEMORY, NULL, 0, "out of memory");
+}
+
+static void add_entry(reader *r, int64_t row, int64_t column, double value) {
+    if (row == column && r->symmetry == SKEW)
+        refuse(r, "an entry on the diagonal of a skew-symmetric matrix, which is 0");
+    add(r, row, column, value);
+    if (row != column && r->symmetry != GENERAL)
+        add(r, column, row, r->symmetry == SKEW ? -value : value);
+}
+
+static int64_t read_place(const reader *r, int word, const char *what, int64_t most) {
+    const int64_t place = read_whole(r, r->words[word], what);
+    if (place < 1 || place > most)
+        refuse(r, "%s %lld is not in 1 to %lld", what, (long long)place, (long long)most);
+    return place - 1;
+}
+
+static void read_line_of(reader *r, int wanted, const char *what, int64_t done) {
+    if (!read_words(r))
+        refuse(r, "the file ends after %lld of the %lld %s that line %d promises", (long long)done,
+               (long long)r->promised, r->kind == COORDINATE ? "entries" : "values",
+               r->promised_at);
+    if (r->count != wanted)
+        refuse(r, "a line is to have %s", what);
+}
+
+static void read_coordinates(reader *r) {
+    const bool pattern = r->field == PATTERN;
+    for (int64_t i = 0; i < r->promised; i++) {
+        read_line_of(r, pattern ? 2 : 3,
+                     pattern ? "a row and a column" : "a row, a column and a value", i);
+        const int64_t row = read_place(r, 0, "row", r->out->rows);
+        const int64_t column = read_place(r, 1, "column", r->out->columns);
+        add_entry(r, row, column, pattern ? 1 : read_value(r, r->words[2]));
+    }
+}
+
+/* Values by columns, of a symmetric matrix those on and below the diagonal. */
+static void read_array(reader *r) {
+    int64_t row = r->symmetry == SKEW, column = 0;
+    for (int64_t i = 0; i < r->promised; i++) {
+        read_line_of(r, 1, "one value", i);
+        const double value = read_value(r, r->words[0]);
+        if (value != 0)
+            add_entry(r, row, column, value);
+        if (++row == r->out->rows) {
+            column++;
+            row = r->symmetry == GENERAL ? 0 : column + (r->symmetry == SKEW);
+        }
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void drop_locale(void *plain) {
+    freelocale((locale_t)plain);
+}
+
+void market_read(job *j, FILE *file, const char *name, assembly *out) {
+    reader r = {.job = j, .file = file, .name = name, .out = out, .line = text_new(j)};
+    assembly_begin(out, job_allocator(j), 0, 0);
+    r.piece = job_alloc(j, PIECE);
+    r.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (r.plain == (locale_t)0)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    job_defer(j, drop_locale, (void *)r.plain);
+    read_banner(&r);
+    read_size(&r);
+    if (r.kind == COORDINATE)
+        read_coordinates(&r);
+    else
+        read_array(&r);
+    if (read_words(&r))
+        refuse(&r, "there is more than the %lld %s that line %d promises", (long long)r.promised,
+               r.kind == COORDINATE ? "entries" : "values", r.promised_at);
+    job_keep(j, (void *)r.plain);
+    drop_locale((void *)r.plain);
+    assembly_settle(j, out);
+}
