@@ -5,6 +5,7 @@
 #define SG_GEN_PLAN_H
 
 #include "gen/model.h"
+#include "gen/runs.h"
 
 /* What the planner knows of a GPU. */
 enum { REGISTERS_PER_MULTIPROCESSOR = 65536 };
@@ -36,6 +37,8 @@ typedef enum template_id {
     TEMPLATE_REGISTER,
     TEMPLATE_SUMS,   /* the register method for linear updates of any shape */
     TEMPLATE_WINDOW, /* the register method in 1D: each thread holds a window of x */
+    TEMPLATE_CONSTANT,
+    TEMPLATE_CACHED_HALO,
     TEMPLATE_COUNT
 } template_id;
 
@@ -48,12 +51,15 @@ typedef struct plan_facts {
     const model *model;
     expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
     expr_count emitted;        /* operations of one point by them */
+    int nodes;                 /* of the pool before that, and ... */
+    const bool *live;          /* ... which of them the outputs are made of */
     bool linear;               /* every output is, with weights the same for every point */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
     int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
     plan_row *rows;           /* distinct rows of x that taps read, for methods that load packs */
     int row_count;
+    const weight_runs *runs; /* of the weights, where linear; else NULL */
 } plan_facts;
 plan_facts *plan_facts_new(job *, const model *);
 
@@ -114,6 +120,11 @@ void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
 
 static inline int plan_threads(const plan *p) {
     return p->block[0] * p->block[1] * p->block[2];
+}
+
+/* Whether the method keeps what neighbours read in shared memory. */
+static inline bool plan_stages(const plan *p) {
+    return p->schedule.method != METHOD_NAIVE && p->schedule.method != METHOD_CONSTANT;
 }
 
 /* Blocks that a multiprocessor holds at once: as far as threads and registers go, and as far as its

@@ -3,6 +3,7 @@
 #include "gen/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* What the methods spend beside the expression itself, fitted to the sweep in docs/performance.md:
    instructions for a point, a load and an element staged; cycles of waiting for a load, a warp of
@@ -10,10 +11,12 @@
    near an edge takes longer, for packs a cell of reach; and the exponent that joins the times. */
 static const struct costs {
     double point, load, stage_walking, stage_tiled;
+    double weight, asked; /* not measured: a weight from constant memory in a loop, and where a tap
+                             of cached-halo lies */
     double load_cycles, warp_cycles, start_cycles, step_cycles;
     double edge_pack, edge_block;
     double overlap;
-} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
+} costs = {79, 3.2, 1, 43, 4, 3, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
 
 /* The rest is arithmetic: half the multiplications pair with an addition to one instruction, and a
    function is worth eight; a sector is 32 bytes, and one in four of those beyond a row's ends is
@@ -38,9 +41,10 @@ static double staged_per_point(const plan *p) {
         const plan_array *a = &p->arrays[i];
         if (!a->staged)
             continue;
+        const bool halo = p->template_id != TEMPLATE_CACHED_HALO;
         double box = 1;
         for (int k = 0; k < AXES; k++)
-            box *= p->per_block[k] + a->low[k] + a->high[k];
+            box *= p->per_block[k] + (halo ? a->low[k] + a->high[k] : 0);
         elements += box;
     }
     return elements / points_of(p->per_block);
@@ -52,6 +56,23 @@ static double own_taps(const plan_facts *f, const plan *p) {
     for (int i = 0; i < p->array_count; i++)
         if (!p->arrays[i].staged)
             taps += f->taps[p->arrays[i].array];
+    return taps;
+}
+
+/* Taps of staged arrays that lie beyond a tile without its halo, for the mean point of it. */
+static double beyond_tile(const plan_facts *f, const plan *p) {
+    double taps = 0;
+    for (int i = 0; i < f->nodes; i++) {
+        const expr_node *n = expr_get(f->model->pool, i);
+        if (!f->live[i] || n->op != EXPR_TAP || !p->arrays[p->kernel_array[n->index]].staged)
+            continue;
+        double inside = 1;
+        for (int k = 0; k < AXES; k++) {
+            const double d = p->axes[k] < 0 ? 0 : abs(n->d[p->axes[k]]);
+            inside *= d < p->tile[k] ? 1 - d / p->tile[k] : 0;
+        }
+        taps += 1 - inside;
+    }
     return taps;
 }
 
@@ -69,9 +90,15 @@ static void count_traffic(const plan_facts *f, plan *p) {
     plan_estimate *e = &p->estimate;
     const double taps = f->all_taps;
     const double staged = staged_per_point(p);
-    if (p->schedule.method == METHOD_NAIVE) {
+    if (!plan_stages(p)) {
         e->loads_per_point = p->template_id == TEMPLATE_PACKS ? packs(f, p) : taps;
         e->shared_per_point = 0;
+        return;
+    }
+    if (p->template_id == TEMPLATE_CACHED_HALO) {
+        const double beyond = beyond_tile(f, p);
+        e->loads_per_point = staged + own_taps(f, p) + beyond;
+        e->shared_per_point = staged + taps - beyond;
         return;
     }
     e->loads_per_point = staged + own_taps(f, p);
@@ -97,6 +124,12 @@ static double count_instructions(const plan_facts *f, const plan *p) {
         p->target->fma_lanes[f->model->dtype];
     if (p->schedule.method == METHOD_NAIVE)
         return (costs.point + costs.load * e->loads_per_point) / p->schedule.vector + arithmetic;
+    if (p->template_id == TEMPLATE_CONSTANT) /* a multiply-add a tap: nothing is factored */
+        return costs.point + (costs.load + costs.weight) * e->loads_per_point +
+               f->all_taps * lanes / p->target->fma_lanes[f->model->dtype];
+    if (p->template_id == TEMPLATE_CACHED_HALO) /* every tap asks where it lies */
+        return costs.point + arithmetic + e->shared_per_point + costs.load * e->loads_per_point +
+               costs.asked * f->all_taps;
     const bool walking = p->template_id == TEMPLATE_COARSENED ||
                          p->template_id == TEMPLATE_REGISTER || p->template_id == TEMPLATE_SUMS;
     return 0.5 * costs.point + arithmetic + e->shared_per_point +
@@ -118,6 +151,9 @@ static double waiting(const plan *p) {
     case TEMPLATE_WINDOW:
         cycles = costs.start_cycles + costs.step_cycles;
         break;
+    case TEMPLATE_CACHED_HALO:
+        cycles = costs.start_cycles + costs.step_cycles + costs.load_cycles * e->loads_per_point;
+        break;
     default:
         cycles = (costs.load_cycles * e->loads_per_point + costs.warp_cycles * threads / 32) *
                  ceil(points_of(p->tile) / p->schedule.vector / threads);
@@ -137,7 +173,8 @@ static double edges(const plan *p, const int64_t size[AXES]) {
             ceil((double)p->low[k] / p->per_block[k]) + ceil((double)p->high[k] / p->per_block[k]);
         inner *= blocks > at_edges ? (blocks - at_edges) / blocks : 0;
     }
-    const double share = p->template_id == TEMPLATE_NAIVE   ? 0
+    const bool single = p->template_id == TEMPLATE_NAIVE || p->template_id == TEMPLATE_CONSTANT;
+    const double share = single                             ? 0
                          : p->template_id == TEMPLATE_PACKS ? costs.edge_pack * (p->high[0] + 1)
                                                             : costs.edge_block;
     return 1 + share * (1 - inner);

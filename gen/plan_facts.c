@@ -77,7 +77,9 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     limit_calls(m, j, f->roots);
     f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
-    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+    f->runs = f->linear ? runs_new(j, m) : NULL;
+    f->nodes = m->pool->count;
+    const bool *live = f->live = expr_live(m->pool, j, roots, m->output_count);
     f->plane_taps = count_plane_taps(m, j, live);
     f->rows = job_array(j, (size_t)m->pool->count, sizeof *f->rows);
     for (int i = 0; i < m->pool->count; i++) {

@@ -12,6 +12,7 @@ enum {
     MAX_PACK_ROWS = 48,  /* windows that a thread can hold in registers */
     MAX_WINDOW = 16,     /* points of a thread in 1D register tiling */
     MAX_REGISTERS = 255,
+    CONSTANT_BYTES = 1 << 16, /* of a module */
     MAX_BLOCK_EXTENT = 1 << 28,
     MAX_TILE_POINTS = 1 << 20, /* so that no thread makes more than a thousand in a row */
 };
@@ -92,7 +93,7 @@ static void lay_axes(const model *m, plan *p) {
             reach += to->low[k] + to->high[k];
         }
         to->staged = p->template_id == TEMPLATE_SUMS || p->template_id == TEMPLATE_WINDOW ||
-                     (p->schedule.method != METHOD_NAIVE && reach > 0);
+                     (plan_stages(p) && reach > 0);
         p->kernel_array[i] = p->array_count++;
     }
 }
@@ -101,6 +102,10 @@ static template_id choose_template(const plan_facts *f, const schedule *s) {
     switch (s->method) {
     case METHOD_TILED:
         return TEMPLATE_TILED;
+    case METHOD_CONSTANT:
+        return TEMPLATE_CONSTANT;
+    case METHOD_CACHED_HALO:
+        return TEMPLATE_CACHED_HALO;
     case METHOD_COARSENED:
         return f->model->dims == 1 ? TEMPLATE_TILED : TEMPLATE_COARSENED;
     case METHOD_REGISTER:
@@ -166,6 +171,8 @@ static int64_t lay_shared(const model *m, plan *p) {
         a->shared = elements < INT32_MAX ? (int)elements : 0;
         if (p->template_id == TEMPLATE_WINDOW)
             elements += padded((int64_t)p->per_block[0] + a->low[0] + a->high[0]) + 1;
+        else if (p->template_id == TEMPLATE_CACHED_HALO)
+            elements += (int64_t)p->tile[0] * p->tile[1] * p->tile[2];
         else if (p->template_id == TEMPLATE_TILED)
             elements += width * height * ((int64_t)p->tile[2] + a->low[2] + a->high[2]);
         else
@@ -201,6 +208,10 @@ static int64_t registers(const plan_facts *f, const plan *p) {
         return 40 + (held > 28 ? held - 28 : 0) + 8 * (words - 1);
     case TEMPLATE_TILED:
         return 28 + 4 * words;
+    case TEMPLATE_CONSTANT:
+        return 36 + 4 * words;
+    case TEMPLATE_CACHED_HALO:
+        return 32 + words * points;
     case TEMPLATE_COARSENED:
         return 28 + words * points * 19 / 20;
     case TEMPLATE_REGISTER:
@@ -238,6 +249,20 @@ int plan_resident(const plan *p) {
     return blocks > 0 ? (int)blocks : 1;
 }
 
+/* Constant memory holds the numbers of a linear update. */
+static const char *check_constant(job *j, const plan_facts *f, template_id template) {
+    if (template != TEMPLATE_CONSTANT)
+        return NULL;
+    if (!f->linear)
+        return "constant memory holds the weights of linear updates, and this one is not linear";
+    const int64_t bytes = f->runs->weight_count * (int64_t)dtype_words[f->model->dtype].bytes +
+                          f->runs->count * (int64_t)RUN_BYTES;
+    if (bytes > CONSTANT_BYTES)
+        return job_print(j, "its %d weights take %lld bytes of constant memory, which has %d",
+                         f->runs->weight_count, (long long)bytes, CONSTANT_BYTES);
+    return NULL;
+}
+
 plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
                const char **refusal) {
     const model *m = f->model;
@@ -256,6 +281,9 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
                    "partial sums can be kept, that is for linear updates";
         return NULL;
     }
+    *refusal = check_constant(j, f, p->template_id);
+    if (*refusal != NULL)
+        return NULL;
     lay_axes(m, p);
     lay_tile(m, p);
     int64_t need = 0;

@@ -10,10 +10,15 @@ static const struct {
     const char *file; /* under templates/ */
     bool barriers;
 } templates[TEMPLATE_COUNT] = {
-    [TEMPLATE_NAIVE] = {"naive.cu", false},      [TEMPLATE_PACKS] = {"packs.cu", false},
-    [TEMPLATE_TILED] = {"tiled.cu", true},       [TEMPLATE_COARSENED] = {"coarsened.cu", true},
-    [TEMPLATE_REGISTER] = {"register.cu", true}, [TEMPLATE_SUMS] = {"sums.cu", true},
+    [TEMPLATE_NAIVE] = {"naive.cu", false},
+    [TEMPLATE_PACKS] = {"packs.cu", false},
+    [TEMPLATE_TILED] = {"tiled.cu", true},
+    [TEMPLATE_COARSENED] = {"coarsened.cu", true},
+    [TEMPLATE_REGISTER] = {"register.cu", true},
+    [TEMPLATE_SUMS] = {"sums.cu", true},
     [TEMPLATE_WINDOW] = {"window.cu", true},
+    [TEMPLATE_CONSTANT] = {"constant.cu", false},
+    [TEMPLATE_CACHED_HALO] = {"cached_halo.cu", true},
 };
 
 /* ---- arguments --------------------------------------------------------------------------- */

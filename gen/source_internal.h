@@ -2,6 +2,7 @@
 #ifndef SG_GEN_SOURCE_INTERNAL_H
 #define SG_GEN_SOURCE_INTERNAL_H
 
+#include "gen/emit.h"
 #include "gen/source.h"
 
 /* Where the arguments hold an array of the model, and a field's new values. */
@@ -9,5 +10,8 @@ int source_read_grid(const model *, int array);
 int source_write_grid(const model *, int field);
 
 void source_write_plan(text *, const model *, const plan *, const program *);
+
+/* source_runs.c: the weights in constant memory, and what they leave of the update. */
+void source_write_runs(text *, const model *, const plan *, const emitter *);
 
 #endif

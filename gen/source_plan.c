@@ -2,7 +2,6 @@
    Takes: a model, a plan and where its grids stand. Makes: text. */
 #include "gen/source_internal.h"
 
-#include "gen/emit.h"
 #include "gen/optimise.h"
 
 #include <string.h>
@@ -69,7 +68,7 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
                     "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
                     "low_z = %d, high_z = %d;\n",
                     a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-        if (p->schedule.method != METHOD_NAIVE) {
+        if (plan_stages(p)) {
             text_printf(t,
                         "    static constexpr bool staged = %s; // in shared memory ...\n"
                         "    static constexpr int shared = %d;     // ... from this element on\n",
@@ -218,6 +217,8 @@ void source_write_plan(text *t, const model *m, const plan *p, const program *pr
     write_rows(t, p, f);
     if (p->template_id == TEMPLATE_SUMS)
         write_sums(t, m, p, &e);
+    else if (p->template_id == TEMPLATE_CONSTANT)
+        source_write_runs(t, m, p, &e);
     else
         write_update(t, m, f, &e);
 }

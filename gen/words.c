@@ -9,6 +9,10 @@ const method_word method_words[METHOD_COUNT] = {
                                        "shared memory"},
     [METHOD_REGISTER] = {"register", "a block walks the last axis with one plane in shared memory "
                                      "and the neighbours along it in registers"},
+    [METHOD_CONSTANT] = {"constant", "a thread a point, with the weights of a linear update in "
+                                     "constant memory"},
+    [METHOD_CACHED_HALO] = {"cached-halo", "a block's tile in shared memory, its halo through the "
+                                           "caches"},
 };
 
 const boundary_word boundary_words[BOUNDARY_COUNT] = {

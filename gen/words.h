@@ -15,6 +15,8 @@ typedef enum method {
     METHOD_TILED,
     METHOD_COARSENED,
     METHOD_REGISTER,
+    METHOD_CONSTANT,
+    METHOD_CACHED_HALO,
     METHOD_COUNT
 } method;
 typedef struct method_word {

@@ -82,12 +82,13 @@ static int arrays_read(const model *m) {
 static void write_textbook(const model *m, method method, sg_method_row *row) {
     const double operations = model_textbook_operations(m);
     const double bytes = (double)dtype_words[m->dtype].bytes;
-    if (method == METHOD_NAIVE) {
+    if (method == METHOD_NAIVE || method == METHOD_CONSTANT) {
         row->textbook_operations_per_byte = operations / (fmax(m->points, 1) * bytes);
         row->textbook_limit = row->textbook_operations_per_byte;
         return;
     }
-    int width = method == METHOD_TILED ? TILED_WIDTH : WALKING_WIDTH;
+    int width =
+        method == METHOD_TILED || method == METHOD_CACHED_HALO ? TILED_WIDTH : WALKING_WIDTH;
     while (width <= 2 * m->radius)
         width *= 2;
     const double part = pow((double)(width - 2 * m->radius) / width, m->dims);

@@ -3,6 +3,7 @@
 #include "common.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "taps.cuh"
 #include "point.cuh"
 
 extern "C" __global__ void

@@ -6,6 +6,7 @@
 #include "common.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "taps.cuh"
 #include "point.cuh"
 
 // The packs that hold one row's taps of all the thread's points: the element at x0 + dx is

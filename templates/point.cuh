@@ -1,21 +1,5 @@
 // A point made straight from global memory, a load for every tap.
 
-struct AtInner {
-    const Arguments &a;
-    Cells<true> cells;
-    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return cells.template of<array>().read(a, dx, dy, dz);
-    }
-};
-
-struct AtEdge {
-    const Arguments &a;
-    Point p;
-    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return read_anywhere<array>(a, p.x + dx, p.y + dy, p.z + dz);
-    }
-};
-
 // A point whose whole shape lies inside the grid.
 __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p) {
     AtInner at = {a, {}};

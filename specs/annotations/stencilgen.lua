@@ -49,6 +49,8 @@
 ---| "tiled" # a block's tile with its halo in shared memory
 ---| "coarsened" # a block walks the last axis with planes in shared memory
 ---| "register" # a block walks the last axis with neighbours in registers
+---| "constant" # a thread a point, with the weights in constant memory
+---| "cached-halo" # a block's tile in shared memory, its halo through the caches
 
 ---@class stencilgen.axes
 ---@field x? integer

@@ -23,6 +23,8 @@ local cases = {
   case("many blocks along y, walked", "star2d2", "coarsened tile=8 coarsen=y1", { { size = { 3, 70001 } } }),
   case("many blocks along y, registers", "star2d1", "register tile=8 coarsen=y1", { { size = { 3, 70001 } } }),
   case("many blocks along y, sums", "box2d1", "register tile=8 coarsen=y1", { { size = { 3, 70001 } } }),
+  case("many blocks along y, constant", "points2d", "constant tile=4x1", { { size = { 5, 66001 } } }),
+  case("many blocks along y, cached halo", "star2d2", "cached-halo tile=4x1", { { size = { 5, 66001 } } }),
   case("many blocks along z", "star3d1", "naive tile=4x4x1", { { size = { 2, 3, 66001 } } }),
   case("many blocks along z, in a box", "star3d1", "tiled tile=4x4x1",
     { { size = { 2, 3, 66101 }, first = { 0, 1, 50 }, last = { 1, 3, 66100 }, steps = 2 } }),
@@ -70,7 +72,7 @@ local cases = {
 -- Kernels that read nothing: every coefficient is 0, or only parameters are left.
 for dims, size in ipairs { { 70 }, { 9, 8 }, { 9, 8, 7 } } do
   local zeros = ("0, "):rep(2 * dims + 1)
-  for _, schedule in ipairs { "naive vec=1", "naive vec=4", "tiled", "coarsened", "register" } do
+  for _, schedule in ipairs { "naive vec=1", "naive vec=4", "tiled", "coarsened", "register", "constant", "cached-halo" } do
     cases[#cases + 1] = {
       name = ("nothing read in %dD, %s"):format(dims, schedule),
       schedule = schedule,
@@ -94,7 +96,7 @@ for i = 1, 16 do
   fields[i] = ("f%d = %q"):format(i, i == 1 and "inout" or "in")
   terms[i] = ("f.f%d(%d,%d) * (%d/32)"):format(i, i % 3 - 1, i % 2, i)
 end
-for _, schedule in ipairs { "naive", "naive vec=2", "tiled", "coarsened", "register" } do
+for _, schedule in ipairs { "naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo" } do
   cases[#cases + 1] = {
     name = "sixteen fields, " .. schedule,
     schedule = schedule,

@@ -28,5 +28,8 @@ keep("levels_wave2d", "wave2d", "tiled tile=32x8 vec=1 time=1", "double", "zero"
 keep("two_grayscott2d", "grayscott2d", "coarsened tile=128 coarsen=y16 vec=1 time=1", "float", "periodic")
 keep("out_out3d", "out3d", "naive tile=32x4x2 vec=1 time=1")
 keep("branches_nonlinear2d", "nonlinear2d", "register tile=128 coarsen=y16 vec=1 time=1", "float", "clamp")
+keep("constant_points2d", "points2d", "constant tile=64x4 vec=1 time=1", "double", "mixed")
+keep("constant_given3d", "given3d", "constant tile=32x4x2 vec=1 time=1")
+keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 keep("given_given1d", "given1d", "naive tile=256 vec=1 time=1")
 return cases

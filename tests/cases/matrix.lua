@@ -24,6 +24,8 @@ local tiles = {
 }
 local tile_names = { "free", "odd", "large", "thin", "wide" }
 
+local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "auto" }
+
 local function walks(method)
   return method == "coarsened" or method == "register"
 end
@@ -60,6 +62,9 @@ local function build(v)
   local refusals = {}
   if v.method == "register" or v.method == "auto" then
     table.move(shape.refusals or {}, 1, 9, 1, refusals)
+  end
+  if v.method == "constant" and not shape.linear then
+    refusals[#refusals + 1] = "constant memory holds the weights of linear updates"
   end
   if v.tile ~= "free" then
     table.move(may_refuse, 1, #may_refuse, #refusals + 1, refusals)
@@ -165,7 +170,7 @@ end
 return {
   kernel = {
     { "shape", names(shapes.list) },
-    { "method", { "naive", "vec", "tiled", "coarsened", "register", "auto" } },
+    { "method", methods },
     { "tile", tile_names },
     { "boundary", shapes.boundaries },
     { "dtype", { "float", "double" } },
@@ -179,4 +184,8 @@ return {
   },
   build = build,
   put = put,
+  -- for convolution.lua
+  methods = methods,
+  tiles = tile_names,
+  schedule = schedule,
 }

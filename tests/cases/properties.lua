@@ -13,7 +13,8 @@ local function add(property, shape, dtype, boundary, schedules)
   }
 end
 
-local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register" }
+local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register", "constant", "cached-halo" }
+
 
 -- L(2u - v/2) = 2 L(u) - L(v)/2
 for i, shape in ipairs { "star1d3", "heat2d", "box2d2", "points2d", "star3d2", "box3d1", "points3d", "upwind3d" } do

@@ -30,6 +30,10 @@ refuse("a negative tile", "star2d1", "naive tile=-4", "tile takes whole numbers 
 refuse("a tile with a fraction", "star2d1", "naive tile=4.5x2", "tile takes whole numbers from 1 to 65536, not '4.5'")
 refuse("a tile beyond all bounds", "star2d1", "naive tile=99999999999999999999", "tile takes whole numbers from 1 to 65536")
 refuse("a tile of too many points", "star3d1", "naive tile=65536x65536x65536", "method naive: a tile has at most 1048576 points")
+refuse("weights that are not constant", "nonlinear2d", "constant",
+  "method constant: constant memory holds the weights of linear updates, and this one is not linear")
+refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the method naive takes vec")
+refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
 refuse("an unknown method", "star2d1", "registers", "unknown word 'registers' in a schedule; did you mean 'register'?")
 refuse("no method at all", "star2d1", "auto vec=16", "no method serves")
 return cases

@@ -7,7 +7,8 @@ for file in files:lines() do
     cases[#cases + 1] = {
       name = name,
       file = "specs/" .. file,
-      schedules = { "auto", "naive", "tiled", "coarsened", "register" },
+      schedules = { "auto", "naive", "tiled", "coarsened", "register", "constant", "cached-halo" },
+      refusals = { "constant memory holds the weights of linear updates" },
       sizes = true,
     }
   end

@@ -228,7 +228,7 @@ holds "$folder/empty"
 
 begin 'explain has a row for each method'
 exits 0 explain $spec --device cpu
-for method in naive tiled coarsened register; do
+for method in naive tiled coarsened register constant cached-halo; do
     grep -q "^[* ] $method " "$out" || flunk "there is no row for $method"
 done
 [ "$(grep -c '^\* [a-z]* ' "$out")" -ge 1 ] || flunk 'no method is marked as chosen'

@@ -1,0 +1,94 @@
+-- The product of filters and methods: sizes from 1 to 17 weights along an axis, even and odd, in one
+-- to three dimensions, in the places of matrix.lua.
+local matrix = dofile(root .. "/tests/cases/matrix.lua")
+local shapes = require "shapes"
+
+-- Sizes, x first.
+local sizes = {
+  { 1 }, { 2 }, { 3 }, { 8 }, { 16 }, { 17 },
+  { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 5 }, { 7, 1 }, { 1, 6 }, { 8, 3 }, { 7, 7 }, { 17, 17 },
+  { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 3 }, { 5, 4, 3 }, { 4, 1, 5 }, { 1, 1, 17 }, { 17, 2, 1 },
+}
+local filters = {}
+for _, size in ipairs(sizes) do
+  local name = table.concat(size, "x")
+  if #size == 1 then
+    name = name .. "x"
+  end
+  filters[#filters + 1] = name
+  filters[name] = size
+end
+
+-- What the weight at (x, y, z) is: no two alike; products of three factors, which separate, some of
+-- them 0; or a parameter among numbers. Written as fractions, so that no locale changes them.
+local kinds = {
+  dense = function(x, y, z, count)
+    return ("%d/%d"):format(((x * 37 + y * 59 + z * 83) % 101 - 40) * 2 + 1, 32 * count)
+  end,
+  product = function(x, y, z, count)
+    local function factor(i, by)
+      return (i * by) % 9 - 3
+    end
+    return ("%d/%d"):format(factor(x, 5) * factor(y, 7) * factor(z + 1, 2), 8 * count)
+  end,
+  given = function(x, y, z, count)
+    return (x + y + z) % 3 == 0 and ('param "k" / %d'):format(count) or ("%d/%d"):format(x - 2 * y + 3 * z + 1, 8 * count)
+  end,
+}
+local kind_names = { "dense", "product", "given" }
+
+local function weights(size, kind)
+  local count = 1
+  for _, n in ipairs(size) do
+    count = count * n
+  end
+  local function list(axis, at)
+    if axis == 0 then
+      return kinds[kind](at[1], at[2] or 1, at[3] or 1, count)
+    end
+    local out = {}
+    for i = 1, size[axis] do
+      at[axis] = i
+      out[i] = list(axis - 1, at)
+    end
+    return "{ " .. table.concat(out, ", ") .. " }"
+  end
+  return list(#size, {})
+end
+
+-- Boundaries of matrix.lua, without the fixed ones.
+local mixed = { "{ 'mirror', constant(3/4) }", "{ 'zero', 'clamp' }", "'periodic'" }
+local function boundary(name, dims)
+  if name ~= "mixed" then
+    return shapes.boundary(name, dims)
+  end
+  local out = {}
+  for axis = 1, dims do
+    out[axis] = ("xyz"):sub(axis, axis) .. " = " .. mixed[axis]
+  end
+  return "{ " .. table.concat(out, ", ") .. " }"
+end
+
+local function build(v)
+  local size = filters[v.filter]
+  return {
+    spec = ("return convolution { name = 'filter', dtype = %q, boundary = %s,\nweights = %s }"):format(
+      v.dtype, boundary(v.boundary, #size), weights(size, v.kind)),
+    schedule = matrix.schedule(v.method, v.tile, #size, shapes.bytes[v.dtype]),
+    refusals = { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" },
+  }
+end
+
+return {
+  kernel = {
+    { "filter", table.move(filters, 1, #sizes, 1, {}) },
+    { "method", matrix.methods },
+    { "kind", kind_names },
+    { "tile", matrix.tiles },
+    { "boundary", { "zero", "constant", "clamp", "mirror", "periodic", "mixed" } },
+    { "dtype", { "float", "double" } },
+  },
+  place = matrix.place,
+  build = build,
+  put = matrix.put,
+}

@@ -1,0 +1,74 @@
+#define STENCIL_KERNEL box2d1_kernel
+
+struct plan {
+    static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 8, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 5; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 1, low_y = 1, low_z = 0;
+    static constexpr int high_x = 1, high_y = 1, high_z = 0;
+};
+
+using Real = float;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned, unused; // whether every row starts at a multiple of a pack
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 1, high_y = 1, low_z = 0, high_z = 0;
+    static constexpr bool staged = true; // in shared memory ...
+    static constexpr int shared = 0;     // ... from this element on
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<0, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
+    const Real t1 = 0.034722224f * u_xm1ym1 + 0.098958336f * u_ym1 - 0.16319445f * u_xp1ym1;
+    const Real t2 = t1 + 0.052083332f * u_xm1 + 0.11631945f * u_c - 0.18055555f * u_xp1;
+    out[0] = t2 + 0.06944445f * u_xm1yp1 + 0.13368055f * u_yp1 - 0.19791667f * u_xp1yp1;
+}

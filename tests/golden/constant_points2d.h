@@ -1,0 +1,77 @@
+#define STENCIL_KERNEL points2d_kernel
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
+    static constexpr int threads_x = 64, threads_y = 4, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 5; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 3, low_y = 1, low_z = 0;
+    static constexpr int high_x = 2, high_y = 4, high_z = 0;
+};
+
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned, unused; // whether every row starts at a multiple of a pack
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 3, high_x = 2, low_y = 1, high_y = 4, low_z = 0, high_z = 0;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+
+// The weights, run by run.
+static __constant__ Real weights[5] = {
+    0.178125, -0.29375, 0.0625, 0.09375, 0.209375,};
+// A run of neighbouring taps: the offset of the first, and their weights.
+struct Run {
+    int dx, dy, dz, first, count;
+};
+static __constant__ Run runs[5] = {
+    {2, -1, 0, 0, 1}, {-3, 0, 0, 1, 1}, {0, 0, 0, 2, 1}, {1, 1, 0, 3, 1}, {0, 4, 0, 4, 1},};
+// The runs of an output that read an array.
+template <int output, int array> struct Runs {
+    static constexpr int first = 0, end = 0;
+};
+template <> struct Runs<0, 0> {
+    static constexpr int first = 0, end = 5;
+};
+
+// What the weights leave: taps whose weights are parameters, and terms without any.
+template <class At>
+__device__ __forceinline__ void add_others([[maybe_unused]] const At &at,
+                                           [[maybe_unused]] const Arguments &arguments,
+                                           [[maybe_unused]] Real (&out)[1]) {
+}
