@@ -89,12 +89,8 @@ struct Run {
 };
 static __constant__ Run runs[5] = {
     {0, 0, -1, 0, 1}, {0, -1, 0, 1, 1}, {-1, 0, 0, 2, 3}, {0, 1, 0, 5, 1}, {0, 0, 1, 6, 1}};
-template <int output, int array> struct Runs {
-    static constexpr int first = 0, end = 0;
-};
-template <> struct Runs<0, 0> {
-    static constexpr int first = 0, end = 5;
-};
+template <int output, int array> struct Runs { static constexpr int first = 0, end = 0; };
+template <> struct Runs<0, 0> { static constexpr int first = 0, end = 5; };
 template <class At>
 __device__ __forceinline__ void add_others(const At &, const Arguments &, Real (&)[1]) {
 }

@@ -54,13 +54,13 @@ template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
 // The weights, run by run.
 static __constant__ Real weights[5] = {
-    0.178125, -0.29375, 0.0625, 0.09375, 0.209375,};
+    0.178125, -0.29375, 0.0625, 0.09375, 0.209375};
 // A run of neighbouring taps: the offset of the first, and their weights.
 struct Run {
     int dx, dy, dz, first, count;
 };
 static __constant__ Run runs[5] = {
-    {2, -1, 0, 0, 1}, {-3, 0, 0, 1, 1}, {0, 0, 0, 2, 1}, {1, 1, 0, 3, 1}, {0, 4, 0, 4, 1},};
+    {2, -1, 0, 0, 1}, {-3, 0, 0, 1, 1}, {0, 0, 0, 2, 1}, {1, 1, 0, 3, 1}, {0, 4, 0, 4, 1}};
 // The runs of an output that read an array.
 template <int output, int array> struct Runs {
     static constexpr int first = 0, end = 0;
