@@ -1,38 +1,60 @@
-/* The arrays of `run`. Takes: a kernel, --input and --output. Makes: device memory filled from .npy
-   files, and .npy files from device memory. What fails has been printed; results are exit codes. */
+/* The arrays of `run`. Takes: a kernel, --input, --values and --output. Makes: device memory filled
+   from files, and files from device memory; the fields of a grid and lists alike.
+   What fails has been printed; results are exit codes. */
 #ifndef SG_CLI_ARRAYS_H
 #define SG_CLI_ARRAYS_H
 
-#include <stdio.h>
-
-#include "cli/npy.h"
+#include "cli/datafile.h"
 #include "cli/session.h"
 
 typedef struct array {
     sg_array_info info;
+    element type;
     const char *input; /* the file to read; NULL */
-    int same_as; /* a previous level without a file: the array of the current one; else −1 */
-    FILE *file;
-    npy header;
+    int copies;     /* a previous level without a file: the array of the current one; else −1 */
+    bool is_values; /* of a merge: given by --values and --output-values */
+    datafile file;
+    int dims;
 } array;
 
 typedef struct arrays {
     session *session;
     const char *spec;
     sg_kernel_info info;
-    const char *name, *dtype; /* of the kernel; live as long as `plan` */
-    sg_kernel *plan;          /* built without a binary, to know the arrays */
-    array *items;
-    sg_grid *grids; /* one for each item */
-    int64_t size[3];
+    const char *name; /* of the kernel; lives as long as `plan` */
+    bool is_grid;     /* else lists */
+    sg_kernel *plan;  /* built without a binary, to know the arrays */
+    array *items;     /* those of the kernel; of spmv without the matrix's */
+    int count;
+    sg_grid *grids;          /* one for each item */
+    int *shown;              /* for each --output the item that it is of */
+    int64_t size[3];         /* to plan for: the grid, or the elements */
+    const char *matrix_path; /* of spmv */
+    sg_matrix *matrix;
+    sg_matrix_info matrix_info;
+    int maxval; /* of the first image read; 255 */
 } arrays;
 
-/* Matches the inputs with the arrays, opens the files and compares their shapes. */
+/* Matches the inputs with the arrays, opens the files and finds all extents. */
 int arrays_open(arrays *, session *, const char *spec);
 /* Allocates all arrays and reads the inputs. */
 int arrays_load(arrays *);
 /* Writes the outputs; adds "FIELD": "FILE" to the open object of `j`, and files to `text`. */
 int arrays_save(arrays *, json *j, buffer *text);
+/* The written arrays that no --output names where they are printed instead (reduce). */
+int arrays_print(arrays *, json *j, buffer *text);
 void arrays_close(arrays *);
+
+/* The item of this name, or −1. */
+int arrays_find(const arrays *, const char *name);
+bool arrays_is(const arrays *, const char *family);
+
+/* An item as a file shows it. */
+void arrays_describe(const arrays *, int item, datafile_array *out);
+
+/* Part of opening. */
+int arrays_match(arrays *);   /* files with arrays */
+int arrays_measure(arrays *); /* opens the inputs; all extents */
+int arrays_read_matrix(arrays *);
 
 #endif

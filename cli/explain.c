@@ -4,26 +4,37 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "cli/words.h"
 
-enum { WIDTH = 100, PLAN_INDENT = 13 };
+enum { WIDTH = 100, PLAN_INDENT = 13, NAME_WIDTH = 17 };
 
 static void add_count(double count, const char *what, const char *after, buffer *out) {
     buffer_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
 }
 
-static void add_head(const sg_explanation *e, int dims, buffer *out) {
-    buffer_printf(out, "%s: %s, %s, %s boundary\n", e->name, e->shape, e->dtype, e->boundary);
-    buffer_printf(out,
-                  "  textbook %.10g operations a point; %.10g bytes a point at least: at most %.2f "
-                  "operations a byte\n",
-                  e->textbook_operations, e->bytes_per_point,
-                  e->textbook_operations / e->bytes_per_point);
-    buffer_printf(out, "  emitted  %.10g operations a point: ", e->emitted_operations);
-    add_count(e->emitted_multiplications, "multiplication", ", ", out);
-    add_count(e->emitted_additions, "addition", ", ", out);
-    add_count(e->emitted_others, "other", "", out);
+static void add_head(const sg_explanation *e, int dims, const words *w, buffer *out) {
+    buffer_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
+                  e->boundary[0] != '\0' ? ", " : "", e->boundary,
+                  e->boundary[0] != '\0' ? " boundary" : "");
+    buffer_add(out, "  textbook ");
+    add_count(e->textbook_operations, "operation", " ", out);
+    buffer_add(out, w->point);
+    if (e->bytes_per_point > 0)
+        buffer_printf(out, "; %.10g bytes %s at least: at most %.2f operations a byte",
+                      e->bytes_per_point, w->point, e->textbook_operations / e->bytes_per_point);
+    buffer_add(out, "\n  emitted  ");
+    add_count(e->emitted_operations, "operation", " ", out);
+    buffer_add(out, w->point);
+    if (w->is_grid) {
+        buffer_add(out, ": ");
+        add_count(e->emitted_multiplications, "multiplication", ", ", out);
+        add_count(e->emitted_additions, "addition", ", ", out);
+        add_count(e->emitted_others, "other", "", out);
+    }
     buffer_printf(out, "\n  planned  for %s, ", e->arch);
     buffer_size(out, e->size, dims);
+    if (!w->is_grid)
+        buffer_printf(out, " %s", w->points);
     buffer_add(out, "\n\n");
 }
 
@@ -67,6 +78,31 @@ static void add_table(const sg_explanation *e, buffer *out) {
     buffer_add(out, "\n");
 }
 
+/* The algorithms of a family of lists: what they are and the textbook's count of their work. */
+static void add_algorithm(const sg_method_row *row, buffer *out) {
+    buffer_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
+    buffer plan = {0};
+    if (row->plan != NULL)
+        buffer_printf(&plan, "%s; %zu bytes shared", row->plan, row->shared_bytes);
+    buffer_wrap(out, row->plan != NULL ? plan.data : row->refusal, NAME_WIDTH + 2, WIDTH);
+    buffer_add(out, "\n");
+    buffer_free(&plan);
+    if (row->note == NULL)
+        return;
+    buffer_printf(out, "%*s", NAME_WIDTH + 2, "");
+    buffer_wrap(out, row->note, NAME_WIDTH + 2, WIDTH);
+    buffer_add(out, "\n");
+}
+
+static void add_algorithms(const sg_explanation *e, buffer *out) {
+    buffer_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
+    for (int i = 0; i < e->row_count; i++)
+        add_algorithm(&e->rows[i], out);
+    buffer_add(out, "\n* ");
+    buffer_wrap(out, e->reason, 2, WIDTH);
+    buffer_add(out, "\n");
+}
+
 static void json_row(const sg_method_row *row, json *j) {
     json_object(j, NULL);
     json_string(j, "method", row->method);
@@ -76,6 +112,7 @@ static void json_row(const sg_method_row *row, json *j) {
     json_number(j, "textbook_limit", row->textbook_limit);
     json_string(j, "plan", row->plan);
     json_string(j, "refusal", row->refusal);
+    json_string(j, "note", row->note);
     if (row->plan != NULL) {
         json_number(j, "operations_per_byte", row->operations_per_byte);
         json_number(j, "loads_bytes_per_point", row->loads_bytes_per_point);
@@ -89,14 +126,15 @@ static void json_row(const sg_method_row *row, json *j) {
 }
 
 static void json_explanation(const sg_explanation *e, const char *spec, int index, int dims,
-                             json *j) {
+                             const words *w, json *j) {
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
+    json_string(j, "family", w->family);
     json_string(j, "name", e->name);
     json_string(j, "shape", e->shape);
     json_string(j, "dtype", e->dtype);
-    json_string(j, "boundary", e->boundary);
+    json_string(j, "boundary", e->boundary[0] != '\0' ? e->boundary : NULL);
     json_integer(j, "points", e->points);
     json_number(j, "textbook_operations", e->textbook_operations);
     json_number(j, "emitted_operations", e->emitted_operations);
@@ -130,26 +168,67 @@ static void json_failure(json *j, const char *spec, int index, int code) {
     free(error);
 }
 
-static int explain_one(session *s, const char *spec, int index, json *j) {
-    const sg_build_options how = session_build_options(s, index);
-    sg_explanation *e;
-    int dims;
-    int code = session_dimensions(s, spec, &how, &dims);
+/* What is known of one spec before it is shown. */
+typedef struct subject {
+    sg_kernel *kernel; /* planned, not compiled */
+    sg_kernel_info info;
+    sg_matrix *matrix; /* of --input; NULL */
+    sg_explanation *explanation;
+} subject;
+
+/* Plans for the matrix that --input names. */
+static int plan_for_matrix(session *s, const char *spec, sg_build_options *how, subject *u) {
+    const bindings *inputs = &s->options->inputs;
+    if (strcmp(words_of(u->kernel)->family, "spmv") != 0)
+        return complain(EXIT_USAGE, spec,
+                        "--input of explain is the matrix of an spmv, but %s is %s",
+                        sg_kernel_text(u->kernel, SG_TEXT_NAME), words_of(u->kernel)->family);
+    (void)how;
+    return complain(EXIT_USAGE, inputs->items[0].value, "matrices cannot be read yet");
+}
+
+static int find_out(session *s, const char *spec, int index, subject *u) {
+    sg_build_options how = session_build_options(s, index), plain = how;
+    memset(plain.size, 0, sizeof plain.size);
+    plain.source_only = 1;
+    int code = session_build(s, spec, &plain, &u->kernel);
+    if (code == EXIT_DONE)
+        code = session_judge_size(s, u->kernel);
+    if (code == EXIT_DONE && s->options->inputs.count > 0)
+        code = plan_for_matrix(s, spec, &plain, u);
     if (code != EXIT_DONE)
         return code;
-    const sg_status status = sg_explain(s->context, spec, &how, &e);
-    if (status != SG_OK)
-        return session_failed(s, status);
+    u->info.struct_size = sizeof u->info;
+    sg_kernel_facts(u->kernel, &u->info);
+    how.matrix = u->matrix;
+    const sg_status status = sg_explain(s->context, spec, &how, &u->explanation);
+    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+}
+
+static int show(session *s, const char *spec, int index, const subject *u, json *j) {
+    const words *w = words_of(u->kernel);
     if (s->options->json) {
-        json_explanation(e, spec, index, dims, j);
-    } else {
-        buffer text = {0};
-        add_head(e, dims, &text);
-        add_table(e, &text);
-        code = say(&text);
-        buffer_free(&text);
+        json_explanation(u->explanation, spec, index, u->info.dims, w, j);
+        return EXIT_DONE;
     }
-    sg_explanation_free(e);
+    buffer text = {0};
+    add_head(u->explanation, u->info.dims, w, &text);
+    if (w->is_grid)
+        add_table(u->explanation, &text);
+    else
+        add_algorithms(u->explanation, &text);
+    const int code = say(&text);
+    buffer_free(&text);
+    return code;
+}
+
+static int explain_one(session *s, const char *spec, int index, json *j) {
+    subject u = {0};
+    int code = find_out(s, spec, index, &u);
+    if (code == EXIT_DONE)
+        code = show(s, spec, index, &u, j);
+    sg_explanation_free(u.explanation);
+    sg_release(u.kernel);
     return code;
 }
 

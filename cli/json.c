@@ -133,6 +133,11 @@ void json_number(json *j, const char *key, double value) {
     buffer_free(&digits);
 }
 
+void json_literal(json *j, const char *key, const char *number) {
+    begin(j, key);
+    buffer_add(j->out, number);
+}
+
 void json_bool(json *j, const char *key, bool value) {
     begin(j, key);
     buffer_add(j->out, value ? "true" : "false");

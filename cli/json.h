@@ -20,7 +20,8 @@ void json_end_object(json *);
 void json_end_array(json *);
 void json_string(json *, const char *key, const char *value); /* NULL writes null */
 void json_integer(json *, const char *key, int64_t value);
-void json_number(json *, const char *key, double value); /* null where not finite */
+void json_number(json *, const char *key, double value);        /* null where not finite */
+void json_literal(json *, const char *key, const char *number); /* as it is written */
 void json_bool(json *, const char *key, bool value);
 void json_null(json *, const char *key);
 

@@ -62,28 +62,44 @@ static bool scan_string(scanner *s, const char **start, size_t *length) {
     return true;
 }
 
+/* What may stand there, for messages. */
+static void add_types(buffer *out) {
+    for (element type = 0; type < ELEMENT_COUNT; type++)
+        buffer_printf(out, "%s%s ('<%s')",
+                      type == 0                   ? ""
+                      : type + 1 == ELEMENT_COUNT ? " or "
+                                                  : ", ",
+                      element_words[type].numpy, element_words[type].code);
+    buffer_add(out, " is needed");
+}
+
+static element find_code(const char *code, size_t length) {
+    element type = 0;
+    while (type < ELEMENT_COUNT && (strlen(element_words[type].code) != length ||
+                                    memcmp(element_words[type].code, code, length) != 0))
+        type++;
+    return type;
+}
+
 static bool scan_type(scanner *s, npy *out) {
     const char *name;
     size_t length;
     if (!scan_string(s, &name, &length)) {
-        if (accept(s, '['))
-            buffer_add(s->error, "a record type; float32 ('<f4') or float64 ('<f8') is needed");
-        else
-            refuse(s, "no type after 'descr'");
+        if (!accept(s, '['))
+            return refuse(s, "no type after 'descr'");
+        buffer_add(s->error, "a record type; ");
+        add_types(s->error);
         return false;
     }
     const bool ordered = length > 0 && strchr("<>=|", name[0]) != NULL;
-    const char *kind = name + ordered;
-    const size_t kind_length = length - ordered;
-    const bool is_float = kind_length == 2 && kind[0] == 'f' && (kind[1] == '4' || kind[1] == '8');
-    if (!is_float || name[0] == '>') {
+    out->type = find_code(name + ordered, length - ordered);
+    if (out->type == ELEMENT_COUNT || name[0] == '>') {
         buffer_add(s->error, "type '");
         buffer_add_bytes(s->error, name, length < 32 ? length : 32);
-        buffer_printf(s->error, "'%s; float32 ('<f4') or float64 ('<f8') is needed",
-                      is_float ? " is big endian" : "");
+        buffer_printf(s->error, "'%s; ", out->type != ELEMENT_COUNT ? " is big endian" : "");
+        add_types(s->error);
         return false;
     }
-    out->element_bytes = (size_t)(kind[1] - '0');
     return true;
 }
 
@@ -211,12 +227,11 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error
                  error};
     if (!scan_dictionary(&s, &header))
         return false;
-    header.data_bytes = header.element_bytes;
-    for (int axis = 0; axis < NPY_DIMS; axis++) {
-        if (header.size[axis] == 0) {
-            buffer_add(error, "an array without elements");
-            return false;
-        }
+    bool empty = false;
+    for (int axis = 0; axis < NPY_DIMS; axis++)
+        empty |= header.size[axis] == 0;
+    header.data_bytes = empty ? 0 : element_words[header.type].bytes;
+    for (int axis = 0; axis < NPY_DIMS && !empty; axis++) {
         if ((uint64_t)header.size[axis] > INT64_MAX / header.data_bytes) {
             buffer_add(error, "an array of more than 2^63 bytes");
             return false;
@@ -243,7 +258,7 @@ static bool read_failed(FILE *file, const npy *header, buffer *error) {
 
 bool npy_read_header(FILE *file, npy *out, buffer *error) {
     unsigned char start[12];
-    /* The shortest file with elements is longer than this. */
+    /* The shortest file is longer than this. */
     const size_t got = fread(start, 1, sizeof start, file);
     if (ferror(file)) {
         buffer_printf(error, "cannot read: %s", strerror(errno));
@@ -271,8 +286,8 @@ bool npy_read_header(FILE *file, npy *out, buffer *error) {
 }
 
 /* Elements whose first index varies fastest: the whole array is read, then gathered in pieces. */
-static bool read_reversed(FILE *file, const npy *h, npy_take take, void *user, buffer *error) {
-    const size_t bytes = h->element_bytes;
+static bool read_reversed(FILE *file, const npy *h, element_take take, void *user, buffer *error) {
+    const size_t bytes = element_words[h->type].bytes;
     const int64_t nx = h->size[0], ny = h->dims > 1 ? h->size[1] : 1;
     const int64_t nz = h->dims > 2 ? h->size[2] : 1;
     unsigned char *whole = must_alloc(h->data_bytes, 1);
@@ -293,7 +308,7 @@ static bool read_reversed(FILE *file, const npy *h, npy_take take, void *user, b
     return good;
 }
 
-static bool read_in_order(FILE *file, const npy *h, npy_take take, void *user, buffer *error) {
+static bool read_in_order(FILE *file, const npy *h, element_take take, void *user, buffer *error) {
     unsigned char *piece = must_alloc(PIECE, 1);
     bool good = true;
     for (uint64_t offset = 0; offset < h->data_bytes && good;) {
@@ -307,8 +322,8 @@ static bool read_in_order(FILE *file, const npy *h, npy_take take, void *user, b
     return good;
 }
 
-bool npy_read_data(FILE *file, const npy *header, npy_take take, void *user, buffer *error) {
-    const bool good = header->fortran && header->dims > 1
+bool npy_read_data(FILE *file, const npy *header, element_take take, void *user, buffer *error) {
+    const bool good = header->fortran && header->dims > 1 && header->data_bytes > 0
                           ? read_reversed(file, header, take, user, error)
                           : read_in_order(file, header, take, user, error);
     if (good && fgetc(file) != EOF)
@@ -316,10 +331,11 @@ bool npy_read_data(FILE *file, const npy *header, npy_take take, void *user, buf
     return good;
 }
 
-void npy_header(buffer *out, size_t element_bytes, int dims, const int64_t size[NPY_DIMS]) {
+void npy_header(buffer *out, element type, int dims, const int64_t size[NPY_DIMS]) {
     enum { PREFIX = 10, ALIGNMENT = 64 };
     buffer text = {0};
-    buffer_printf(&text, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", element_bytes);
+    buffer_printf(&text, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
+                  element_words[type].code);
     for (int axis = dims - 1; axis >= 0; axis--)
         buffer_printf(&text, "%" PRId64 "%s", size[axis], axis > 0 ? ", " : dims == 1 ? "," : "");
     buffer_add(&text, "), }");

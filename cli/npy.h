@@ -1,19 +1,17 @@
 /* NumPy's .npy files. Takes: bytes. Makes: the type and shape they declare, or the header of a new
-   file. Versions 1.0, 2.0 and 3.0; little endian float32 and float64; 1 to 3 dimensions. */
+   file. Versions 1.0, 2.0 and 3.0; the types of element.h, little endian; 1 to 3 dimensions, which
+   may be without elements. */
 #ifndef SG_CLI_NPY_H
 #define SG_CLI_NPY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "cli/buffer.h"
+#include "cli/element.h"
 
 enum { NPY_DIMS = 3 };
 
 typedef struct npy {
-    size_t element_bytes; /* 4: float32, 8: float64 */
+    element type;
     int dims;
     int64_t size[NPY_DIMS]; /* x first, the reverse of the shape; unused axes 1 */
     bool fortran;           /* the first index varies fastest in the file */
@@ -31,10 +29,9 @@ bool npy_read_header(FILE *, npy *out, buffer *error);
 
 /* Reads all elements in C order, x fastest, and hands them on in pieces. False where the file is
    shorter or longer than its header says, or where `take` returns false (`error` is then its). */
-typedef bool (*npy_take)(void *user, uint64_t offset, const void *bytes, size_t count);
-bool npy_read_data(FILE *, const npy *, npy_take take, void *user, buffer *error);
+bool npy_read_data(FILE *, const npy *, element_take take, void *user, buffer *error);
 
 /* The header of a version 1.0 file in C order: a multiple of 64 bytes. */
-void npy_header(buffer *out, size_t element_bytes, int dims, const int64_t size[NPY_DIMS]);
+void npy_header(buffer *out, element, int dims, const int64_t size[NPY_DIMS]);
 
 #endif

@@ -16,10 +16,10 @@ static const struct {
 } commands[COMMAND_COUNT] = {
     [COMMAND_BUILD] = {"", "SPEC.lua...", "write NAME.cu, compile, check, measure, report"},
     [COMMAND_RUN] = {"run", "SPEC.lua --input A.npy",
-                     "compute from .npy arrays; the size is theirs"},
+                     "compute from files of arrays; the size is theirs"},
     [COMMAND_BENCH] = {"bench", "SPEC.lua...", "measure only: no files, no check"},
     [COMMAND_EXPLAIN] = {"explain", "SPEC.lua...",
-                         "what each method would cost, and which one is chosen"},
+                         "what each method would do, and which one is chosen"},
     [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler and cache, and why"},
     [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
 };
@@ -106,21 +106,29 @@ static bool set_parameter(options *o, const char *value) {
     return true;
 }
 
-static bool bind_file(bindings *list, const char *option, const char *value) {
+static bool bind_file(bindings *list, const char *option, bool is_values, const char *value) {
     const size_t length = name_before_equals(value);
     const char *file = length > 0 ? value + length + 1 : value;
     if (*file == '\0')
         return usage(option, value, "a file is needed");
-    bindings_add(list, length > 0 ? value : NULL, length, file);
+    bindings_add(list, length > 0 ? value : NULL, length, file)->is_values = is_values;
     return true;
 }
 
 static bool set_input(options *o, const char *value) {
-    return bind_file(&o->inputs, "--input", value);
+    return bind_file(&o->inputs, "--input", false, value);
+}
+
+static bool set_values(options *o, const char *value) {
+    return bind_file(&o->inputs, "--values", true, value);
 }
 
 static bool set_output(options *o, const char *value) {
-    return bind_file(&o->outputs, "--output", value);
+    return bind_file(&o->outputs, "--output", false, value);
+}
+
+static bool set_output_values(options *o, const char *value) {
+    return bind_file(&o->outputs, "--output-values", true, value);
 }
 
 static bool set_size(options *o, const char *value) {
@@ -178,8 +186,16 @@ static const option table[] = {
      CALL(set_emit)},
     {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)", FOR_SPECS,
      PLACE(arch)},
-    {"--method", "NAME", "auto, naive, tiled, coarsened, register, constant, cached-halo",
+    {"--method", "NAME",
+     "auto, naive, tiled, coarsened, register, constant, cached-halo;\n"
+     "of lists and matrices the algorithm, of which explain tells",
      FOR_SPECS, PLACE(method)},
+    {"--format", "NAME",
+     "of a matrix: auto, coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt\n"
+     "or sell",
+     FOR_SPECS, PLACE(format)},
+    {"--schedule", "LINE", "a whole schedule, as reports print it: 'csr warp threads=256'",
+     FOR_SPECS, PLACE(line)},
     {"--tile", "32x8", "points of a tile, x first", FOR_SPECS, PLACE(tile)},
     {"--coarsen", "z16", "tiles that a block works through along an axis", FOR_SPECS,
      PLACE(coarsen)},
@@ -187,19 +203,25 @@ static const option table[] = {
     {"--time", "1", "time steps fused into one pass", FOR_SPECS, PLACE(time)},
     {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS, CALL(set_parameter)},
     {"--size", "512x512x512",
-     "the grid, x first (default: 512^3, 8192^2 or 2^26 on a GPU,\n"
-     "128^3, 1024^2 or 2^20 on the cpu device)",
+     "the grid, x first, or the elements (default: 512^3, 8192^2 or\n"
+     "2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu device)",
      FOR_SPECS, CALL(set_size)},
     {"--seed", "N", "of the check's random data (default: a fresh one)", FOR_BUILD, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
      FOR_DEVICES, CALL(set_device)},
     {"--json", NULL, "report in JSON, see docs/json.md", FOR_ALL, PLACE(json)},
     {"--input", "[NAME=]FILE",
-     "an array to read; without NAME the next field that has none;\n"
-     "NAME.prev is a previous time level (default: the current one)",
-     FOR_RUN, CALL(set_input)},
-    {"--output", "[NAME=]FILE", "where to write a field (default: FIELD.npy for each written one)",
+     "an array to read, .npy or an image, .pgm; without NAME the next\n"
+     "one that has no file; of spmv also the matrix, .mtx; NAME.prev is\n"
+     "a previous time level (default: the current one)",
+     FOR_RUN | FOR_EXPLAIN, CALL(set_input)},
+    {"--values", "[NAME=]FILE", "likewise the values of a merge's keys", FOR_RUN, CALL(set_values)},
+    {"--output", "[NAME=]FILE",
+     "where to write an array: .npy, of a grid also .vti or .pgm\n"
+     "(default: NAME.npy for each written one; reduce prints instead)",
      FOR_RUN, CALL(set_output)},
+    {"--output-values", "FILE", "likewise the values of merged keys", FOR_RUN,
+     CALL(set_output_values)},
     {"--steps", "N", "updates, each from the one before (default: 1)", FOR_RUN, CALL(set_steps)},
     {"--help", NULL, "show this", FOR_ALL, PLACE(help)},
     {"--version", NULL, "show the version", FOR_ALL, PLACE(version)},
@@ -342,11 +364,11 @@ static bool check_use(const options *o, const bool *used) {
 static bool put_schedule_together(options *o) {
     const struct {
         const char *option, *key, *value;
-    } words[] = {{"--method", "", o->method},
-                 {"--tile", "tile=", o->tile},
-                 {"--coarsen", "coarsen=", o->coarsen},
-                 {"--vector", "vec=", o->vector},
-                 {"--time", "time=", o->time}};
+    } words[] = {{"--format", "", o->format},     {"--method", "", o->method},
+                 {"--tile", "tile=", o->tile},    {"--coarsen", "coarsen=", o->coarsen},
+                 {"--vector", "vec=", o->vector}, {"--time", "time=", o->time}};
+    if (o->line != NULL)
+        buffer_add(&o->schedule, o->line);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (words[i].value == NULL)
             continue;

@@ -26,7 +26,8 @@ extern const char *const emit_suffixes[EMIT_COUNT];
 typedef struct binding {
     char *name;
     char *value;
-    double number; /* of --set */
+    double number;  /* of --set */
+    bool is_values; /* of --values and --output-values */
 } binding;
 
 typedef struct bindings {
@@ -45,7 +46,7 @@ typedef struct options {
     const char *folder, *arch, *device; /* NULL: not given */
     bool emit[EMIT_COUNT];              /* EMIT_SOURCE where not given */
     buffer schedule;                    /* "register tile=32x8 …"; empty: no constraint */
-    const char *method, *tile, *coarsen, *vector, *time;
+    const char *line, *format, *method, *tile, *coarsen, *vector, *time;
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */
     int size_count;

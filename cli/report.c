@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/words.h"
+
 enum { INDENT = 11, WIDTH = 100 };
 
 static int count_lines(const char *text) {
@@ -63,12 +65,17 @@ static void add_binary(const report *r, const session *s, buffer *out) {
 
 static void add_judged(const report *r, buffer *out) {
     const sg_check_result *c = &r->check;
-    if (c->judged == c->points)
+    const words *w = words_of(r->kernel);
+    if (!w->is_grid)
+        buffer_printf(out, "%" PRId64 " %s, %" PRId64 " numbers compared", c->points, w->points,
+                      c->judged);
+    else if (c->judged == c->points)
         buffer_printf(out, "all %" PRId64 " points of ", c->points);
     else
         buffer_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
                       c->judged, c->points);
-    buffer_size(out, r->info.size, r->info.dims);
+    if (w->is_grid)
+        buffer_size(out, r->info.size, r->info.dims);
     if (c->undecidable > 0)
         buffer_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
 }
@@ -82,8 +89,8 @@ static void add_check(const report *r, buffer *out) {
     }
     if (c->wrong > 0) {
         buffer text = {0};
-        buffer_printf(&text, "WRONG at %" PRId64 " points: %s; seed %" PRIu64, c->wrong,
-                      c->first_wrong, c->seed);
+        buffer_printf(&text, "WRONG at %" PRId64 " %s: %s; seed %" PRIu64, c->wrong,
+                      words_of(r->kernel)->is_grid ? "points" : "places", c->first_wrong, c->seed);
         buffer_wrap(out, text.data, INDENT, WIDTH);
         buffer_printf(out, "\n%*s", INDENT, "");
         buffer_free(&text);
@@ -101,22 +108,37 @@ static void add_speed(const report *r, const session *s, buffer *out) {
     const sg_speed *v = &r->speed;
     buffer_add(out, "  speed    ");
     buffer_seconds(out, v->seconds);
-    buffer_printf(out, " a step, %.2g points/s, ", v->points);
+    const words *w = words_of(r->kernel);
+    buffer_printf(out, " %s, %.2g %s/s, ", w->step, v->points, w->points);
     buffer_bytes(out, v->bytes);
     buffer_printf(out, "/s, %.2f of a copy   (median of %d on the %s device)\n", v->of_copy,
                   v->repeats, s->device.device);
 }
 
-void report_text(const report *r, const session *s, buffer *out) {
-    buffer_printf(out, "%s: %s, %s, %s boundary\n", text_of(r, SG_TEXT_NAME),
-                  text_of(r, SG_TEXT_SHAPE), text_of(r, SG_TEXT_DTYPE),
-                  text_of(r, SG_TEXT_BOUNDARY));
+/* A boundary is a grid's. */
+static void add_head(const report *r, buffer *out) {
+    const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
+    buffer_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
+                  text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
+                  boundary[0] != '\0' ? " boundary" : "");
     buffer_printf(out, "  plan     %s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "");
     buffer_wrap(out, text_of(r, SG_TEXT_REASON), INDENT, WIDTH);
-    buffer_printf(out,
-                  "\n  work     %.10g operations a point by the textbook, %.10g as emitted; %.10g "
-                  "bytes a point\n",
-                  r->info.textbook_operations, r->info.emitted_operations, r->info.bytes_per_point);
+}
+
+static void add_work(const report *r, buffer *out) {
+    const sg_kernel_info *i = &r->info;
+    const char *point = words_of(r->kernel)->point;
+    buffer_printf(out, "\n  work     %.10g operation%s %s by the textbook, %.10g as emitted",
+                  i->textbook_operations, i->textbook_operations == 1 ? "" : "s", point,
+                  i->emitted_operations);
+    if (i->bytes_per_point > 0)
+        buffer_printf(out, "; %.10g bytes %s", i->bytes_per_point, point);
+    buffer_add(out, "\n");
+}
+
+void report_text(const report *r, const session *s, buffer *out) {
+    add_head(r, out);
+    add_work(r, out);
     add_files(r, out);
     if (s->options->command == COMMAND_BUILD) {
         add_binary(r, s, out);
@@ -142,13 +164,15 @@ static void json_size(json *j, const int64_t size[3], int dims) {
 }
 
 static void json_kernel(const report *r, json *j) {
+    const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
+    json_string(j, "family", text_of(r, SG_TEXT_FAMILY));
     json_string(j, "name", text_of(r, SG_TEXT_NAME));
     json_string(j, "shape", text_of(r, SG_TEXT_SHAPE));
     json_integer(j, "dims", r->info.dims);
     json_integer(j, "points", r->info.points);
     json_integer(j, "radius", r->info.radius);
     json_string(j, "dtype", text_of(r, SG_TEXT_DTYPE));
-    json_string(j, "boundary", text_of(r, SG_TEXT_BOUNDARY));
+    json_string(j, "boundary", boundary[0] != '\0' ? boundary : NULL);
     json_string(j, "plan", text_of(r, SG_TEXT_PLAN));
     json_string(j, "reason", text_of(r, SG_TEXT_REASON));
     json_string(j, "arch", text_of(r, SG_TEXT_ARCH));

@@ -1,19 +1,15 @@
-/* run: compute from files. Takes: a spec, .npy arrays, a number of steps. Makes: .npy arrays. */
+/* run: compute from files. Takes: a spec, files of arrays, a number of steps. Makes: the files of
+   the arrays written, or a result that is printed. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/arrays.h"
+#include "cli/clock.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "cli/product.h"
+#include "cli/words.h"
 
 static void show_progress(int64_t done, int64_t steps) {
     static const char bar[] = "========================================";
@@ -39,9 +35,9 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
     int64_t batch = isatty(STDERR_FILENO) ? 1 : steps;
     int *final = must_alloc((size_t)a->info.arrays, sizeof *final);
     sg_status status = SG_OK;
-    const double start = now();
+    const double start = clock_now();
     for (int64_t done = 0; done < steps && status == SG_OK;) {
-        const double before = now();
+        const double before = clock_now();
         const int64_t count = steps - done < batch ? steps - done : batch;
         status = sg_run(kernel, arguments, count, NULL, final);
         if (status == SG_OK)
@@ -50,28 +46,55 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
             follow(a, final);
         done += count;
         show_progress(done, steps);
-        if ((now() - before) * 1000 < BATCH_MILLISECONDS && batch <= steps / 2)
+        if ((clock_now() - before) * 1000 < BATCH_MILLISECONDS && batch <= steps / 2)
             batch *= 2;
     }
-    *seconds = now() - start;
+    *seconds = clock_now() - start;
     free(final);
     return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
 
-static int compute(arrays *a, sg_kernel *kernel, double *seconds) {
+/* A launch of lists, in memory that it needs only meanwhile. */
+static int launch_lists(arrays *a, const sg_kernel *kernel, sg_arguments *arguments,
+                        double *seconds) {
+    sg_context *context = a->session->context;
+    sg_status status = sg_temporary_bytes(kernel, arguments, &arguments->temporary_bytes);
+    if (status == SG_OK && arguments->temporary_bytes > 0)
+        status = sg_alloc(context, arguments->temporary_bytes, &arguments->temporary);
+    const double start = clock_now();
+    if (status == SG_OK)
+        status = sg_launch(kernel, arguments, NULL);
+    if (status == SG_OK)
+        status = sg_synchronize(context, NULL);
+    *seconds = clock_now() - start;
+    const int code = status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+    sg_free(context, arguments->temporary);
+    return code;
+}
+
+static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
+                   double *seconds) {
+    if (arrays_is(a, "spmv"))
+        return product_run(a, kernel, parameters, seconds);
+    sg_arguments arguments = {.struct_size = sizeof arguments,
+                              .grids = a->grids,
+                              .grid_count = a->count,
+                              .parameters = parameters,
+                              .parameter_count = count};
+    return a->is_grid ? run_steps(a, kernel, &arguments, seconds)
+                      : launch_lists(a, kernel, &arguments, seconds);
+}
+
+static int load_and_compute(arrays *a, sg_kernel *kernel, double *seconds) {
     double *parameters;
     int count;
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
+    if (code == EXIT_DONE && arrays_is(a, "spmv"))
+        code = product_judge(a, kernel, parameters);
     if (code == EXIT_DONE)
         code = arrays_load(a);
-    if (code == EXIT_DONE) {
-        sg_arguments arguments = {.struct_size = sizeof arguments,
-                                  .grids = a->grids,
-                                  .grid_count = a->info.arrays,
-                                  .parameters = parameters,
-                                  .parameter_count = count};
-        code = run_steps(a, kernel, &arguments, seconds);
-    }
+    if (code == EXIT_DONE)
+        code = compute(a, kernel, parameters, count, seconds);
     free(parameters);
     return code;
 }
@@ -93,10 +116,13 @@ static void json_finish(json *j, int code) {
 }
 
 static void describe_json(const arrays *a, const sg_kernel *kernel, double seconds, json *j) {
+    json_string(j, "family", sg_kernel_text(kernel, SG_TEXT_FAMILY));
     json_string(j, "name", a->name);
     json_string(j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
+    if (a->matrix != NULL)
+        product_json(a, j);
     json_array(j, "size");
-    for (int axis = 0; axis < a->info.dims; axis++)
+    for (int axis = 0; axis < (a->is_grid ? a->info.dims : 1); axis++)
         json_integer(j, NULL, a->size[axis]);
     json_end_array(j);
     json_integer(j, "steps", a->session->options->steps);
@@ -105,19 +131,30 @@ static void describe_json(const arrays *a, const sg_kernel *kernel, double secon
 
 static void describe(const arrays *a, const sg_kernel *kernel, double seconds, buffer *out) {
     const int64_t steps = a->session->options->steps;
-    buffer_printf(out, "%s: %" PRId64 " step%s of ", a->name, steps, steps == 1 ? "" : "s");
-    buffer_size(out, a->size, a->info.dims);
+    buffer_printf(out, "%s: ", a->name);
+    if (a->is_grid) {
+        buffer_printf(out, "%" PRId64 " step%s of ", steps, steps == 1 ? "" : "s");
+        buffer_size(out, a->size, a->info.dims);
+    } else {
+        buffer_printf(out, "%" PRId64 " %s", a->size[0], words_of(kernel)->points);
+    }
     buffer_add(out, " in ");
     buffer_seconds(out, seconds);
     buffer_printf(out, " on the %s device\n  plan     %s\n", a->session->device.device,
                   sg_kernel_text(kernel, SG_TEXT_PLAN));
+    if (a->matrix != NULL)
+        product_text(a, out);
 }
 
 static int finish(arrays *a, const sg_kernel *kernel, double seconds, json *j, buffer *out) {
     describe_json(a, kernel, seconds, j);
     describe(a, kernel, seconds, out);
+    json_object(j, "results");
+    int code = arrays_is(a, "reduce") ? arrays_print(a, j, out) : EXIT_DONE;
+    json_end_object(j);
     json_object(j, "outputs");
-    const int code = arrays_save(a, j, out);
+    if (code == EXIT_DONE)
+        code = arrays_save(a, j, out);
     json_end_object(j);
     return code;
 }
@@ -130,11 +167,14 @@ static int run_spec(session *s, const char *spec, json *j, buffer *out) {
     if (code == EXIT_DONE) {
         sg_build_options how = session_build_options(s, 0);
         memcpy(how.size, a.size, sizeof how.size);
+        if (how.size[0] == 0)
+            how.size[0] = 1; /* 0 is the default */
+        how.matrix = a.matrix;
         progress("%s: building", spec);
         code = session_build(s, spec, &how, &kernel);
     }
     if (code == EXIT_DONE)
-        code = compute(&a, kernel, &seconds);
+        code = load_and_compute(&a, kernel, &seconds);
     if (code == EXIT_DONE)
         code = finish(&a, kernel, seconds, j, out);
     sg_release(kernel);

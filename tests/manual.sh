@@ -27,7 +27,7 @@ entries() {
 
 begin 'options'
 sed -n 's/^  \(-[-a-z]*\).*/\1/p' "$folder/help" >"$folder/known"
-entries OPTIONS | sed -n 's/^Fl \\*\(-*[a-z]*\).*/-\1/p' >"$folder/told"
+entries OPTIONS | sed -n 's/^Fl \\*\(-*[-a-z]*\).*/-\1/p' >"$folder/told"
 same options "$folder/known" "$folder/told"
 
 begin 'commands'

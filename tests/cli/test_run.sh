@@ -25,6 +25,13 @@ return stencil {
 }
 EOF
 
+cat >"$folder/same2.lua" <<'EOF'
+return stencil {
+  name = "same", shape = points { { 0, 0 } }, coefficients = { 1 }, dtype = "float",
+  boundary = "zero",
+}
+EOF
+
 # float NUMBER…: small whole numbers from 0 to 8 as little endian float32.
 floats() {
     for number in "$@"; do
@@ -148,9 +155,13 @@ data=tests/data/npy
 exits 3 run $cpu "$folder/shift.lua" --input $data/f4_2x3.npy
 says 'the array has 2 dimensions, but shift has 1'
 exits 3 run $cpu "$folder/shift.lua" --input $data/f8_5.npy
-says "the array is float64 ('<f8'), but shift is float ('<f4')"
+says 'f8_5.npy: error: it holds float64, the kernel takes float (float32)'
 exits 3 run $cpu "$folder/shift.lua" --input $data/int32.npy
-says "int32.npy: error: type '<i4'"
+says 'int32.npy: error: it holds int32, the kernel takes float (float32)'
+exits 3 run $cpu "$folder/shift.lua" --input $data/big_endian.npy
+says "type '>f4' is big endian"
+exits 3 run $cpu "$folder/same2.lua" --input $data/empty.npy
+says 'a grid without elements'
 array "$folder/four.npy" 4 1 2 3 4
 exits 3 run $cpu "$folder/scaled.lua" --set add=1 --input "$a" --input "$folder/four.npy"
 says '(4,) is the shape, but'

@@ -41,8 +41,10 @@ says 'did you mean bench?'
 begin 'options that another command has'
 exits 2 --steps 3 $spec
 says '--steps is no option of build'
-exits 2 explain --input a.npy $spec
-says '--input is no option of explain'
+exits 2 bench --input a.npy $spec
+says '--input is no option of bench'
+exits 2 explain --input a.mtx $spec
+says '--input of explain is the matrix of an spmv, but heat2d5 is stencil'
 
 begin 'missing values'
 exits 2 $spec --size

@@ -26,7 +26,7 @@ static uint64_t place(const npy *h, uint64_t index) {
 
 static bool take(void *user, uint64_t offset, const void *bytes, size_t count) {
     collected *c = user;
-    const size_t element = c->header->element_bytes;
+    const size_t element = element_words[c->header->type].bytes;
     DEMAND(offset == c->at && count > 0 && count % element == 0);
     DEMAND(offset + count <= c->header->data_bytes);
     for (size_t i = 0; i < count; i += element)
@@ -37,23 +37,26 @@ static bool take(void *user, uint64_t offset, const void *bytes, size_t count) {
 }
 
 static bool same_array(const npy *a, const npy *b) {
-    return a->element_bytes == b->element_bytes && a->dims == b->dims &&
+    return a->type == b->type && a->dims == b->dims &&
            memcmp(a->size, b->size, sizeof a->size) == 0 && a->data_bytes == b->data_bytes;
 }
 
 static void check_header(const npy *h, size_t count) {
-    uint64_t product = h->element_bytes;
-    DEMAND(h->element_bytes == 4 || h->element_bytes == 8);
+    DEMAND(h->type < ELEMENT_COUNT);
+    uint64_t product = element_words[h->type].bytes;
+    bool empty = false;
     DEMAND(h->dims >= 1 && h->dims <= NPY_DIMS && h->data_offset <= count);
     for (int axis = 0; axis < NPY_DIMS; axis++) {
-        DEMAND(h->size[axis] >= 1 && (axis < h->dims || h->size[axis] == 1));
-        DEMAND(!__builtin_mul_overflow(product, (uint64_t)h->size[axis], &product));
+        DEMAND(h->size[axis] >= 0 && (axis < h->dims || h->size[axis] == 1));
+        empty |= h->size[axis] == 0;
     }
+    for (int axis = 0; axis < NPY_DIMS; axis++)
+        DEMAND(!__builtin_mul_overflow(product, empty ? 0 : (uint64_t)h->size[axis], &product));
     DEMAND(h->data_bytes == product && product <= INT64_MAX);
 
     buffer written = {0}, error = {0};
     npy again;
-    npy_header(&written, h->element_bytes, h->dims, h->size);
+    npy_header(&written, h->type, h->dims, h->size);
     DEMAND(npy_parse((const unsigned char *)written.data, written.length, &again, &error));
     DEMAND(same_array(h, &again) && !again.fortran && again.data_offset == written.length);
     DEMAND(written.length % 64 == 0);
