@@ -26,7 +26,7 @@ static void draw_join(job *j, const subject *s, const program *p, const int64_t 
     for (int i = JOIN_A; i <= JOIN_B; i++) {
         int64_t *list = job_array(j, (size_t)out->sizes[i] + 1, sizeof *list);
         for (int64_t k = 0; k < out->sizes[i]; k++)
-            list[k] = (int64_t)seed + (i == JOIN_A ? k : -k);
+            list[k] = (int64_t)(seed % 1000) + (i == JOIN_A ? k : -k);
         out->arrays[i] = list;
     }
 }
