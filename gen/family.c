@@ -57,6 +57,7 @@ family_build *stencil_build(job *j, const subject *s, const family_request *r) {
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = source_make(j, m, p),
+        .header = source_plan_header(j, m, p),
         .shape = shape.data,
         .model = printed.data,
         .plan = line.data,

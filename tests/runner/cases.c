@@ -56,7 +56,7 @@ static layout read_layout(lua_State *L) {
     return out;
 }
 
-void case_read_place(lua_State *L, place *out) {
+void case_read_place(lua_State *L, job *j, place *out) {
     luaL_checktype(L, -1, LUA_TTABLE);
     *out = (place){.size = {1, 1, 1}};
     read_integers(L, "size", out->size, AXES);
@@ -67,6 +67,9 @@ void case_read_place(lua_State *L, place *out) {
     out->layout = read_layout(L);
     out->steps = case_integer(L, "steps", 0);
     out->wild = case_flag(L, "wild");
+    out->kind = case_text(L, j, "kind");
+    out->again = case_flag(L, "again");
+    out->in_place = case_flag(L, "in_place");
 }
 
 /* ---- cases
@@ -121,6 +124,7 @@ void case_read(lua_State *L, job *j, test_case *out) {
     out->property = case_text(L, j, "property");
     out->golden = case_flag(L, "golden");
     out->huge = case_flag(L, "huge");
+    out->deterministic = case_flag(L, "deterministic");
     read_refusals(L, j, out);
     read_parameters(L, j, out);
 }
@@ -130,6 +134,8 @@ static const char *name_place(job *j, const place *p, int index) {
     for (int axis = 0; axis < AXES; axis++)
         if (axis == 0 || p->size[axis] != 1)
             text_printf(&t, "%s%lld", axis > 0 ? "x" : "", (long long)p->size[axis]);
+    if (p->kind != NULL)
+        text_printf(&t, "/%s", p->kind);
     text_printf(&t, "/%d", index + 1);
     return t.data;
 }
@@ -141,7 +147,7 @@ static void read_places(lua_State *L, job *j, test_case *out) {
         out->place_names = job_array(j, (size_t)out->place_count, sizeof *out->place_names);
         for (int i = 0; i < out->place_count; i++, lua_pop(L, 1)) {
             lua_geti(L, -1, i + 1);
-            case_read_place(L, &places[i]);
+            case_read_place(L, j, &places[i]);
             out->place_names[i] = name_place(j, &places[i], i);
         }
         out->places = places;

@@ -33,8 +33,8 @@ void matrix_expand(lua_State *, job *, lua_cases *, const options *, const char 
                    case_list *out);
 
 test_case *case_new(case_list *);
-void case_read(lua_State *, job *, test_case *); /* of the table at the top of the stack */
-void case_read_place(lua_State *, place *);      /* likewise */
+void case_read(lua_State *, job *, test_case *);   /* of the table at the top of the stack */
+void case_read_place(lua_State *, job *, place *); /* likewise */
 bool case_wanted(const options *, const char *name);
 
 const char *case_text(lua_State *, job *, const char *key); /* or NULL */

@@ -5,11 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/plan.h"
-#include "gen/source.h"
 #include "tests/runner/subject.h"
-
-static const char golden_arch[] = "sm_90";
 
 typedef struct golden_one {
     const options *options;
@@ -17,19 +13,8 @@ typedef struct golden_one {
     report *report;
 } golden_one;
 
-static const program *make_program(job *j, const options *o, const test_case *t,
-                                   const char **header) {
-    const model *m = subject_load(j, o, t);
-    schedule wanted = m->schedule;
-    if (t->schedule != NULL)
-        schedule_parse(j, t->schedule, "schedule", &wanted);
-    int64_t size[AXES];
-    plan_default_size(m->dims, true, size);
-    const plan *p =
-        plan_make(j, m, &wanted, target_find(t->arch != NULL ? t->arch : golden_arch), size);
-    if (header != NULL)
-        *header = source_plan_header(j, m, p);
-    return source_make(j, m, p);
+static const family_build *generate(job *j, const golden_one *g) {
+    return subject_generate(j, g->test, subject_load(j, g->options, g->test), g->test->arch, NULL);
 }
 
 static char *read_file(job *j, const char *path) {
@@ -71,8 +56,9 @@ static void compare_header(job *j, void *argument) {
     const char *slash = strrchr(g->test->name, '/');
     const char *path = job_print(j, "%s/tests/golden/%s.h", g->options->root,
                                  slash != NULL ? slash + 1 : g->test->name);
-    const char *actual;
-    make_program(j, g->options, g->test, &actual);
+    const char *actual = generate(j, g)->header;
+    if (actual == NULL)
+        job_fail(j, FAULT_USAGE, NULL, 0, "its family does not keep plan.h");
     if (g->options->update)
         write_file(j, path, actual);
     const char *expected = read_file(j, path);
@@ -101,7 +87,7 @@ void mode_golden(job *j, const options *o, const case_list *list, report *r) {
 
 static void print_source(job *j, void *argument) {
     const golden_one *g = argument;
-    const program *p = make_program(j, g->options, g->test, NULL);
+    const program *p = generate(j, g)->program;
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (const char *c = p->source; *c != '\0'; c++)
         h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);

@@ -247,6 +247,7 @@ void matrix_expand(lua_State *L, job *j, lua_cases *owner, const options *o, con
  * -------------------------------------------------------------------------------------- */
 
 typedef struct placing {
+    job *job;
     const matrix *m;
     const int *row;
     const kernel_facts *facts;
@@ -279,12 +280,12 @@ static int find_place(lua_State *L) {
     set_axes(L, "high", f->dims, high);
     set_axes(L, "block", f->dims, f->block);
     lua_call(L, 2, 1);
-    case_read_place(L, &p->out);
+    case_read_place(L, p->job, &p->out);
     return 0;
 }
 
 place cases_place(job *j, const matrix *m, const int *row, const kernel_facts *facts) {
-    placing p = {.m = m, .row = row, .facts = facts};
+    placing p = {.job = j, .m = m, .row = row, .facts = facts};
     lua_State *L = m->owner->L;
     pthread_mutex_lock(&m->owner->lock);
     lua_pushcfunction(L, find_place);

@@ -1,13 +1,15 @@
 /* The mode properties: what holds of kernels whatever the reference says.
    linearity: L(2u - v/2) = 2 L(u) - L(v)/2 within rounding; shift: on a periodic grid, shifted data
    give shifted results; constant: weights that add up to 1 keep a constant exactly; agreement: all
-   methods give the same. Shifts and methods differ by rounding at most, since compilers fuse
-   products and sums differently where a shape may reach outside; it is printed where bits agree. */
+   methods give the same, of lists all algorithms. Shifts and methods differ by rounding at most,
+   since compilers fuse products and sums differently where a shape may reach outside; it is printed
+   where bits agree. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/random.h"
+#include "tests/runner/lists.h"
 #include "tests/runner/scene.h"
 
 /* Dense arrays of doubles, each of which the dtype holds exactly. */
@@ -238,7 +240,10 @@ static const struct {
 static void check_case(job *j, void *argument) {
     const property_run *r = argument;
     if (strcmp(r->test->property, "agreement") == 0) {
-        agreement(j, r);
+        if (subject_load(j, r->options, r->test)->family->draw != NULL)
+            lists_agree(j, r->options, r->context, r->test, r->report);
+        else
+            agreement(j, r);
         return;
     }
     test_subject s;

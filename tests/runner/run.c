@@ -4,6 +4,7 @@
 
 #include "runtime/random.h"
 #include "tests/runner/huge.h"
+#include "tests/runner/lists.h"
 #include "tests/runner/scene.h"
 
 typedef struct running {
@@ -41,6 +42,10 @@ static void run_place(job *j, void *argument) {
     const place p = find_place(j, one->subject, one->index);
     const uint64_t seed = random_stream(r->options->data_seed, hash_name(one->name));
     scene s;
+    if (one->subject->program != NULL) {
+        lists_run(j, r->options, one->subject, &p, seed, one->name, r->report);
+        return;
+    }
     if (one->subject->test->huge) {
         const char *skipped = NULL;
         const char *wrong = huge_run(j, one->subject, &p, seed, r->options->huge, &skipped);

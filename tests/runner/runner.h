@@ -24,6 +24,11 @@ typedef struct place {
     layout layout;
     int steps; /* 0: sg_launch, else sg_run with so many */
     bool wild; /* some cells are NaN, infinite, zero, tiny or large */
+
+    /* Of lists. */
+    const char *kind; /* of data; NULL: the family's first */
+    bool again;       /* a second launch, in the temporary memory as the first has left it */
+    bool in_place;    /* written arrays are those that they may be the same as */
 } place;
 
 typedef struct value {
@@ -46,6 +51,7 @@ typedef struct test_case {
     int parameter_count;
     const char *property; /* what is to hold, or NULL */
     bool golden, huge;
+    bool deterministic;   /* of lists: a second launch must make the same bits */
     const matrix *matrix; /* places are chosen by `chosen`, a row of indices each; else `places` */
     const int *chosen;
     const place *places;

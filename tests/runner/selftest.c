@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/runner/cover.h"
+#include "tests/runner/lists.h"
 #include "tests/runner/scene.h"
 
 /* ---- ways to spoil a launch
@@ -192,7 +193,7 @@ static void try_mistakes(job *j, const options *o, sg_context *c, report *r) {
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         test_case wrong = right;
         wrong.spec = replace(j, mistaken_spec, mistakes[i].from, mistakes[i].to);
-        subject_judge_by(j, &s, subject_load(j, o, &wrong));
+        subject_judge_by(j, &s, subject_load(j, o, &wrong)->expressions);
         t.name = job_print(j, "selftest/%s", mistakes[i].name);
         t.found = "instead of";
         try_one(&t);
@@ -261,5 +262,6 @@ void mode_selftest(job *j, const options *o, const case_list *list, report *r) {
     try_spoils(j, o, c, r, "float");
     try_spoils(j, o, c, r, "double");
     try_mistakes(j, o, c, r);
+    lists_selftest(j, o, c, r);
     sg_close(c);
 }

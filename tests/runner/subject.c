@@ -10,12 +10,23 @@ const char *subject_path(job *j, const options *o, const test_case *t) {
     return t->path == NULL ? NULL : job_print(j, "%s/%s", o->root, t->path);
 }
 
-const model *subject_load(job *j, const options *o, const test_case *t) {
+const subject *subject_load(job *j, const options *o, const test_case *t) {
     const char *path = subject_path(j, o, t);
     const spec *s = spec_load(j, path != NULL ? path : "case", t->spec, NULL);
     if (t->index >= s->count)
         job_fail(j, FAULT_USAGE, NULL, 0, "the spec has %d models, not %d", s->count, t->index + 1);
-    return s->subjects[t->index]->expressions;
+    return s->subjects[t->index];
+}
+
+const family_build *subject_generate(job *j, const test_case *t, const subject *s, const char *arch,
+                                     const int64_t *size) {
+    family_request r = {.schedule = t->schedule,
+                        .target = target_find(arch != NULL ? arch : "sm_90")};
+    if (size != NULL)
+        memcpy(r.size, size, sizeof r.size);
+    else
+        plan_default_size(s->family->dims(s), true, r.size);
+    return s->family->build(j, s, &r);
 }
 
 static bool refusal_is_allowed(const test_case *t, sg_status status, const char *error) {
@@ -62,6 +73,21 @@ static void find_facts(job *j, test_subject *s) {
         f->block[axis] = (int64_t)(plan.tile[axis] > 0 ? plan.tile[axis] : 1) *
                          (plan.coarsen[axis] > 0 ? plan.coarsen[axis] : 1);
     }
+}
+
+/* Of lists: their dimensions, and the most that a block takes along each axis. */
+static void find_list_facts(job *j, test_subject *s) {
+    kernel_facts *f = &s->facts;
+    s->program = subject_generate(j, s->test, s->subject, sg_kernel_text(s->kernel, SG_TEXT_ARCH),
+                                  s->info.size)
+                     ->program;
+    if (strcmp(s->program->source, sg_kernel_text(s->kernel, SG_TEXT_SOURCE)) != 0)
+        job_fail(j, FAULT_USAGE, NULL, 0, "another source than the library's has been made");
+    f->dims = s->subject->family->dims(s->subject);
+    for (int axis = 0; axis < AXES; axis++)
+        for (int i = 0; i < s->program->launch_count; i++)
+            if (s->program->launches[i].per_block[axis] > f->block[axis])
+                f->block[axis] = s->program->launches[i].per_block[axis];
 }
 
 static int find_array(const test_subject *s, const char *field, bool written, bool previous) {
@@ -115,11 +141,16 @@ bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, 
         s->arrays[i].struct_size = sizeof s->arrays[i];
         sg_kernel_array(s->kernel, i, &s->arrays[i]);
     }
-    s->model = subject_load(j, o, t);
-    set_parameters(s, seed);
-    find_facts(j, s);
-    connect(s);
-    subject_judge_by(j, s, s->model);
+    s->subject = subject_load(j, o, t);
+    s->model = s->subject->expressions;
+    if (s->subject->family->draw != NULL) {
+        find_list_facts(j, s);
+    } else {
+        set_parameters(s, seed);
+        find_facts(j, s);
+        connect(s);
+        subject_judge_by(j, s, s->model);
+    }
     job_keep(j, s->kernel);
     return true;
 }

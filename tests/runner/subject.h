@@ -3,6 +3,7 @@
 #ifndef TESTS_RUNNER_SUBJECT_H
 #define TESTS_RUNNER_SUBJECT_H
 
+#include "gen/family.h"
 #include "gen/reference.h"
 #include "tests/runner/runner.h"
 
@@ -15,7 +16,9 @@ typedef struct test_subject {
     sg_kernel_info info;
     sg_array_info arrays[SUBJECT_ARRAYS];
     int array_count;
-    const model *model;
+    const subject *subject;
+    const model *model;     /* of lists its parameters and functions alone */
+    const program *program; /* of lists; else NULL */
     kernel_facts facts;
     double parameters[MAX_PARAMETERS]; /* rounded to the dtype */
     const reference *reference;
@@ -29,8 +32,13 @@ bool subject_build(job *, const options *, sg_context *, const test_case *, uint
                    bool source_only, report *, test_subject *out);
 void subject_release(test_subject *);
 
-/* The model of a case's spec. */
-const model *subject_load(job *, const options *, const test_case *);
+/* What a case's spec says. */
+const subject *subject_load(job *, const options *, const test_case *);
+
+/* What the generator makes of it for an architecture (NULL: sm_90) and a size (NULL: the default
+   one), with the case's schedule. */
+const family_build *subject_generate(job *, const test_case *, const subject *, const char *arch,
+                                     const int64_t *size);
 
 /* Judges by another model than the kernel's own. */
 void subject_judge_by(job *, test_subject *, const model *);
