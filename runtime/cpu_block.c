@@ -175,20 +175,29 @@ static void thread_loop(fiber *self, void *argument) {
     fiber_leave(self, &b->host);
 }
 
-static void run_threads(cpu_blocks *b) {
+/* Blocks of even numbers run from the last thread to the first: what is missing where one thread
+   needs what a lower one does, or a higher one, shows in the first two blocks. */
+static void run_threads(cpu_blocks *b, bool upwards) {
     const sg_cpu_index size = b->place.block_size;
     const int count = (int)(size.x * size.y * size.z);
+    thread *before = NULL;
     for (int i = 0; i < count; i++) {
-        thread *t = &b->threads[i];
-        t->next = &b->threads[i + 1 < count ? i + 1 : 0];
-        t->next->previous = t;
-        t->warp = &b->warps[i / SG_CPU_LANES];
-        if (i % SG_CPU_LANES == 0)
-            t->warp->first = t;
-        t->warp->last = t;
+        thread *t = &b->threads[upwards ? i : count - 1 - i];
+        warp *w = &b->warps[(t - b->threads) / SG_CPU_LANES];
+        if (before == NULL || before->warp != w)
+            w->first = t;
+        w->last = t;
+        t->warp = w;
+        t->previous = before;
+        if (before != NULL)
+            before->next = t;
+        before = t;
     }
-    b->running = &b->threads[0];
-    fiber_switch(&b->host, &b->threads[0].fiber);
+    thread *first = &b->threads[upwards ? 0 : count - 1];
+    before->next = first;
+    first->previous = before;
+    b->running = first;
+    fiber_switch(&b->host, &first->fiber);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -219,7 +228,7 @@ void cpu_blocks_run(cpu_blocks *b, const cpu_launch *l, int64_t first, int64_t c
         b->place.block = block_at(l, i);
         memset(b->shared, 0xFF, l->shared_bytes);
         if (l->barriers)
-            run_threads(b);
+            run_threads(b, i % 2 != 0);
         else
             l->kernel(l->arguments);
     }

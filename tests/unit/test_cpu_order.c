@@ -367,7 +367,7 @@ static void test_mismatch(void **state) {
                  "thread 33 of block (0,0,0) is at a vote, lanes before it in its warp at a "
                  "shuffle");
     expect_abort("(void)a; if (lane() > 3) warp_barrier(); shuffle(1, 0);",
-                 "thread 4 of block (0,0,0)");
+                 "thread 35 of block (0,0,0)");
     expect_abort("(void)a; __syncwarp(0x0000FFFFu);", "does not name all 32 lanes");
 }
 
