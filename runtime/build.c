@@ -11,6 +11,7 @@
 #include "gen/spec.h"
 #include "runtime/kernels.h"
 #include "runtime/launch.h"
+#include "runtime/matrix.h"
 #include "runtime/modules.h"
 
 static const char default_arch[] = "sm_90";
@@ -113,10 +114,13 @@ void build_read(job *j, build_request *r) {
     r->subject = s->subjects[r->options.index];
     r->target = find_target(j, r);
     find_size(j, r, r->subject);
+    if (r->options.matrix != NULL)
+        r->matrix = matrix_settled(j, r->options.matrix);
 }
 
 family_request build_wanted(const build_request *r) {
-    family_request wanted = {.schedule = r->options.schedule, .target = r->target};
+    family_request wanted = {
+        .schedule = r->options.schedule, .target = r->target, .matrix = r->matrix};
     memcpy(wanted.size, r->size, sizeof wanted.size);
     return wanted;
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/context.h"
 
+struct matrix;
 struct subject;
 struct target;
 
@@ -17,6 +18,7 @@ typedef struct build_request {
     const struct subject *subject;
     const struct target *target;
     int64_t size[3];
+    const struct matrix *matrix; /* the options' one; NULL: none is known */
 } build_request;
 
 /* Completes the request: reads the options, loads the spec, and finds out what to plan for. Fails

@@ -1,7 +1,7 @@
 /* The families' own calls: sg_reduce, sg_scan, sg_merge and how much memory they need.
    Takes: arguments by name. Makes: launches of kernels of that family, without allocating anything.
  */
-#include "runtime/launch.h"
+#include "runtime/list_calls.h"
 
 #include <string.h>
 
@@ -11,14 +11,6 @@ typedef struct named {
     const void *data;
     int64_t extent;
 } named;
-
-typedef struct list_call {
-    sg_grid grids[LAUNCH_ARRAYS];
-    sg_arguments arguments;
-} list_call;
-
-/* A family's way from a caller's struct to the arguments of a launch. */
-typedef bool fill_call(job *, const sg_kernel *, const void *given, list_call *out);
 
 /* Of the members of a struct, those that kernels have need not be those that the caller has given:
    sg_launch says which has no data. */
@@ -44,8 +36,8 @@ static bool connect(job *j, const sg_kernel *k, const char *call, const named *g
     return true;
 }
 
-static bool is_of(job *j, const sg_kernel *k, const char *family, const char *call,
-                  const void *given) {
+bool list_call_is_of(job *j, const sg_kernel *k, const char *family, const char *call,
+                     const void *given) {
     if (strcmp(sg_kernel_text(k, SG_TEXT_FAMILY), family) != 0)
         return context_refuse(j, "%s launches kernels of the family %s; '%s' is of %s", call,
                               family, k->program->name, sg_kernel_text(k, SG_TEXT_FAMILY));
@@ -63,7 +55,7 @@ static int64_t sum(int64_t a, int64_t b) {
 
 static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_reduce_arguments a;
-    if (!is_of(j, k, "reduce", "sg_reduce", given) ||
+    if (!list_call_is_of(j, k, "reduce", "sg_reduce", given) ||
         !context_read(j, &a, sizeof a, given, "sg_reduce_arguments"))
         return false;
     const int64_t results = sg_kernel_find_array(k, "offsets") >= 0 ? a.segments : 1;
@@ -81,7 +73,7 @@ static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call
 
 static bool fill_scan(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_scan_arguments a;
-    if (!is_of(j, k, "scan", "sg_scan", given) ||
+    if (!list_call_is_of(j, k, "scan", "sg_scan", given) ||
         !context_read(j, &a, sizeof a, given, "sg_scan_arguments"))
         return false;
     const named arrays[] = {{"input", a.input, a.count}, {"output", a.output, a.count}};
@@ -94,7 +86,7 @@ static bool fill_scan(job *j, const sg_kernel *k, const void *given, list_call *
 
 static bool fill_merge(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_merge_arguments a;
-    if (!is_of(j, k, "merge", "sg_merge", given) ||
+    if (!list_call_is_of(j, k, "merge", "sg_merge", given) ||
         !context_read(j, &a, sizeof a, given, "sg_merge_arguments"))
         return false;
     const int64_t both = sum(a.a_count, a.b_count);
@@ -138,41 +130,41 @@ static bool fill_in(fill_call *fill, const sg_kernel *k, const void *given, list
     return false;
 }
 
-static sg_status send(fill_call *fill, const sg_kernel *k, const void *given, sg_stream stream) {
+sg_status list_call_send(fill_call *fill, const sg_kernel *k, const void *given, sg_stream stream) {
     list_call c;
     sg_status status;
     return fill_in(fill, k, given, &c, &status) ? sg_launch(k, &c.arguments, stream) : status;
 }
 
-static sg_status ask(fill_call *fill, const sg_kernel *k, const void *given, size_t *out) {
+sg_status list_call_ask(fill_call *fill, const sg_kernel *k, const void *given, size_t *out) {
     list_call c;
     sg_status status;
     return fill_in(fill, k, given, &c, &status) ? sg_temporary_bytes(k, &c.arguments, out) : status;
 }
 
 sg_status sg_reduce(const sg_kernel *k, const sg_reduce_arguments *a, sg_stream stream) {
-    return send(fill_reduce, k, a, stream);
+    return list_call_send(fill_reduce, k, a, stream);
 }
 
 sg_status sg_reduce_bytes(const sg_kernel *k, int64_t count, int64_t segments, size_t *out) {
     const sg_reduce_arguments a = {.struct_size = sizeof a, .count = count, .segments = segments};
-    return ask(fill_reduce, k, &a, out);
+    return list_call_ask(fill_reduce, k, &a, out);
 }
 
 sg_status sg_scan(const sg_kernel *k, const sg_scan_arguments *a, sg_stream stream) {
-    return send(fill_scan, k, a, stream);
+    return list_call_send(fill_scan, k, a, stream);
 }
 
 sg_status sg_scan_bytes(const sg_kernel *k, int64_t count, size_t *out) {
     const sg_scan_arguments a = {.struct_size = sizeof a, .count = count};
-    return ask(fill_scan, k, &a, out);
+    return list_call_ask(fill_scan, k, &a, out);
 }
 
 sg_status sg_merge(const sg_kernel *k, const sg_merge_arguments *a, sg_stream stream) {
-    return send(fill_merge, k, a, stream);
+    return list_call_send(fill_merge, k, a, stream);
 }
 
 sg_status sg_merge_bytes(const sg_kernel *k, int64_t a_count, int64_t b_count, size_t *out) {
     const sg_merge_arguments a = {.struct_size = sizeof a, .a_count = a_count, .b_count = b_count};
-    return ask(fill_merge, k, &a, out);
+    return list_call_ask(fill_merge, k, &a, out);
 }

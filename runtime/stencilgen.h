@@ -376,25 +376,28 @@ SG_API sg_status sg_merge_bytes(const sg_kernel *, int64_t a_count, int64_t b_co
 
 /* ---- sparse matrices ------------------------------------------------------------------------- */
 
-/* A matrix of doubles on the host, in which entries can be set and added to (a dictionary of keys)
- * until it is used. Rows and columns count from 0. One thread at a time may change a matrix. */
+/* A matrix of doubles on the host, in which entries can be set and added to (a dictionary of keys),
+ * also between uses. Rows and columns count from 0; there may be up to 2^61 of each. While a thread
+ * changes a matrix, no other may use it; several may use it at a time. */
 SG_API sg_status sg_matrix_new(sg_context *, int64_t rows, int64_t columns, sg_matrix **out);
 /* The same from lists of entries, which are copied; those at one place are added up. */
 SG_API sg_status sg_matrix_from(sg_context *, int64_t rows, int64_t columns, int64_t entries,
                                 const int64_t *row, const int64_t *column, const double *value,
                                 sg_matrix **out);
-/* From a Matrix Market file: coordinate or array; real, integer or pattern; general, symmetric,
- * skew-symmetric. SG_ERROR_DATA begins with file:line. */
+/* From a Matrix Market file: coordinate or array; real, integer or pattern (each entry is 1);
+ * general, symmetric, skew-symmetric or hermitian. SG_ERROR_DATA begins with file:line. */
 SG_API sg_status sg_matrix_read(sg_context *, const char *path, sg_matrix **out);
-/* Coordinate, real, general; the file appears whole or not at all. */
+/* Coordinate, real, general, exactly; the file appears whole or not at all. */
 SG_API sg_status sg_matrix_write(const sg_matrix *, const char *path);
 SG_API void sg_matrix_free(sg_matrix *); /* NULL is allowed */
 
+/* SG_ERROR_USAGE where the matrix has no such row or column. An entry may be 0. */
 SG_API sg_status sg_matrix_set(sg_matrix *, int64_t row, int64_t column, double value);
 SG_API sg_status sg_matrix_add(sg_matrix *, int64_t row, int64_t column, double value);
 /* 0 where there is no entry. */
 SG_API sg_status sg_matrix_get(const sg_matrix *, int64_t row, int64_t column, double *out);
-/* Every entry, by row and then by column. */
+/* Every entry, by row and then by column, into lists as long as sg_matrix_facts says. A list may be
+ * NULL where it is not wanted. */
 SG_API sg_status sg_matrix_entries(const sg_matrix *, int64_t *row, int64_t *column, double *value);
 
 typedef struct sg_matrix_info {
@@ -418,18 +421,21 @@ typedef struct sg_format_info {
     int chosen;          /* the one that `auto` picks */
     const char *reason;  /* and why; NULL otherwise */
 } sg_format_info;
-/* Tells of every format for the kernel's, or with NULL for double values and 32-bit indices. The
- * strings are valid during the call of `format`. */
+/* Tells of every format with the kernel's widths, or with NULL for double values and 32-bit
+ * indices. The strings are valid during the call of `format`. */
 SG_API sg_status sg_matrix_formats(const sg_matrix *, const sg_kernel *,
                                    void (*format)(void *user, const sg_format_info *), void *user);
 
-/* The matrix in the format, dtype and index width of an spmv kernel, in device memory.
- * SG_ERROR_PLAN with the bytes in the text where the format would need more than 16 times those of
- * CSR and more than 1 GiB; nothing is allocated then. */
+/* The matrix in the format, dtype and index width of an spmv kernel of the same context, in device
+ * memory, for all kernels that store matrices alike. SG_ERROR_PLAN with the bytes in the text where
+ * the format would need more than 16 times those of CSR and more than 1 GiB, and where 32 bits
+ * cannot hold an index; nothing is allocated then. SG_ERROR_DATA where a value is too large for a
+ * float. */
 SG_API sg_status sg_matrix_upload(const sg_matrix *, const sg_kernel *, sg_device_matrix **out);
 SG_API void sg_device_matrix_free(sg_device_matrix *); /* NULL is allowed */
 
-/* y = alpha·A·x + beta·y. With beta = 0 y is not read. */
+/* y = alpha·A·x + beta·y. With beta = 0 y is not read. What x holds in a column without entries
+ * does not reach y, be it a NaN. A factor that the kernel has compiled in is the kernel's. */
 typedef struct sg_spmv_arguments {
     size_t struct_size;
     const sg_device_matrix *matrix;

@@ -1,0 +1,25 @@
+/* Matrices on the device. Takes: kernels that multiply with one, and matrices of the host. Makes:
+   what sg_device_matrix points to: the arrays of a format in device memory. */
+#ifndef SG_RUNTIME_DEVICE_MATRIX_H
+#define SG_RUNTIME_DEVICE_MATRIX_H
+
+#include "matrix/format.h"
+#include "runtime/kernel.h"
+
+struct sg_device_matrix {
+    sg_context *context; /* held */
+    job *job;            /* holds the struct */
+    int storage[PROGRAM_STORAGE];
+    int64_t rows, columns;
+    int array_count;
+    struct {
+        const char *name;
+        int64_t extent[2];
+        void *data; /* never NULL */
+    } arrays[PACKED_ARRAYS];
+};
+
+/* How the kernel's matrix is stored; refuses where it has none. */
+storage device_matrix_storage(job *, const sg_kernel *);
+
+#endif
