@@ -315,5 +315,6 @@ void arrays_close(arrays *a) {
     free(a->items);
     free(a->grids);
     free(a->shown);
+    sg_matrix_free(a->matrix);
     sg_release(a->plan);
 }

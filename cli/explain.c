@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/session.h"
+#include "cli/formats.h"
 #include "cli/words.h"
 
 enum { WIDTH = 100, PLAN_INDENT = 13, NAME_WIDTH = 17 };
@@ -126,7 +126,7 @@ static void json_row(const sg_method_row *row, json *j) {
 }
 
 static void json_explanation(const sg_explanation *e, const char *spec, int index, int dims,
-                             const words *w, json *j) {
+                             const words *w, const formats *f, json *j) {
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
@@ -152,6 +152,8 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
     for (int i = 0; i < e->row_count; i++)
         json_row(&e->rows[i], j);
     json_end_array(j);
+    if (f->count > 0)
+        formats_json(f, j);
     json_null(j, "error");
     json_integer(j, "exit", EXIT_DONE);
     json_end_object(j);
@@ -173,6 +175,7 @@ typedef struct subject {
     sg_kernel *kernel; /* planned, not compiled */
     sg_kernel_info info;
     sg_matrix *matrix; /* of --input; NULL */
+    formats formats;
     sg_explanation *explanation;
 } subject;
 
@@ -183,8 +186,17 @@ static int plan_for_matrix(session *s, const char *spec, sg_build_options *how, 
         return complain(EXIT_USAGE, spec,
                         "--input of explain is the matrix of an spmv, but %s is %s",
                         sg_kernel_text(u->kernel, SG_TEXT_NAME), words_of(u->kernel)->family);
-    (void)how;
-    return complain(EXIT_USAGE, inputs->items[0].value, "matrices cannot be read yet");
+    if (inputs->count > 1)
+        return complain(EXIT_USAGE, spec, "explain takes one --input, the matrix of an spmv");
+    const char *path = inputs->items[0].value;
+    const sg_status status = sg_matrix_read(s->context, path, &u->matrix);
+    if (status != SG_OK)
+        return session_failed(s, status);
+    sg_release(u->kernel);
+    u->kernel = NULL;
+    how->matrix = u->matrix;
+    const int code = session_build(s, spec, how, &u->kernel);
+    return code == EXIT_DONE ? formats_collect(s, path, u->matrix, u->kernel, &u->formats) : code;
 }
 
 static int find_out(session *s, const char *spec, int index, subject *u) {
@@ -208,7 +220,7 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
 static int show(session *s, const char *spec, int index, const subject *u, json *j) {
     const words *w = words_of(u->kernel);
     if (s->options->json) {
-        json_explanation(u->explanation, spec, index, u->info.dims, w, j);
+        json_explanation(u->explanation, spec, index, u->info.dims, w, &u->formats, j);
         return EXIT_DONE;
     }
     buffer text = {0};
@@ -217,6 +229,8 @@ static int show(session *s, const char *spec, int index, const subject *u, json 
         add_table(u->explanation, &text);
     else
         add_algorithms(u->explanation, &text);
+    if (u->formats.count > 0)
+        formats_text(&u->formats, &text);
     const int code = say(&text);
     buffer_free(&text);
     return code;
@@ -227,7 +241,9 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
     int code = find_out(s, spec, index, &u);
     if (code == EXIT_DONE)
         code = show(s, spec, index, &u, j);
+    formats_free(&u.formats);
     sg_explanation_free(u.explanation);
+    sg_matrix_free(u.matrix);
     sg_release(u.kernel);
     return code;
 }

@@ -195,7 +195,11 @@ int arrays_measure(arrays *a) {
     return a->is_grid ? measure_grid(a) : measure_lists(a);
 }
 
-/* To be read by the library, which does not do so yet. */
 int arrays_read_matrix(arrays *a) {
-    return complain(EXIT_USAGE, a->matrix_path, "matrices cannot be read yet");
+    session *s = a->session;
+    progress("reading %s", a->matrix_path);
+    sg_status status = sg_matrix_read(s->context, a->matrix_path, &a->matrix);
+    if (status == SG_OK)
+        status = sg_matrix_facts(a->matrix, &a->matrix_info);
+    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
 }

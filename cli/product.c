@@ -20,11 +20,41 @@ int product_judge(const arrays *a, const sg_kernel *kernel, const double *parame
                     "beta is not 0, so %s reads y; give it with --input y=FILE.npy", a->name);
 }
 
+static int multiply(arrays *a, const sg_kernel *kernel, sg_spmv_arguments *arguments,
+                    double *seconds) {
+    sg_context *context = a->session->context;
+    sg_status status =
+        sg_spmv_bytes(kernel, arguments->matrix, arguments->vectors, &arguments->temporary_bytes);
+    if (status == SG_OK && arguments->temporary_bytes > 0)
+        status = sg_alloc(context, arguments->temporary_bytes, &arguments->temporary);
+    const double start = clock_now();
+    if (status == SG_OK)
+        status = sg_spmv(kernel, arguments, NULL);
+    if (status == SG_OK)
+        status = sg_synchronize(context, NULL);
+    *seconds = clock_now() - start;
+    const int code = status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+    sg_free(context, arguments->temporary);
+    return code;
+}
+
 int product_run(arrays *a, const sg_kernel *kernel, const double *parameters, double *seconds) {
-    (void)kernel;
-    (void)parameters;
-    *seconds = 0;
-    return arrays_read_matrix(a);
+    const int x = arrays_find(a, "x"), y = arrays_find(a, "y");
+    sg_device_matrix *matrix;
+    const sg_status status = sg_matrix_upload(a->matrix, kernel, &matrix);
+    if (status != SG_OK)
+        return session_failed(a->session, status);
+    sg_spmv_arguments arguments = {.struct_size = sizeof arguments,
+                                   .matrix = matrix,
+                                   .x = a->grids[x].data,
+                                   .y = a->grids[y].data,
+                                   .vectors = a->grids[x].size[1],
+                                   .alpha = value_of(kernel, parameters, "alpha", 1),
+                                   .beta = value_of(kernel, parameters, "beta", 0)};
+    /* A product of no vectors is none, which 0 would not say. */
+    const int code = arguments.vectors > 0 ? multiply(a, kernel, &arguments, seconds) : EXIT_DONE;
+    sg_device_matrix_free(matrix);
+    return code;
 }
 
 void product_json(const arrays *a, json *j) {
