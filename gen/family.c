@@ -2,6 +2,7 @@
 #include "gen/family.h"
 
 #include "gen/draw.h"
+#include "gen/merge.h"
 #include "gen/scan.h"
 #include "gen/source.h"
 
@@ -19,7 +20,14 @@ const family families[FAMILY_COUNT] = {
                      .kinds = draw_kinds,
                      .draw = scan_draw,
                      .judge = scan_judge},
-    [FAMILY_MERGE] = {.name = "merge", .summary = "two sorted lists to one"},
+    [FAMILY_MERGE] = {.name = "merge",
+                      .summary = "two sorted lists to one",
+                      .dims = merge_dims,
+                      .build = merge_build,
+                      .explain = merge_explain,
+                      .kinds = draw_kinds,
+                      .draw = merge_draw,
+                      .judge = merge_judge},
     [FAMILY_SPMV] = {.name = "spmv", .summary = "a sparse matrix times a vector"},
 };
 

@@ -233,6 +233,10 @@ extern const spec_key spec_convolution_keys[];
 int spec_scan(lua_State *);
 extern const spec_key spec_scan_keys[];
 
+/* spec_merge.c */
+int spec_merge(lua_State *);
+extern const spec_key spec_merge_keys[];
+
 /* spec_model.c: the finished model */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
 

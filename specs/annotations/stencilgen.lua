@@ -133,6 +133,15 @@
 ---@field algorithm? "auto" | "look-back" | "kogge-stone" | "double-buffer" | "brent-kung"
 ---@field schedule? { threads?: integer, items?: integer }
 
+---@class stencilgen.merge_keys
+---@field name string an identifier; names the kernel and the file
+---@field keys? stencilgen.list_dtype the dtype of the keys; "float" by default
+---@field values? stencilgen.list_dtype the dtype of the values that go with the keys; none by default
+---@field order? "ascending" | "descending" | fun(a: stencilgen.expression, b: stencilgen.expression, p: table): stencilgen.expression whether a comes before b
+---@field parameters? table<string, number | true> default values; true for none
+---@field algorithm? "auto" | "merge-path" | "co-rank" | "tiled" | "circular"
+---@field schedule? { threads?: integer, items?: integer, rounds?: integer }
+
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis
 ---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
@@ -158,6 +167,11 @@ function convolution(keys) end
 ---@param keys stencilgen.scan_keys
 ---@return stencilgen.spec
 function scan(keys) end
+
+---A merge spec: two sorted lists to one, stably.
+---@param keys stencilgen.merge_keys
+---@return stencilgen.spec
+function merge(keys) end
 
 ---The centre and the points of the axes up to radius.
 ---@param dims 1 | 2 | 3

@@ -1,0 +1,256 @@
+/* Programs of merges. Takes: a merge and a schedule. Makes: arrays, launches, temporary memory and
+   the source; what `explain` says. */
+#include "gen/merge.h"
+
+int merge_dims(const subject *s) {
+    (void)s;
+    return 1;
+}
+
+/* ---- schedules ----------------------------------------------------------------------------- */
+
+static const method_word algorithms[MERGE_ALGORITHMS] = {
+    [MERGE_AUTO] = {"auto", "the fastest of the others: merge-path"},
+    [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "
+                                  "stored by consecutive threads"},
+    [MERGE_CO_RANK] = {"co-rank", "every thread finds its range by co-rank, and merges from global "
+                                  "memory"},
+    [MERGE_TILED] = {"tiled", "tiles of both lists in shared memory, loaded anew each round"},
+    [MERGE_CIRCULAR] = {"circular", "circular buffers in shared memory: nothing is loaded twice"},
+};
+static const pattern_number numbers[] = {
+    [MERGE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
+    [MERGE_ITEMS] = {"items", "outputs a thread and round", 1, 32, 1},
+    [MERGE_ROUNDS] = {"rounds", "tiles that a block merges one after another", 1, 64, 1},
+};
+const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 3};
+
+static bool has_rounds(const merge_plan *p) {
+    return p->schedule.algorithm == MERGE_TILED || p->schedule.algorithm == MERGE_CIRCULAR;
+}
+
+/* struct Shared of the templates. */
+static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) {
+    const size_t tile = (size_t)p->threads * (size_t)p->items;
+    switch ((merge_algorithm)p->schedule.algorithm) {
+    case MERGE_CO_RANK:
+        return 0;
+    case MERGE_PATH:
+        return (tile * element + (g->has_values ? tile : 1) * 4 + 7) / 8 * 8;
+    default:
+        return 2 * tile * element + 16;
+    }
+}
+
+/* Odd items, so that the threads of a warp meet different banks of shared memory. */
+static void choose(merge_plan *p, size_t element) {
+    const bool path = p->schedule.algorithm == MERGE_PATH;
+    int *number = p->schedule.number;
+    if (number[MERGE_THREADS] == 0)
+        number[MERGE_THREADS] = path ? 256 : 128;
+    if (number[MERGE_ITEMS] == 0)
+        number[MERGE_ITEMS] = !path ? 8 : element == 4 ? 11 : 7;
+    if (number[MERGE_ROUNDS] == 0 && has_rounds(p))
+        number[MERGE_ROUNDS] = 4;
+    p->threads = number[MERGE_THREADS];
+    p->items = number[MERGE_ITEMS];
+    p->rounds = has_rounds(p) ? number[MERGE_ROUNDS] : 1;
+}
+
+merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
+    const merge *g = subject->model;
+    const size_t element = dtype_words[subject->dtype].bytes;
+    merge_plan p = {.schedule = g->pattern.wanted};
+    if (r->schedule != NULL)
+        pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
+    p.asked = p.schedule.algorithm != MERGE_AUTO;
+    if (!p.asked)
+        p.schedule.algorithm = MERGE_PATH;
+    const char *name = algorithms[p.schedule.algorithm].name;
+    if (p.schedule.number[MERGE_ROUNDS] != 0 && !has_rounds(&p))
+        job_fail(j, FAULT_PLAN, subject->file, subject->line,
+                 "algorithm %s: it has no rounds; tiled and circular have", name);
+    choose(&p, element);
+    p.shared_bytes = shared_bytes(&p, g, element);
+    if (p.shared_bytes > (size_t)r->target->shared_per_block)
+        job_fail(j, FAULT_PLAN, subject->file, subject->line,
+                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
+                 "block of %s has at most %d",
+                 name, p.threads, p.items, p.shared_bytes, r->target->arch,
+                 r->target->shared_per_block);
+    return p;
+}
+
+/* ---- the program --------------------------------------------------------------------------- */
+
+merge_arrays merge_places(const merge *g) {
+    if (g->has_values)
+        return (merge_arrays){0, 1, 2, 3, 4, 5, 6};
+    return (merge_arrays){0, 1, -1, -1, 2, -1, 3};
+}
+
+static void add_arrays(job *j, program *p, const merge *g) {
+    const merge_arrays at = merge_places(g);
+    const char *keys = dtype_words[g->pattern.functions->dtype].name;
+    const char *values = dtype_words[g->values].name;
+    p->size_count = 2;
+    p->sizes = job_array(j, 2, sizeof *p->sizes);
+    p->sizes[0] = (program_size){"a_count", at.a, 0};
+    p->sizes[1] = (program_size){"b_count", at.b, 0};
+    p->array_count = at.count;
+    p->arrays = job_array(j, (size_t)at.count, sizeof *p->arrays);
+    p->arrays[at.a] = pattern_array("a", keys, extent_of(0, 0));
+    p->arrays[at.b] = pattern_array("b", keys, extent_of(1, 0));
+    p->arrays[at.output] = pattern_array("output", keys, extent_sum(0, 1));
+    p->arrays[at.output].written = true;
+    if (g->has_values) {
+        p->arrays[at.a_values] = pattern_array("a_values", values, extent_of(0, 0));
+        p->arrays[at.b_values] = pattern_array("b_values", values, extent_of(1, 0));
+        p->arrays[at.output_values] = pattern_array("output_values", values, extent_sum(0, 1));
+        p->arrays[at.output_values].written = true;
+    }
+    p->points = extent_sum(0, 1);
+}
+
+static void add_launches(job *j, program *p, const merge_plan *plan) {
+    const merge_algorithm algorithm = (merge_algorithm)plan->schedule.algorithm;
+    const int tile = plan->threads * plan->items;
+    p->launches = job_array(j, 2, sizeof *p->launches);
+    if (algorithm == MERGE_PATH) { /* a diagonal more than there are tiles */
+        const program_extent diagonals = {{0, 1}, tile};
+        p->temporary_count = 1;
+        p->temporaries = job_array(j, 1, sizeof *p->temporaries);
+        p->temporaries[0] = (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1};
+        p->launches[p->launch_count++] =
+            pattern_launch(j, p, "split", diagonals, tile * plan->threads, plan->threads, false);
+    }
+    program_launch *l = &p->launches[p->launch_count++];
+    *l = pattern_launch(j, p, "merge", extent_sum(0, 1), tile * plan->rounds, plan->threads,
+                        algorithm != MERGE_CO_RANK);
+    l->shared_bytes = plan->shared_bytes;
+}
+
+/* ---- the source ---------------------------------------------------------------------------- */
+
+static const char *const templates[MERGE_ALGORITHMS] = {
+    [MERGE_PATH] = "merge/merge_path.cu",
+    [MERGE_CO_RANK] = "merge/co_rank.cu",
+    [MERGE_TILED] = "merge/tiled.cu",
+    [MERGE_CIRCULAR] = "merge/circular.cu",
+};
+static const char *const order_words[] = {"ascending", "descending", "the spec's own"};
+
+/* NaN is greater than every number and equal to itself, so that this is a strict weak order. */
+static void write_order(text *t, const merge *g) {
+    const bool real = g->pattern.functions->dtype < DTYPE_REALS;
+    if (g->order == MERGE_OWN) {
+        pattern_write_function(t, &g->pattern, MERGE_ORDER, "bool", "before");
+        return;
+    }
+    const char *low = g->order == MERGE_ASCENDING ? "a" : "b";
+    const char *high = g->order == MERGE_ASCENDING ? "b" : "a";
+    text_printf(t,
+                "__device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {\n"
+                "    return %s < %s",
+                low, high);
+    if (real)
+        text_printf(t, " || (%s != %s && %s == %s); // NaN is the greatest\n}\n", high, high, low,
+                    low);
+    else
+        text_add(t, ";\n}\n");
+}
+
+static const char *write_code(job *j, const merge *g) {
+    static const char *const arrays[][2] = {
+        {"const Value", "a"}, {"const Value", "b"}, {"Value", "output"}};
+    text t = text_new(j);
+    write_order(&t, g);
+    text_printf(&t, "using Value = %s;\n",
+                g->has_values ? dtype_words[g->values].c_name : "unsigned");
+    for (int i = 0; i < 3; i++) {
+        text_printf(&t,
+                    "__device__ __forceinline__ %s *values_of_%s([[maybe_unused]] const Arguments "
+                    "&arguments) {\n    return ",
+                    arrays[i][0], arrays[i][1]);
+        if (g->has_values)
+            text_printf(&t, "arguments.%s_values;\n}\n", arrays[i][1]);
+        else
+            text_add(&t, "nullptr;\n}\n");
+    }
+    return t.data;
+}
+
+static const char *describe(job *j, const merge *g) {
+    return job_print(j, "merge of %s%s%s, %s", dtype_words[g->pattern.functions->dtype].name,
+                     g->has_values ? " with values of " : "",
+                     g->has_values ? dtype_words[g->values].name : "", order_words[g->order]);
+}
+
+static const char *write_source(job *j, const merge *g, const merge_plan *plan, const program *p,
+                                const char *model, const char *line) {
+    const pattern_constant constants[] = {
+        {"threads", plan->threads}, {"items", plan->items},
+        {"rounds", plan->rounds},   {"shared_bytes", (int64_t)plan->shared_bytes},
+        {"values", g->has_values},
+    };
+    const size_t bytes = p->element_bytes + (g->has_values ? dtype_words[g->values].bytes : 0);
+    const pattern_source source = {
+        .pattern = &g->pattern,
+        .program = p,
+        .template_file = templates[plan->schedule.algorithm],
+        .spec = model,
+        .plan = line,
+        .work = job_print(j, "at least %zu bytes of device memory an output", 2 * bytes),
+        .constants = constants,
+        .constant_count = sizeof constants / sizeof constants[0],
+        .code = write_code(j, g),
+    };
+    return pattern_source_text(j, &source);
+}
+
+family_build *merge_build(job *j, const subject *subject, const family_request *r) {
+    const merge *g = subject->model;
+    const merge_plan plan = merge_fit(j, subject, r);
+    program *p = pattern_program(j, &g->pattern, r->target);
+    add_arrays(j, p, g);
+    add_launches(j, p, &plan);
+    pattern_finish(p);
+
+    text model = text_new(j), line = text_new(j);
+    text_printf(&model, "%s\n", describe(j, g));
+    model_print_functions(g->pattern.functions, &model);
+    pattern_schedule_print(&merge_words, &plan.schedule, &line);
+    p->source = write_source(j, g, &plan, p, model.data, line.data);
+
+    const double order = g->order == MERGE_OWN ? pattern_operations(j, &g->pattern, 0) : 1;
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = (family_build){
+        .program = p,
+        .shape = describe(j, g),
+        .model = model.data,
+        .plan = line.data,
+        .reason = plan.asked ? "it is asked for"
+                             : "merge-path loads every key once, and consecutive threads store "
+                               "consecutive outputs",
+        .boundary = "",
+        .textbook_operations = order,
+        .emitted_operations = order,
+    };
+    return b;
+}
+
+/* ---- explain ------------------------------------------------------------------------------- */
+
+int merge_explain(job *j, const subject *s, const family_request *r, const char **reason,
+                  family_row **rows) {
+    static const char *const notes[MERGE_ALGORITHMS] = {
+        [MERGE_PATH] = "a search of log2 min(m, n) steps a tile, one of log2 T a thread; every key "
+                       "loaded once and stored once, by consecutive threads",
+        [MERGE_CO_RANK] = "a search of log2 min(m, n) steps a thread in global memory, then a "
+                          "comparison an output; neighbouring threads load and store apart",
+        [MERGE_TILED] = "2 T keys loaded for every T outputs: half of what is loaded is used, the "
+                        "rest is loaded again",
+        [MERGE_CIRCULAR] = "T keys loaded for every T outputs: nothing is loaded twice",
+    };
+    return pattern_explain(j, s, r, notes, reason, rows);
+}

@@ -1,0 +1,58 @@
+/* The family merge: two sorted lists to one, stably, by keys alone or with values.
+   Takes: a subject whose model is a merge. Makes: its program, by one of four algorithms. */
+#ifndef SG_GEN_MERGE_H
+#define SG_GEN_MERGE_H
+
+#include "gen/pattern.h"
+
+/* The function of the pattern, with the operands a and b: whether a comes before b. */
+enum { MERGE_ORDER };
+
+typedef enum merge_order { MERGE_ASCENDING, MERGE_DESCENDING, MERGE_OWN } merge_order;
+
+typedef struct merge {
+    pattern pattern; /* its dtype is that of the keys */
+    merge_order order;
+    bool has_values;
+    dtype values;
+} merge;
+
+typedef enum merge_algorithm {
+    MERGE_AUTO,
+    MERGE_PATH,
+    MERGE_CO_RANK,
+    MERGE_TILED,
+    MERGE_CIRCULAR,
+    MERGE_ALGORITHMS
+} merge_algorithm;
+enum { MERGE_THREADS, MERGE_ITEMS, MERGE_ROUNDS };
+extern const pattern_words merge_words;
+
+/* What a schedule comes to. */
+typedef struct merge_plan {
+    pattern_schedule schedule; /* complete; rounds is 0 where it does not apply */
+    int threads, items, rounds;
+    size_t shared_bytes;
+    bool asked; /* the spec or the caller named the algorithm */
+} merge_plan;
+
+/* Fails with FAULT_PLAN where the target cannot serve it. */
+merge_plan merge_fit(job *, const subject *, const family_request *);
+
+/* The indices of the program's arrays; −1 where it has no values. */
+typedef struct merge_arrays {
+    int a, b, a_values, b_values, output, output_values, count;
+} merge_arrays;
+merge_arrays merge_places(const merge *);
+
+/* Of families[FAMILY_MERGE]. */
+int merge_dims(const subject *);
+family_build *merge_build(job *, const subject *, const family_request *);
+int merge_explain(job *, const subject *, const family_request *, const char **reason,
+                  family_row **rows);
+void merge_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+                uint64_t seed, family_call *out);
+void merge_judge(job *, const subject *, const program *, const family_call *before,
+                 const family_call *after, family_verdict *out);
+
+#endif

@@ -1,0 +1,78 @@
+// What the merges share: where an output begins in the two lists, and how a few are merged.
+//
+// `before(arguments, x, y)` is the order, and equal keys of a come before those of b. Whatever the
+// lists hold, sorted or not, every index below stays inside of them.
+
+// How many of the first `diagonal` outputs come from a: its co-rank (C. Siebert, J. Träff, Perfectly
+// load-balanced, optimal, stable, parallel merge, 2013). Where the outputs are a path through the
+// grid of a and b, it crosses the diagonal there:
+//
+//           b0  b1  b2  b3
+//      a0    ┐   .   .   /      diagonal 3: one of a, two of b
+//      a1    └───┐   /   .
+//      a2    .   /   .   .
+template <class Position, class A, class B>
+__device__ __forceinline__ Position co_rank(const Arguments &arguments, Position diagonal,
+                                            const A &a, Position a_count, const B &b,
+                                            Position b_count) {
+    Position low = diagonal > b_count ? diagonal - b_count : 0;
+    Position high = diagonal < a_count ? diagonal : a_count;
+    while (low < high) {
+        const Position middle = low + (high - low) / 2;
+        if (before(arguments, b(diagonal - 1 - middle), a(middle)))
+            high = middle;
+        else
+            low = middle + 1; // a's is among them: it is not after the last of b's
+    }
+    return low;
+}
+
+// Merges `count` outputs from a[i…a_end) and b[j…b_end), which have at least as many together:
+// put(k, key, from_a, where it was).
+template <int most, class Position, class A, class B, class Put>
+__device__ __forceinline__ void merge_some(const Arguments &arguments, const A &a, Position i,
+                                           Position a_end, const B &b, Position j, Position b_end,
+                                           int count, Put put) {
+    Real next_a = i < a_end ? a(i) : Real(0), next_b = j < b_end ? b(j) : Real(0);
+#pragma unroll
+    for (int k = 0; k < most; ++k) {
+        if (k < count) {
+            const bool from_a = j >= b_end || (i < a_end && !before(arguments, next_b, next_a));
+            if (from_a) {
+                put(k, next_a, true, i);
+                next_a = ++i < a_end ? a(i) : next_a;
+            } else {
+                put(k, next_b, false, j);
+                next_b = ++j < b_end ? b(j) : next_b;
+            }
+        }
+    }
+}
+
+// The parts of a and b that make the outputs from `begin` to `end`, by the co-ranks of both. Lists
+// that are not sorted may have co-ranks that decrease; here they do not.
+struct Parts {
+    Index a_begin, a_end, b_begin, b_end;
+    __device__ __forceinline__ Parts(Index begin, Index a_begin, Index end, Index a_end)
+        : a_begin(a_begin),
+          a_end(a_end < a_begin                 ? a_begin
+                : a_end > a_begin + end - begin ? a_begin + end - begin
+                                                : a_end),
+          b_begin(begin - a_begin), b_end(end - this->a_end) {
+    }
+};
+
+__device__ __forceinline__ Index co_rank_of(const Arguments &arguments, Index diagonal) {
+    return co_rank(
+        arguments, diagonal, [&](Index i) { return arguments.a[i]; }, arguments.a_count,
+        [&](Index i) { return arguments.b[i]; }, arguments.b_count);
+}
+
+// An output and its value, where keys have values.
+__device__ __forceinline__ void put_output(const Arguments &arguments, Index at, Real key,
+                                           bool from_a, Index where) {
+    arguments.output[at] = key;
+    if constexpr (plan::values)
+        values_of_output(arguments)[at] =
+            from_a ? values_of_a(arguments)[where] : values_of_b(arguments)[where];
+}
