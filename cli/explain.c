@@ -195,6 +195,9 @@ static int plan_for_matrix(session *s, const char *spec, sg_build_options *how, 
     sg_release(u->kernel);
     u->kernel = NULL;
     how->matrix = u->matrix;
+    sg_matrix_info facts = {.struct_size = sizeof facts};
+    if (sg_matrix_facts(u->matrix, &facts) == SG_OK && s->options->size_count == 0)
+        how->size[0] = facts.entries; /* 0 of none is the default */
     const int code = session_build(s, spec, how, &u->kernel);
     return code == EXIT_DONE ? formats_collect(s, path, u->matrix, u->kernel, &u->formats) : code;
 }
@@ -213,6 +216,8 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
     u->info.struct_size = sizeof u->info;
     sg_kernel_facts(u->kernel, &u->info);
     how.matrix = u->matrix;
+    if (u->matrix != NULL && s->options->size_count == 0)
+        memcpy(how.size, plain.size, sizeof how.size);
     const sg_status status = sg_explain(s->context, spec, &how, &u->explanation);
     return status == SG_OK ? EXIT_DONE : session_failed(s, status);
 }

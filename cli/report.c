@@ -97,9 +97,12 @@ static void add_check(const report *r, buffer *out) {
     } else {
         buffer_add(out, "right: ");
     }
-    buffer_printf(out,
-                  "greatest error %.2g of the largest value (%.2g of the rounding bound),\n%*s",
-                  c->greatest_error, c->of_bound, INDENT, "");
+    if (c->greatest_error == 0 && !words_of(r->kernel)->is_grid)
+        buffer_add(out, "exact, ");
+    else
+        buffer_printf(out,
+                      "greatest error %.2g of the largest value (%.2g of the rounding bound),\n%*s",
+                      c->greatest_error, c->of_bound, INDENT, "");
     add_judged(r, out);
     buffer_add(out, "\n");
 }
