@@ -148,6 +148,16 @@ typedef struct program {
     int storage[PROGRAM_STORAGE];
 } program;
 
+/* The launch that facts are told of where there are several: the first of those with the most
+   shared memory, which does most of the work. */
+static inline int program_main_launch(const program *p) {
+    int main = 0;
+    for (int i = 1; i < p->launch_count; i++)
+        if (p->launches[i].shared_bytes > p->launches[main].shared_bytes)
+            main = i;
+    return main;
+}
+
 /* Its value; `sizes` are those of a call. */
 static inline int64_t program_extent_of(const program_extent *e, const int64_t *sizes) {
     return e->plus + (e->size[0] < 0 ? 0 : sizes[e->size[0]]) +

@@ -38,7 +38,8 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
     if (f == FAULT_PLAN) {
         row->refusal = keep(j, job_error_text(a->job));
     } else {
-        const program_launch *l = a->made->program->launches;
+        const program *p = a->made->program;
+        const program_launch *l = &p->launches[program_main_launch(p)];
         row->plan = keep(j, a->made->plan);
         row->shared_bytes = l->shared_bytes;
         row->threads = l->block[0] * l->block[1] * l->block[2];

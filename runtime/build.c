@@ -142,7 +142,7 @@ static void write_texts(sg_kernel *k, const family_build *b) {
 }
 
 static void write_info(sg_kernel *k, const build_request *r, const family_build *b) {
-    const program_launch *l = &k->program->launches[0];
+    const program_launch *l = &k->program->launches[program_main_launch(k->program)];
     k->info = (sg_kernel_info){
         .struct_size = sizeof k->info,
         .dims = k->program->dims,

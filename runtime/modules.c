@@ -85,7 +85,7 @@ static void make(job *j, void *argument) {
         load_or_compile(j, m);
     job_defer(j, unload, m);
     device *d = m->context->device;
-    m->made->facts = d->ops->function(d, j, m->made->module, 0);
+    m->made->facts = d->ops->function(d, j, m->made->module, program_main_launch(m->program));
     job_keep(j, m);
 }
 
