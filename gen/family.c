@@ -5,6 +5,7 @@
 #include "gen/merge.h"
 #include "gen/scan.h"
 #include "gen/source.h"
+#include "gen/spmv.h"
 
 const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
@@ -28,7 +29,14 @@ const family families[FAMILY_COUNT] = {
                       .kinds = draw_kinds,
                       .draw = merge_draw,
                       .judge = merge_judge},
-    [FAMILY_SPMV] = {.name = "spmv", .summary = "a sparse matrix times a vector"},
+    [FAMILY_SPMV] = {.name = "spmv",
+                     .summary = "a sparse matrix times a vector",
+                     .dims = spmv_dims,
+                     .build = spmv_build,
+                     .explain = spmv_explain,
+                     .kinds = spmv_kinds,
+                     .draw = spmv_draw,
+                     .judge = spmv_judge},
 };
 
 int64_t family_elements(const program *p, int array, const int64_t *sizes) {

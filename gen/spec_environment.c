@@ -12,6 +12,7 @@ static const spec_function stencil_functions[] = {
     {"convolution", spec_convolution, "a stencil spec from a filter's weights"},
     {"scan", spec_scan, "a scan spec: the prefix sums of a list, by any operator"},
     {"merge", spec_merge, "a merge spec: two sorted lists to one"},
+    {"spmv", spec_spmv, "an spmv spec: a sparse matrix times a vector"},
     {"star", spec_star, "star(dims, radius): the centre and the points of the axes up to radius"},
     {"box", spec_box, "box(dims, radius): every offset from -radius to radius"},
     {"points", spec_points, "points { {dx, dy, dz}, ... }: the offsets given"},
@@ -142,6 +143,7 @@ void spec_vocabulary(describe *word, void *user) {
     list_keys(word, user, "key of convolution", spec_convolution_keys);
     list_keys(word, user, "key of scan", spec_scan_keys);
     list_keys(word, user, "key of merge", spec_merge_keys);
+    list_keys(word, user, "key of spmv", spec_spmv_keys);
     list_keys(word, user, "key of a field", spec_field_keys);
     list_keys(word, user, "key of schedule", spec_schedule_keys);
     list_keys(word, user, "key of derivative", spec_derivative_keys);

@@ -229,6 +229,10 @@ extern const spec_key spec_operator_keys[];
 int spec_convolution(lua_State *);
 extern const spec_key spec_convolution_keys[];
 
+/* spec_spmv.c */
+int spec_spmv(lua_State *);
+extern const spec_key spec_spmv_keys[];
+
 /* spec_scan.c */
 int spec_scan(lua_State *);
 extern const spec_key spec_scan_keys[];

@@ -187,7 +187,6 @@ __device__ __forceinline__ bool all(bool vote) {
 template <class T>
 constexpr bool is_word = (sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T);
 
-#if !defined(SG_CPU)
 template <int bytes> struct WordOf { using type = unsigned; };
 template <> struct WordOf<8> { using type = unsigned long long; };
 
@@ -197,7 +196,6 @@ template <class To, class From> __device__ __forceinline__ To same_bits(const Fr
     memcpy(&to, &from, sizeof to);
     return to;
 }
-#endif
 
 template <class T> __device__ __forceinline__ T load_acquire(const T *from) {
     static_assert(is_word<T>, "one access");

@@ -142,6 +142,16 @@
 ---@field algorithm? "auto" | "merge-path" | "co-rank" | "tiled" | "circular"
 ---@field schedule? { threads?: integer, items?: integer, rounds?: integer }
 
+---@class stencilgen.spmv_keys
+---@field name string an identifier; names the kernel and the file
+---@field dtype? stencilgen.dtype of x and y
+---@field matrix? stencilgen.dtype of the matrix's values: as x and y have, or "float"
+---@field index? "int32" | "int64" of rows, columns and offsets; "int32" by default
+---@field vectors? integer how many right-hand sides are multiplied at once, 1 to 16
+---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell"
+---@field algorithm? "auto" | "thread" | "warp" | "balanced" of csr and bcsr
+---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer }
+
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis
 ---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
@@ -172,6 +182,11 @@ function scan(keys) end
 ---@param keys stencilgen.merge_keys
 ---@return stencilgen.spec
 function merge(keys) end
+
+---An spmv spec: y = alpha * A * x + beta * y for a sparse matrix A.
+---@param keys stencilgen.spmv_keys
+---@return stencilgen.spec
+function spmv(keys) end
 
 ---The centre and the points of the axes up to radius.
 ---@param dims 1 | 2 | 3

@@ -37,7 +37,7 @@ static inline void scene_close(scene *s) {
     job_end(s->job);
 }
 
-enum { SCENE_GUARD = 256, SCENE_POISON = 0xA5, SCENE_ARRAYS = 8 };
+enum { SCENE_GUARD = 256, SCENE_POISON = 0xA5, SCENE_ARRAYS = 16 };
 
 typedef struct scene_memory {
     unsigned char *base, *data; /* `data` is so many elements beyond a multiple of 256 bytes */

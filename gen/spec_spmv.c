@@ -1,0 +1,70 @@
+/* spmv { ... }: the keys of a spec, read into a product with a sparse matrix.
+   Takes: the table that a spec passes. Makes: an spmv, and a value that stands for it. */
+#include "gen/spec_state.h"
+#include "gen/spmv.h"
+
+const spec_key spec_spmv_keys[] = {
+    {"name", "an identifier; names the kernel and the file"},
+    {"dtype", "of x and y: \"float\" (the default) or \"double\""},
+    {"matrix", "the dtype of the matrix's values: as x and y have, or \"float\""},
+    {"index", "of rows, columns and offsets: \"int32\" (the default) or \"int64\""},
+    {"vectors", "how many right-hand sides are multiplied at once; 1 by default"},
+    {"format", "how the matrix is stored; \"auto\" by default"},
+    {"algorithm", "how it is computed; \"auto\" by default"},
+    {"schedule", "constraints on format and threads; what is left out is chosen"},
+    {NULL, NULL},
+};
+
+static dtype read_matrix(lua_State *L, dtype vectors) {
+    dtype type = vectors;
+    if (spec_get(L, 1, "matrix")) {
+        const char *words[] = {dtype_words[DTYPE_FLOAT].name, dtype_words[DTYPE_DOUBLE].name};
+        type = (dtype)spec_word(L, -1, "matrix", words, DTYPE_REALS);
+        if (type == DTYPE_DOUBLE && vectors == DTYPE_FLOAT)
+            spec_fail(L, "a matrix of double needs vectors of double: dtype = \"double\"");
+    }
+    lua_pop(L, 1);
+    return type;
+}
+
+static dtype read_index(lua_State *L) {
+    dtype type = DTYPE_INT32;
+    if (spec_get(L, 1, "index")) {
+        const char *words[] = {dtype_words[DTYPE_INT32].name, dtype_words[DTYPE_INT64].name};
+        type = spec_word(L, -1, "index", words, 2) == 0 ? DTYPE_INT32 : DTYPE_INT64;
+    }
+    lua_pop(L, 1);
+    return type;
+}
+
+/* alpha and beta are parameters with defaults, and also functions, so that a build may have them
+   compiled in. */
+static void add_factor(lua_State *L, model *m, const char *name, double value) {
+    m->parameters[m->parameter_count++] = (model_parameter){name, true, value};
+    lua_newtable(L);
+    spec_push_expr(L, spec_parameter(L, name), false);
+    lua_setfield(L, -2, name);
+    spec_read_value(L, lua_gettop(L), name, m, value);
+    lua_pop(L, 1);
+}
+
+int spec_spmv(lua_State *L) {
+    model *m = spec_begin(L, "spmv", spec_spmv_keys, DTYPE_REALS);
+    spmv *s = job_alloc(spec_of(L)->job, sizeof *s);
+    spec_charge_memory(L, sizeof *s);
+    s->pattern.functions = m;
+    s->pattern.words = &spmv_words;
+    s->matrix = read_matrix(L, m->dtype);
+    s->index = read_index(L);
+    s->vectors = 1;
+    if (spec_get(L, 1, "vectors"))
+        s->vectors = spec_whole(L, -1, "vectors", NULL, 1, SPMV_MOST_VECTORS);
+    lua_pop(L, 1);
+    spec_read_pattern(L, 1, &spmv_words, &s->pattern.wanted);
+    m->declared = true;
+    spec_operands(L, m, NULL, 0);
+    add_factor(L, m, "alpha", 1);
+    add_factor(L, m, "beta", 0);
+    spec_finish_functions(L, m);
+    return spec_end(L, FAMILY_SPMV, m, s);
+}

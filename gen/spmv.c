@@ -1,0 +1,145 @@
+/* The family spmv. Takes: a subject and a request. Makes: the program with its source, and what
+   `explain` says of each format. */
+#include "gen/spmv.h"
+
+#include <string.h>
+
+#include "matrix/packet.h"
+
+int spmv_dims(const subject *s) {
+    (void)s;
+    return 1;
+}
+
+static const char *const index_types[] = {"int", "long long"};
+
+static const char *write_code(job *j, const spmv *m) {
+    text t = text_new(j);
+    text_printf(&t, "using Value = %s;\nusing Integer = %s;\n\n", dtype_words[m->matrix].c_name,
+                index_types[m->index == DTYPE_INT64]);
+    pattern_write_function(&t, &m->pattern, SPMV_ALPHA, "Real", "alpha");
+    pattern_write_function(&t, &m->pattern, SPMV_BETA, "Real", "beta");
+    return t.data;
+}
+
+static const char *write_model(job *j, const spmv *m) {
+    text t = text_new(j);
+    text_printf(&t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
+                m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
+    text_printf(&t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
+                dtype_words[m->index].name);
+    model_print_functions(m->pattern.functions, &t);
+    return t.data;
+}
+
+static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, const program *p,
+                                const char *model, const char *line) {
+    const pattern_constant constants[] = {
+        {"threads", plan->threads},
+        {"items", plan->items},
+        {"lanes", plan->lanes},
+        {"vectors", m->vectors},
+        {"slice", plan->storage.slice},
+        {"block_rows", plan->storage.block_rows},
+        {"block_columns", plan->storage.block_cols},
+        {"packet", plan->storage.packet},
+        {"packet_lanes", PACKET_LANES},
+        {"packet_none", PACKET_NONE},
+        {"shared", (int64_t)spmv_shared(m, plan)},
+    };
+    const format_word *word = &format_words[plan->schedule.format];
+    const pattern_source source = {
+        .pattern = &m->pattern,
+        .program = p,
+        .template_file = spmv_template(plan),
+        .spec = model,
+        .plan = line,
+        .work = job_print(j, "2 operations an entry and vector; %s stores %s numbers", word->name,
+                          word->formula),
+        .constants = constants,
+        .constant_count = sizeof constants / sizeof constants[0],
+        .code = write_code(j, m),
+    };
+    return pattern_source_text(j, &source);
+}
+
+family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
+    const spmv *m = subject->model;
+    const spmv_plan plan = spmv_fit(j, subject, r);
+    program *p = pattern_program(j, &m->pattern, r->target);
+    spmv_describe(j, m, &plan, p);
+    text line = text_new(j);
+    pattern_schedule_print(&spmv_words, &plan.schedule, &line);
+    const char *model = write_model(j, m);
+    p->source = write_source(j, m, &plan, p, model, line.data);
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = (family_build){
+        .program = p,
+        .shape = m->vectors == 1 ? "sparse matrix times a vector"
+                                 : job_print(j, "sparse matrix times %d vectors", m->vectors),
+        .model = model,
+        .plan = line.data,
+        .reason = plan.reason,
+        .boundary = "",
+        .textbook_operations = 2.0 * m->vectors,
+        .emitted_operations = 2.0 * m->vectors,
+    };
+    return b;
+}
+
+/* ---- explain ------------------------------------------------------------------------------- */
+
+/* "2·nnz + M + 1 = 11000 numbers, 84000 bytes" */
+static const char *storage_note(job *j, const spmv *m, int format, const matrix *a) {
+    text t = text_new(j);
+    text_add(&t, format_words[format].formula);
+    if (a == NULL) {
+        text_add(&t, " numbers");
+        return t.data;
+    }
+    const storage s = {.format = (enum format)format,
+                       .index_bytes = dtype_words[m->index].bytes,
+                       .value_bytes = dtype_words[m->matrix].bytes};
+    packed_matrix measured;
+    format_measure(j, a, &s, &measured);
+    text_add(&t, " = ");
+    text_number(&t, measured.numbers, 15);
+    text_add(&t, " numbers");
+    if (measured.bytes >= 0)
+        text_printf(&t, ", %lld bytes", (long long)measured.bytes);
+    return t.data;
+}
+
+int spmv_explain(job *j, const subject *subject, const family_request *r, const char **reason,
+                 family_row **rows) {
+    const spmv *m = subject->model;
+    const matrix *a = r->matrix;
+    const family_build *chosen = spmv_build(j, subject, r);
+    pattern_schedule plan = {0};
+    pattern_schedule_parse(j, &spmv_words, chosen->plan, "plan", &plan);
+    *reason = chosen->reason;
+    if (a != NULL) {
+        text t = text_new(j);
+        text_printf(&t, "%s; a dense matrix has %s = ", chosen->reason,
+                    format_words[FORMAT_AUTO].formula);
+        text_number(&t, (double)a->rows * (double)a->columns, 15);
+        text_add(&t, " numbers");
+        *reason = t.data;
+    }
+    *rows = job_array(j, (size_t)FORMAT_COUNT * SPMV_ALGORITHMS, sizeof **rows);
+    int count = 0;
+    for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
+        for (int i = 0; i < SPMV_ALGORITHMS; i++) {
+            const spmv_plan tried = {.schedule = {.format = f, .algorithm = i}};
+            if (spmv_template(&tried) == NULL)
+                continue;
+            family_row *row = &(*rows)[count++];
+            const char *line =
+                job_print(j, "%s %s", format_words[f].name, spmv_words.algorithms[i].name);
+            row->name = i == SPMV_AUTO ? format_words[f].name : line;
+            row->note = storage_note(j, m, f, a);
+            row->chosen = plan.format == f && plan.algorithm == i;
+            pattern_try(j, subject, r, line, row);
+        }
+    return count;
+}

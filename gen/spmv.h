@@ -1,0 +1,70 @@
+/* Products with a sparse matrix, y = alpha·A·x + beta·y: the model of a spec, and its plan.
+   Takes: nothing. Makes: nothing; gen/spmv*.c do. */
+#ifndef SG_GEN_SPMV_H
+#define SG_GEN_SPMV_H
+
+#include "gen/pattern.h"
+#include "matrix/format.h"
+
+enum { SPMV_MOST_VECTORS = 16 };
+
+/* The functions of the pattern: parameters, or numbers where they are compiled in. */
+enum { SPMV_ALPHA, SPMV_BETA };
+
+typedef struct spmv {
+    pattern pattern; /* its dtype is that of x and y */
+    dtype matrix;    /* of A's values: that of x and y, or float where they are double */
+    dtype index;     /* DTYPE_INT32, DTYPE_INT64 */
+    int vectors;     /* right-hand sides */
+} spmv;
+
+/* Formats are numbered as in matrix/format.h. */
+enum { SPMV_AUTO, SPMV_THREAD, SPMV_WARP, SPMV_BALANCED, SPMV_ALGORITHMS };
+enum {
+    SPMV_ROWS,
+    SPMV_COLUMNS,
+    SPMV_SLICE,
+    SPMV_SIGMA,
+    SPMV_PACKET,
+    SPMV_LANES,
+    SPMV_THREADS,
+    SPMV_ITEMS,
+    SPMV_NUMBERS
+};
+extern const pattern_words spmv_words;
+
+/* A complete schedule, in which what does not apply is 0. */
+typedef struct spmv_plan {
+    pattern_schedule schedule;
+    storage storage;
+    int threads, items, lanes;
+    const char *reason;
+} spmv_plan;
+
+/* Fails with FAULT_PLAN and `format NAME: reason` where the schedule cannot serve. */
+spmv_plan spmv_fit(job *, const subject *, const family_request *);
+
+/* The sizes of every program: of y and x; the format's own follow. */
+enum { SPMV_SIZE_ROWS, SPMV_SIZE_COLUMNS, SPMV_SIZE_OWN };
+
+/* The arrays, sizes, launches and temporaries of a plan. */
+void spmv_describe(job *, const spmv *, const spmv_plan *, program *);
+const char *spmv_template(const spmv_plan *);
+size_t spmv_shared(const spmv *, const spmv_plan *); /* of the kernel that adds up entries */
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+extern const char *const spmv_kinds[];
+int spmv_dims(const subject *);
+family_build *spmv_build(job *, const subject *, const family_request *);
+int spmv_explain(job *, const subject *, const family_request *, const char **reason,
+                 family_row **rows);
+void spmv_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+               uint64_t seed, family_call *out);
+void spmv_judge(job *, const subject *, const program *, const family_call *before,
+                const family_call *after, family_verdict *out);
+
+/* The matrix of a call, as its arrays hold it. */
+void spmv_unpack(job *, const program *, const family_call *, matrix *out);
+
+#endif

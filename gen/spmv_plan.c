@@ -1,0 +1,220 @@
+/* Schedules of products with a sparse matrix. Takes: a spec's and a caller's constraints, and the
+   matrix where it is known. Makes: a complete schedule, or a refusal. */
+#include "gen/spmv.h"
+
+#include <string.h>
+
+static const method_word algorithms[SPMV_ALGORITHMS] = {
+    [SPMV_AUTO] = {"auto", "the fastest of the others by what is known of the matrix"},
+    [SPMV_THREAD] = {"thread", "a thread a row"},
+    [SPMV_WARP] = {"warp", "a warp, or a part of one, a row"},
+    [SPMV_BALANCED] = {"balanced", "equal shares of rows and entries a thread, however long the "
+                                   "rows are"},
+};
+
+/* As the matrix layer has them: the same words in the same order. */
+static const method_word formats[FORMAT_COUNT] = {
+    [FORMAT_AUTO] = {"auto", "the one that suits the matrix"},
+    [FORMAT_COO] = {"coo", "row, column and value of every entry"},
+    [FORMAT_CSR] = {"csr", "entries row by row, and where each row begins"},
+    [FORMAT_CSC] = {"csc", "entries column by column, and where each column begins"},
+    [FORMAT_ELL] = {"ell", "all rows padded to the longest, stored across"},
+    [FORMAT_HYB] = {"hyb", "ELL as wide as pays, the rest in COO"},
+    [FORMAT_JDS] = {"jds", "rows by length, stored across without padding"},
+    [FORMAT_DIA] = {"dia", "whole diagonals"},
+    [FORMAT_BCSR] = {"bcsr", "CSR of small dense blocks"},
+    [FORMAT_PKT] = {"pkt", "blocks near the diagonal of a new order, the rest in COO"},
+    [FORMAT_SELL] = {"sell", "slices of rows of like length, each padded to its longest"},
+};
+
+static const pattern_number numbers[SPMV_NUMBERS] = {
+    [SPMV_ROWS] = {"rows", "rows of a block of bcsr", 1, 16, 1},
+    [SPMV_COLUMNS] = {"columns", "columns of a block of bcsr", 1, 16, 1},
+    [SPMV_SLICE] = {"slice", "rows of a slice of sell", 1, 1024, 1},
+    [SPMV_SIGMA] = {"sigma", "rows of sell that are sorted together", 1, 1 << 20, 1},
+    [SPMV_PACKET] = {"packet", "rows, and columns, of a packet of pkt at most", 1, 65535, 1},
+    [SPMV_LANES] = {"lanes", "threads a row, or a column of csc", 2, 32, 0},
+    [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
+    [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
+};
+
+const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
+                                  FORMAT_COUNT, numbers,         SPMV_NUMBERS};
+
+/* ---- what goes with what ------------------------------------------------------------------- */
+
+enum { DEFAULT_THREADS = 256, DEFAULT_ITEMS = 7, DEFAULT_COLUMN_LANES = 8, WARP = 32 };
+
+static bool list_of_entries(const pattern_schedule *s) {
+    return s->format == FORMAT_COO || s->format == FORMAT_HYB || s->format == FORMAT_PKT;
+}
+
+static bool number_applies(const pattern_schedule *s, int number) {
+    switch (number) {
+    case SPMV_ROWS:
+    case SPMV_COLUMNS:
+        return s->format == FORMAT_BCSR;
+    case SPMV_SLICE:
+    case SPMV_SIGMA:
+        return s->format == FORMAT_SELL;
+    case SPMV_PACKET:
+        return s->format == FORMAT_PKT;
+    case SPMV_LANES:
+        return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
+    case SPMV_ITEMS:
+        return list_of_entries(s) || s->algorithm == SPMV_BALANCED;
+    default:
+        return true;
+    }
+}
+
+/* The format that a constraint names without naming it; FORMAT_AUTO: any. */
+static format implied_format(const pattern_schedule *s) {
+    for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
+        for (int n = SPMV_ROWS; n <= SPMV_PACKET; n++)
+            if (s->number[n] != 0 && number_applies(&(pattern_schedule){.format = f}, n))
+                return (format)f;
+    return s->algorithm != SPMV_AUTO ? FORMAT_CSR : FORMAT_AUTO;
+}
+
+static noreturn void refuse(job *j, const pattern_schedule *s, const char *why) {
+    job_fail(j, FAULT_PLAN, NULL, 0, "format %s: %s", formats[s->format].name, why);
+}
+
+static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
+    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_SELL || s->format == FORMAT_DIA;
+    if (!all && m->index == DTYPE_INT64)
+        refuse(j, s, "int64 indices are for csr, sell and dia; the others have int32");
+    if (!all && m->matrix != m->pattern.functions->dtype)
+        refuse(j, s, "a float matrix with double vectors is for csr, sell and dia");
+    if (!all && m->vectors > 1)
+        refuse(j, s, "several vectors are for csr, sell and dia; the others take one");
+}
+
+static void check_algorithm(job *j, const pattern_schedule *s) {
+    const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
+    if (s->algorithm == SPMV_AUTO || csr || (bcsr && s->algorithm != SPMV_BALANCED))
+        return;
+    refuse(j, s,
+           job_print(j, "the algorithm %s is for csr%s", algorithms[s->algorithm].name,
+                     s->algorithm == SPMV_BALANCED ? "" : " and bcsr"));
+}
+
+static void check_numbers(job *j, const pattern_schedule *s) {
+    for (int n = 0; n < SPMV_NUMBERS; n++)
+        if (s->number[n] != 0 && !number_applies(s, n))
+            refuse(j, s,
+                   job_print(j, "%s%s does without %s",
+                             s->algorithm != SPMV_AUTO ? "the algorithm " : "it",
+                             s->algorithm != SPMV_AUTO ? algorithms[s->algorithm].name : "",
+                             numbers[n].name));
+    if (s->number[SPMV_SLICE] != 0 && s->number[SPMV_SIGMA] % s->number[SPMV_SLICE] != 0)
+        refuse(j, s,
+               job_print(j, "sigma must be a multiple of the slice of %d, not %d",
+                         s->number[SPMV_SLICE], s->number[SPMV_SIGMA]));
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+/* Lanes for rows, or columns, of a mean length: no more than have an entry. */
+static int lanes_for(const matrix *a, int64_t lines, int fallback) {
+    int lanes = 2;
+    if (a == NULL || lines == 0)
+        return fallback;
+    while (lanes < WARP && (double)lanes * (double)lines < (double)a->entries)
+        lanes *= 2;
+    return lanes;
+}
+
+static void choose_algorithm(spmv_plan *p) {
+    pattern_schedule *s = &p->schedule;
+    if (s->algorithm != SPMV_AUTO)
+        return;
+    if (s->format == FORMAT_CSR)
+        s->algorithm = SPMV_BALANCED;
+    if (s->format == FORMAT_BCSR)
+        s->algorithm =
+            p->storage.block_rows * p->storage.block_cols <= WARP ? SPMV_WARP : SPMV_THREAD;
+}
+
+static int or_default(int wanted, int value) {
+    return wanted != 0 ? wanted : value;
+}
+
+/* The numbers that apply, in the schedule and beside it. */
+static void complete(spmv_plan *p, const matrix *a) {
+    pattern_schedule *s = &p->schedule;
+    const storage *t = &p->storage;
+    const int lanes = s->format == FORMAT_CSC
+                          ? lanes_for(a, a != NULL ? a->columns : 0, DEFAULT_COLUMN_LANES)
+                          : lanes_for(a, a != NULL ? a->rows : 0, WARP);
+    const int all[SPMV_NUMBERS] = {
+        [SPMV_ROWS] = t->block_rows,
+        [SPMV_COLUMNS] = t->block_cols,
+        [SPMV_SLICE] = t->slice,
+        [SPMV_SIGMA] = t->sigma,
+        [SPMV_PACKET] = t->packet,
+        [SPMV_LANES] = or_default(s->number[SPMV_LANES], lanes),
+        [SPMV_THREADS] = or_default(s->number[SPMV_THREADS], DEFAULT_THREADS),
+        [SPMV_ITEMS] = or_default(s->number[SPMV_ITEMS], DEFAULT_ITEMS),
+    };
+    for (int n = 0; n < SPMV_NUMBERS; n++)
+        s->number[n] = number_applies(s, n) ? all[n] : 0;
+    p->lanes = all[SPMV_LANES];
+    p->threads = all[SPMV_THREADS];
+    p->items = all[SPMV_ITEMS];
+}
+
+static void check_matrix(job *j, const spmv_plan *p, const matrix *a) {
+    packed_matrix measured;
+    if (a == NULL)
+        return;
+    format_measure(j, a, &p->storage, &measured);
+    const char *refusal = format_refusal(j, a, &measured, FORMAT_LIMIT);
+    if (refusal != NULL)
+        refuse(j, &p->schedule, refusal);
+}
+
+static void check_shared(job *j, const spmv *m, const spmv_plan *p, const target *t) {
+    const size_t element = dtype_words[m->pattern.functions->dtype].bytes;
+    size_t bytes = spmv_shared(m, p);
+    if (p->schedule.format == FORMAT_PKT && 2 * element * (size_t)p->storage.packet > bytes)
+        bytes = 2 * element * (size_t)p->storage.packet;
+    if (bytes > (size_t)t->shared_per_block)
+        refuse(j, &p->schedule,
+               job_print(j, "it needs %zu bytes of shared memory a block, %s has %d; take fewer %s",
+                         bytes, t->arch, t->shared_per_block,
+                         p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items"));
+}
+
+spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
+    const spmv *m = subject->model;
+    spmv_plan p = {.schedule = m->pattern.wanted, .reason = NULL};
+    pattern_schedule *s = &p.schedule;
+    if (r->schedule != NULL)
+        pattern_schedule_parse(j, &spmv_words, r->schedule, "schedule", s);
+    if (s->format == FORMAT_AUTO)
+        s->format = (int)implied_format(s);
+    p.storage = (storage){.format = (format)s->format,
+                          .index_bytes = dtype_words[m->index].bytes,
+                          .value_bytes = dtype_words[m->matrix].bytes,
+                          .slice = s->number[SPMV_SLICE],
+                          .sigma = s->number[SPMV_SIGMA],
+                          .block_rows = s->number[SPMV_ROWS],
+                          .block_cols = s->number[SPMV_COLUMNS],
+                          .packet = s->number[SPMV_PACKET]};
+    p.reason = format_choose(j, r->matrix, NULL, &p.storage);
+    s->format = (int)p.storage.format;
+    check_spec(j, m, s);
+    check_algorithm(j, s);
+    choose_algorithm(&p);
+    check_numbers(j, s);
+    complete(&p, r->matrix);
+    check_numbers(j, s);
+    if (s->format == FORMAT_BCSR && s->algorithm == SPMV_WARP &&
+        p.storage.block_rows * p.storage.block_cols > WARP)
+        refuse(j, s, "the algorithm warp takes blocks of at most 32 elements");
+    check_shared(j, m, &p, r->target);
+    check_matrix(j, &p, r->matrix);
+    return p;
+}
