@@ -163,17 +163,19 @@ static void need_floats(job *j, const matrix *m) {
                      (long long)m->row[i], (long long)m->column[i]);
 }
 
-void format_pack(job *j, const matrix *m, const storage *wanted, packed_matrix *out) {
-    packed_matrix p;
-    format_measure(j, m, wanted, &p);
-    const char *refusal = format_refusal(j, m, &p, INT64_MAX);
+void format_fill(job *j, const matrix *m, packed_matrix *p) {
+    const char *refusal = format_refusal(j, m, p, INT64_MAX);
     if (refusal != NULL)
         job_fail(j, FAULT_DATA, NULL, 0, "%s", refusal);
-    if (p.storage.value_bytes == 4)
+    if (p->storage.value_bytes == 4)
         need_floats(j, m);
-    allocate(j, &p);
-    layouts[p.storage.format]->fill(j, m, &p);
-    *out = p;
+    allocate(j, p);
+    layouts[p->storage.format]->fill(j, m, p);
+}
+
+void format_pack(job *j, const matrix *m, const storage *wanted, packed_matrix *out) {
+    format_measure(j, m, wanted, out);
+    format_fill(j, m, out);
 }
 
 void format_unpack(job *j, const packed_matrix *p, matrix *out) {

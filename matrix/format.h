@@ -84,10 +84,10 @@ typedef struct packed_array {
             offset[s]; its entry k of row i at offset[s] + k·C + i, also where the last slice
             has fewer rows; column −1 where there is none
 
-   K is the length of the longest row, in hyb the greatest that a third of the rows have. Entries
-   of a row stand by column; where column is −1 the value is 0, and no entry of the row follows.
-   Kernels skip such places, and may skip entries whose value is 0, stored or not: what stands in x
-   where the matrix has no entry must not reach y, be it a NaN. */
+   K is the length of the longest row, in hyb the greatest that a third of the rows have. Rows of
+   one length stay in order. Entries of a row stand by column; where column is −1 the value is 0, and
+   no entry of the row follows. Kernels skip such places, and may skip entries whose value is 0,
+   stored or not: what stands in x where the matrix has no entry must not reach y, be it a NaN. */
 /* clang-format on */
 typedef struct packed_matrix {
     storage storage;
@@ -112,7 +112,9 @@ const char *format_refusal(job *, const matrix *, const packed_matrix *measured,
 
 /* The arrays themselves, each a piece of the job's allocator that is aligned for any type; given
    back by format_free, or where the job fails. Indices that do not fit into index_bytes, and values
-   that are too large for a float, fail with FAULT_DATA. */
+   that are too large for a float, fail with FAULT_DATA. format_fill completes what was measured in
+   the same job, format_pack does both. */
+void format_fill(job *, const matrix *, packed_matrix *measured);
 void format_pack(job *, const matrix *, const storage *, packed_matrix *out);
 void format_free(job *, packed_matrix *);
 

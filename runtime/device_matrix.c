@@ -71,7 +71,7 @@ static void upload(job *j, void *argument) {
     const char *refusal = format_refusal(j, m, &p, FORMAT_LIMIT);
     if (refusal != NULL)
         job_fail(j, FAULT_PLAN, NULL, 0, "%s", refusal);
-    format_pack(j, m, &wanted, &p);
+    format_fill(j, m, &p);
     memcpy(u->to->storage, u->kernel->program->storage, sizeof u->to->storage);
     u->to->rows = m->rows;
     u->to->columns = m->columns;

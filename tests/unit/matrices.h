@@ -51,6 +51,10 @@ static inline bool draw_empty_rows(int64_t m, int64_t n, int64_t r, int64_t c) {
     (void)m, (void)n;
     return r % 17 == 5 && scramble((uint64_t)r, (uint64_t)c) % 5 == 0;
 }
+static inline bool draw_but_one(int64_t m, int64_t n, int64_t r, int64_t c) {
+    (void)m, (void)n;
+    return r != 4 && (r + c) % 2 == 0;
+}
 static inline bool draw_grid(int64_t m, int64_t n, int64_t r, int64_t c) { /* 5 points, 30 a line */
     (void)m, (void)n;
     const int64_t away = r > c ? r - c : c - r, least = r < c ? r : c;
@@ -75,6 +79,7 @@ static const drawn drawn_matrices[] = {
     {"full row", 400, 400, draw_full_row},
     {"full column", 400, 400, draw_full_column},
     {"empty rows", 500, 120, draw_empty_rows},
+    {"one empty row", 9, 12, draw_but_one},
     {"grid", 900, 900, draw_grid},
     {"tall", 300, 21, draw_sparse},
     {"wide", 21, 300, draw_sparse},

@@ -147,6 +147,36 @@ static void formats_are_chosen(void **state) {
     }
 }
 
+/* 8000 rows of 16 entries at random, and one of `longest`: padding costs under 10 % of the bytes.
+ */
+static void stand_out(job *j, void *argument) {
+    enum { ROWS = 8000, EACH = 16 };
+    const int64_t longest = *(const int64_t *)argument, count = (ROWS - 1) * EACH + longest;
+    int64_t *row = job_array(j, (size_t)count, sizeof *row);
+    int64_t *column = job_array(j, (size_t)count, sizeof *column);
+    double *value = job_array(j, (size_t)count, sizeof *value);
+    int64_t at = 0;
+    for (int64_t r = 0; r < ROWS; r++) {
+        const int64_t length = r == 99 ? longest : EACH, step = ROWS / length;
+        for (int64_t k = 0; k < length; k++, at++) {
+            row[at] = r;
+            column[at] = k * step + (int64_t)(scramble((uint64_t)r, (uint64_t)k) % (uint64_t)step);
+            value[at] = 1;
+        }
+    }
+    const matrix m = {ROWS, ROWS, count, row, column, value};
+    storage s = {0};
+    format_choose(j, &m, NULL, &s);
+    assert_int_equal(s.format, longest > 256 ? FORMAT_CSR : FORMAT_SELL);
+}
+
+static void rows_that_stand_out_are_not_for_sell(void **state) {
+    (void)state;
+    int64_t longest[] = {256, 262};
+    run(stand_out, &longest[0]);
+    run(stand_out, &longest[1]);
+}
+
 static bool draw_blocks(int64_t m, int64_t n, int64_t r, int64_t c) { /* dense ones of 3 x 3 */
     (void)m, (void)n;
     return scramble((uint64_t)(r / 3), (uint64_t)(c / 3)) % 9 == 0;
@@ -177,6 +207,7 @@ int main(void) {
         cmocka_unit_test(facts_agree_with_counting),
         cmocka_unit_test(symmetry_is_of_values),
         cmocka_unit_test(formats_are_chosen),
+        cmocka_unit_test(rows_that_stand_out_are_not_for_sell),
         cmocka_unit_test(what_is_left_out_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

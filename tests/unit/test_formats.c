@@ -98,6 +98,29 @@ static const wanted by_hand[] = {
       {"value", {10, 1}, {3, 1, 4, 2, 5, 0, 6, 0, 7, 0}}}},
 };
 
+/* Rows of one length stay in order. */
+static void pack_alike(job *j, void *argument) {
+    (void)argument;
+    static const int64_t row[] = {0, 1, 1, 2, 3, 3, 4}, column[] = {0, 0, 1, 2, 0, 3, 4};
+    static const double value[] = {1, 2, 3, 4, 5, 6, 7};
+    static const int64_t sorted[] = {1, 3, 0, 2, 4};
+    const matrix m = {5, 5, 7, row, column, value};
+    const format formats[] = {FORMAT_JDS, FORMAT_SELL};
+    for (int f = 0; f < 2; f++) {
+        const storage s = {.format = formats[f], .slice = 2, .sigma = 6};
+        packed_matrix p;
+        format_pack(j, &m, &s, &p);
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(layout_index(&p, f, i), sorted[i]); /* the array row is the f-th */
+        format_free(j, &p);
+    }
+}
+
+static void rows_of_one_length_stay_in_order(void **state) {
+    (void)state;
+    run(pack_alike, NULL);
+}
+
 static double number(const packed_matrix *p, int array, int64_t at) {
     return p->arrays[array].kind == PACKED_VALUE ? layout_value(p, array, at)
                                                  : (double)layout_index(p, array, at);
@@ -368,10 +391,13 @@ static void measure_full_row(job *j, void *argument) {
     const char *why = format_refusal(j, &m, &p, 1200 * 1200 * 12 - 1);
     assert_string_equal(why, "ell would need 17280000 bytes, more than 16 times the 33592 of csr "
                              "and more than 17279999");
-    const drawn dense = {"", 50, 50, draw_all};
-    const matrix all = matrix_draw(j, &dense);
-    format_measure(j, &all, &s, &p);
-    assert_null(format_refusal(j, &all, &p, 1));
+    /* 12·n² bytes beside 28·n − 8: 15 times at 36 rows, 17 times at 40. */
+    const drawn less = {"", 36, 36, draw_full_row}, more = {"", 40, 40, draw_full_row};
+    const matrix small_one = matrix_draw(j, &less), large_one = matrix_draw(j, &more);
+    format_measure(j, &small_one, &s, &p);
+    assert_null(format_refusal(j, &small_one, &p, 1));
+    format_measure(j, &large_one, &s, &p);
+    assert_non_null(format_refusal(j, &large_one, &p, 1));
 }
 
 static void too_large_formats_are_refused(void **state) {
@@ -435,6 +461,7 @@ static void memory_may_run_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_by_hand),
+        cmocka_unit_test(rows_of_one_length_stay_in_order),
         cmocka_unit_test(every_matrix_there_and_back),
         cmocka_unit_test(sizes_are_the_textbooks),
         cmocka_unit_test(large_matrices_are_measured),

@@ -332,8 +332,15 @@ static fault write_matrix(const allocator *memory, const matrix *m, const char *
 
 static const int64_t some_row[] = {0, 0, 1, 2, 2, 2, 2, 4, 4};
 static const int64_t some_column[] = {0, 2, 1, 0, 1, 2, 3, 0, 3};
-static const double some_value[] = {
-    0.1, -1e300, 4.9406564584124654e-324, 1.0 / 3, 0, 123456789012345, -0.0, INFINITY, -INFINITY};
+static const double some_value[] = {0.30000000000000004,
+                                    -1e300,
+                                    4.9406564584124654e-324,
+                                    1.0 / 3,
+                                    0,
+                                    123456789012345,
+                                    -0.0,
+                                    INFINITY,
+                                    -INFINITY};
 static const matrix some = {5, 4, 9, some_row, some_column, some_value};
 
 static void same_file(const char *path, const matrix *m) {
