@@ -1,5 +1,19 @@
 -- Every file in specs/ with every method, as it stands.
 local cases = {}
+local function read(file)
+  local opened <close> = assert(io.open(root .. "/" .. file))
+  return opened:read("a")
+end
+
+-- Those of lists choose their algorithm themselves: the cases of their families try all.
+local function is_list(text)
+  for _, family in ipairs { "reduce", "scan", "merge", "spmv" } do
+    if text:find("return%s*{?%s*" .. family .. "%s*{") then
+      return true
+    end
+  end
+end
+
 local files = assert(io.popen("ls '" .. root .. "/specs'"))
 for file in files:lines() do
   local name = file:match("^(.*)%.lua$")
@@ -18,18 +32,20 @@ assert(#cases >= 9, "the specs were not found")
 
 -- Grids by dimensions, which a case does not know: axes that it does not have are cut off.
 for _, case in ipairs(cases) do
-  local text = assert(io.open(root .. "/" .. case.file)):read("a")
+  local text = read(case.file)
   local dims = tonumber(text:match("dims%s*=%s*(%d)") or text:match("star%((%d)") or text:match("box%((%d)")) or 2
   case.places = {}
-  for _, size in ipairs { { 1500, 41, 37 }, { 2, 3, 1 } } do
+  for _, size in ipairs(case.list and { { 3001, 2003 }, { 2, 3 } } or {}) do
+    case.places[#case.places + 1] = { size = size, layout = { offset = 1, vary = true } }
+  end
+  for _, size in ipairs(case.list and {} or { { 1500, 41, 37 }, { 2, 3, 1 } }) do
     local cut = table.move(size, 1, dims, 1, {})
     case.places[#case.places + 1] = { size = cut }
     case.places[#case.places + 1] = { size = cut, steps = 2 }
   end
-  if dims == 3 then
+  if dims == 3 and not case.list then
     case.places[1].size = { 70, 41, 37 }
     case.places[2].size = { 70, 41, 37 }
   end
-  case.sizes = nil
 end
 return cases

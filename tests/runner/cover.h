@@ -6,7 +6,7 @@
 
 #include "base/job.h"
 
-enum { COVER_DIMENSIONS = 12, COVER_FREE = -1 };
+enum { COVER_DIMENSIONS = 16, COVER_FREE = -1 };
 
 typedef struct cover cover;
 

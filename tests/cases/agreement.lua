@@ -1,0 +1,20 @@
+-- All algorithms of a family, each judged on the same data; see tests/runner/lists_agree.c.
+local lists = require "lists"
+local cases = {}
+
+local function add(name, spec, sizes, kinds)
+  local places = {}
+  for _, size in ipairs(sizes) do
+    for _, kind in ipairs(kinds or lists.kinds) do
+      places[#places + 1] = { size = size, kind = kind, layout = { offset = 1, vary = true } }
+    end
+  end
+  cases[#cases + 1] = { name = name, spec = "return " .. spec, property = "agreement", places = places }
+end
+
+local long = { { 0 }, { 1 }, { 70001 } }
+for _, dtype in ipairs(lists.dtypes) do
+  add("scan " .. dtype, ("scan { name = 's', op = 'sum', dtype = %q }"):format(dtype), long)
+end
+add("scan min", "scan { name = 's', op = 'min', dtype = 'int64', kind = 'exclusive' }", long)
+return cases

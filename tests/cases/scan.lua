@@ -1,0 +1,40 @@
+-- Scans: every algorithm, operator, dtype, kind and way to begin, on lists of all sizes and kinds.
+local lists = require "lists"
+
+-- Blocks of other than the usual size; brent-kung takes an even number of items.
+local schedules = {
+  free = "",
+  small = " threads=32 items=2",
+  odd = " threads=64 items=3",
+  large = " threads=1024 items=4",
+}
+
+return lists.product {
+  kernel = {
+    { "algorithm", { "auto", "look-back", "kogge-stone", "double-buffer", "brent-kung" } },
+    { "op", lists.operators },
+    { "dtype", lists.dtypes },
+    { "kind", { "inclusive", "exclusive" } },
+    { "extra", { "plain", "init", "parameter", "map", "deterministic" } },
+    { "schedule", { "free", "small", "odd", "large" } },
+  },
+  build = function(v)
+    local dtype = lists.fitting(v.op, v.dtype)
+    local extra = {
+      plain = "",
+      init = ", init = 3",
+      parameter = ", parameters = { first = 5 }, init = param 'first'",
+      map = ", map = function(x) return 3 * x end",
+      deterministic = ", deterministic = true",
+    }
+    local spec = ("return scan { name = 's', dtype = %q, kind = %q, %s%s }"):format(dtype, v.kind,
+      lists.operator(v.op, dtype), extra[v.extra])
+    return {
+      spec = spec,
+      schedule = v.algorithm .. schedules[v.schedule],
+      refusals = { "items must be even", "bytes of shared memory" },
+      deterministic = v.extra == "deterministic" or dtype:find("int") ~= nil or v.algorithm:find("-", 1, true) ~= nil
+        and v.algorithm ~= "look-back",
+    }
+  end,
+}
