@@ -50,15 +50,23 @@ static inline void lists_make(job *j, void *argument) {
     m->kernel = k;
 }
 
-static inline sg_kernel *lists_kernel(const program *p) {
-    const sg_options options = {
-        .struct_size = sizeof options, .device = "cpu", .threads = 2, .cache = "none"};
+static inline sg_kernel *lists_kernel_with(const program *p, sg_resize resize, void *user) {
+    const sg_options options = {.struct_size = sizeof options,
+                                .device = "cpu",
+                                .threads = 2,
+                                .cache = "none",
+                                .resize = resize,
+                                .resize_user = user};
     lists_making m = {.program = p};
     job *kept;
     if (sg_open(&m.context, &options) != SG_OK ||
         context_run(m.context, lists_make, &m, &kept) != SG_OK)
         fail_msg("%s", sg_error(m.context));
     return kernels_add(m.context, m.kernel);
+}
+
+static inline sg_kernel *lists_kernel(const program *p) {
+    return lists_kernel_with(p, NULL, NULL);
 }
 
 static inline void lists_end(sg_kernel *k) {

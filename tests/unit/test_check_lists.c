@@ -2,6 +2,8 @@
    writes where it should not, and results that are wrong, are found and told. */
 #include "lists_kernel.h"
 
+#include <stdatomic.h>
+
 #include "gen/family.h"
 
 /* ---- a family ------------------------------------------------------------------------------ */
@@ -178,6 +180,84 @@ static void measures(void **state) {
     lists_end(k);
 }
 
+/* ---- memory ------------------------------------------------------------------------------ */
+
+/* Host memory for a while, and none from then on. */
+typedef struct purse {
+    atomic_long requests, fails_at; /* 0: never */
+} purse;
+
+static void *spend(void *user, void *old, size_t old_size, size_t size) {
+    purse *p = user;
+    (void)old_size;
+    if (size == 0) {
+        free(old);
+        return NULL;
+    }
+    const long request = atomic_fetch_add(&p->requests, 1) + 1;
+    const long fails_at = atomic_load(&p->fails_at);
+    return fails_at != 0 && request >= fails_at ? NULL : realloc(old, size);
+}
+
+static sg_status try_check(sg_kernel *k) {
+    const sg_check_options o = {.struct_size = sizeof o, .size = {100}, .seed = 42};
+    sg_check_result r = {.struct_size = sizeof r};
+    return sg_check(k, &o, &r);
+}
+
+static sg_status try_measure(sg_kernel *k) {
+    const sg_speed_options o = {.struct_size = sizeof o, .size = {100}, .repeats = 5};
+    sg_speed speed = {.struct_size = sizeof speed};
+    return sg_measure(k, &o, &speed);
+}
+
+static sg_status try_temporary(sg_kernel *k) {
+    join_call c;
+    size_t bytes;
+    return sg_temporary_bytes(k, &join_of(&c, 10, 10)->arguments, &bytes);
+}
+
+static void memory_may_run_out(void **state) {
+    (void)state;
+    static sg_status (*const tries[])(sg_kernel *) = {try_check, try_measure, try_temporary};
+    join p;
+    purse purse = {0};
+    sg_kernel *k = lists_kernel_with(&join_lists(&p)->program, spend, &purse);
+    k->subject = &a_join;
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        sg_status status = SG_ERROR_MEMORY;
+        for (long at = 1; status != SG_OK; at++) {
+            atomic_store(&purse.requests, 0);
+            atomic_store(&purse.fails_at, at);
+            status = tries[i](k);
+            atomic_store(&purse.fails_at, 0);
+            assert_true(status == SG_OK || status == SG_ERROR_MEMORY);
+            assert_true(at > 1 || status != SG_OK);
+        }
+    }
+    lists_end(k);
+}
+
+static void launches_ask_for_nothing(void **state) {
+    (void)state;
+    join p;
+    purse purse = {0};
+    join_call c;
+    int64_t cells[JOIN_ARRAYS][16] = {0};
+    _Alignas(256) unsigned char temporary[512];
+    sg_kernel *k = lists_kernel_with(&join_lists(&p)->program, spend, &purse);
+    join_of(&c, 8, 7);
+    for (int i = 0; i < JOIN_ARRAYS; i++)
+        c.grids[i].data = cells[i];
+    c.arguments.temporary = temporary;
+    c.arguments.temporary_bytes = sizeof temporary;
+    const long before = atomic_load(&purse.requests);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_OK);
+    assert_int_equal(atomic_load(&purse.requests), before);
+    lists_end(k);
+}
+
 /* ---- refusals ------------------------------------------------------------------------------ */
 
 static void expect_refusal(sg_kernel *k, sg_status status, const char *says) {
@@ -212,7 +292,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_right_is_right),       cmocka_unit_test(the_wrong_is_found),
         cmocka_unit_test(what_is_not_filled_shows), cmocka_unit_test(measures),
-        cmocka_unit_test(refuses_with_a_text),
+        cmocka_unit_test(refuses_with_a_text),      cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(launches_ask_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

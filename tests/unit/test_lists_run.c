@@ -3,6 +3,7 @@
 #include "lists_kernel.h"
 
 #include <math.h>
+#include <unistd.h>
 
 enum { MOST = 600, GUARD = 64 };
 
@@ -82,6 +83,26 @@ static void joins_lists(void **state) {
             for (int in_place = 0; in_place < 2; in_place++)
                 launch_and_look(s, sizes[i], sizes[k], in_place);
     lists_end(s->kernel);
+    free(s);
+}
+
+static void a_loaded_kernel_does_the_same(void **state) {
+    (void)state;
+    join p;
+    char path[] = "/tmp/sg-lists-XXXXXX";
+    sg_kernel *built = lists_kernel(&join_lists(&p)->program), *loaded;
+    scene *s = aligned_alloc(256, (sizeof *s + 255) / 256 * 256);
+    close(mkstemp(path));
+    if (sg_save(built, path, "cpu") != SG_OK || sg_load(built->context, path, &loaded) != SG_OK)
+        fail_msg("%s", sg_error(built->context));
+    unlink(path);
+    s->kernel = loaded;
+    launch_and_look(s, 31, 100, false);
+    launch_and_look(s, 100, 0, true);
+    sg_check_result r = {.struct_size = sizeof r};
+    assert_int_equal(sg_check(loaded, NULL, &r), SG_ERROR_USAGE);
+    sg_release(loaded);
+    lists_end(built);
     free(s);
 }
 
@@ -171,6 +192,7 @@ static void parameters_have_types(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(joins_lists),
+        cmocka_unit_test(a_loaded_kernel_does_the_same),
         cmocka_unit_test(parameters_have_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
