@@ -82,6 +82,15 @@ begin 'an image from a pipe, whatever its name'
     >"$out" 2>"$err" || flunk "$(cat "$err")"
 same "$folder/a.pgm" "$folder/b.pgm"
 
+begin 'a convolution of an image'
+printf 'P2 5 5 256 0 0 0 0 0 0 0 0 0 0 0 0 256 0 0 0 0 0 0 0 0 0 0 0 0' >"$folder/dot.pgm"
+exits 0 run $cpu specs/blur.lua --input "$folder/dot.pgm" --output "$folder/f.npy"
+npy f4 "$folder/want.npy" '5, 5' 1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1
+same "$folder/want.npy" "$folder/f.npy"
+exits 2 run $cpu specs/blur.lua --input "$folder/dot.pgm" --output "$folder/f2.npy" --steps 2
+says '--steps: blur reads nothing that it writes'
+[ ! -e "$folder/f2.npy" ] || flunk 'an output was written'
+
 # refused TEXT HEADER [SAMPLES]: an image that is refused, with exit code 3 and a reason.
 refused() {
     image "$folder/bad.pgm" "$2" "${3:-}"
