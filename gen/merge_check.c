@@ -96,16 +96,18 @@ void merge_draw(job *j, const subject *s, const program *p, const int64_t size[A
     draw_call(j, p, &seed, out);
     const ordering o = ordering_new(j, s, out->parameters);
     const size_t bytes = dtype_words[s->dtype].bytes;
-    const int64_t a = draw_share(&seed, size[0]), b = size[0] - a;
+    const bool both_given = size[1] != 1;
+    const int64_t a = both_given ? size[0] : draw_share(&seed, size[0]);
+    const int64_t b = both_given ? size[1] : size[0] - a, count = a + b;
     out->sizes[0] = a;
     out->sizes[1] = b;
     draw_array(j, p, at.a, out);
     draw_array(j, p, at.b, out);
-    char *both = job_array(j, (size_t)size[0] + 1, bytes);
+    char *both = job_array(j, (size_t)count + 1, bytes);
     const bool apart = kind == DRAW_SORTED || kind == DRAW_REVERSED;
-    draw_list(j, s->dtype, apart ? DRAW_RANDOM : kind, &seed, both, size[0]);
+    draw_list(j, s->dtype, apart ? DRAW_RANDOM : kind, &seed, both, count);
     if (apart)
-        sort(j, &o, both, size[0]);
+        sort(j, &o, both, count);
     const bool b_first = kind == DRAW_REVERSED;
     memcpy(out->arrays[at.a], both + (b_first ? (size_t)b * bytes : 0), (size_t)a * bytes);
     memcpy(out->arrays[at.b], both + (b_first ? 0 : (size_t)a * bytes), (size_t)b * bytes);
