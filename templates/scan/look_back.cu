@@ -180,7 +180,6 @@ __device__ __forceinline__ void load_items(const Arguments &arguments, Real *sta
 #pragma unroll
     for (int k = 0; k < plan::items; ++k)
         item[k] = staged[place(lane() * plan::items + k)];
-    warp_barrier(); // and are read before they are overwritten
 }
 
 __device__ __forceinline__ void store_items(const Arguments &arguments, Real *staged, Index base,
@@ -197,7 +196,8 @@ __device__ __forceinline__ void store_items(const Arguments &arguments, Real *st
     }
 }
 
-// The output may be the input: a block has read its tile before it writes any of it.
+// The output may be the input: a block has read its tile before it writes any of it. And results
+// are staged where elements were, which all lanes have read some barriers before.
 extern "C" __global__ void
     __launch_bounds__(plan::threads) PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());

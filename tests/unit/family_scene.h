@@ -6,7 +6,7 @@
 
 #include "api.h"
 #include "gen/draw.h"
-#include "load_spec.h"
+#include "gen/spec.h"
 
 typedef struct scene {
     const char *text, *schedule;

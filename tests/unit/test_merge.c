@@ -1,6 +1,7 @@
 /* Merges on the cpu device: algorithms, dtypes, orders, values, sizes around tiles, lists of
    unequal length, equal keys, and lists that are not sorted at all. */
 #include "family_scene.h"
+#include "load_spec.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* Scans on the cpu device: operators, dtypes, algorithms, sizes around tiles, offsets, in place. */
 #include "family_scene.h"
+#include "load_spec.h"
 
 #include <math.h>
 
