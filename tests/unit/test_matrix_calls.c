@@ -3,6 +3,7 @@
 #include "scratch_folder.h"
 
 #include <math.h>
+#include <pthread.h>
 
 #include "api.h"
 #include "miser.h"
@@ -234,6 +235,42 @@ static void matrices_outlive_their_contexts_hold(void **state) {
     sg_matrix_free(m);
 }
 
+/* ---- threads ------------------------------------------------------------------------------------
+ */
+
+/* Looks at a matrix that each of the threads may be the first to settle. */
+static void *use(void *argument) {
+    const sg_matrix *m = argument;
+    static const long wrong = 1;
+    sg_matrix_info info = {.struct_size = sizeof info};
+    double values[200], value;
+    for (int i = 0; i < 50; i++)
+        if (sg_matrix_get(m, i, 2 * i, &value) != SG_OK || value != i ||
+            sg_matrix_facts(m, &info) != SG_OK || info.entries != 200 ||
+            sg_matrix_entries(m, NULL, NULL, values) != SG_OK || values[i] != i)
+            return (void *)(uintptr_t)&wrong;
+    return NULL;
+}
+
+static void threads_share_a_matrix(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    void *wrong;
+    for (int round = 0; round < 20; round++) {
+        sg_matrix *m;
+        expect_ok(sg_matrix_new(context, 200, 400, &m));
+        for (int i = 0; i < 200; i++)
+            expect_ok(sg_matrix_set(m, i, 2 * i, i));
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, use, m), 0);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(pthread_join(threads[i], &wrong), 0);
+            assert_null(wrong);
+        }
+        sg_matrix_free(m);
+    }
+}
+
 /* ---- memory -------------------------------------------------------------------------------------
  */
 
@@ -295,6 +332,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(formats_are_told, open_none, close_none),
         cmocka_unit_test_setup_teardown(files_are_read_and_written, open_none, close_none),
         cmocka_unit_test(matrices_outlive_their_contexts_hold),
+        cmocka_unit_test_setup_teardown(threads_share_a_matrix, open_none, close_none),
         cmocka_unit_test_setup_teardown(memory_may_run_out, open_none, close_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "matrices.h"
+#include "miser.h"
 #include "runtime/device_matrix.h"
 
 /* ---- a kernel -----------------------------------------------------------------------------------
@@ -314,6 +315,36 @@ static void too_large_formats_are_refused(void **state) {
     lists_end(k);
 }
 
+/* The context's memory becomes a miser's while a matrix goes to the device, so that what was taken
+   before is given back to where it came from. */
+static void memory_may_run_out(void **state) {
+    (void)state;
+    csr program;
+    sg_kernel *k = csr_kernel(&program);
+    sg_matrix *m = drawn_matrix(k, &drawn_matrices[9]);
+    must(k, sg_matrix_entries(m, NULL, NULL, NULL)); /* settled with the old memory */
+    const allocator before = k->context->memory;
+    for (format f = FORMAT_COO; f < FORMAT_COUNT; f++) {
+        program.program.storage[STORAGE_FORMAT] = (int)f;
+        for (long refused = 1;; refused++) {
+            miser pocket = {.refused = refused};
+            sg_device_matrix *on_device = NULL;
+            k->context->memory = (allocator){resize_miserly, &pocket};
+            const sg_status status = sg_matrix_upload(m, k, &on_device);
+            k->context->memory = before;
+            assert_true((status == SG_OK) == (on_device != NULL));
+            sg_device_matrix_free(on_device);
+            assert_int_equal(pocket.held, 0);
+            if (status == SG_OK)
+                break;
+            assert_int_equal(status, SG_ERROR_MEMORY);
+            assert_true(refused < 1000);
+        }
+    }
+    sg_matrix_free(m);
+    lists_end(k);
+}
+
 static void device_matrices_hold_their_context(void **state) {
     (void)state;
     csr program;
@@ -332,6 +363,7 @@ int main(void) {
         cmocka_unit_test(wrong_products_are_refused),
         cmocka_unit_test(every_format_reaches_the_device),
         cmocka_unit_test(too_large_formats_are_refused),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(device_matrices_hold_their_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
