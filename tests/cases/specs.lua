@@ -18,12 +18,14 @@ local files = assert(io.popen("ls '" .. root .. "/specs'"))
 for file in files:lines() do
   local name = file:match("^(.*)%.lua$")
   if name then
+    local list = is_list(read("specs/" .. file))
     cases[#cases + 1] = {
       name = name,
       file = "specs/" .. file,
-      schedules = { "auto", "naive", "tiled", "coarsened", "register", "constant", "cached-halo" },
+      schedules = list and { "auto" }
+        or { "auto", "naive", "tiled", "coarsened", "register", "constant", "cached-halo" },
       refusals = { "constant memory holds the weights of linear updates" },
-      sizes = true,
+      list = list,
     }
   end
 end

@@ -1,0 +1,40 @@
+-- Merges: every algorithm, order and dtype of keys and of values, on lists of all sizes and kinds,
+-- shared out between the two in all ways.
+local lists = require "lists"
+
+local orders = {
+  ascending = "",
+  descending = ", order = 'descending'",
+  -- Unlike keys are equal, so that it shows which come first.
+  own = ", order = function(a, b) return gt(abs(a), abs(b)) end",
+  parameter = ", parameters = { k = 4 }, order = function(a, b, p) return lt(max(a, p.k), max(b, p.k)) end",
+}
+
+local schedules = {
+  free = "",
+  small = " threads=32 items=1",
+  odd = " threads=64 items=3",
+  large = " threads=1024 items=4",
+  rounds = " threads=64 items=2 rounds=5",
+}
+
+return lists.product {
+  kernel = {
+    { "algorithm", { "auto", "merge-path", "co-rank", "tiled", "circular" } },
+    { "keys", lists.dtypes },
+    { "values", { "none", table.unpack(lists.dtypes) } },
+    { "order", { "ascending", "descending", "own", "parameter" } },
+    { "schedule", { "free", "small", "odd", "large", "rounds" } },
+  },
+  memory = { "guarded", "exact", "again" },
+  splits = lists.splits,
+  build = function(v)
+    local values = v.values ~= "none" and (", values = %q"):format(v.values) or ""
+    return {
+      spec = ("return merge { name = 'm', keys = %q%s%s }"):format(v.keys, values, orders[v.order]),
+      schedule = v.algorithm .. schedules[v.schedule],
+      refusals = { "it has no rounds", "bytes of shared memory" },
+      deterministic = true,
+    }
+  end,
+}
