@@ -71,13 +71,6 @@ static void sort(job *j, const ordering *o, void *list, int64_t count) {
         memcpy(list, from, (size_t)count * bytes);
 }
 
-/* The share of a: half, none, all, one element, or any. */
-static int64_t draw_share(uint64_t *state, int64_t count) {
-    const int64_t shares[] = {count / 2, 0, count, count < 1 ? count : 1,
-                              draw_below(state, count + 1)};
-    return shares[draw_below(state, 5)];
-}
-
 /* Values say where they come from. */
 static void number(dtype type, void *values, int64_t first, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
@@ -97,7 +90,7 @@ void merge_draw(job *j, const subject *s, const program *p, const int64_t size[A
     const ordering o = ordering_new(j, s, out->parameters);
     const size_t bytes = dtype_words[s->dtype].bytes;
     const bool both_given = size[1] != 1;
-    const int64_t a = both_given ? size[0] : draw_share(&seed, size[0]);
+    const int64_t a = both_given ? size[0] : size[0] / 4 + draw_below(&seed, size[0] / 2 + 1);
     const int64_t b = both_given ? size[1] : size[0] - a, count = a + b;
     out->sizes[0] = a;
     out->sizes[1] = b;

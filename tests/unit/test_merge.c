@@ -31,7 +31,14 @@ static void test_dtypes(void **state) {
     }
 }
 
-/* Around every power of two and tile, with the shares that are drawn: none, all, one, half, any. */
+/* Random data of n elements, of which a has none, all, one, half or a third. */
+static void expect_shares(scene *s, int64_t n, int kind, int offset) {
+    const int64_t shares[] = {0, n, n > 0, n / 2, n / 3};
+    for (int i = 0; i < 5; i++)
+        scene_draw(s, shares[i], n - shares[i], kind, offset, false, (uint64_t)(n + i));
+}
+
+/* Around every power of two and tile. */
 static void test_sizes(void **state) {
     (void)state;
     static const char *const schedules[] = {
@@ -47,13 +54,10 @@ static void test_sizes(void **state) {
         const program *p = s.made->program;
         const int64_t tile = p->launches[p->launch_count - 1].per_block[0];
         for (int64_t n = 0; n < 4; n++)
-            for (uint64_t seed = 1; seed < 12; seed++)
-                scene_expect(&s, n, 1, (int)seed % 4, false, seed);
+            expect_shares(&s, n, DRAW_RANDOM, (int)n);
         for (int64_t n = 16; n <= 4096; n *= 2)
-            for (int d = -1; d <= 1; d++) {
-                scene_draw(&s, n + d, 1, (int)n % 5 + (d & 1) * 4 % 5, d + 1, false, 7);
-                scene_expect(&s, n + d, 1, d + 1, false, (uint64_t)(n + d));
-            }
+            for (int d = -1; d <= 1; d++)
+                expect_shares(&s, n + d, d == 0 ? DRAW_CONSTANT : DRAW_FEW, d + 1);
         for (int m = 1; m < 40; m += 3)
             for (int d = -1; d <= 1; d++)
                 scene_draw(&s, m * tile + d, 1, m % 2 ? DRAW_FEW : DRAW_RANDOM, 0, false,
