@@ -17,4 +17,7 @@ for _, dtype in ipairs(lists.dtypes) do
   add("scan " .. dtype, ("scan { name = 's', op = 'sum', dtype = %q }"):format(dtype), long)
 end
 add("scan min", "scan { name = 's', op = 'min', dtype = 'int64', kind = 'exclusive' }", long)
+-- Every format of the same matrix.
+add("spmv double", "spmv { name = 's', dtype = 'double' }", { { 0 }, { 1 }, { 1500 } },
+  { "random", "banded", "power-law", "one-full-row", "many-empty-rows", "wide" })
 return cases

@@ -26,10 +26,11 @@ static int find_array(const program *p, const char *name) {
 }
 
 /* Arrays that both have: those that are read are the same, or nothing could be said; those that are
-   written are the same where nothing is rounded. */
+   written are the same where nothing is rounded. A matrix has other arrays in every format. */
 static void compare(agreeing *a, list_scene *s) {
     const program *p = s->subject->program;
-    for (int i = 0; i < p->array_count && s->wrong.length == 0; i++) {
+    const int first = p->storage[STORAGE_FORMAT] != 0 ? p->array_count - 2 : 0;
+    for (int i = first; i < p->array_count && s->wrong.length == 0; i++) {
         const program_array *array = &p->arrays[i];
         const int other = find_array(a->program, array->name);
         if (other < 0 || (array->written && !is_whole(array)))

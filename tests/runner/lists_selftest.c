@@ -19,9 +19,11 @@ static int written_array(const list_scene *s) {
     return i;
 }
 
+/* In its last byte, so that it is beyond what rounding may do. */
 static void spoil_element(list_scene *s) {
     const int i = written_array(s);
-    list_scene_written(s, i)[s->images[i].inner / 2] ^= 1;
+    const size_t element = s->subject->program->arrays[i].element_bytes;
+    list_scene_written(s, i)[s->images[i].inner / 2 / element * element + element - 1] ^= 0x40;
 }
 
 static void spoil_last_element(list_scene *s) {
@@ -96,6 +98,8 @@ static const struct {
     {FAMILY_MERGE, "merge, another order", "merge { name = 'taken', keys = 'int32' }",
      "merge { name = 'taken', keys = 'int32', order = 'descending' }", NULL},
     {FAMILY_SPMV, "spmv", "spmv { name = 'taken', format = 'csr', dtype = 'float' }", NULL, NULL},
+    {FAMILY_SPMV, "spmv without barriers",
+     "spmv { name = 'taken', format = 'coo', dtype = 'double' }", NULL, "s/__syncthreads();//"},
 };
 
 /* ---- running them -----------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+-- Products with sparse matrices: every format and algorithm, with the dtypes, index widths and vectors
+-- that it has, on matrices of all kinds and sizes. The factors alpha and beta come with the data.
+local lists = require "lists"
+
+-- Schedules by names; those of csr, sell and dia also serve the variants below.
+local plans = {
+  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3" },
+  { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" }, { "hyb" }, { "jds" }, { "dia" },
+  { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" }, { "pkt" },
+  { "pkt packet=100 items=3" }, { "sell" }, { "sell slice=5 sigma=35" }, { "auto" },
+}
+local variants = { -- keys, and a dtype that they need
+  mixed = { ", matrix = 'float'", "double" },
+  wide = { ", index = 'int64'" },
+  vectors = { ", vectors = 3" },
+  all = { ", matrix = 'float', index = 'int64', vectors = 16", "double" },
+}
+
+local kernels, by_name = {}, {}
+local function add(plan, name)
+  local kernel = { name = name and plan .. ", " .. name or plan, plan = plan, variant = variants[name] or { "" } }
+  kernels[#kernels + 1] = kernel.name
+  by_name[kernel.name] = kernel
+end
+for _, plan in ipairs(plans) do
+  add(plan[1])
+end
+for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "sell", "dia" } do
+  for _, name in ipairs { "mixed", "wide", "vectors", "all" } do
+    add(plan, name)
+  end
+end
+
+return lists.product {
+  kernel = {
+    { "kernel", kernels },
+    { "dtype", { "float", "double" } },
+    { "threads", { "free", "32", "96", "512" } },
+  },
+  kinds = { "random", "empty", "diagonal", "dense", "banded", "power-law", "one-full-row", "many-empty-rows", "tall",
+            "wide", "wild" },
+  sizes = { "0", "1", "2", "3", "tile", "2tiles", "2^5", "2^8", "1000", "2^13", "100000" },
+  memory = { "guarded", "exact", "again" },
+  build = function(v)
+    local kernel = by_name[v.kernel]
+    local threads = v.threads == "free" and "" or " threads=" .. v.threads
+    return {
+      spec = ("return spmv { name = 's', dtype = %q%s }"):format(kernel.variant[2] or v.dtype, kernel.variant[1]),
+      schedule = kernel.plan .. threads,
+      deterministic = true,
+    }
+  end,
+}
