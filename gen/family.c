@@ -3,6 +3,7 @@
 
 #include "gen/draw.h"
 #include "gen/merge.h"
+#include "gen/reduce.h"
 #include "gen/scan.h"
 #include "gen/source.h"
 #include "gen/spmv.h"
@@ -12,7 +13,14 @@ const family families[FAMILY_COUNT] = {
                         .summary = "a grid updated from the neighbours of each point",
                         .dims = stencil_dims,
                         .build = stencil_build},
-    [FAMILY_REDUCE] = {.name = "reduce", .summary = "a list to one element"},
+    [FAMILY_REDUCE] = {.name = "reduce",
+                       .summary = "a list to one element",
+                       .dims = reduce_dims,
+                       .build = reduce_build,
+                       .explain = reduce_explain,
+                       .kinds = draw_kinds,
+                       .draw = reduce_draw,
+                       .judge = reduce_judge},
     [FAMILY_SCAN] = {.name = "scan",
                      .summary = "a list to its prefix sums",
                      .dims = scan_dims,

@@ -10,6 +10,7 @@
 static const spec_function stencil_functions[] = {
     {"stencil", spec_stencil, "a stencil spec from a table of keys"},
     {"convolution", spec_convolution, "a stencil spec from a filter's weights"},
+    {"reduce", spec_reduce, "a reduce spec: a list to one element, by any operator"},
     {"scan", spec_scan, "a scan spec: the prefix sums of a list, by any operator"},
     {"merge", spec_merge, "a merge spec: two sorted lists to one"},
     {"spmv", spec_spmv, "an spmv spec: a sparse matrix times a vector"},
@@ -141,6 +142,7 @@ static void list_keys(describe *word, void *user, const char *group, const spec_
 void spec_vocabulary(describe *word, void *user) {
     list_keys(word, user, "key of stencil", spec_stencil_keys);
     list_keys(word, user, "key of convolution", spec_convolution_keys);
+    list_keys(word, user, "key of reduce", spec_reduce_keys);
     list_keys(word, user, "key of scan", spec_scan_keys);
     list_keys(word, user, "key of merge", spec_merge_keys);
     list_keys(word, user, "key of spmv", spec_spmv_keys);

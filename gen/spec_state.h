@@ -229,6 +229,10 @@ extern const spec_key spec_operator_keys[];
 int spec_convolution(lua_State *);
 extern const spec_key spec_convolution_keys[];
 
+/* spec_reduce.c */
+int spec_reduce(lua_State *);
+extern const spec_key spec_reduce_keys[];
+
 /* spec_spmv.c */
 int spec_spmv(lua_State *);
 extern const spec_key spec_spmv_keys[];

@@ -1,0 +1,139 @@
+/* Schedules of reductions. Takes: a reduction, constraints and a target. Makes: threads, items,
+   blocks and memory, or the reason why there are none. */
+#include "gen/reduce.h"
+
+static const method_word algorithms[REDUCE_ALGORITHMS] = {
+    [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass"},
+    [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block to finish reduces the blocks' "
+                                     "results; segments to warps or blocks"},
+    [REDUCE_INTERLEAVED] = {"interleaved", "a block's tree in global memory, of neighbours at "
+                                           "doubling strides: its threads diverge"},
+    [REDUCE_COALESCED] = {"coalesced", "a block's tree in global memory at halving strides: its "
+                                       "threads and accesses stay together"},
+    [REDUCE_SHARED] = {"shared", "a block's tree in shared memory"},
+    [REDUCE_COARSENED] = {"coarsened",
+                          "several elements a thread before the tree in shared memory"},
+};
+static const pattern_number numbers[] = {
+    [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
+    [REDUCE_ITEMS] = {"items", "elements that a thread takes at once", 1, 64, 1},
+    [REDUCE_BLOCKS] = {"blocks", "one-pass: blocks at most", 1, 65535, 1},
+};
+const pattern_words reduce_words = {algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, 3};
+
+typedef struct fitter {
+    job *job;
+    const subject *subject;
+    const reduce *reduce;
+    const target *target;
+    reduce_plan plan;
+} fitter;
+
+static noreturn void refuse(const fitter *f, const char *why) {
+    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
+             algorithms[f->plan.schedule.algorithm].name, why);
+}
+
+/* Two packs of 16 bytes and more a thread are on their way at once; threads enough for the latency
+   of device memory, and few enough for their registers. */
+static void fit_one_pass(fitter *f) {
+    int *chosen = f->plan.schedule.number;
+    const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
+    if (chosen[REDUCE_THREADS] == 0)
+        chosen[REDUCE_THREADS] = 256;
+    if (chosen[REDUCE_ITEMS] == 0)
+        chosen[REDUCE_ITEMS] = f->reduce->places || f->reduce->inputs == 2 ? 2 * pack : 4 * pack;
+    if (chosen[REDUCE_ITEMS] % pack != 0)
+        refuse(f, job_print(f->job,
+                            "elements are read in packs of %d, so items must be a multiple of "
+                            "that, not %d",
+                            pack, chosen[REDUCE_ITEMS]));
+    const int resident = f->reduce->segmented ? 2048 : 1024;
+    const int a_multiprocessor =
+        chosen[REDUCE_THREADS] < resident ? resident / chosen[REDUCE_THREADS] : 1;
+    if (chosen[REDUCE_BLOCKS] == 0)
+        chosen[REDUCE_BLOCKS] = f->target->multiprocessors * a_multiprocessor;
+    const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
+    f->plan.shared_bytes = warps * f->plan.item_bytes + (f->reduce->segmented ? 0 : 16);
+}
+
+static void fit_textbook(fitter *f) {
+    const reduce *r = f->reduce;
+    const reduce_algorithm algorithm = (reduce_algorithm)f->plan.schedule.algorithm;
+    int *chosen = f->plan.schedule.number;
+    if (r->segmented)
+        refuse(f, "segments are reduced by one-pass alone");
+    if (algorithm == REDUCE_COALESCED && !operator_commutes(&r->op))
+        refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
+                  "= op(b, a), say commutative = true, else use interleaved or shared");
+    if (chosen[REDUCE_BLOCKS] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks");
+    if (chosen[REDUCE_THREADS] == 0)
+        chosen[REDUCE_THREADS] = 256;
+    if (chosen[REDUCE_ITEMS] == 0)
+        chosen[REDUCE_ITEMS] = algorithm == REDUCE_COARSENED ? 8 : 2;
+    if (algorithm != REDUCE_COARSENED && chosen[REDUCE_ITEMS] != 2)
+        refuse(f, job_print(f->job, "a thread takes 2 elements, not %d; coarsened takes more",
+                            chosen[REDUCE_ITEMS]));
+    const bool global = algorithm == REDUCE_INTERLEAVED || algorithm == REDUCE_COALESCED;
+    const int threads = chosen[REDUCE_THREADS];
+    f->plan.pitch = global ? threads : 1;
+    f->plan.shared_bytes = global ? 0 : (size_t)threads * f->plan.item_bytes;
+}
+
+reduce_plan reduce_fit(job *j, const subject *subject, const family_request *request) {
+    const reduce *r = subject->model;
+    fitter f = {.job = j, .subject = subject, .reduce = r, .target = request->target};
+    reduce_plan *p = &f.plan;
+    p->schedule = r->pattern.wanted;
+    if (request->schedule != NULL)
+        pattern_schedule_parse(j, &reduce_words, request->schedule, "schedule", &p->schedule);
+    p->asked = p->schedule.algorithm != REDUCE_AUTO;
+    if (!p->asked)
+        p->schedule.algorithm = REDUCE_ONE_PASS;
+    p->item_bytes = r->places ? 16 : dtype_words[subject->dtype].bytes;
+    if (p->schedule.algorithm == REDUCE_ONE_PASS)
+        fit_one_pass(&f);
+    else
+        fit_textbook(&f);
+    p->threads = p->schedule.number[REDUCE_THREADS];
+    p->items = p->schedule.number[REDUCE_ITEMS];
+    p->blocks = p->schedule.number[REDUCE_BLOCKS];
+    return *p;
+}
+
+/* ---- depth --------------------------------------------------------------------------------- */
+
+static double divided_up(double a, double b) {
+    return a <= 0 ? 0 : (double)(int64_t)((a - 1) / b) + 1;
+}
+
+static double log2_up(double n) {
+    double steps = 0;
+    for (; n > 1; n /= 2)
+        steps++;
+    return steps;
+}
+
+/* Elements of a thread one after another, then the tree of a block, then those of the blocks. Of
+   one-pass a thread has `pack` sums of its packs, the ends beside them, and a tree of those; a
+   block has a tree of the lanes and one of the warps, at most of 5 steps each. */
+double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
+    const program_launch *l = &p->launches[0];
+    const double threads = l->block[0], tile = l->per_block[0],
+                 pack = 16.0 / (double)p->element_bytes;
+    const double block = 10, all = (double)count;
+    if (p->launch_count == 2) {
+        const double blocks = divided_up(all, tile);
+        return tile / threads + log2_up(threads) + divided_up(blocks, threads) + block + 2;
+    }
+    if (r->segmented) /* a warp at least */
+        return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
+    double blocks = divided_up(all, tile);
+    if (blocks > (double)l->blocks[0].most)
+        blocks = (double)l->blocks[0].most;
+    if (blocks < 1)
+        blocks = 1;
+    return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
+           divided_up(blocks, threads) + block;
+}
