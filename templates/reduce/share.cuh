@@ -70,10 +70,13 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
             for (int i = 0; i < packs; ++i)
                 read_packs<aligned>(arguments, p + i * width, from[i]);
 #pragma unroll
-            for (int i = 0; i < packs; ++i)
+            for (int k = 0; k < pack; ++k) {
+                Item item = sum[k];
 #pragma unroll
-                for (int k = 0; k < pack; ++k)
-                    sum[k] = join(arguments, sum[k], item_of(arguments, from[i], p + i * width, k));
+                for (int i = 0; i < packs; ++i)
+                    item = join(arguments, item, item_of(arguments, from[i], p + i * width, k));
+                sum[k] = item;
+            }
         }
         for (; p < high; p += width) {
             ItemPack from;
