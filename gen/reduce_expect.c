@@ -230,7 +230,8 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
             const bool begins = at + i == first;
             total = begins ? (pattern_value){.real = x}
                            : operator_combine(type, o, op, total, (pattern_value){.real = x});
-            out.undecidable |= !isfinite(e->error[i]) || !isfinite(total.real);
+            /* Few functions are associative with NaN among their operands. */
+            out.undecidable |= !isfinite(e->error[i]) || !isfinite(x) || !isfinite(total.real);
             if (!begins)
                 rounding += k * unit * fmax(fabs(before), fmax(fabs(x), fabs(total.real)));
             errors += e->error[i];

@@ -119,6 +119,23 @@
 ---| "xor" the bits that just one of them has
 ---| fun(a: stencilgen.expression, b: stencilgen.expression, p: table): stencilgen.expression
 
+---@alias stencilgen.place_operator
+---| "argmin" the least element and the first place of it
+---| "argmax" the greatest element and the first place of it
+
+---@class stencilgen.reduce_keys
+---@field name string an identifier; names the kernel and the file
+---@field op? stencilgen.operator | stencilgen.place_operator associative; "sum" by default
+---@field identity? number of an op that is a function: op(identity, a) = op(a, identity) = a
+---@field commutative? boolean of an op that is a function: whether op(a, b) = op(b, a)
+---@field dtype? stencilgen.list_dtype
+---@field map? fun(x: stencilgen.expression, y: any, p: table): stencilgen.expression map(x, p) or, of two inputs, map(x, y, p): applied to every element
+---@field inputs? 1 | 2 how many lists map takes; 1 by default
+---@field segmented? boolean one result for each segment of the list
+---@field parameters? table<string, number | true> default values; true for none
+---@field algorithm? "auto" | "one-pass" | "interleaved" | "coalesced" | "shared" | "coarsened"
+---@field schedule? { threads?: integer, items?: integer, blocks?: integer }
+
 ---@class stencilgen.scan_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field op? stencilgen.operator associative; "sum" by default
@@ -172,6 +189,11 @@ function stencil(keys) end
 ---@param keys stencilgen.convolution_keys
 ---@return stencilgen.spec
 function convolution(keys) end
+
+---A reduce spec: a list, or each segment of one, to one element by any associative operator.
+---@param keys stencilgen.reduce_keys
+---@return stencilgen.spec
+function reduce(keys) end
 
 ---A scan spec: the prefix sums of a list, by any associative operator.
 ---@param keys stencilgen.scan_keys

@@ -20,4 +20,8 @@ add("scan min", "scan { name = 's', op = 'min', dtype = 'int64', kind = 'exclusi
 -- Every format of the same matrix.
 add("spmv double", "spmv { name = 's', dtype = 'double' }", { { 0 }, { 1 }, { 1500 } },
   { "random", "banded", "power-law", "one-full-row", "many-empty-rows", "wide" })
+for _, dtype in ipairs(lists.dtypes) do
+  add("reduce " .. dtype, ("reduce { name = 'r', op = 'sum', dtype = %q }"):format(dtype), long)
+end
+add("reduce argmax", "reduce { name = 'r', op = 'argmax', dtype = 'int32' }", long)
 return cases

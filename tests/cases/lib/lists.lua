@@ -1,7 +1,7 @@
 -- What the cases of the families of lists share: products of kernels and places.
 --   lists.product { kernel = dimensions, build = function(values), … } is a matrix, see matrix.lua;
 --   it may have: kinds (of data, those of the family), sizes (names), memory (names), splits (of two
---   lists), put(place, values, k) (a last word on a place)
+--   lists), place (a dimension more of places), put(place, values, k) (a last word on a place)
 --   lists.dtypes, lists.kinds, lists.sizes, lists.memory, lists.splits: the usual ones
 --   lists.own: operators of the spec's own, by name: keys that follow `name`
 local lists = {}
@@ -57,6 +57,7 @@ function lists.product(t)
   if t.splits then
     place[#place + 1] = { "split", t.splits }
   end
+  place[#place + 1] = t.place
   return {
     kernel = t.kernel,
     place = place,

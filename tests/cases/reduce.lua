@@ -1,0 +1,50 @@
+-- Reductions: every algorithm, operator, dtype and way to read, on lists of all sizes and kinds.
+local lists = require "lists"
+
+-- Blocks of other than the usual size. What is `large` for one-pass are few blocks with long shares.
+local schedules = {
+  ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3", large = " threads=1024 items=64 blocks=7" },
+  ["coarsened"] = { free = "", small = " threads=32 items=1", odd = " threads=64 items=7", large = " threads=1024 items=64" },
+  ["interleaved"] = { free = "", small = " threads=32", odd = " threads=64", large = " threads=1024" },
+}
+schedules["one-pass"] = schedules["auto"]
+schedules["coalesced"], schedules["shared"] = schedules["interleaved"], schedules["interleaved"]
+
+local operators = { "argmin", "argmax" }
+for _, name in ipairs(lists.operators) do
+  operators[#operators + 1] = name
+end
+
+-- Maps of one input and of two, with a parameter.
+local reads = {
+  plain = "",
+  square = ", map = function(x) return x * x end",
+  parameter = ", parameters = { scale = 3 }, map = function(x, p) return p.scale * x end",
+  two = ", inputs = 2, map = function(x, y) return x - y end",
+}
+
+-- Of products of reals only elements near 1 can be judged.
+local function reading(name, dtype, read)
+  local reals = dtype == "float" or dtype == "double"
+  return name == "product" and reals and "" or reads[read]
+end
+
+return lists.product {
+  kernel = {
+    { "algorithm", { "auto", "one-pass", "interleaved", "coalesced", "shared", "coarsened" } },
+    { "op", operators },
+    { "dtype", lists.dtypes },
+    { "read", { "plain", "square", "parameter", "two" } },
+    { "schedule", { "free", "small", "odd", "large" } },
+  },
+  build = function(v)
+    local dtype = lists.fitting(v.op, v.dtype)
+    return {
+      spec = ("return reduce { name = 'r', dtype = %q, %s%s }"):format(dtype, lists.operator(v.op, dtype),
+        reading(v.op, dtype, v.read)),
+      schedule = v.algorithm .. schedules[v.algorithm][v.schedule],
+      refusals = { "the operator must commute" },
+      deterministic = true,
+    }
+  end,
+}
