@@ -20,6 +20,58 @@ static void expect_arrays(const sg_kernel *k, const char *const *names, int coun
     assert_int_equal(sg_kernel_array(k, count, &info), SG_ERROR_USAGE);
 }
 
+static void reduces_two_inputs(void **state) {
+    (void)state;
+    sg_kernel *k = build("return reduce { name = 'dot', op = 'sum', dtype = 'double', inputs = 2,\n"
+                         "  map = function(x, y) return x * y end }",
+                         NULL);
+    expect_arrays(k, (const char *const[]){"input", "second", "result"}, 3);
+    double x[N], y[N], result = -1;
+    for (int i = 0; i < N; i++) {
+        x[i] = i;
+        y[i] = 2;
+    }
+    sg_reduce_arguments a = {
+        .struct_size = sizeof a, .input = x, .second = y, .count = N, .result = &result};
+    expect_ok(sg_reduce_bytes(k, N, 0, &a.temporary_bytes));
+    a.temporary = take(a.temporary_bytes);
+    expect_ok(sg_reduce(k, &a, NULL));
+    assert_true(result == (double)N * (N - 1));
+    a.count = 0;
+    a.input = a.second = NULL;
+    expect_ok(sg_reduce(k, &a, NULL));
+    assert_true(result == 0);
+    sg_free(context, a.temporary);
+    sg_release(k);
+}
+
+static void reduces_segments(void **state) {
+    (void)state;
+    sg_kernel *k =
+        build("return reduce { name = 'lowest', op = 'argmin', dtype = 'int32', segmented = true }",
+              NULL);
+    expect_arrays(k, (const char *const[]){"input", "offsets", "result", "index"}, 4);
+    const int32_t list[] = {5, 3, 4, 3, 9, -7, -7};
+    const int64_t offsets[] = {0, 4, 4, 7};
+    int32_t result[3] = {0};
+    int64_t index[3] = {0};
+    sg_reduce_arguments a = {.struct_size = sizeof a,
+                             .input = list,
+                             .count = 7,
+                             .offsets = offsets,
+                             .segments = 3,
+                             .result = result,
+                             .index = index};
+    expect_ok(sg_reduce_bytes(k, 7, 3, &a.temporary_bytes));
+    a.temporary = take(a.temporary_bytes);
+    expect_ok(sg_reduce(k, &a, NULL));
+    assert_true(result[0] == 3 && result[1] == INT32_MAX && result[2] == -7);
+    assert_int_equal(index[1], -1);
+    assert_true(index[0] == 1 && index[2] == 5);
+    sg_free(context, a.temporary);
+    sg_release(k);
+}
+
 static void scans_in_place(void **state) {
     (void)state;
     sg_kernel *k = build("return scan { name = 'sums', op = 'sum', dtype = 'int64' }", NULL);
@@ -82,6 +134,8 @@ static void merges_pairs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reduces_two_inputs),
+        cmocka_unit_test(reduces_segments),
         cmocka_unit_test(scans_in_place),
         cmocka_unit_test(merges_pairs),
     };
