@@ -206,6 +206,9 @@ static void write_launches(text *t, const program *p) {
     }
 }
 
+const char pattern_plan_begins[] = "// ---- plan.h: what this file is made for ----\n\n";
+const char pattern_plan_ends[] = "\n// ---- the template ----\n";
+
 const char *pattern_source_text(job *j, const pattern_source *s) {
     const program *p = s->program;
     text t = text_new(j);
@@ -223,7 +226,9 @@ const char *pattern_source_text(job *j, const pattern_source *s) {
     text_add(&t, "// and launch in this order:\n");
     write_launches(&t, p);
     text_add(&t, "\n");
-    source_lay(&t, s->template_file, pattern_source_header(j, s));
+    source_lay(&t, s->template_file,
+               job_print(j, "%s%s%s", pattern_plan_begins, pattern_source_header(j, s),
+                         pattern_plan_ends));
     return t.data;
 }
 

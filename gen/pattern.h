@@ -104,6 +104,9 @@ typedef struct pattern_source {
 const char *pattern_source_text(job *, const pattern_source *);
 const char *pattern_source_header(job *, const pattern_source *); /* plan.h alone */
 
+/* The lines around plan.h in the file. */
+extern const char pattern_plan_begins[], pattern_plan_ends[];
+
 /* One of the pattern's functions as a device function
    `result name(const Arguments &arguments, Real a, Real b)`; `result` is "Real" or "bool". */
 void pattern_write_function(text *, const pattern *, int function, const char *result,

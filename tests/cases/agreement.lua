@@ -17,6 +17,10 @@ for _, dtype in ipairs(lists.dtypes) do
   add("scan " .. dtype, ("scan { name = 's', op = 'sum', dtype = %q }"):format(dtype), long)
 end
 add("scan min", "scan { name = 's', op = 'min', dtype = 'int64', kind = 'exclusive' }", long)
+for i, keys in ipairs(lists.dtypes) do
+  local values = i % 2 == 1 and "values = 'int32'" or ""
+  add("merge " .. keys, ("merge { name = 'm', keys = %q, %s }"):format(keys, values), { { 0 }, { 1 }, { 70001 }, { 3, 9000 } })
+end
 -- Every format of the same matrix.
 add("spmv double", "spmv { name = 's', dtype = 'double' }", { { 0 }, { 1 }, { 1500 } },
   { "random", "banded", "power-law", "one-full-row", "many-empty-rows", "wide" })

@@ -231,6 +231,21 @@ static int is_case_file(const struct dirent *e) {
     return length > 4 && strcmp(e->d_name + length - 4, ".lua") == 0;
 }
 
+/* Whether the filter is a name out of another file, whose whole product need not be made. */
+static bool is_filtered_out(const loading *l, struct dirent *const *entries, int count,
+                            const char *file) {
+    const char *filter = l->options->filter;
+    const size_t length = filter != NULL ? strcspn(filter, "/") : 0;
+    if (filter == NULL || filter[length] == '\0' ||
+        (strlen(file) == length && memcmp(filter, file, length) == 0))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (strlen(entries[i]->d_name) == length + 4 &&
+            memcmp(entries[i]->d_name, filter, length) == 0)
+            return true;
+    return false;
+}
+
 static int load_files(lua_State *L) {
     const loading *l = lua_touserdata(L, 1);
     struct dirent **entries;
@@ -239,8 +254,8 @@ static int load_files(lua_State *L) {
         return luaL_error(L, "there is no folder %s; name its root with --root", l->folder);
     for (int i = 0; i < count; i++) {
         const char *file = job_copy(l->job, entries[i]->d_name, strlen(entries[i]->d_name) - 4);
-        free(entries[i]);
-        if (l->options->only != NULL && strcmp(l->options->only, file) != 0)
+        if ((l->options->only != NULL && strcmp(l->options->only, file) != 0) ||
+            is_filtered_out(l, entries, count, file))
             continue;
         if (luaL_dofile(L, job_print(l->job, "%s/%s.lua", l->folder, file)))
             return lua_error(L);
@@ -253,6 +268,8 @@ static int load_files(lua_State *L) {
             read_list(L, l->job, l->options, file, l->out);
         lua_settop(L, 1);
     }
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
     free(entries);
     return 0;
 }

@@ -48,8 +48,8 @@ end
 
 function lists.product(t)
   local place = {
+    { "by", { "less", "exact", "more" } }, -- first, since every kernel meets all of these
     { "size", t.sizes or lists.sizes },
-    { "by", { "less", "exact", "more" } },
     { "data", t.kinds or lists.kinds },
     { "offset", offsets }, -- elements that the first array is off; the others are off by other numbers
     { "memory", t.memory or lists.memory },
