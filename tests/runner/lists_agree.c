@@ -25,20 +25,16 @@ static int find_array(const program *p, const char *name) {
     return -1;
 }
 
-/* Arrays of a matrix: each format has its own, whatever their names. */
-static bool stores(const program *p, int array) {
-    return p->storage[STORAGE_FORMAT] != 0 && array < p->array_count - 2;
-}
-
 /* Arrays that both have: those that are read are the same, or nothing could be said; those that are
-   written are the same where nothing is rounded. A matrix has other arrays in every format. */
+   written are the same where nothing is rounded. */
 static void compare(agreeing *a, list_scene *s) {
     const program *p = s->subject->program;
-    const int first = p->storage[STORAGE_FORMAT] != 0 ? p->array_count - 2 : 0;
-    for (int i = first; i < p->array_count && s->wrong.length == 0; i++) {
+    if (p->storage[STORAGE_FORMAT] != 0)
+        return; /* formats have arrays of their own, may get a smaller matrix, and all is rounded */
+    for (int i = 0; i < p->array_count && s->wrong.length == 0; i++) {
         const program_array *array = &p->arrays[i];
         const int other = find_array(a->program, array->name);
-        if (other < 0 || (array->written && !is_whole(array)) || stores(p, i))
+        if (other < 0 || (array->written && !is_whole(array)))
             continue;
         const list_image *m = &s->images[i], *n = &a->first.images[other];
         if (m->inner != n->inner || memcmp(m->after + m->origin, n->after + n->origin, m->inner))
