@@ -1,6 +1,5 @@
 /* Sparse matrices on the host: storage formats. Takes: entries by row and column. Makes: the arrays
-   of a format, as kernels take them. The first order of arrays here is also that of the kernels'
-   arguments, before x and y.
+   of a format, in the order in which kernels take them, before x and y.
    Sources: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., chapter 3 (COO, CSR, CSC,
    DIA, ELL, JDS, BCSR); N. Bell, M. Garland, SpMV on CUDA, NVIDIA NVR-2008-004 (HYB, PKT);
    M. Kreutzer et al., SIAM J. Sci. Comput. 36 (2014) C401 (SELL-C-sigma). */
@@ -26,8 +25,7 @@ typedef enum format {
 
 typedef struct format_word {
     const char *name, *summary;
-    const char
-        *formula; /* the textbook's count of stored numbers; of auto that of a dense matrix */
+    const char *formula; /* the textbook's count of stored numbers; of auto a dense matrix's */
 } format_word;
 extern const format_word format_words[FORMAT_COUNT];
 
