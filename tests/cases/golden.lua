@@ -32,4 +32,20 @@ keep("constant_points2d", "points2d", "constant tile=64x4 vec=1 time=1", "double
 keep("constant_given3d", "given3d", "constant tile=32x4x2 vec=1 time=1")
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 keep("given_given1d", "given1d", "naive tile=256 vec=1 time=1")
+
+-- Lists: an operator, an order or a map stands in plan.h with the arguments and the constants.
+local function keep_list(name, spec, schedule)
+  cases[#cases + 1] = { name = name, spec = "return " .. spec, schedule = schedule, golden = true,
+                        places = { { size = { 3001 }, layout = { offset = 1, vary = true } } } }
+end
+
+keep_list("scan_sum", "scan { name = 'sum', dtype = 'int32', kind = 'exclusive' }", "look-back threads=256 items=15")
+keep_list("scan_own", [[scan { name = 'own', dtype = 'double', identity = 0, init = 1,
+  op = function(a, b) return where(eq(b, 0), a, b) end, map = function(x) return x * x end }]],
+  "brent-kung threads=128 items=2")
+keep_list("merge_values", "merge { name = 'pairs', keys = 'int64', values = 'float' }", "merge-path threads=256 items=7")
+keep_list("merge_own", [[merge { name = 'own', keys = 'float', parameters = { k = 2 },
+  order = function(a, b, p) return lt(max(a, p.k), max(b, p.k)) end }]], "circular threads=128 items=8 rounds=4")
+keep_list("spmv_csr", "spmv { name = 'product', dtype = 'double', index = 'int64' }", "csr balanced threads=256 items=7")
+keep_list("spmv_sell", "spmv { name = 'product', dtype = 'float', vectors = 3 }", "sell slice=32 sigma=1024 threads=256")
 return cases

@@ -1,0 +1,46 @@
+using Real = long long;
+
+#define PATTERN_KERNEL_0 pairs_split
+#define PATTERN_KERNEL_1 pairs_merge
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long a_count;
+    long long b_count;
+    const long long *a;
+    const long long *b;
+    const float *a_values;
+    const float *b_values;
+    long long *output;
+    float *output_values;
+    void *splits;
+    Parameter parameter[1];
+};
+static_assert(sizeof(Arguments) == 80, "the host packs 80 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 7;
+    static constexpr int rounds = 1;
+    static constexpr int shared_bytes = 21504;
+    static constexpr int values = 1;
+};
+
+__device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {
+    return a < b;
+}
+using Value = float;
+__device__ __forceinline__ const Value *values_of_a([[maybe_unused]] const Arguments &arguments) {
+    return arguments.a_values;
+}
+__device__ __forceinline__ const Value *values_of_b([[maybe_unused]] const Arguments &arguments) {
+    return arguments.b_values;
+}
+__device__ __forceinline__ Value *values_of_output([[maybe_unused]] const Arguments &arguments) {
+    return arguments.output_values;
+}

@@ -1,0 +1,53 @@
+using Real = double;
+
+#define PATTERN_KERNEL_0 own_tiles
+#define PATTERN_KERNEL_1 own_sums
+#define PATTERN_KERNEL_2 own_add
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count;
+    const double *input;
+    double *output;
+    void *sums;
+    Parameter parameter[1];
+};
+static_assert(sizeof(Arguments) == 40, "the host packs 40 bytes");
+
+struct plan {
+    static constexpr int threads = 128;
+    static constexpr int items = 2;
+    static constexpr int runs = 2;
+    static constexpr int exclusive = 0;
+    static constexpr int in_order = 0;
+    static constexpr int shared_bytes = 2048;
+};
+
+#define PATTERN_OWN_OPERATOR 1
+// combine(identity(), a) == combine(a, identity()) == a
+__device__ __forceinline__ Real identity() {
+    return 0.0;
+}
+__device__ __forceinline__ Real prepare(Real a) {
+    return a;
+}
+__device__ __forceinline__ Real combine([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
+    return ((b == 0.0) ? a : b);
+}
+__device__ __forceinline__ Real map([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
+    return a * a;
+}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
+    return prepare(map(arguments, x, x));
+}
+__device__ __forceinline__ Real given([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
+    return 1.0;
+}
+__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) {
+    return prepare(given(arguments, identity(), identity()));
+}

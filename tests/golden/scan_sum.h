@@ -1,0 +1,45 @@
+using Real = int;
+
+#define PATTERN_KERNEL_0 sum_scan
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count;
+    const int *input;
+    int *output;
+    void *published;
+    Parameter parameter[1];
+};
+static_assert(sizeof(Arguments) == 40, "the host packs 40 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 15;
+    static constexpr int runs = 1;
+    static constexpr int exclusive = 1;
+    static constexpr int in_order = 0;
+    static constexpr int shared_bytes = 15408;
+};
+
+// combine(identity(), a) == combine(a, identity()) == a
+__device__ __forceinline__ Real identity() {
+    return 0;
+}
+__device__ __forceinline__ Real prepare(Real a) {
+    return a;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    using Bits = unsigned; // whose arithmetic wraps
+    return Real(Bits(a) + Bits(b));
+}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
+    return prepare(x);
+}
+__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) {
+    return identity();
+}

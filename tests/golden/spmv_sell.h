@@ -1,0 +1,50 @@
+using Real = float;
+
+#define PATTERN_KERNEL_0 product_rows
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long rows;
+    long long columns;
+    long long slices;
+    long long stored;
+    const int *offset;
+    const int *row;
+    const int *column;
+    const float *value;
+    const float *x;
+    float *y;
+    Parameter parameter[2]; // alpha, beta
+};
+static_assert(sizeof(Arguments) == 96, "the host packs 96 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 7;
+    static constexpr int lanes = 32;
+    static constexpr int vectors = 3;
+    static constexpr int slice = 32;
+    static constexpr int block_rows = 4;
+    static constexpr int block_columns = 4;
+    static constexpr int packet = 2048;
+    static constexpr int packet_lanes = 256;
+    static constexpr long long packet_none = 4294967295;
+    static constexpr int shared = 0;
+};
+
+using Value = float;
+using Integer = int;
+
+__device__ __forceinline__ Real alpha([[maybe_unused]] const Arguments &arguments) {
+    const Real alpha_value = arguments.parameter[0];
+    return alpha_value;
+}
+__device__ __forceinline__ Real beta([[maybe_unused]] const Arguments &arguments) {
+    const Real beta_value = arguments.parameter[1];
+    return beta_value;
+}
