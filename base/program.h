@@ -53,7 +53,16 @@ typedef struct program_temporary {
     int64_t per, bytes, fixed;
     int fill; /* every byte is set to this before the first launch; −1: none is */
 } program_temporary;
-enum { PROGRAM_ALIGNMENT = 256 };
+enum { PROGRAM_ALIGNMENT = 256, PROGRAM_PITCH = 128 };
+
+/* A grid of temporary memory between two launches of a program of grids: launch i updates all of
+   layer i, the last one the box; launch i + 1 reads layer i and no array, the first reads no layer.
+   It has a cell for each of the box and so many more below and above, along grid axes. Its rows
+   begin at multiples of PROGRAM_PITCH bytes, the layer at one of PROGRAM_ALIGNMENT. */
+typedef struct program_layer {
+    const char *name;
+    int low[PROGRAM_AXES], high[PROGRAM_AXES];
+} program_layer;
 
 typedef struct program_parameter {
     const char *name;
@@ -97,8 +106,11 @@ typedef struct program_launch {
      - int32 inner_first[3], inner_end[3]: the blocks whose points all lie in the box and whose
        reads all lie in the grid, end excluded;
      - int32 aligned, unused: see program_launch.vector;
-     - { void *data; int64 stride_y, stride_z; } grid[array_count];
+     - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count];
      - parameter[max(1, parameter_count)], of the spec's dtype.
+
+   To a launch that reads a layer, the layer is the grid, and its first cell is (0, 0, 0). What a
+   launch does not touch has no data.
 
    It is padded at its end to a multiple of 8 bytes; program.arguments_bytes is its size. */
 enum {
@@ -132,6 +144,8 @@ typedef struct program {
     int parameter_count;
     program_launch *launches; /* in order, each after the one before */
     int launch_count;
+    program_layer *layers; /* of grids: one fewer than launches */
+    int layer_count;
     size_t arguments_bytes;
     double bytes_per_point; /* the fewest that must cross device memory; of lists 0: every array
                                counts once */

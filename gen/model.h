@@ -14,6 +14,7 @@ typedef struct schedule {
     int coarsen[AXES];
     int vector; /* points along x that a thread loads and stores at once */
     int time;   /* steps fused into one pass */
+    int passes; /* kernels of a separable filter, one an axis, or 1; 0 where it is not separable */
 } schedule;
 
 typedef struct model_field {
@@ -75,6 +76,7 @@ typedef struct model {
     bool declared; /* the spec lists them, and there are no others */
     model_output outputs[MAX_FIELDS];
     int output_count;
+    const struct separable *separable; /* of a convolution: gen/separable.h; else NULL */
     expr_pool *pool;
     double textbook_multiplications; /* n for n points with coefficients, else as written out */
     double textbook_additions;       /* n − 1, else as written out, functions included */

@@ -1,6 +1,6 @@
 /* The planner: tries every candidate that meets the constraints and takes the cheapest.
    Takes: a model, constraints, a target, a size. Makes: a plan with its reason. */
-#include "gen/plan.h"
+#include "gen/passes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -55,6 +55,7 @@ static const choices table[] = {
 typedef struct search {
     job *job;
     const plan_facts *facts;
+    const passes *passes;
     const schedule *wanted;
     const target *target;
     const int64_t *size;
@@ -71,15 +72,33 @@ static void try_schedule(search *s, const schedule *candidate) {
     assert(s->tried_count < MOST_TRIED);
     s->tried[s->tried_count++] = *candidate;
     const char *refusal;
-    plan *p = plan_fit(s->job, s->facts, candidate, s->target, &refusal);
+    plan *p;
+    if (candidate->passes > 1) {
+        p = passes_fit(s->job, s->passes, candidate, s->target, s->size, &refusal);
+    } else {
+        p = plan_fit(s->job, s->facts, candidate, s->target, &refusal);
+        if (p != NULL)
+            plan_cost(s->facts, p, s->size);
+    }
     if (p == NULL) {
         if (s->refusal == NULL)
             s->refusal = refusal;
         return;
     }
-    plan_cost(s->facts, p, s->size);
     if (s->best == NULL || p->estimate.seconds < s->best->estimate.seconds)
         s->best = p;
+}
+
+/* A filter that is not separable has no passes to speak of. */
+static void try_passes(search *s, schedule *candidate) {
+    const int wanted = s->wanted->passes, all = s->passes->separable->count;
+    if (wanted <= 1) {
+        candidate->passes = all > 0;
+        try_schedule(s, candidate);
+    }
+    candidate->passes = wanted > 0 ? wanted : all;
+    if (candidate->passes > 1)
+        try_schedule(s, candidate);
 }
 
 /* Every vector width, then every coarsening, for one tile. */
@@ -104,7 +123,7 @@ static void try_tile(search *s, const choices *c, const int tile[AXES]) {
                 candidate.vector = c->vectors[v];
             if (candidate.time == 0)
                 candidate.time = 1;
-            try_schedule(s, &candidate);
+            try_passes(s, &candidate);
         }
 }
 
@@ -182,6 +201,7 @@ plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
                 const int64_t size[AXES]) {
     search s = {
         .job = j, .facts = plan_facts_new(j, m), .wanted = wanted, .target = t, .size = size};
+    s.passes = passes_new(j, s.facts);
     s.tried = job_array(j, MOST_TRIED, sizeof *s.tried);
     if (wanted->method == METHOD_AUTO)
         return try_all(&s);

@@ -101,6 +101,12 @@ typedef struct plan {
     int kernel_array[2 * MAX_FIELDS]; /* the model's array → index into arrays, −1 */
     int results, result_pitch;        /* window: where results are staged, in elements */
     size_t shared_bytes;
+    struct plan
+        *pass[AXES]; /* of a filter in passes: each kernel's plan, by a model of its own; … */
+    int pass_count;  /* … else 0. All else is then the first pass's, but for the schedule,
+                        the facts, shared_bytes (the most) and the estimate (the sum) */
+    bool is_pass;    /* of another plan, ... */
+    int from, to;    /* ... and the grids of the arguments that it reads and writes */
     plan_estimate estimate;
     const char *reason; /* why this plan, in a sentence or two */
 } plan;
@@ -117,6 +123,9 @@ void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
    plan->estimate. */
 plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
 void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
+
+/* Operations of one point as they are emitted, of all passes. */
+expr_count plan_emitted(const plan *);
 
 static inline int plan_threads(const plan *p) {
     return p->block[0] * p->block[1] * p->block[2];

@@ -10,6 +10,7 @@
 
 #include "gen/reference_rows.h"
 #include "gen/reference_taps.h"
+#include "gen/separable.h"
 
 struct reference {
     const model *m;
@@ -18,6 +19,8 @@ struct reference {
     int step_count;
     tap *taps;
     int rows;                /* alive at once */
+    double more;             /* error of a separable filter in passes, relative to the magnitude */
+    double most;             /* magnitude beyond which a pass may overflow */
     int outputs[MAX_FIELDS]; /* the row of each output */
     int current[MAX_FIELDS]; /* the array with its field's current values, −1 for an out field */
 };
@@ -244,7 +247,11 @@ static int current_array(const model *m, int field) {
 
 reference *reference_new(job *j, const model *m, const double *parameters) {
     reference *r = job_alloc(j, sizeof *r);
-    *r = (reference){.m = m, .rounding = rounding_of(m->dtype)};
+    *r = (reference){.m = m, .rounding = rounding_of(m->dtype), .most = INFINITY};
+    if (m->separable != NULL && m->separable->count > 0) {
+        r->more = separable_rounding(m->separable, m->dtype);
+        r->most = r->rounding.largest * m->separable->least;
+    }
     const size_t nodes = (size_t)m->pool->count;
     expr_id roots[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
@@ -306,8 +313,10 @@ static void store(const reference *r, int output, const reference_array *arrays,
                 current < 0 ? 0 : tap_cell(r->m->dtype, &arrays[current], s->x + i, s->y, s->z);
             bounds[i] = 0;
         } else {
+            const double error = from->error[i] + r->more * from->magnitude[i];
+            const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */
             values[i] = from->value[i];
-            bounds[i] = from->error[i] >= 0 ? from->error[i] : INFINITY; /* NaN: no saying */
+            bounds[i] = known ? error : INFINITY;
         }
     }
 }

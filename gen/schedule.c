@@ -7,7 +7,15 @@
 
 enum { LARGEST = 65536 };
 
-typedef enum part { PART_METHOD, PART_TILE, PART_COARSEN, PART_VECTOR, PART_TIME, PARTS } part;
+typedef enum part {
+    PART_METHOD,
+    PART_TILE,
+    PART_COARSEN,
+    PART_VECTOR,
+    PART_TIME,
+    PART_PASSES,
+    PARTS
+} part;
 
 static const struct {
     const char *name;
@@ -15,6 +23,7 @@ static const struct {
 } keys[] = {
     {"method", PART_METHOD}, {"tile", PART_TILE}, {"coarsen", PART_COARSEN},
     {"vec", PART_VECTOR},    {"time", PART_TIME}, {"vector", PART_VECTOR},
+    {"passes", PART_PASSES},
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
@@ -56,6 +65,8 @@ void schedule_print(const schedule *s, int dims, text *out) {
         text_printf(out, " vec=%d", s->vector);
     if (s->time != 0)
         text_printf(out, " time=%d", s->time);
+    if (s->passes != 0)
+        text_printf(out, " passes=%d", s->passes);
 }
 
 SG_PRINTF(2, 3) static noreturn void fail(const parser *p, const char *format, ...) {
@@ -87,7 +98,7 @@ static noreturn void fail_unknown(const parser *p, const char *word, expected ki
         text_printf(&methods, "%s%s", m > 0 ? ", " : "", method_words[m].name);
     fail(p,
          "unknown word '%s' in a schedule; it takes a method (%s), tile=32x8, coarsen=z16, "
-         "vec=4, time=1",
+         "vec=4, time=1, passes=2",
          word, methods.data);
 }
 
@@ -169,6 +180,9 @@ static void parse_value(parser *p, part part, const char *name, const char *valu
         break;
     case PART_VECTOR:
         p->out->vector = number(p, name, value, strlen(value));
+        break;
+    case PART_PASSES:
+        p->out->passes = number(p, name, value, strlen(value));
         break;
     default:
         p->out->time = number(p, name, value, strlen(value));

@@ -78,22 +78,7 @@ static void list_arrays(job *j, const model *m, program *p) {
                                                m->parameters[i].has_value, m->parameters[i].value};
 }
 
-static program *describe(job *j, const model *m, const plan *p) {
-    program *out = job_alloc(j, sizeof *out);
-    out->name = m->name;
-    out->target = p->target->arch;
-    out->dims = m->dims;
-    out->element_bytes = dtype_words[m->dtype].bytes;
-    out->bytes_per_point = model_bytes_per_point(m);
-    list_arrays(j, m, out);
-    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
-    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)out->array_count +
-                         parameters * out->element_bytes;
-    out->arguments_bytes = (bytes + 7) / 8 * 8;
-    out->launch_count = 1;
-    out->launches = job_array(j, 1, sizeof *out->launches);
-    program_launch *l = out->launches;
-    l->entry = job_print(j, "%s_kernel", m->name);
+static void describe_launch(const plan *p, program_launch *l) {
     l->shared_bytes = p->shared_bytes;
     l->barriers = templates[p->template_id].barriers;
     l->vector = p->schedule.vector;
@@ -108,6 +93,46 @@ static program *describe(job *j, const model *m, const plan *p) {
     const int vector = p->schedule.vector;
     l->low[0] = (l->low[0] + vector - 1) / vector * vector;
     l->high[0] = (l->high[0] + vector - 1) / vector * vector;
+}
+
+/* The grid that a pass leaves to the next reaches as far as all passes after it do. */
+static void describe_layers(job *j, const plan *p, program *out) {
+    out->layer_count = p->pass_count - 1;
+    out->layers = job_array(j, (size_t)out->layer_count, sizeof *out->layers);
+    for (int i = 0; i < out->layer_count; i++) {
+        program_layer *t = &out->layers[i];
+        *t = (program_layer){.name = p->pass[i]->facts->model->fields[1].name};
+        for (int later = i + 1; later < p->pass_count; later++)
+            for (int axis = 0; axis < AXES; axis++) {
+                t->low[axis] += p->pass[later]->facts->model->low[axis];
+                t->high[axis] += p->pass[later]->facts->model->high[axis];
+            }
+    }
+}
+
+static program *describe(job *j, const model *m, const plan *p) {
+    program *out = job_alloc(j, sizeof *out);
+    out->name = m->name;
+    out->target = p->target->arch;
+    out->dims = m->dims;
+    out->element_bytes = dtype_words[m->dtype].bytes;
+    out->bytes_per_point = model_bytes_per_point(m);
+    list_arrays(j, m, out);
+    if (p->pass_count > 0)
+        describe_layers(j, p, out);
+    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
+    const size_t grids = (size_t)(out->array_count + out->layer_count);
+    const size_t bytes =
+        PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * grids + parameters * out->element_bytes;
+    out->arguments_bytes = (bytes + 7) / 8 * 8;
+    out->launch_count = p->pass_count > 0 ? p->pass_count : 1;
+    out->launches = job_array(j, (size_t)out->launch_count, sizeof *out->launches);
+    for (int i = 0; i < out->launch_count; i++) {
+        const bool pass = p->pass_count > 0;
+        describe_launch(pass ? p->pass[i] : p, &out->launches[i]);
+        out->launches[i].entry =
+            pass ? job_print(j, "%s_pass_%d", m->name, i + 1) : job_print(j, "%s_kernel", m->name);
+    }
     return out;
 }
 
@@ -192,7 +217,7 @@ static void write_launch_example(text *t, const model *m, const program *program
 }
 
 static void write_header(text *t, const model *m, const plan *p, const program *program) {
-    const expr_count emitted = p->facts->emitted;
+    const expr_count emitted = plan_emitted(p);
     text_printf(t,
                 "// %s: a CUDA kernel made by %s from a spec; change the spec, not this file.\n"
                 "//\n",
@@ -211,22 +236,53 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     text_add(&work, " bytes of device memory a point");
     source_comment(t, "work", work.data);
     text_add(t, "//\n");
-    write_launch_example(t, m, program);
+    if (p->pass_count > 0)
+        source_write_pass_notes(t, m, program);
+    else
+        write_launch_example(t, m, program);
     text_add(t, "\n");
 }
 
+/* Each pass has a namespace of its own, so that what templates define does not meet. */
+static void lay_passes(text *t, const model *m, const plan *p, const program *program) {
+    text shared = text_new(t->job);
+    source_write_arguments(&shared, m, program);
+    for (int k = 0; k < p->pass_count; k++) {
+        text header = text_new(t->job);
+        source_write_pass(&header, p, k, program);
+        if (k == 0)
+            source_lay(t, "passes.cuh", shared.data);
+        text_printf(t, "\n// ---- pass %d of %d ----\n\nnamespace pass_%d {\n", k + 1,
+                    p->pass_count, k + 1);
+        source_lay_more(t, templates[p->pass[k]->template_id].file, header.data);
+        text_printf(t, "} // namespace pass_%d\nusing pass_%d::%s;\n", k + 1, k + 1,
+                    program->launches[k].entry);
+    }
+}
+
 const char *source_plan_header(job *j, const model *m, const plan *p) {
+    const program *program = describe(j, m, p);
     text t = text_new(j);
-    source_write_plan(&t, m, p, describe(j, m, p));
+    if (p->pass_count == 0)
+        source_write_plan(&t, p, program);
+    else
+        source_write_arguments(&t, m, program);
+    for (int k = 0; k < p->pass_count; k++)
+        source_write_pass(&t, p, k, program);
     return t.data;
 }
 
 program *source_make(job *j, const model *m, const plan *p) {
     program *out = describe(j, m, p);
-    text header = text_new(j), t = text_new(j);
-    source_write_plan(&header, m, p, out);
+    text t = text_new(j);
     write_header(&t, m, p, out);
-    source_lay(&t, templates[p->template_id].file, header.data);
+    if (p->pass_count > 0) {
+        lay_passes(&t, m, p, out);
+    } else {
+        text header = text_new(j);
+        source_write_plan(&header, p, out);
+        source_lay(&t, templates[p->template_id].file, header.data);
+    }
     out->source = t.data;
     return out;
 }

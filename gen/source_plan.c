@@ -36,7 +36,13 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     text_add(t, "};\n\n");
 }
 
-static void write_arguments(text *t, const model *m, const program *program) {
+/* Layers come after the arrays. */
+static const char *grid_name(const program *p, int grid) {
+    return grid < p->array_count ? p->arrays[grid].name : p->layers[grid - p->array_count].name;
+}
+
+void source_write_arguments(text *t, const model *m, const program *program) {
+    const int grids = program->array_count + program->layer_count;
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     text_add(t, "struct Grid {\n"
                 "    Real *data; // cell (0, 0, 0)\n"
@@ -46,9 +52,9 @@ static void write_arguments(text *t, const model *m, const program *program) {
                 "    long long size[3], begin[3], end[3]; // the grid, and the box to update\n"
                 "    int inner_first[3], inner_end[3]; // the blocks that no edge concerns\n"
                 "    int aligned, unused; // whether every row starts at a multiple of a pack\n");
-    text_printf(t, "    Grid grid[%d]; //", program->array_count);
-    for (int i = 0; i < program->array_count; i++)
-        text_printf(t, "%s %s", i > 0 ? "," : "", program->arrays[i].name);
+    text_printf(t, "    Grid grid[%d]; //", grids);
+    for (int i = 0; i < grids; i++)
+        text_printf(t, "%s %s", i > 0 ? "," : "", grid_name(program, i));
     text_printf(t, "\n    Real parameter[%d];", m->parameter_count > 0 ? m->parameter_count : 1);
     for (int i = 0; i < m->parameter_count; i++)
         text_printf(t, "%s %s", i > 0 ? "," : " //", m->parameters[i].name);
@@ -61,8 +67,8 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
     text_add(t, "// The arrays that taps read, and how far.\ntemplate <int array> struct Array;\n");
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
-        const int grid = source_read_grid(m, a->array);
-        text_printf(t, "template <> struct Array<%d> { // %s\n", i, program->arrays[grid].name);
+        const int grid = p->is_pass ? p->from : source_read_grid(m, a->array);
+        text_printf(t, "template <> struct Array<%d> { // %s\n", i, grid_name(program, grid));
         text_printf(t, "    static constexpr int grid = %d;\n", grid);
         text_printf(t,
                     "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
@@ -78,11 +84,12 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
     }
     text_add(t, "template <int output> struct Output;\n");
     for (int o = 0; o < m->output_count; o++) {
-        const int grid = source_write_grid(m, m->outputs[o].field);
+        const int grid = p->is_pass ? p->to : source_write_grid(m, m->outputs[o].field);
+        const bool array = grid < program->array_count;
         text_printf(t,
                     "template <> struct Output<%d> { // %s\n"
                     "    static constexpr int grid = %d, current = %d;\n};\n",
-                    o, program->arrays[grid].name, grid, program->arrays[grid].reads);
+                    o, grid_name(program, grid), grid, array ? program->arrays[grid].reads : -1);
     }
     text_add(t, "\n");
 }
@@ -206,12 +213,15 @@ static void write_sums(text *t, const model *m, const plan *p, const emitter *e)
     text_add(t, "}\n");
 }
 
-void source_write_plan(text *t, const model *m, const plan *p, const program *program) {
+/* Of one kernel: of the whole model, or of one of its passes, whose arguments are all the same. */
+static void write_kernel(text *t, const plan *p, const program *program, const char *entry) {
     const plan_facts *f = p->facts;
+    const model *m = f->model;
     const emitter e = {m, p->axes, p->kernel_array};
-    text_printf(t, "#define STENCIL_KERNEL %s\n\n", program->launches[0].entry);
+    text_printf(t, "#define STENCIL_KERNEL %s\n\n", entry);
     write_constants(t, m, p, f);
-    write_arguments(t, m, program);
+    if (!p->is_pass)
+        source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);
     write_boundaries(t, m, p);
     write_rows(t, p, f);
@@ -221,4 +231,14 @@ void source_write_plan(text *t, const model *m, const plan *p, const program *pr
         source_write_runs(t, m, p, &e);
     else
         write_update(t, m, f, &e);
+}
+
+void source_write_plan(text *t, const plan *p, const program *program) {
+    write_kernel(t, p, program, program->launches[0].entry);
+}
+
+void source_write_pass(text *t, const plan *whole, int k, const program *program) {
+    if (k > 0)
+        text_add(t, "#undef STENCIL_KERNEL\n");
+    write_kernel(t, whole->pass[k], program, program->launches[k].entry);
 }

@@ -25,7 +25,7 @@ static const char *included(text *t, const char *file, const char *name, size_t 
     return found != NULL ? found : find(name, length);
 }
 
-void source_lay(text *t, const char *file, const char *plan_header) {
+static void lay(text *t, const char *file, const char *plan_header, const char *left_out) {
     static const char include[] = "#include \"";
     const char *from = find(file, strlen(file));
     assert(from != NULL);
@@ -36,12 +36,21 @@ void source_lay(text *t, const char *file, const char *plan_header) {
             const char *what = included(t, file, name, strcspn(name, "\""), plan_header);
             assert(what != NULL);
             text_add(t, "\n");
-            text_add(t, what);
+            text_add(t, what == left_out ? "" : what);
         } else {
             text_add_bytes(t, from, length);
         }
         from += length;
     }
+}
+
+void source_lay(text *t, const char *file, const char *plan_header) {
+    lay(t, file, plan_header, NULL);
+}
+
+void source_lay_more(text *t, const char *file, const char *plan_header) {
+    static const char common[] = "common.cuh";
+    lay(t, file, plan_header, find(common, sizeof common - 1));
 }
 
 void source_comment(text *t, const char *label, const char *lines) {

@@ -15,6 +15,9 @@ extern const source_template source_templates[];
    else a template's (a name without a folder is also looked for beside the file). */
 void source_lay(text *, const char *file, const char *plan_header);
 
+/* The same without the text of common.cuh, for the second and later templates of a file. */
+void source_lay_more(text *, const char *file, const char *plan_header);
+
 /* The lines as comments, the first with a label. */
 void source_comment(text *, const char *label, const char *lines);
 

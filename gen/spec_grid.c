@@ -10,6 +10,7 @@ const spec_key spec_schedule_keys[] = {
     {"coarsen", "times a block repeats its tile, by axis: { z = 16 }"},
     {"vector", "points along x that a thread loads and stores at once"},
     {"time", "time steps fused into one pass"},
+    {"passes", "kernels that a convolution is made by: 1, or one an axis"},
     {NULL, NULL},
 };
 
@@ -127,6 +128,7 @@ void spec_read_schedule(lua_State *L, int table, model *m) {
         read_axes(L, m, "coarsen", m->schedule.coarsen);
         read_number(L, "vector", &m->schedule.vector);
         read_number(L, "time", &m->schedule.time);
+        read_number(L, "passes", &m->schedule.passes);
     }
     lua_pop(L, 1);
 }

@@ -1,5 +1,6 @@
 /* The end of a model: its own pool with what its outputs need and nothing else.
    Takes: outputs in the load's pool. Makes: the model's pool, parameters, arrays and counts. */
+#include "gen/separable.h"
 #include "gen/spec_state.h"
 
 #include <string.h>
@@ -86,6 +87,8 @@ void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
     spec_charge_memory(L, 4 * (size_t)m->pool->capacity * (sizeof(expr_node) + sizeof(expr_id)) +
                               (size_t)m->pool->count * sizeof(expr_count));
     count_operations(s->job, m);
+    if (m->shape == SHAPE_CONVOLUTION)
+        m->separable = separable_new(s->job, m);
     for (int axis = 0; axis < AXES; axis++) {
         m->radius = m->low[axis] > m->radius ? m->low[axis] : m->radius;
         m->radius = m->high[axis] > m->radius ? m->high[axis] : m->radius;

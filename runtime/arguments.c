@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "runtime/layers.h"
 #include "runtime/lists.h"
 
 static const char axis_letters[] = "xyz";
@@ -176,10 +177,19 @@ static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, 
     return true;
 }
 
+bool launch_measure(job *j, const program *p, const sg_arguments *a, launch *out, size_t *bytes) {
+    out->empty = false;
+    if (p->shape == PROGRAM_LISTS)
+        return lists_measure(j, p, a->grids, out, bytes);
+    return check_size(j, p, a->grids, out) && check_box(j, p, a, out) &&
+           layers_measure(j, p, out, bytes);
+}
+
 bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool rotating,
                   launch *out) {
     const program *p = k->program;
     sg_arguments a;
+    size_t needed;
     out->empty = false;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
@@ -187,7 +197,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return false;
     if (p->shape == PROGRAM_LISTS)
         return lists_check(j, p, &a, out) && check_parameters(j, k, &a, out);
-    if (!check_size(j, p, a.grids, out) || !check_box(j, p, &a, out))
+    if (!launch_measure(j, p, &a, out, &needed))
         return false;
     if (out->empty)
         return true;
@@ -198,5 +208,6 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         if (!complete_strides(j, p, i, &a.grids[i], out) || !find_span(j, p, i, out))
             return false;
     }
-    return check_written(j, p, rotating, out) && check_parameters(j, k, &a, out);
+    return check_written(j, p, rotating, out) && check_parameters(j, k, &a, out) &&
+           launch_place(j, p, &a, needed, out);
 }

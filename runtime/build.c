@@ -168,8 +168,8 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
 static sg_kernel *make_kernel(job *j, const build_request *r, const family_build *b) {
     const program *made = b->program;
     assert(made->array_count <= LAUNCH_ARRAYS && made->parameter_count <= LAUNCH_PARAMETERS &&
-           made->size_count <= LAUNCH_SIZES && made->temporary_count <= LAUNCH_TEMPORARIES &&
-           made->arguments_bytes <= LAUNCH_BYTES);
+           made->layer_count <= LAUNCH_TEMPORARIES && made->size_count <= LAUNCH_SIZES &&
+           made->temporary_count <= LAUNCH_TEMPORARIES && made->arguments_bytes <= LAUNCH_BYTES);
     sg_kernel *k = job_alloc(j, sizeof *k);
     k->context = r->context;
     k->job = j;

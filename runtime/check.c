@@ -310,7 +310,9 @@ static void launch_on(job *j, check *c, const double *parameters) {
                                     .grids = grids,
                                     .grid_count = p->array_count,
                                     .parameters = parameters,
-                                    .parameter_count = p->parameter_count};
+                                    .parameter_count = p->parameter_count,
+                                    .temporary = guarded_temporary(&c->guarded),
+                                    .temporary_bytes = c->guarded.temporary};
     device *d = c->guarded.device;
     launch_once(j, c->kernel, &arguments, NULL);
     d->ops->synchronize(d, j, NULL);

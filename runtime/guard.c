@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/layers.h"
 #include "runtime/lists.h"
 #include "runtime/random.h"
 
@@ -71,6 +72,22 @@ static void add_grid(job *j, guarded *g, int which, uint64_t seed) {
     place(j, g, a);
 }
 
+static void add_list(job *j, guarded *g, const guarded_array *made) {
+    guarded_array *a = &g->arrays[g->count++];
+    *a = *made;
+    if (a->written)
+        a->cells = guarded_memory(j, a->bytes > 0 ? a->bytes : 1);
+    place(j, g, a);
+}
+
+static void add_temporary(job *j, guarded *g, size_t bytes) {
+    const guarded_array temporary = {
+        .name = "the temporary memory", .element = 1, .bytes = bytes, .written = true};
+    g->temporary = bytes;
+    if (bytes > 0)
+        add_list(j, g, &temporary);
+}
+
 void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t points, uint64_t seed,
                   guarded *out) {
     begin(k, j, out);
@@ -84,15 +101,8 @@ void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t poi
     out->zone = elements * out->element;
     for (int i = 0; i < k->program->array_count; i++)
         add_grid(j, out, i, seed);
+    add_temporary(j, out, layers_bytes(j, k->program, size));
     job_keep(j, out);
-}
-
-static void add_list(job *j, guarded *g, const guarded_array *made) {
-    guarded_array *a = &g->arrays[g->count++];
-    *a = *made;
-    if (a->written)
-        a->cells = guarded_memory(j, a->bytes > 0 ? a->bytes : 1);
-    place(j, g, a);
 }
 
 void guarded_open_lists(job *j, const sg_kernel *k, const int64_t *sizes, void *const *contents,
@@ -112,11 +122,7 @@ void guarded_open_lists(job *j, const sg_kernel *k, const int64_t *sizes, void *
             a.size[axis] = lists_extent(&from->extent[axis], sizes);
         add_list(j, out, &a);
     }
-    out->temporary = temporary_bytes;
-    const guarded_array temporary = {
-        .name = "the temporary memory", .element = 1, .bytes = temporary_bytes, .written = true};
-    if (temporary_bytes > 0)
-        add_list(j, out, &temporary);
+    add_temporary(j, out, temporary_bytes);
     job_keep(j, out);
 }
 

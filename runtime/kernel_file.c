@@ -74,6 +74,15 @@ static void put_launches(text *t, const program *p) {
     }
 }
 
+static void put_layers(text *t, const program *p) {
+    record_put_int(t, p->layer_count);
+    for (int i = 0; i < p->layer_count; i++) {
+        record_put_text(t, p->layers[i].name);
+        put_ints(t, p->layers[i].low);
+        put_ints(t, p->layers[i].high);
+    }
+}
+
 static void put_lists(text *t, const program *p) {
     record_put_int(t, p->size_count);
     for (int i = 0; i < p->size_count; i++) {
@@ -103,6 +112,8 @@ static void put_program(text *t, const program *p) {
     record_put_int(t, (int64_t)p->element_bytes);
     if (p->shape == PROGRAM_LISTS)
         put_lists(t, p);
+    else
+        put_layers(t, p);
     put_arrays(t, p);
     put_parameters(t, p);
     put_launches(t, p);

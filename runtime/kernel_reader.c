@@ -116,6 +116,30 @@ static void read_temporaries(reader *r, program *p) {
     }
 }
 
+/* Each layer holds what the launch after it reads and writes. */
+static void check_layers(reader *r, const program *p) {
+    static const program_layer none = {.name = ""};
+    reader_require(r, p->layer_count == 0 || p->launch_count == p->layer_count + 1,
+                   "there are too few launches for the layers, or too many");
+    for (int i = 0; i < p->layer_count && !r->record.bad; i++) {
+        const program_layer *a = &p->layers[i], *b = i + 1 < p->layer_count ? a + 1 : &none;
+        for (int k = 0; k < PROGRAM_AXES; k++)
+            reader_require(r, a->low[k] >= b->low[k] && a->high[k] >= b->high[k],
+                           "a layer is smaller than the one after it");
+    }
+}
+
+static void read_layers(reader *r, program *p) {
+    p->layer_count = reader_int(r, 0, LAUNCH_TEMPORARIES, "the number of layers");
+    p->layers = job_array(r->job, (size_t)p->layer_count, sizeof *p->layers);
+    for (int i = 0; i < p->layer_count; i++) {
+        program_layer *a = &p->layers[i];
+        a->name = reader_name(r, "a layer's name");
+        reader_axes(r, a->low, 0, MOST_REACH, "a layer's reach");
+        reader_axes(r, a->high, 0, MOST_REACH, "a layer's reach");
+    }
+}
+
 /* What a matrix is stored by; only programs of one have anything here. */
 static void read_storage(reader *r, program *p) {
     for (int i = 0; i < PROGRAM_STORAGE; i++)
@@ -263,7 +287,8 @@ static size_t arguments_bytes(const program *p) {
     const size_t parameters = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
     if (p->shape == PROGRAM_LISTS)
         return 8 * ((size_t)(p->size_count + p->array_count + p->temporary_count) + parameters);
-    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)p->array_count +
+    const size_t bytes = PROGRAM_OFFSET_GRIDS +
+                         PROGRAM_GRID_BYTES * (size_t)(p->array_count + p->layer_count) +
                          parameters * p->element_bytes;
     return (bytes + 7) / 8 * 8;
 }
@@ -280,11 +305,14 @@ program *kernel_read_program(reader *r, const char *const *texts) {
                    "the size of an element is odd");
     if (p->shape == PROGRAM_LISTS)
         read_lists(r, p);
+    else
+        read_layers(r, p);
     read_arrays(r, p);
     check_roles(r, p);
     check_sizes(r, p);
     read_parameters(r, p);
     read_launches(r, p);
+    check_layers(r, p);
     p->arguments_bytes = (size_t)reader_int(r, 0, LAUNCH_BYTES, "the size of the arguments");
     reader_require(r, p->arguments_bytes == arguments_bytes(p),
                    "the size of the arguments is not that of their parts");

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/layers.h"
 #include "runtime/lists.h"
 
 const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
@@ -36,13 +37,13 @@ static size_t pack_parameters(const sg_kernel *k, const launch *l, unsigned char
 }
 
 /* Whether every row that a thread may load whole vectors from starts at a whole vector. */
-static bool is_aligned(const sg_kernel *k, const launch *l, const program_launch *p) {
+static bool is_aligned(const sg_kernel *k, const layer_view *l, const program_launch *p) {
     const int64_t vector = p->vector;
     if (vector <= 1)
         return true;
     if (p->axes[0] >= 0 && l->begin[p->axes[0]] % vector != 0)
         return false;
-    for (int i = 0; i < k->program->array_count; i++) {
+    for (int i = 0; i < l->count; i++) {
         const launch_grid *g = &l->grids[i];
         if ((uintptr_t)g->data % ((size_t)vector * k->program->element_bytes) != 0)
             return false;
@@ -64,7 +65,7 @@ static int32_t clamped(int64_t n) {
 }
 
 /* Along one axis, the part of a launch that begins with block `first` of all. */
-static void put_part(unsigned char *to, const launch *l, const program_launch *p, int axis,
+static void put_part(unsigned char *to, const layer_view *l, const program_launch *p, int axis,
                      int64_t first) {
     const int of = p->axes[axis];
     const int64_t per_block = p->per_block[axis];
@@ -82,8 +83,8 @@ static void put_part(unsigned char *to, const launch *l, const program_launch *p
 
 /* The struct that a kernel takes (base/program.h) when one launch does it all, and the blocks it
    needs along each kernel axis. Returns its size. */
-static size_t pack(const sg_kernel *k, const launch *l, const program_launch *p,
-                   unsigned char to[LAUNCH_BYTES], int64_t blocks[3]) {
+static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
+                   const program_launch *p, unsigned char to[LAUNCH_BYTES], int64_t blocks[3]) {
     const size_t bytes = k->program->arguments_bytes;
     memset(to, 0, bytes);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
@@ -97,12 +98,12 @@ static size_t pack(const sg_kernel *k, const launch *l, const program_launch *p,
     const int32_t aligned = is_aligned(k, l, p);
     memcpy(to + OFFSET_ALIGNED, &aligned, sizeof aligned);
     unsigned char *at = to + PROGRAM_OFFSET_GRIDS;
-    for (int i = 0; i < k->program->array_count; i++, at += PROGRAM_GRID_BYTES) {
+    for (int i = 0; i < l->count; i++, at += PROGRAM_GRID_BYTES) {
         memcpy(at, &l->grids[i].data, sizeof l->grids[i].data);
         for (int axis = 1; axis < PROGRAM_AXES; axis++)
             put(at, 0, axis, p->axes[axis] < 0 ? 0 : l->grids[i].stride[p->axes[axis]]);
     }
-    at += pack_parameters(k, l, at);
+    at += pack_parameters(k, all, at);
     assert(((size_t)(at - to) + 7) / 8 * 8 == bytes);
     return bytes;
 }
@@ -113,14 +114,16 @@ static size_t pack(const sg_kernel *k, const launch *l, const program_launch *p,
 static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
     int64_t blocks[3], first[3];
-    const size_t bytes = pack(k, l, &k->program->launches[which], arguments, blocks);
+    layer_view view;
+    layers_view(k->program, l, which, &view);
+    const size_t bytes = pack(k, l, &view, &k->program->launches[which], arguments, blocks);
     device *d = k->context->device;
     for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])
         for (first[1] = 0; first[1] < blocks[1]; first[1] += launch_most_blocks[1])
             for (first[0] = 0; first[0] < blocks[0]; first[0] += launch_most_blocks[0]) {
                 int64_t grid[3];
                 for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-                    put_part(arguments, l, &k->program->launches[which], axis, first[axis]);
+                    put_part(arguments, &view, &k->program->launches[which], axis, first[axis]);
                     grid[axis] = least(blocks[axis] - first[axis], launch_most_blocks[axis]);
                 }
                 const fault f =

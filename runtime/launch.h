@@ -36,6 +36,8 @@ typedef struct launch {
 
     /* Of lists, whose grids have only data and what they span. */
     int64_t sizes[LAUNCH_SIZES];
+
+    /* Of lists the temporaries, of grids the layers. */
     struct {
         unsigned char *data;
         size_t bytes; /* that are its own; the next begins at a multiple of PROGRAM_ALIGNMENT */
@@ -48,6 +50,13 @@ bool launch_read(job *, const sg_kernel *, const sg_arguments *given, sg_argumen
 /* Checks the arguments and completes them. `rotating`: arrays of inout fields will swap roles, so
    that each of them is written in turn. Refuses as context_refuse does. */
 bool launch_check(job *, const sg_kernel *, const sg_arguments *, bool rotating, launch *out);
+
+/* The bytes of temporary memory for arguments that launch_read has read; looks at sizes and the box
+   alone. */
+bool launch_measure(job *, const program *, const sg_arguments *, launch *out, size_t *bytes);
+
+/* Sets the addresses of out->temporaries, which were measured, in the caller's temporary memory. */
+bool launch_place(job *, const program *, const sg_arguments *, size_t needed, launch *out);
 
 /* Launches. FAULT_NONE, or FAULT_DEVICE with the device's code. */
 fault launch_send(const sg_kernel *, const launch *, void *stream, int *code);

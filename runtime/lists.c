@@ -158,8 +158,8 @@ bool lists_measure(job *j, const program *p, const sg_grid *grids, launch *out, 
     return true;
 }
 
-static bool place_temporaries(job *j, const program *p, const sg_arguments *a, size_t needed,
-                              launch *out) {
+bool launch_place(job *j, const program *p, const sg_arguments *a, size_t needed, launch *out) {
+    const int count = p->shape == PROGRAM_LISTS ? p->temporary_count : p->layer_count;
     const uintptr_t begin = (uintptr_t)a->temporary;
     if (needed > 0 && (a->temporary == NULL || a->temporary_bytes < needed))
         return context_refuse(j,
@@ -175,7 +175,7 @@ static bool place_temporaries(job *j, const program *p, const sg_arguments *a, s
         if (out->grids[i].low < begin + needed && begin < out->grids[i].high)
             return context_refuse(j, "the temporary memory overlaps '%s'", p->arrays[i].name);
     size_t at = 0;
-    for (int i = 0; i < p->temporary_count; i++) {
+    for (int i = 0; i < count; i++) {
         out->temporaries[i].data = needed > 0 ? (unsigned char *)a->temporary + at : NULL;
         at += padded(out->temporaries[i].bytes);
     }
@@ -250,7 +250,7 @@ bool lists_check(job *j, const program *p, const sg_arguments *a, launch *out) {
     for (int i = 0; i < p->array_count; i++)
         if (!place_array(j, &p->arrays[i], &a->grids[i], out, &out->grids[i]))
             return false;
-    return check_overlaps(j, p, out) && place_temporaries(j, p, a, needed, out);
+    return check_overlaps(j, p, out) && launch_place(j, p, a, needed, out);
 }
 
 /* ---- the temporary memory of a call -------------------------------------------------------- */
@@ -270,8 +270,7 @@ static void answer(job *j, void *argument) {
     if (q->out == NULL)
         context_refuse(j, "sg_temporary_bytes needs a place for its result");
     launch_read(j, q->kernel, q->arguments, &a);
-    if (p->shape == PROGRAM_LISTS)
-        lists_measure(j, p, a.grids, &l, &bytes);
+    launch_measure(j, p, &a, &l, &bytes);
     *q->out = bytes;
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/check_lists.h"
 #include "runtime/guard.h"
+#include "runtime/layers.h"
 #include "runtime/lists.h"
 #include "runtime/random.h"
 
@@ -99,7 +100,10 @@ static void prepare_grid(job *j, measurement *m) {
     }
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
-    check_launch(j, m, parameters, 0);
+    const size_t temporary = layers_bytes(j, p, m->result.size);
+    if (temporary > 0)
+        m->temporary = m->device->ops->alloc(m->device, j, temporary);
+    check_launch(j, m, parameters, temporary);
 }
 
 static void prepare_list(job *j, measurement *m, int which, const family_call *call) {

@@ -77,6 +77,7 @@
 ---@field coarsen? stencilgen.axes times a block repeats its tile
 ---@field vector? integer points along x that a thread loads and stores at once
 ---@field time? integer time steps fused into one pass
+---@field passes? 1 | 2 | 3 kernels that a convolution is made by: 1, or one an axis
 
 ---@class stencilgen.stencil_keys
 ---@field name string an identifier; names the kernel and the file

@@ -71,11 +71,25 @@ end
 
 local function build(v)
   local size = filters[v.filter]
+  local axes, refusals = 0, { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
+  for _, n in ipairs(size) do
+    axes = axes + (n > 1 and 1 or 0)
+  end
+  local passes = ({ free = "", one = " passes=1", all = " passes=" .. math.max(axes, 2) })[v.passes]
+  if v.passes == "all" then
+    if axes < 2 then
+      refusals[#refusals + 1] = "the weights lie along one axis"
+    elseif v.kind == "dense" then
+      refusals[#refusals + 1] = "the weights are not products of one factor an axis"
+    elseif v.kind == "given" then
+      refusals[#refusals + 1] = "some weights hold parameters"
+    end
+  end
   return {
     spec = ("return convolution { name = 'filter', dtype = %q, boundary = %s,\nweights = %s }"):format(
       v.dtype, boundary(v.boundary, #size), weights(size, v.kind)),
-    schedule = matrix.schedule(v.method, v.tile, #size, shapes.bytes[v.dtype]),
-    refusals = { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" },
+    schedule = matrix.schedule(v.method, v.tile, #size, shapes.bytes[v.dtype]) .. passes,
+    refusals = refusals,
   }
 end
 
@@ -84,6 +98,7 @@ return {
     { "filter", table.move(filters, 1, #sizes, 1, {}) },
     { "method", matrix.methods },
     { "kind", kind_names },
+    { "passes", { "free", "one", "all" } },
     { "tile", matrix.tiles },
     { "boundary", { "zero", "constant", "clamp", "mirror", "periodic", "mixed" } },
     { "dtype", { "float", "double" } },

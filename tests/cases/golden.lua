@@ -31,6 +31,16 @@ keep("branches_nonlinear2d", "nonlinear2d", "register tile=128 coarsen=y16 vec=1
 keep("constant_points2d", "points2d", "constant tile=64x4 vec=1 time=1", "double", "mixed")
 keep("constant_given3d", "given3d", "constant tile=32x4x2 vec=1 time=1")
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
+
+-- A filter in passes: the arguments that they share, then the plan.h of each.
+cases[#cases + 1] = {
+  name = "passes_filter2d",
+  spec = [[return convolution { name = "filter", boundary = { x = "mirror", y = "zero" },
+    weights = { { 1/16, 2/16, 1/16 }, { 2/16, 4/16, 2/16 }, { 1/16, 2/16, 1/16 } } }]],
+  schedule = "register tile=64 coarsen=y8 vec=1 time=1 passes=2",
+  golden = true,
+  places = { { size = { 67, 35 } } },
+}
 keep("given_given1d", "given1d", "naive tile=256 vec=1 time=1")
 
 -- Lists: an operator, an order or a map stands in plan.h with the arguments and the constants.

@@ -34,6 +34,24 @@ refuse("weights that are not constant", "nonlinear2d", "constant",
   "method constant: constant memory holds the weights of linear updates, and this one is not linear")
 refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the method naive takes vec")
 refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
+local function refuse_filter(name, weights, schedule, expect)
+  cases[#cases + 1] = {
+    name = name,
+    spec = ("return convolution { name = 'filter', weights = %s }"):format(weights),
+    schedule = schedule,
+    expect = expect,
+  }
+end
+refuse("passes of a stencil", "box2d1", "naive passes=2",
+  "method naive: passes=2: it serves convolutions, whose weights may be products of one factor an axis")
+refuse_filter("passes that are not there", "{ { 1, 2 }, { 3, 4 } }", "tiled passes=2",
+  "method tiled: passes=2: the weights are not products of one factor an axis")
+refuse_filter("passes of a line", "{ 1, 2, 1 }", "naive passes=2", "method naive: passes=2: the weights lie along one axis")
+refuse_filter("passes with a parameter", "{ { 1, 2 }, { 2, param 'k' } }", "naive passes=2",
+  "method naive: passes=2: some weights hold parameters")
+refuse_filter("passes of another number", "{ { 1, 2 }, { 2, 4 } }", "naive passes=3",
+  "method naive: passes=3: this filter has 2, one an axis")
+refuse_filter("no passes at all", "{ { 1, 2 }, { 2, 4 } }", "passes=0", "passes takes whole numbers from 1 to 65536, not '0'")
 refuse("an unknown method", "star2d1", "registers", "unknown word 'registers' in a schedule; did you mean 'register'?")
 refuse("no method at all", "star2d1", "auto vec=16", "no method serves")
 return cases

@@ -89,11 +89,13 @@ static void launch_once_more(const kernel_file *f) {
         launch_lists(&kernel, parameters);
         return;
     }
-    const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                    .grids = grids,
-                                    .grid_count = f->program->array_count,
-                                    .parameters = parameters,
-                                    .parameter_count = f->program->parameter_count};
+    sg_arguments arguments = {.struct_size = sizeof arguments,
+                              .grids = grids,
+                              .grid_count = f->program->array_count,
+                              .parameters = parameters,
+                              .parameter_count = f->program->parameter_count,
+                              .temporary = (void *)(uintptr_t)((size_t)1 << 50)};
+    DEMAND(launch_measure(NULL, f->program, &arguments, &l, &arguments.temporary_bytes));
     DEMAND(launch_check(NULL, &kernel, &arguments, true, &l));
     DEMAND(launch_send(&kernel, &l, NULL, &code) == FAULT_NONE);
 }

@@ -65,13 +65,17 @@ static void apply(job *j, const test_subject *s, data *d) {
         need(j, s, sg_alloc(s->context, bytes, &grids[i].data));
         need(j, s, sg_upload(s->context, grids[i].data, raw[i], bytes));
     }
-    const sg_arguments a = {.struct_size = sizeof a,
-                            .grids = grids,
-                            .grid_count = s->array_count,
-                            .parameters = s->parameters,
-                            .parameter_count = s->model->parameter_count};
+    sg_arguments a = {.struct_size = sizeof a,
+                      .grids = grids,
+                      .grid_count = s->array_count,
+                      .parameters = s->parameters,
+                      .parameter_count = s->model->parameter_count};
+    need(j, s, sg_temporary_bytes(s->kernel, &a, &a.temporary_bytes));
+    if (a.temporary_bytes > 0)
+        need(j, s, sg_alloc(s->context, a.temporary_bytes, &a.temporary));
     need(j, s, sg_launch(s->kernel, &a, NULL));
     need(j, s, sg_synchronize(s->context, NULL));
+    sg_free(s->context, a.temporary);
     for (int i = 0; i < s->array_count; i++) {
         if (s->arrays[i].role == SG_WRITE) {
             need(j, s, sg_download(s->context, raw[i], grids[i].data, bytes));

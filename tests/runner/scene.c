@@ -6,7 +6,7 @@
 
 #include "runtime/random.h"
 
-enum { GUARD = 64, MOST_GUARD = 4096 };
+enum { GUARD = 64, MOST_GUARD = 4096, TEMPORARY_GUARD = 4096 };
 
 /* ---- memory
  * -------------------------------------------------------------------------------------- */
@@ -105,6 +105,8 @@ void scene_close(void *argument) {
     for (int i = 0; i < SUBJECT_ARRAYS; i++)
         if (s->images[i].device != NULL)
             sg_free(s->subject->context, s->images[i].device);
+    if (s->temporary != NULL)
+        sg_free(s->subject->context, s->temporary);
 }
 
 /* ---- launches
@@ -115,6 +117,37 @@ static bool updates_all(const place *p) {
         if (p->begin[axis] != 0 || p->end[axis] != p->size[axis])
             return false;
     return true;
+}
+
+/* Temporary memory between guards, all of it poison. */
+static void take_temporary(job *j, scene *s, sg_arguments *a) {
+    sg_context *c = s->subject->context;
+    need(j, s, sg_temporary_bytes(s->subject->kernel, a, &a->temporary_bytes));
+    if (a->temporary_bytes == 0)
+        return;
+    const size_t bytes = a->temporary_bytes + 2 * TEMPORARY_GUARD;
+    unsigned char *poison = job_alloc(j, bytes);
+    memset(poison, 0xff, bytes);
+    need(j, s, sg_alloc(c, bytes, &s->temporary));
+    need(j, s, sg_upload(c, s->temporary, poison, bytes));
+    a->temporary = (char *)s->temporary + TEMPORARY_GUARD;
+}
+
+static void judge_temporary(job *j, scene *s, const sg_arguments *a) {
+    if (s->temporary == NULL)
+        return;
+    sg_context *c = s->subject->context;
+    unsigned char guard[2 * TEMPORARY_GUARD];
+    need(j, s, sg_download(c, guard, s->temporary, TEMPORARY_GUARD));
+    need(j, s,
+         sg_download(c, guard + TEMPORARY_GUARD, (char *)a->temporary + a->temporary_bytes,
+                     TEMPORARY_GUARD));
+    sg_free(c, s->temporary);
+    s->temporary = NULL;
+    for (int i = 0; i < 2 * TEMPORARY_GUARD && s->wrong.length == 0; i++)
+        if (guard[i] != 0xff)
+            text_printf(&s->wrong, "a guard of the temporary memory was written, %s it",
+                        i < TEMPORARY_GUARD ? "before" : "behind");
 }
 
 void scene_launch(job *j, scene *s, int64_t steps, int *final) {
@@ -137,9 +170,11 @@ void scene_launch(job *j, scene *s, int64_t steps, int *final) {
         a.begin[axis] = s->place.begin[axis];
         a.end[axis] = s->place.end[axis];
     }
+    take_temporary(j, s, &a);
     need(j, s,
          steps == 0 ? sg_launch(k->kernel, &a, NULL) : sg_run(k->kernel, &a, steps, NULL, final));
     need(j, s, sg_synchronize(k->context, NULL));
+    judge_temporary(j, s, &a);
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[i];
         need(j, s, sg_download(k->context, m->after, m->device, (size_t)m->count * s->element));

@@ -23,7 +23,8 @@ struct scene {
     int at[SUBJECT_ARRAYS];              /* which image plays each of the kernel's arrays */
     void (*tamper)(scene *, int *final); /* after a launch, before it is judged; or NULL */
     int64_t judged, undecidable;
-    text wrong; /* the first thing found wrong, "" */
+    void *temporary; /* of the launch at hand, with its guards */
+    text wrong;      /* the first thing found wrong, "" */
 };
 
 /* Arrays of random data to read, of NaNs to be written, and a pattern of NaNs around both. */

@@ -148,7 +148,8 @@ static void fake_make(job *j, void *argument) {
     program *p = job_alloc(j, sizeof *p);
     *p = *m->program;
     const size_t count = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
-    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)p->array_count +
+    const size_t bytes = PROGRAM_OFFSET_GRIDS +
+                         PROGRAM_GRID_BYTES * (size_t)(p->array_count + p->layer_count) +
                          p->element_bytes * count;
     p->arguments_bytes = (bytes + 7) / 8 * 8;
     if (p->shape == PROGRAM_LISTS)

@@ -75,6 +75,7 @@ static const file_case file_cases[] = {
     {"wave", WAVE2, "register", BINARY_CUBIN},
     {"slope", SLOPE1, "naive", BINARY_HOST},
     {"shift", SHIFT2, "naive tile=32x4 vec=4", BINARY_CUBIN},
+    {"filter", FILTER2, "naive tile=32x4", BINARY_CUBIN},
 };
 enum { FILE_CASES = sizeof file_cases / sizeof *file_cases };
 

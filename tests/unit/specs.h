@@ -34,4 +34,9 @@
     "    return { u = f.u(0) + p.k * (f.u(1) - f.u(-1)), d = (f.u(1) - f.u(-1)) / p.h }\n"         \
     "  end }\n"
 
+/* Two passes: 3 columns, 2 rows. */
+#define FILTER2                                                                                    \
+    "return convolution { name = 'filter', dtype = 'float', boundary = 'clamp',\n"                 \
+    "  weights = { { 1, 2, 1 }, { 3, 6, 3 } }, schedule = { passes = 2 } }\n"
+
 #endif

@@ -91,6 +91,16 @@ static void expect_same_lists(const program *a, const program *b) {
     assert_memory_equal(a->storage, b->storage, sizeof a->storage);
 }
 
+static void expect_same_layers(const program *a, const program *b) {
+    assert_int_equal(a->layer_count, b->layer_count);
+    for (int i = 0; i < a->layer_count; i++) {
+        const program_layer *x = &a->layers[i], *y = &b->layers[i];
+        assert_string_equal(x->name, y->name);
+        assert_memory_equal(x->low, y->low, sizeof x->low);
+        assert_memory_equal(x->high, y->high, sizeof x->high);
+    }
+}
+
 static void expect_same_programs(const program *a, const program *b) {
     assert_string_equal(a->name, b->name);
     assert_string_equal(a->source, b->source);
@@ -101,6 +111,7 @@ static void expect_same_programs(const program *a, const program *b) {
     assert_true(a->bytes_per_point == b->bytes_per_point);
     expect_same_arrays(a, b);
     expect_same_lists(a, b);
+    expect_same_layers(a, b);
     assert_int_equal(a->launch_count, b->launch_count);
     for (int i = 0; i < a->launch_count; i++) {
         const program_launch *x = &a->launches[i], *y = &b->launches[i];
@@ -236,7 +247,14 @@ typedef struct spoilt {
     program_launch launches[100];
     program_size sizes[LAUNCH_SIZES + 1];
     program_temporary temporaries[LAUNCH_TEMPORARIES + 1];
+    program_layer layers[LAUNCH_TEMPORARIES + 1];
 } spoilt;
+
+/* One layer, along y. */
+static void lay(spoilt *s, const char *name, int low, int high) {
+    s->layers[0] = (program_layer){.name = name, .low = {0, low, 0}, .high = {0, high, 0}};
+    s->program.layer_count = 1;
+}
 
 #define SPOILS                                                                                     \
     SPOIL(s->file.texts[SG_TEXT_NAME] = "", "the kernel's name is no name")                        \
@@ -272,6 +290,11 @@ typedef struct spoilt {
           "no array is written")                                                                   \
     SPOIL(s->arrays[1].low[1] = -1, "an array's reach is -1")                                      \
     SPOIL(s->arrays[1].high[2] = INT32_MAX, "an array's reach is 2147483647")                      \
+    SPOIL(s->program.layer_count = LAUNCH_TEMPORARIES + 1, "the number of layers is 17")           \
+    SPOIL(lay(s, "rows", 0, 0), "there are too few launches for the layers, or too many")          \
+    SPOIL(lay(s, "2", 0, 0), "a layer's name is no name")                                          \
+    SPOIL(lay(s, "rows", -1, 0), "a layer's reach is -1")                                          \
+    SPOIL(lay(s, "rows", 0, 1 << 20), "a layer's reach is 1048576")                                \
     SPOIL(s->program.parameter_count = LAUNCH_PARAMETERS + 1, "the number of parameters is 65")    \
     SPOIL(s->parameters[0].name = "dt dt", "a parameter's name is no name")                        \
     SPOIL(s->parameters[0].value = NAN, "a parameter's default is out of range")                   \
@@ -393,6 +416,9 @@ static void spoil(job *j, void *argument) {
         s->sizes[i] = good->program->sizes[i % good->program->size_count];                         \
     for (int i = 0; i <= LAUNCH_TEMPORARIES && good->program->temporary_count > 0; i++)            \
         s->temporaries[i] = good->program->temporaries[i % good->program->temporary_count];        \
+    for (int i = 0; i <= LAUNCH_TEMPORARIES; i++)                                                  \
+        s->layers[i] = (program_layer){.name = "rows"};                                            \
+    s->program.layers = s->layers;                                                                 \
     s->program.sizes = s->sizes;                                                                   \
     s->program.temporaries = s->temporaries;                                                       \
     for (int i = 0; i < 100; i++)                                                                  \

@@ -66,14 +66,17 @@ static unsigned char *run_three(sg_context *c, const sg_kernel *k, size_t *size)
     for (int i = 0; i < info.arrays; i++)
         grids[i] = (sg_grid){.data = memory + bytes * (size_t)i,
                              .size = {NX, info.dims > 1 ? NY : 1, info.dims > 2 ? NZ : 1}};
-    const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                    .grids = grids,
-                                    .grid_count = info.arrays,
-                                    .parameters = parameters,
-                                    .parameter_count = info.parameters};
+    sg_arguments arguments = {.struct_size = sizeof arguments,
+                              .grids = grids,
+                              .grid_count = info.arrays,
+                              .parameters = parameters,
+                              .parameter_count = info.parameters};
+    expect_ok(c, sg_temporary_bytes(k, &arguments, &arguments.temporary_bytes));
+    expect_ok(c, sg_alloc(c, arguments.temporary_bytes + 1, &arguments.temporary));
     expect_ok(c, sg_run(k, &arguments, 2, NULL, NULL));
     expect_ok(c, sg_launch(k, &arguments, NULL));
     expect_ok(c, sg_synchronize(c, NULL));
+    sg_free(c, arguments.temporary);
     return memory;
 }
 

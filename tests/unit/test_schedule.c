@@ -45,13 +45,13 @@ static void prints_body(job *j) {
     schedule_print(&nothing, 3, &t);
     assert_string_equal(t.data, "auto");
     t = text_new(j);
-    schedule_print(&(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1}, 3, &t);
+    schedule_print(&(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1, 0}, 3, &t);
     assert_string_equal(t.data, "register tile=32x8 coarsen=z16 vec=4 time=1");
     t = text_new(j);
-    schedule_print(&(schedule){METHOD_AUTO, {0, 8, 0}, {2, 4, 0}, 0, 0}, 2, &t);
+    schedule_print(&(schedule){METHOD_AUTO, {0, 8, 0}, {2, 4, 0}, 0, 0, 0}, 2, &t);
     assert_string_equal(t.data, "auto tile=x8 coarsen=y4,x2");
     t = text_new(j);
-    schedule_print(&(schedule){METHOD_NAIVE, {128, 1, 1}, {4, 1, 1}, 0, 0}, 1, &t);
+    schedule_print(&(schedule){METHOD_NAIVE, {128, 1, 1}, {4, 1, 1}, 0, 0, 0}, 1, &t);
     assert_string_equal(t.data, "naive tile=128 coarsen=x4");
 }
 
@@ -63,12 +63,12 @@ static void test_prints(void **state) {
 static void test_parses(void **state) {
     (void)state;
     const schedule full = parsed("register tile=32x8 coarsen=z16 vec=4 time=1", nothing);
-    assert_same(&full, &(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1});
+    assert_same(&full, &(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1, 0});
     const schedule other =
         parsed(" \tvector=2  coarsen=z16,y2 method=tiled\ttile=8x4x65536\n", full);
-    assert_same(&other, &(schedule){METHOD_TILED, {8, 4, 65536}, {0, 2, 16}, 2, 1});
+    assert_same(&other, &(schedule){METHOD_TILED, {8, 4, 65536}, {0, 2, 16}, 2, 1, 0});
     const schedule kept = parsed("tile=64", full);
-    assert_same(&kept, &(schedule){METHOD_REGISTER, {64, 8, 0}, {0, 0, 16}, 4, 1});
+    assert_same(&kept, &(schedule){METHOD_REGISTER, {64, 8, 0}, {0, 0, 16}, 4, 1, 0});
     const schedule empty = parsed("", full), none = parsed(NULL, full);
     assert_same(&empty, &full);
     assert_same(&none, &full);
@@ -92,6 +92,7 @@ static void round_trip_body(job *j) {
         }
         s.vector = random_entry(&state);
         s.time = random_entry(&state);
+        s.passes = random_entry(&state);
         text t = text_new(j);
         schedule_print(&s, dims, &t);
         const schedule back = parsed(t.data, nothing);
@@ -114,7 +115,7 @@ static void test_unknown_words(void **state) {
     assert_refused("qqqqqqqqqq=3",
                    "option: unknown word 'qqqqqqqqqq' in a schedule; it takes a method (auto, "
                    "naive, tiled, coarsened, register, constant, cached-halo), tile=32x8, "
-                   "coarsen=z16, vec=4, time=1");
+                   "coarsen=z16, vec=4, time=1, passes=2");
     assert_refused("naive tiled", "option: a schedule gives its method once");
     assert_refused("vec=2 vector=2", "option: a schedule gives its vector once");
 }

@@ -1,0 +1,120 @@
+using Real = float;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned, unused; // whether every row starts at a multiple of a pack
+    Grid grid[3]; // image, result, pass_1
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
+
+#define STENCIL_KERNEL filter_pass_1
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 21; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 1, low_y = 0, low_z = 0;
+    static constexpr int high_x = 1, high_y = 0, high_z = 0;
+    static constexpr int walk = 8, walk_low = 0, walk_high = 0;
+};
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // image
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
+    static constexpr bool staged = true; // in shared memory ...
+    static constexpr int shared = 0;     // ... from this element on
+};
+template <int output> struct Output;
+template <> struct Output<0> { // pass_1
+    static constexpr int grid = 2, current = -1;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::mirror> {};
+template <> struct Edge<0, 1> : Side<Boundary::mirror> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::zero> {};
+template <> struct Edge<2, 1> : Side<Boundary::zero> {};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real image_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real image_c = at.template tap<0, 0, 0, 0>();
+    const Real image_xp1 = at.template tap<0, 1, 0, 0>();
+    out[0] = 0.125f * (image_xm1 + image_xp1) + 0.25f * image_c;
+}
+#undef STENCIL_KERNEL
+#define STENCIL_KERNEL filter_pass_2
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 21; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 0, low_y = 0, low_z = 1;
+    static constexpr int high_x = 0, high_y = 0, high_z = 1;
+    static constexpr int walk = 8, walk_low = 1, walk_high = 1;
+};
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // pass_1
+    static constexpr int grid = 2;
+    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
+    static constexpr bool staged = true; // in shared memory ...
+    static constexpr int shared = 0;     // ... from this element on
+};
+template <int output> struct Output;
+template <> struct Output<0> { // result
+    static constexpr int grid = 1, current = -1;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<0, 1> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real pass_1_ym1 = at.template tap<0, 0, 0, -1>();
+    const Real pass_1_c = at.template tap<0, 0, 0, 0>();
+    const Real pass_1_yp1 = at.template tap<0, 0, 0, 1>();
+    out[0] = 0.5f * (pass_1_ym1 + pass_1_yp1) + pass_1_c;
+}
