@@ -54,24 +54,18 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
     return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
 
-/* A launch of lists, in memory that it needs only meanwhile. */
-static int launch_lists(arrays *a, const sg_kernel *kernel, sg_arguments *arguments,
-                        double *seconds) {
+static int launch_once(arrays *a, const sg_kernel *kernel, const sg_arguments *arguments,
+                       double *seconds) {
     sg_context *context = a->session->context;
-    sg_status status = sg_temporary_bytes(kernel, arguments, &arguments->temporary_bytes);
-    if (status == SG_OK && arguments->temporary_bytes > 0)
-        status = sg_alloc(context, arguments->temporary_bytes, &arguments->temporary);
     const double start = clock_now();
-    if (status == SG_OK)
-        status = sg_launch(kernel, arguments, NULL);
+    sg_status status = sg_launch(kernel, arguments, NULL);
     if (status == SG_OK)
         status = sg_synchronize(context, NULL);
     *seconds = clock_now() - start;
-    const int code = status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
-    sg_free(context, arguments->temporary);
-    return code;
+    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
 
+/* In temporary memory that is needed only meanwhile. */
 static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
                    double *seconds) {
     if (arrays_is(a, "spmv"))
@@ -81,8 +75,19 @@ static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int c
                               .grid_count = a->count,
                               .parameters = parameters,
                               .parameter_count = count};
-    return a->is_grid ? run_steps(a, kernel, &arguments, seconds)
-                      : launch_lists(a, kernel, &arguments, seconds);
+    sg_context *context = a->session->context;
+    sg_status status = sg_temporary_bytes(kernel, &arguments, &arguments.temporary_bytes);
+    if (status == SG_OK && arguments.temporary_bytes > 0)
+        status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
+    int code;
+    if (status != SG_OK)
+        code = session_failed(a->session, status);
+    else if (a->is_grid)
+        code = run_steps(a, kernel, &arguments, seconds);
+    else
+        code = launch_once(a, kernel, &arguments, seconds);
+    sg_free(context, arguments.temporary);
+    return code;
 }
 
 static int load_and_compute(arrays *a, sg_kernel *kernel, double *seconds) {

@@ -21,6 +21,7 @@ static const char spec[] = "local line, weights = { 1, 4, 6, 4, 1 }, {}\n"
                            "  weights  = weights,\n"
                            "  dtype    = 'float',\n"
                            "  boundary = 'clamp',\n"
+                           "  schedule = { passes = 1 },\n" /* needs no temporary memory */
                            "}\n";
 
 enum { REACH = 2 };

@@ -223,6 +223,14 @@ EOF
 exits 0 run $cpu "$folder/same.lua" --input $data/f4_2x3_fortran.npy --output "$folder/b.npy"
 same $data/f4_2x3.npy "$folder/b.npy"
 
+begin 'a filter in passes has its temporary memory'
+cat >"$folder/filter.lua" <<'EOF'
+return convolution { name = "filter", weights = { { 1, 2, 1 }, { 2, 4, 2 } }, boundary = "clamp" }
+EOF
+exits 0 run $cpu "$folder/filter.lua" --schedule passes=1 --input $data/f4_2x3.npy --output "$folder/b.npy"
+exits 0 run $cpu "$folder/filter.lua" --schedule passes=2 --input $data/f4_2x3.npy --output "$folder/d.npy"
+same "$folder/b.npy" "$folder/d.npy"
+
 begin 'JSON'
 exits 0 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/b.npy" --json --steps 4
 reports '"steps": 4'
