@@ -164,13 +164,13 @@ template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int 
 }
 
 // A bit for each lane: whether it says true. Those that take no part say false.
-__device__ __forceinline__ unsigned ballot(bool vote) {
+__device__ __forceinline__ unsigned ballot_lanes(bool vote) {
     return __ballot_sync(all_lanes, vote);
 }
-__device__ __forceinline__ bool any(bool vote) {
+__device__ __forceinline__ bool any_lane(bool vote) {
     return __any_sync(all_lanes, vote) != 0;
 }
-__device__ __forceinline__ bool all(bool vote) {
+__device__ __forceinline__ bool every_lane(bool vote) {
     return __all_sync(all_lanes, vote) != 0;
 }
 

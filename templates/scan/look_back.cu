@@ -78,9 +78,9 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
             value = identity();
             // Tile 0 never has just a sum, so that nobody adds what would lie before it.
             const unsigned status = at < 0 ? sum : board.look(at, value);
-            nearest = warp_size - 1 - __clz(static_cast<int>(ballot(status == prefix)));
+            nearest = warp_size - 1 - __clz(static_cast<int>(ballot_lanes(status == prefix)));
             const unsigned needed = nearest < 0 ? all_lanes : all_lanes << nearest;
-            if ((ballot(status == nothing) & needed) == 0)
+            if ((ballot_lanes(status == nothing) & needed) == 0)
                 break;
             backoff();
         }
@@ -118,7 +118,7 @@ __device__ __forceinline__ Real look_back_in_order(const Arguments &arguments,
         const Index at = last - (warp_size - 1) + lane();
         Real value = identity();
         const unsigned status = at < 0 ? nothing : board.look(at, value);
-        const int nearest = warp_size - 1 - __clz(static_cast<int>(ballot(status == prefix)));
+        const int nearest = warp_size - 1 - __clz(static_cast<int>(ballot_lanes(status == prefix)));
         before = shuffle(value, nearest < 0 ? 0 : nearest);
         if (nearest >= 0)
             next = last - (warp_size - 1) + nearest + 1;
@@ -132,9 +132,9 @@ __device__ __forceinline__ Real look_back_in_order(const Arguments &arguments,
         for (;;) {
             value = identity();
             const unsigned status = at < mine ? board.look(at, value) : sum;
-            known = warp_size - 1 - __clz(static_cast<int>(ballot(status == prefix)));
+            known = warp_size - 1 - __clz(static_cast<int>(ballot_lanes(status == prefix)));
             const unsigned needed = known < 0 ? all_lanes : all_lanes << known;
-            if ((ballot(status == nothing) & needed) == 0)
+            if ((ballot_lanes(status == nothing) & needed) == 0)
                 break;
             backoff();
         }
@@ -198,8 +198,8 @@ __device__ __forceinline__ void store_items(const Arguments &arguments, Real *st
 
 // The output may be the input: a block has read its tile before it writes any of it. And results
 // are staged where elements were, which all lanes have read some barriers before.
-extern "C" __global__ void
-    __launch_bounds__(plan::threads) PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
     if (threadIdx.x == 0)
         shared.tile = static_cast<Index>(
@@ -231,8 +231,7 @@ extern "C" __global__ void
         all = combine(arguments, all, shared.sums[w]);
     }
     const Real lower = shuffle_up(through, 1);
-    const Real before_thread =
-        lane() == 0 ? before_warp : combine(arguments, before_warp, lower);
+    const Real before_thread = lane() == 0 ? before_warp : combine(arguments, before_warp, lower);
 
     if (warp() == 0) {
         const Board<Real> board(arguments);

@@ -169,9 +169,9 @@ static const char chain_text[] =
     "        if (number > 0) {\n"
     "            do {\n"
     "                prefix = load_acquire(&a.sums[number - 1]);\n"
-    "                if (any(prefix == 0))\n"
+    "                if (any_lane(prefix == 0))\n"
     "                    backoff();\n"
-    "            } while (any(prefix == 0));\n"
+    "            } while (any_lane(prefix == 0));\n"
     "            if (a.plain[number - 1] != number - 1)\n"
     "                atomicAdd(a.wrong, 1u);\n"
     "        }\n"
@@ -363,7 +363,7 @@ static void test_mismatch(void **state) {
     expect_abort("(void)a; if (lane() == 5) __syncthreads(); else warp_barrier();",
                  "thread 5 of block (0,0,0) is at a barrier of the block, lanes before it in its "
                  "warp at a barrier of the warp");
-    expect_abort("(void)a; if (threadIdx.x == 33) ballot(true); else shuffle(1, 0);",
+    expect_abort("(void)a; if (threadIdx.x == 33) ballot_lanes(true); else shuffle(1, 0);",
                  "thread 33 of block (0,0,0) is at a vote, lanes before it in its warp at a "
                  "shuffle");
     expect_abort("(void)a; if (lane() > 3) warp_barrier(); shuffle(1, 0);",
