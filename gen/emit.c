@@ -34,10 +34,11 @@ typedef struct spelling {
 } spelling;
 
 static const spelling spellings[EXPR_OP_COUNT] = {
-    [EXPR_ADD] = {" + ", LEVEL_SUM, {NULL}},
-    [EXPR_SUBTRACT] = {" - ", LEVEL_SUM, {NULL}},
-    [EXPR_MULTIPLY] = {" * ", LEVEL_PRODUCT, {NULL}},
+    [EXPR_ADD] = {" + ", LEVEL_SUM, {NULL, NULL, "wrapping_add"}},
+    [EXPR_SUBTRACT] = {" - ", LEVEL_SUM, {NULL, NULL, "wrapping_subtract"}},
+    [EXPR_MULTIPLY] = {" * ", LEVEL_PRODUCT, {NULL, NULL, "wrapping_multiply"}},
     [EXPR_DIVIDE] = {" / ", LEVEL_PRODUCT, {NULL}},
+    [EXPR_NEGATE] = {NULL, LEVEL_PRODUCT, {NULL, NULL, "wrapping_negate"}},
     [EXPR_LT] = {" < ", LEVEL_COMPARE, {NULL}},
     [EXPR_LE] = {" <= ", LEVEL_COMPARE, {NULL}},
     [EXPR_GT] = {" > ", LEVEL_COMPARE, {NULL}},
@@ -146,6 +147,13 @@ static const char *operand(writer *w, expr_id id, level least) {
     return p->level >= least ? p->shown : job_print(w->job, "(%s)", p->shown);
 }
 
+/* NULL where an operator says it. Unsigned numbers wrap by themselves. */
+static const char *function_of(const spelling *s, dtype type) {
+    if (type == DTYPE_UINT32 && (s->infix != NULL || s->level == LEVEL_PRODUCT))
+        return NULL;
+    return s->function[type < DTYPE_REALS ? type : DTYPE_REALS];
+}
+
 static void write_operation(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
     const int operands = expr_words[n->op].operands;
@@ -160,7 +168,13 @@ static void write_operation(writer *w, expr_id id) {
     const spelling *s = &spellings[n->op];
     const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
     const char *shown;
-    if (n->op == EXPR_NEGATE || n->op == EXPR_NOT) {
+    const char *function = function_of(s, w->e->model->dtype);
+    if (function != NULL) {
+        shown = operands == 1 ? job_print(w->job, "%s(%s)", function, w->parts[a].shown)
+                              : job_print(w->job, "%s(%s, %s)", function, w->parts[a].shown,
+                                          w->parts[b].shown);
+        set(w, id, shown, LEVEL_PRIMARY);
+    } else if (n->op == EXPR_NEGATE || n->op == EXPR_NOT) {
         shown =
             job_print(w->job, "%s%s", n->op == EXPR_NOT ? "!" : "-", operand(w, a, LEVEL_PRIMARY));
         set(w, id, shown, LEVEL_PRODUCT);
@@ -168,20 +182,13 @@ static void write_operation(writer *w, expr_id id) {
         shown = job_print(w->job, "(%s ? %s : %s)", operand(w, a, LEVEL_PRODUCT),
                           operand(w, b, LEVEL_SUM), operand(w, c, LEVEL_SUM));
         set(w, id, shown, LEVEL_PRIMARY);
-    } else if (s->infix != NULL) {
+    } else {
+        assert(s->infix != NULL);
         /* The right operand binds more tightly, so that the written order is the tree's. */
         const level left = s->level == LEVEL_COMPARE ? LEVEL_SUM : s->level;
         shown = job_print(w->job, "%s%s%s", operand(w, a, left), s->infix,
                           operand(w, b, left + 1 > LEVEL_PRIMARY ? LEVEL_PRIMARY : left + 1));
         set(w, id, shown, s->level);
-    } else {
-        const dtype type = w->e->model->dtype;
-        const char *function = s->function[type < DTYPE_REALS ? type : DTYPE_REALS];
-        assert(function != NULL);
-        shown = operands == 1 ? job_print(w->job, "%s(%s)", function, w->parts[a].shown)
-                              : job_print(w->job, "%s(%s, %s)", function, w->parts[a].shown,
-                                          w->parts[b].shown);
-        set(w, id, shown, LEVEL_PRIMARY);
     }
     if (w->uses[id] > 1)
         name_part(w, id);

@@ -39,10 +39,31 @@ template <class T> __device__ __forceinline__ T infinity() {
     return huge;
 }
 
+template <int bytes> struct WordOf { using type = unsigned; };
+template <> struct WordOf<8> { using type = unsigned long long; };
+
+// Whole numbers wrap, as unsigned ones do by the language: compilers take it that signed ones never
+// pass their limits, and that a square is not negative.
+template <class T> __device__ __forceinline__ T wrapping_add(T a, T b) {
+    using Word = typename WordOf<sizeof(T)>::type;
+    return static_cast<T>(static_cast<Word>(a) + static_cast<Word>(b));
+}
+template <class T> __device__ __forceinline__ T wrapping_subtract(T a, T b) {
+    using Word = typename WordOf<sizeof(T)>::type;
+    return static_cast<T>(static_cast<Word>(a) - static_cast<Word>(b));
+}
+template <class T> __device__ __forceinline__ T wrapping_multiply(T a, T b) {
+    using Word = typename WordOf<sizeof(T)>::type;
+    return static_cast<T>(static_cast<Word>(a) * static_cast<Word>(b));
+}
+template <class T> __device__ __forceinline__ T wrapping_negate(T a) {
+    return wrapping_subtract(T(0), a);
+}
+
 // The absolute value of a whole number; of the least one itself.
 template <class T> __device__ __forceinline__ T magnitude(T a) {
     if constexpr (is_signed<T>)
-        return a < 0 ? -a : a;
+        return a < 0 ? wrapping_negate(a) : a;
     else
         return a;
 }
@@ -186,9 +207,6 @@ __device__ __forceinline__ bool every_lane(bool vote) {
 
 template <class T>
 constexpr bool is_word = (sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T);
-
-template <int bytes> struct WordOf { using type = unsigned; };
-template <> struct WordOf<8> { using type = unsigned long long; };
 
 template <class To, class From> __device__ __forceinline__ To same_bits(const From &from) {
     static_assert(sizeof(To) == sizeof(From), "as many bits");

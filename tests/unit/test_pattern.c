@@ -181,9 +181,9 @@ static void assert_written(job *j, dtype type, double constant_, const char *wan
 static void written_body(job *j) {
     assert_written(j, DTYPE_FLOAT, 0.5, "a + 0.5f");
     assert_written(j, DTYPE_DOUBLE, 2, "a + 2.0");
-    assert_written(j, DTYPE_INT32, -7, "a + -7");
-    assert_written(j, DTYPE_INT32, INT32_MIN, "a + (-2147483647 - 1)");
-    assert_written(j, DTYPE_INT64, -0x1p63, "a + (-9223372036854775807LL - 1)");
+    assert_written(j, DTYPE_INT32, -7, "wrapping_add(a, -7)");
+    assert_written(j, DTYPE_INT32, INT32_MIN, "wrapping_add(a, (-2147483647 - 1))");
+    assert_written(j, DTYPE_INT64, -0x1p63, "wrapping_add(a, (-9223372036854775807LL - 1))");
     assert_written(j, DTYPE_UINT32, UINT32_MAX, "a + 4294967295u");
 }
 
