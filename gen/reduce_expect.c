@@ -114,8 +114,9 @@ reduce_expected reduce_expect_sum(reduce_elements *e, int64_t first, int64_t end
         }
     out.value = special != 0 ? special : sum.high; /* NaN is not 0 either */
     const double growth = expm1(depth * log1p(type->epsilon));
-    out.bound = growth * (magnitude + errors) + errors + DBL_EPSILON * fabs(out.value) +
-                4 * (double)(end - first) * 0x1p-106 * magnitude;
+    if (isfinite(out.value))
+        out.bound = growth * (magnitude + errors) + errors + DBL_EPSILON * fabs(out.value) +
+                    4 * (double)(end - first) * 0x1p-106 * magnitude;
     out.bound_below = out.bound;
     /* Some order might overflow. */
     out.undecidable |= (magnitude + errors) * (1 + growth) > type->largest;

@@ -273,6 +273,51 @@ static void test_wild_offsets(void **state) {
     scene_close(&s);
 }
 
+/* What a kernel might make of three elements of which the second is as given, judged. */
+static int64_t count_wrong(const char *op, double second, double result, int64_t index) {
+    char more[64];
+    snprintf(more, sizeof more, "op = '%s'", op);
+    scene s;
+    scene_open(&s, reduce_text("float", more), NULL);
+    float input[] = {1, (float)second, 3}, results[] = {(float)result};
+    int64_t count = 3;
+    void *before[] = {input, NULL, NULL}, *after[] = {NULL, results, &index};
+    const family_call given = {&count, NULL, before}, made = {&count, NULL, after};
+    family_verdict v;
+    s.subject->family->judge(s.job, s.subject, s.made->program, &given, &made, &v);
+    assert_int_equal(v.undecidable, 0);
+    assert_true((v.wrong > 0) == (v.first_wrong[0] != '\0'));
+    scene_close(&s);
+    return v.wrong;
+}
+
+static void test_verdicts(void **state) {
+    (void)state;
+    assert_int_equal(count_wrong("sum", 2, 6, 0), 0);
+    assert_int_equal(count_wrong("sum", 2, 6.0001, 0), 1);
+    assert_int_equal(count_wrong("sum", 2, NAN, 0), 1);
+    assert_int_equal(count_wrong("sum", INFINITY, INFINITY, 0), 0);
+    assert_int_equal(count_wrong("sum", INFINITY, 5, 0), 1);
+    assert_int_equal(count_wrong("sum", INFINITY, NAN, 0), 1);
+    assert_int_equal(count_wrong("sum", NAN, NAN, 0), 0);
+    assert_int_equal(count_wrong("sum", NAN, 5, 0), 1);
+    assert_int_equal(count_wrong("product", 2, 6, 0), 0);
+    assert_int_equal(count_wrong("product", 2, 6.00001, 0), 1);
+    assert_int_equal(count_wrong("product", 0, 1e-30, 0), 1);
+    assert_int_equal(count_wrong("product", INFINITY, 1e30, 0), 1);
+    assert_int_equal(count_wrong("min", 2, 1.0000001, 0), 1);
+    assert_int_equal(count_wrong("min", NAN, 1, 0), 1);
+    assert_int_equal(count_wrong("min", -INFINITY, 1, 0), 1);
+    assert_int_equal(count_wrong("all", 0, 0, 0), 0);
+    assert_int_equal(count_wrong("all", 0, 1, 0), 1);
+    assert_int_equal(count_wrong("any", 0, 0, 0), 1);
+    assert_int_equal(count_wrong("argmin", 1, 1, 0), 0);
+    assert_int_equal(count_wrong("argmin", 1, 1, 1), 1);
+    assert_int_equal(count_wrong("argmax", 1, 1, 0), 2);
+    assert_int_equal(count_wrong("argmax", NAN, NAN, 1), 0);
+    assert_int_equal(count_wrong("argmax", NAN, NAN, 2), 1);
+}
+
 static void refuse_body(job *j, void *argument) {
     const char *const *text = argument;
     const subject *s = spec_load(j, "test.lua", text[0], NULL)->subjects[0];
@@ -321,7 +366,7 @@ int main(void) {
         cmocka_unit_test(test_segments),      cmocka_unit_test(test_own_operators),
         cmocka_unit_test(test_maps),          cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_deterministic), cmocka_unit_test(test_wild_offsets),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }
