@@ -146,7 +146,7 @@ static void test_unsorted(void **state) {
                 s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, seed, &call);
                 uint64_t random = seed;
                 for (int list = 0; list < 2; list++)
-                    for (int64_t i = 0; i < call.sizes[list]; i++) /* a key is its value times 3 */
+                    for (int64_t i = 0; i < call.sizes[list]; i++) /* a key is its value */
                         ((int32_t *)call.arrays[list])[i] = ((int32_t *)call.arrays[2 + list])[i] =
                             (int32_t)draw_below(&random, 1000);
                 sg_grid grids[6] = {{0}};
@@ -176,6 +176,38 @@ static void test_unsorted(void **state) {
             }
             scene_close(&s);
         }
+}
+
+/* The call by names, on the file of specs/. */
+static void test_call(void **state) {
+    (void)state;
+    sg_kernel *k = NULL;
+    expect_ok(sg_build(context, "specs/merge.lua", NULL, &k));
+    const int32_t a[] = {1, 3, 3, 9}, b[] = {0, 3, 4};
+    const float a_values[] = {10, 11, 12, 13}, b_values[] = {20, 21, 22};
+    static const int32_t keys[] = {0, 1, 3, 3, 3, 4, 9};
+    static const float values[] = {20, 10, 11, 12, 21, 22, 13};
+    int32_t output[7];
+    float output_values[7];
+    sg_merge_arguments m = {.struct_size = sizeof m,
+                            .a = a,
+                            .b = b,
+                            .a_count = 4,
+                            .b_count = 3,
+                            .output = output,
+                            .a_values = a_values,
+                            .b_values = b_values,
+                            .output_values = output_values};
+    expect_ok(sg_merge_bytes(k, 4, 3, &m.temporary_bytes));
+    expect_ok(sg_alloc(context, m.temporary_bytes, &m.temporary));
+    expect_ok(sg_merge(k, &m, NULL));
+    assert_memory_equal(output, keys, sizeof keys);
+    assert_memory_equal(output_values, values, sizeof values);
+    m.b_count = 0;
+    expect_ok(sg_merge(k, &m, NULL));
+    assert_memory_equal(output, a, sizeof a);
+    sg_free(context, m.temporary);
+    sg_release(k);
 }
 
 static void test_plans(void **state) {
@@ -229,8 +261,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dtypes),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_own_orders), cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_unsorted),   cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unsorted),   cmocka_unit_test(test_call),
+        cmocka_unit_test(test_plans),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }

@@ -174,6 +174,31 @@ static void test_deterministic(void **state) {
     scene_close(&s);
 }
 
+/* The call by names, on the file of specs/, in place; a scan of nothing. */
+static void test_call(void **state) {
+    (void)state;
+    sg_kernel *k = NULL;
+    expect_ok(sg_build(context, "specs/scan.lua", NULL, &k));
+    enum { COUNT = 10000 };
+    void *list;
+    sg_scan_arguments a = {.struct_size = sizeof a, .count = COUNT};
+    expect_ok(sg_scan_bytes(k, COUNT, &a.temporary_bytes));
+    expect_ok(sg_alloc(context, a.temporary_bytes, &a.temporary));
+    expect_ok(sg_alloc(context, COUNT * sizeof(int32_t), &list));
+    for (int i = 0; i < COUNT; i++)
+        ((int32_t *)list)[i] = i % 7 - 2;
+    a.input = a.output = list;
+    expect_ok(sg_scan(k, &a, NULL));
+    int32_t sum = 0;
+    for (int i = 0; i < COUNT; sum += i % 7 - 2, i++)
+        assert_int_equal(((int32_t *)list)[i], sum);
+    a.count = 0;
+    expect_ok(sg_scan(k, &a, NULL));
+    sg_free(context, a.temporary);
+    sg_free(context, list);
+    sg_release(k);
+}
+
 /* Plans that cannot be are refused with a reason; the others all have a row. */
 static void test_plans(void **state) {
     (void)state;
@@ -233,7 +258,8 @@ int main(void) {
         cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_parameters),    cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_plans),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_call),          cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }
