@@ -22,6 +22,7 @@ sg_spoil(heat3d "laplacian { dims = 3 }" "1.00000001 * laplacian { dims = 3 }")
 sg_spoil(wave2d "- f.u.prev(0, 0)" "- 0.99999999 * f.u.prev(0, 0)")
 sg_spoil(poisson "'fixed'" "'zero'")
 sg_spoil(blur "row \\* column / 256" "row * column / 255.99")
+sg_spoil(cg "multiply(s, -1, s" "multiply(s, -1.00001, s")
 sg_spoil(threads ".value = t->k" ".value = t->k + 1e-9")
 
 add_executable(read_vti examples/read_vti.c)
