@@ -361,7 +361,7 @@ static void expect_abort(const char *body, const char *said) {
 static void test_mismatch(void **state) {
     (void)state;
     expect_abort("(void)a; if (lane() == 5) __syncthreads(); else warp_barrier();",
-                 "thread 5 of block (0,0,0) is at a barrier of the block, lanes before it in its "
+                 "thread 37 of block (0,0,0) is at a barrier of the block, lanes before it in its "
                  "warp at a barrier of the warp");
     expect_abort("(void)a; if (threadIdx.x == 33) ballot_lanes(true); else shuffle(1, 0);",
                  "thread 33 of block (0,0,0) is at a vote, lanes before it in its warp at a "
