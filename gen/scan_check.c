@@ -239,7 +239,7 @@ static void judge_one(job *j, const prefix *p, int64_t at, pattern_value got, do
         return;
     }
     const double error = fabs(got.real - wanted.real), bound = bound_of(p, wanted.real);
-    if (!(error <= bound))
+    if (!isfinite(wanted.real) || !(error <= bound))
         note_wrong(j, p->dtype, at, got, wanted, out);
     if (isfinite(wanted.real))
         *largest = fmax(*largest, fabs(wanted.real));

@@ -124,6 +124,61 @@ static void test_special_values(void **state) {
         }
 }
 
+/* A judge that sees: one output that is off by a little more than rounding may do, or that is
+   finite instead of infinite, is wrong, and the only one. */
+static void test_verdicts(void **state) {
+    (void)state;
+    static const struct {
+        const char *dtype, *more;
+        double at, wrong; /* an input, 0 where it stays; what the output becomes, 0: a little off */
+    } cases[] = {
+        {"float", "op = 'sum'", 0, 0},
+        {"double", "op = 'product'", 0, 0},
+        {"float", "op = 'max'", 0, 0},
+        {"int64", "op = 'sum', kind = 'exclusive'", 0, 0},
+        {"float", "op = function(a, b) return max(a, b) end, identity = -math.huge", 0, 0},
+        {"float", "op = 'sum'", INFINITY, 5},
+        {"double", "op = 'product'", INFINITY, 5},
+        {"double", "op = 'sum'", NAN, 5},
+        {"double", "op = 'sum'", 0, INFINITY},
+        {"double", "op = 'min'", 0, NAN},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        scene s;
+        scene_open(&s, scan_text(cases[c].dtype, cases[c].more), NULL);
+        const dtype type = s.subject->dtype;
+        const program *p = s.made->program;
+        const int64_t size[AXES] = {300, 1, 1};
+        family_call before, after;
+        s.subject->family->draw(s.job, s.subject, p, size, 0, 4, &before);
+        if (cases[c].at != 0)
+            pattern_set(type, before.arrays[0], 100, (pattern_value){.real = cases[c].at});
+        after = before;
+        after.arrays = job_array(s.job, 2, sizeof *after.arrays);
+        draw_array(s.job, p, 1, &after);
+        const sg_grid grids[] = {{.data = before.arrays[0], .size = {300}},
+                                 {.data = after.arrays[1], .size = {300}}};
+        sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
+        expect_ok(sg_temporary_bytes(s.kernel, &a, &a.temporary_bytes));
+        expect_ok(sg_alloc(context, a.temporary_bytes, &a.temporary));
+        expect_ok(sg_launch(s.kernel, &a, NULL));
+        sg_free(context, a.temporary);
+        family_verdict v;
+        s.subject->family->judge(s.job, s.subject, p, &before, &after, &v);
+        assert_int_equal(v.wrong, 0);
+        pattern_value one = pattern_get(type, after.arrays[1], 200);
+        if (type >= DTYPE_REALS)
+            one.whole++;
+        else
+            one.real = cases[c].wrong != 0 ? cases[c].wrong : one.real * 1.01 + 0.01;
+        pattern_set(type, after.arrays[1], 200, one);
+        s.subject->family->judge(s.job, s.subject, p, &before, &after, &v);
+        if (v.wrong != 1 || strncmp(v.first_wrong, "output at 200: ", 15) != 0)
+            fail_msg("case %d: %lld wrong; %s", (int)c, (long long)v.wrong, v.first_wrong);
+        scene_close(&s);
+    }
+}
+
 /* Parameters in map and init, and the caller's in place of defaults. */
 static void test_parameters(void **state) {
     (void)state;
@@ -257,9 +312,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_parameters),    cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_call),          cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_call),
+        cmocka_unit_test(test_plans),         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }
