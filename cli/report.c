@@ -67,8 +67,8 @@ static void add_judged(const report *r, buffer *out) {
     const sg_check_result *c = &r->check;
     const words *w = words_of(r->kernel);
     if (!w->is_grid)
-        buffer_printf(out, "%" PRId64 " %s, %" PRId64 " numbers compared", c->points, w->points,
-                      c->judged);
+        buffer_printf(out, "%" PRId64 " %s, %" PRId64 " number%s compared", c->points, w->points,
+                      c->judged, c->judged == 1 ? "" : "s");
     else if (c->judged == c->points)
         buffer_printf(out, "all %" PRId64 " points of ", c->points);
     else

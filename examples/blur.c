@@ -21,7 +21,6 @@ static const char spec[] = "local line, weights = { 1, 4, 6, 4, 1 }, {}\n"
                            "  weights  = weights,\n"
                            "  dtype    = 'float',\n"
                            "  boundary = 'clamp',\n"
-                           "  schedule = { passes = 1 },\n" /* needs no temporary memory */
                            "}\n";
 
 enum { REACH = 2 };
@@ -34,6 +33,7 @@ typedef struct blur {
     sg_kernel *kernel;
     grey image;
     sg_grid grids[2]; /* the kernel's image and result; (height, width) */
+    void *temporary; /* what lies between two passes, where the filter runs as a column and a row */
     double *wanted, *between;
     int right;
 } blur;
@@ -131,8 +131,10 @@ static sg_status soften(blur *s) {
             sharpness =
                 fmax(sharpness, fabs((double)s->image.samples[i] - s->image.samples[i - 1]));
     TRY(prepare(s));
-    const sg_arguments arguments = {
-        .struct_size = sizeof arguments, .grids = s->grids, .grid_count = 2};
+    sg_arguments arguments = {.struct_size = sizeof arguments, .grids = s->grids, .grid_count = 2};
+    TRY(sg_temporary_bytes(s->kernel, &arguments, &arguments.temporary_bytes));
+    TRY(sg_alloc(s->context, arguments.temporary_bytes + 1, &s->temporary)); /* it may need none */
+    arguments.temporary = s->temporary;
     for (int64_t pass = 0; pass < s->passes; pass++) {
         TRY(sg_launch(s->kernel, &arguments, NULL));
         const sg_grid result = s->grids[1]; /* is the next pass's image */
@@ -181,6 +183,7 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < 2; i++)
         sg_free(s.context, s.grids[i].data);
+    sg_free(s.context, s.temporary);
     sg_release(s.kernel);
     sg_close(s.context);
     free(s.image.samples);
