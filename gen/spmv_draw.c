@@ -28,6 +28,7 @@ typedef struct drawing {
     job *job;
     uint64_t state;
     int64_t rows, columns, entries, capacity;
+    int64_t expected; /* entries, more or less */
     int64_t *row, *column;
     double *value;
     bool floats;
@@ -36,7 +37,7 @@ typedef struct drawing {
 static void put(drawing *d, int64_t row, int64_t column) {
     if (d->entries == d->capacity) {
         const drawing old = *d;
-        d->capacity = 2 * d->capacity + 64;
+        d->capacity = 2 * d->capacity + d->expected + d->expected / 8 + 64;
         d->row = job_array(d->job, (size_t)d->capacity, sizeof *d->row);
         d->column = job_array(d->job, (size_t)d->capacity, sizeof *d->column);
         d->value = job_array(d->job, (size_t)d->capacity, sizeof *d->value);
@@ -132,7 +133,7 @@ static void set_shape(drawing *d, int kind, int64_t n) {
 
 static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool floats) {
     enum { REACH = 2 };
-    drawing d = {.job = j, .state = seed, .floats = floats};
+    drawing d = {.job = j, .state = seed, .expected = n, .floats = floats};
     set_shape(&d, kind, n);
     for (int64_t row = 0; row < d.rows; row++) {
         if (kind == DIAGONAL)

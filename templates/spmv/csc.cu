@@ -11,8 +11,8 @@
 //
 //     1 the largest exponent E of the products of each row
 //     2 each product in units of 2^(E−29), which is below 2^30, is split into a whole number and
-//       the rest in units of 2^−31 of it; both are added atomically. double: the unit of the rest
-//       is 2^−61 of the row's largest product; float: the whole numbers alone, rounded, are enough
+//       the rest in units of 2^−31 of it; both are added atomically. double: so a product counts
+//       to within 2^(E−61); float: the whole numbers alone, rounded, are enough: 2^(E−30)
 //     3 the sums as floating-point numbers, to y
 //
 // In 64 bits there is room for 2^32 entries of a row.

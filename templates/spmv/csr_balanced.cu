@@ -94,10 +94,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
             t.sum[entries + row] += t.segments.sum[thread - 1];
         if (thread == plan::threads - 1)
             leave_carry(a, carries ? first_row + rows : -1, v, t.segments.sum[thread]);
-        __syncthreads(); // sums are complete
+        __syncthreads(); // sums are complete; what the next vector's products replace is read
         for (int i = thread; i < rows; i += plan::threads)
             store_sum(a, first_row + i, v, t.sum[entries + i]);
-        __syncthreads(); // and read before the next vector's take their place
     }
 }
 
