@@ -1,0 +1,44 @@
+// An example of the plan that stencilgen writes for reductions, so that editors index the templates
+// and nvcc compiles them as they stand (with -I templates): the dot product of floats. The
+// generator's own plan.h takes its place and defines as much of this as its template asks for.
+
+using Real = float;
+
+#define PATTERN_KERNEL_0 example_first
+#define PATTERN_KERNEL_1 example_second
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count, segments;
+    const Real *input, *second;
+    const long long *offsets;
+    Real *result;
+    long long *index;
+    void *partials, *ticket; // temporary memory
+    Parameter parameter[1];
+};
+
+struct plan {
+    static constexpr int threads = 256, items = 8; // of the trees that take two: 2
+    static constexpr int inputs = 2;
+    static constexpr int places = 0, least = 0; // of argmin and argmax 1; of argmin 1
+    static constexpr int ordered = 0;           // 1 where the operator does not commute
+    static constexpr int pitch = 256;           // items of partials that a block has; of shared 1
+    static constexpr int shared_bytes = 1024;
+    static constexpr int block_mean = 2048;
+};
+
+__device__ __forceinline__ Real identity() {
+    return 0;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    return a + b;
+}
+__device__ __forceinline__ Real element(const Arguments &, Real x, Real y) {
+    return x * y;
+}
