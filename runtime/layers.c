@@ -41,11 +41,10 @@ size_t layers_bytes(job *j, const program *p, const int64_t size[3]) {
 
 /* Moves the cell (0, 0, 0) of a grid by so many cells, in its own or another's memory. */
 static void move(const program *p, launch_grid *g, const int64_t by[3]) {
-    int64_t cells = 0;
+    uint64_t cells = 0; /* modulo 2^64: the stride of an axis of one cell may be anything */
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        cells += by[axis] * g->stride[axis];
-    g->data =
-        (unsigned char *)((uintptr_t)g->data + (uintptr_t)(cells * (int64_t)p->element_bytes));
+        cells += (uint64_t)by[axis] * (uint64_t)g->stride[axis];
+    g->data = (unsigned char *)((uintptr_t)g->data + (uintptr_t)(cells * p->element_bytes));
 }
 
 /* The layer, of which the first cell is at `first` of the view's grid. */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "gen/passes.h"
+#include "gen/reference.h"
 #include "load_spec.h"
 
 #define FILTER(keys) "return convolution { name = 'a', " keys " }"
@@ -136,11 +137,57 @@ static void test_passes(void **state) {
     job_end(l.job);
 }
 
+/* The reference's value and bound at the middle of a 3x3 image that is `middle` there, else 0. */
+static double middle_of(const model *m, double middle, double *bound) {
+    job *j = m->pool->job;
+    const int64_t size[AXES] = {3, 3, 1};
+    double cells[9] = {0}, value;
+    float singles[9] = {0};
+    cells[4] = middle;
+    singles[4] = (float)middle;
+    const bool is_float = m->dtype == DTYPE_FLOAT;
+    const reference_array array = {is_float ? (const void *)singles : cells, {1, 3, 9}};
+    const reference *r = reference_new(j, m, NULL);
+    reference_row(r, &array, size, 1, 1, 0, 1, job_alloc(j, reference_scratch(r, 1)), &value, bound,
+                  NULL);
+    return value;
+}
+
+/* A weight at the edge of the tolerance: passes make 0.5 of it. */
+static void test_bound(void **state) {
+    (void)state;
+    loaded l;
+    double bound;
+    const model *m = load_model(&l, FILTER("dtype = 'double',\n"
+                                           "weights = { { 2, 1 }, { 1, 0.5 + 0.5 * 2^-47.1 } }"));
+    assert_int_equal(m->separable->count, 2);
+    assert_true(fabs(0.5 - middle_of(m, 1, &bound)) > 0x1p-49);
+    assert_true(0x1p-48 <= bound && bound < 1e-13);
+    job_end(l.job);
+}
+
+/* The first pass makes 1e36 · 1000, which float does not hold, before the second takes a thousandth
+   of it; but one kernel would make 1e36. */
+static void test_overflow(void **state) {
+    (void)state;
+    loaded l;
+    double bound;
+    const model *m = load_model(&l, FILTER("weights = { { 1000, 1000 }, { 1, 1 } }"));
+    assert_int_equal(m->separable->count, 2);
+    assert_true(m->separable->least == 0.001);
+    middle_of(m, 1e31, &bound);
+    assert_true(bound < INFINITY);
+    assert_true(middle_of(m, 1e36, &bound) < 1.1e36);
+    assert_true(bound == INFINITY);
+    job_end(l.job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_factors),   cmocka_unit_test(test_gaussian),
         cmocka_unit_test(test_none),      cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_constants), cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_bound),     cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
