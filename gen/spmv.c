@@ -32,21 +32,32 @@ static const char *write_model(job *j, const spmv *m) {
     return t.data;
 }
 
+/* What the schedule says and nothing more: the same plan gives the same text. */
+static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constant *out) {
+    static const char *const names[SPMV_NUMBERS] = {
+        [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns", [SPMV_SLICE] = "slice",
+        [SPMV_PACKET] = "packet",   [SPMV_LANES] = "lanes",           [SPMV_THREADS] = "threads",
+        [SPMV_ITEMS] = "items",
+    };
+    const size_t shared = spmv_shared(m, plan);
+    int count = 0;
+    for (int i = 0; i < SPMV_NUMBERS; i++)
+        if (names[i] != NULL && plan->schedule.number[i] != 0)
+            out[count++] = (pattern_constant){names[i], plan->schedule.number[i]};
+    out[count++] = (pattern_constant){"vectors", m->vectors};
+    if (shared > 0)
+        out[count++] = (pattern_constant){"shared", (int64_t)shared};
+    if (plan->schedule.format == FORMAT_PKT) {
+        out[count++] = (pattern_constant){"packet_lanes", PACKET_LANES};
+        out[count++] = (pattern_constant){"packet_none", PACKET_NONE};
+    }
+    return count;
+}
+
 static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, const program *p,
                                 const char *model, const char *line) {
-    const pattern_constant constants[] = {
-        {"threads", plan->threads},
-        {"items", plan->items},
-        {"lanes", plan->lanes},
-        {"vectors", m->vectors},
-        {"slice", plan->storage.slice},
-        {"block_rows", plan->storage.block_rows},
-        {"block_columns", plan->storage.block_cols},
-        {"packet", plan->storage.packet},
-        {"packet_lanes", PACKET_LANES},
-        {"packet_none", PACKET_NONE},
-        {"shared", (int64_t)spmv_shared(m, plan)},
-    };
+    pattern_constant constants[SPMV_NUMBERS + 4];
+    const int constant_count = write_constants(m, plan, constants);
     const format_word *word = &format_words[plan->schedule.format];
     const pattern_source source = {
         .pattern = &m->pattern,
@@ -57,7 +68,7 @@ static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, co
         .work = job_print(j, "2 operations an entry and vector; %s stores %s numbers", word->name,
                           word->formula),
         .constants = constants,
-        .constant_count = sizeof constants / sizeof constants[0],
+        .constant_count = constant_count,
         .code = write_code(j, m),
     };
     return pattern_source_text(j, &source);

@@ -27,14 +27,7 @@ static_assert(sizeof(Arguments) == 96, "the host packs 96 bytes");
 struct plan {
     static constexpr int threads = 256;
     static constexpr int items = 7;
-    static constexpr int lanes = 32;
     static constexpr int vectors = 1;
-    static constexpr int slice = 32;
-    static constexpr int block_rows = 4;
-    static constexpr int block_columns = 4;
-    static constexpr int packet = 1024;
-    static constexpr int packet_lanes = 256;
-    static constexpr long long packet_none = 4294967295;
     static constexpr int shared = 25008;
 };
 

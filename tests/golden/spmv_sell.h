@@ -24,17 +24,9 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 96, "the host packs 96 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 7;
-    static constexpr int lanes = 32;
-    static constexpr int vectors = 3;
     static constexpr int slice = 32;
-    static constexpr int block_rows = 4;
-    static constexpr int block_columns = 4;
-    static constexpr int packet = 2048;
-    static constexpr int packet_lanes = 256;
-    static constexpr long long packet_none = 4294967295;
-    static constexpr int shared = 0;
+    static constexpr int threads = 256;
+    static constexpr int vectors = 3;
 };
 
 using Value = float;

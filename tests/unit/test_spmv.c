@@ -117,7 +117,7 @@ static void test_dtypes(void **state) {
 typedef struct attempt {
     const char *text, *schedule;
     const matrix *matrix;
-    const char *reason, *plan;
+    const char *reason, *plan, *source;
 } attempt;
 
 static void build_body(job *j, void *argument) {
@@ -130,6 +130,7 @@ static void build_body(job *j, void *argument) {
     const family_build *b = s->family->build(j, s, &r);
     a->reason = b->reason;
     a->plan = b->plan;
+    a->source = b->program->source;
 }
 
 static void assert_refused(const char *more, const char *schedule, const char *message) {
@@ -255,6 +256,24 @@ static void test_choice(void **state) {
     free_matrix(&full);
 }
 
+/* A plan's line gives the same source, whatever matrix it was made for. */
+static void test_sources(void **state) {
+    (void)state;
+    static const char *const lines[] = {"csr warp", "csr balanced", "csc", "bcsr", "pkt", "sell"};
+    const matrix even = rows_of(20000, 1000, 5, 5);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        attempt a = {.text = spmv_text("dtype = 'double'"), .schedule = lines[i], .matrix = &even};
+        job *first = build_for(&a, FAULT_NONE);
+        attempt b = {.text = a.text, .schedule = a.plan};
+        job *second = build_for(&b, FAULT_NONE);
+        assert_string_equal(a.plan, b.plan);
+        assert_string_equal(a.source, b.source);
+        job_end(first);
+        job_end(second);
+    }
+    free_matrix(&even);
+}
+
 /* The family's words are those of the matrix layer. */
 static void test_words(void **state) {
     (void)state;
@@ -325,7 +344,8 @@ int main(void) {
         cmocka_unit_test(test_formats),     cmocka_unit_test(test_variants),
         cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_spec_errors), cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_words),       cmocka_unit_test(test_determinism),
+        cmocka_unit_test(test_sources),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_determinism),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }
