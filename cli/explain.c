@@ -6,7 +6,7 @@
 #include "cli/formats.h"
 #include "cli/words.h"
 
-enum { WIDTH = 100, PLAN_INDENT = 13, NAME_WIDTH = 17 };
+enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };
 
 static void add_count(double count, const char *what, const char *after, buffer *out) {
     buffer_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
@@ -52,7 +52,7 @@ static void add_textbook(const sg_method_row *row, buffer *out) {
 }
 
 static void add_row(const sg_method_row *row, buffer *out) {
-    buffer_printf(out, "%c %-10s ", row->chosen ? '*' : ' ', row->method);
+    buffer_printf(out, "%c %-11s ", row->chosen ? '*' : ' ', row->method);
     add_textbook(row, out);
     if (row->plan == NULL) {
         buffer_printf(out, "\n%*s", PLAN_INDENT, "");
@@ -67,9 +67,9 @@ static void add_row(const sg_method_row *row, buffer *out) {
 }
 
 static void add_table(const sg_explanation *e, buffer *out) {
-    buffer_add(out, "             textbook's           this plan's    loaded   shared  threads "
+    buffer_add(out, "              textbook's           this plan's    loaded   shared  threads "
                     "  regs\n"
-                    "  method     operations a byte     op/byte  B/point   B/block   /block "
+                    "  method      operations a byte     op/byte  B/point   B/block   /block "
                     "/thread  estimate, limited by\n");
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
