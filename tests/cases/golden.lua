@@ -49,6 +49,10 @@ local function keep_list(name, spec, schedule)
                         places = { { size = { 3001 }, layout = { offset = 1, vary = true } } } }
 end
 
+keep_list("reduce_sum", "reduce { name = 'sum', dtype = 'float' }", "one-pass")
+keep_list("reduce_dot", [[reduce { name = 'dot', dtype = 'double', inputs = 2, parameters = { k = 2 },
+  map = function(x, y, p) return p.k * x * y end }]], "shared threads=256")
+keep_list("reduce_argmin", "reduce { name = 'least', op = 'argmin', dtype = 'int64', segmented = true }", "one-pass")
 keep_list("scan_sum", "scan { name = 'sum', dtype = 'int32', kind = 'exclusive' }", "look-back threads=256 items=15")
 keep_list("scan_own", [[scan { name = 'own', dtype = 'double', identity = 0, init = 1,
   op = function(a, b) return where(eq(b, 0), a, b) end, map = function(x) return x * x end }]],

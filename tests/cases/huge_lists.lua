@@ -5,5 +5,7 @@ local function add(name, spec)
     { size = { (1 << 31) + 777 }, layout = { offset = 1, vary = true } },
   } }
 end
+add("reduce", "reduce { name = 'r', op = 'sum', dtype = 'int32' }")
+add("reduce_float", "reduce { name = 'r', op = 'max', dtype = 'float' }")
 add("scan", "scan { name = 's', op = 'sum', dtype = 'int32' }")
 return cases

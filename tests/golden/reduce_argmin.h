@@ -1,0 +1,47 @@
+using Real = long long;
+
+#define PATTERN_KERNEL_0 least_reduce
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count;
+    long long segments;
+    const long long *input;
+    const long long *offsets;
+    long long *result;
+    long long *index;
+    Parameter parameter[1];
+};
+static_assert(sizeof(Arguments) == 56, "the host packs 56 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 4;
+    static constexpr int inputs = 1;
+    static constexpr int places = 1;
+    static constexpr int least = 1;
+    static constexpr int ordered = 0;
+    static constexpr int pitch = 0;
+    static constexpr int shared_bytes = 128;
+    static constexpr int block_mean = 2048;
+};
+
+// combine(identity(), a) == combine(a, identity()) == a
+__device__ __forceinline__ Real identity() {
+    return 9223372036854775807LL;
+}
+__device__ __forceinline__ Real prepare(Real a) {
+    return a;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    return minimum(a, b);
+}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x,
+                                        [[maybe_unused]] Real y) {
+    return prepare(x);
+}

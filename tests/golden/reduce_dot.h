@@ -1,0 +1,51 @@
+using Real = double;
+
+#define PATTERN_KERNEL_0 dot_tiles
+#define PATTERN_KERNEL_1 dot_partials
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count;
+    const double *input;
+    const double *second;
+    double *result;
+    void *partials;
+    Parameter parameter[1]; // k
+};
+static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 2;
+    static constexpr int inputs = 2;
+    static constexpr int places = 0;
+    static constexpr int least = 0;
+    static constexpr int ordered = 0;
+    static constexpr int pitch = 1;
+    static constexpr int shared_bytes = 2048;
+    static constexpr int block_mean = 2048;
+};
+
+// combine(identity(), a) == combine(a, identity()) == a
+__device__ __forceinline__ Real identity() {
+    return 0.0;
+}
+__device__ __forceinline__ Real prepare(Real a) {
+    return a;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    return a + b;
+}
+__device__ __forceinline__ Real map([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
+    const Real k_value = arguments.parameter[0];
+    return k_value * a * b;
+}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x,
+                                        [[maybe_unused]] Real y) {
+    return prepare(map(arguments, x, y));
+}

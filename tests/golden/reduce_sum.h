@@ -1,0 +1,46 @@
+using Real = float;
+
+#define PATTERN_KERNEL_0 sum_reduce
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count;
+    const float *input;
+    float *result;
+    void *partials;
+    void *ticket;
+    Parameter parameter[1];
+};
+static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 16;
+    static constexpr int inputs = 1;
+    static constexpr int places = 0;
+    static constexpr int least = 0;
+    static constexpr int ordered = 0;
+    static constexpr int pitch = 0;
+    static constexpr int shared_bytes = 48;
+    static constexpr int block_mean = 2048;
+};
+
+// combine(identity(), a) == combine(a, identity()) == a
+__device__ __forceinline__ Real identity() {
+    return 0.0f;
+}
+__device__ __forceinline__ Real prepare(Real a) {
+    return a;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    return a + b;
+}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x,
+                                        [[maybe_unused]] Real y) {
+    return prepare(x);
+}
