@@ -68,6 +68,14 @@ template <class T> __device__ __forceinline__ T magnitude(T a) {
         return a;
 }
 
+// Of a function whose results must be the same bits wherever it is called. On the host the order of
+// the operands, which the compiler chooses at each place, decides which of two NaNs is the result.
+#if defined(SG_CPU)
+#define SAME_BITS __noinline__
+#else
+#define SAME_BITS __forceinline__
+#endif
+
 // Elements that cross the memory bus together: one load or store instruction of up to 16 bytes.
 template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element[count]; };
 

@@ -96,11 +96,12 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
     }
 }
 
-// One step of the chain: the same operations wherever it stands.
+// One step of the chain: the same operations wherever it stands. Of a function of the spec the
+// compiler might contract others at each place.
 #if defined(PATTERN_OWN_OPERATOR)
 __device__ __noinline__
 #else
-__device__ __forceinline__
+__device__ SAME_BITS
 #endif
     Real
     chain(const Arguments &arguments, Real before, Real value) {
