@@ -1,7 +1,8 @@
 // reduce, scan and merge beside CUB. Takes: a GPU, CUB's headers. Makes: a line for each job and size:
 // the time of a call of ours, of CUB's, their ratio, and the share of the rate of a plain copy; wrong
 // results end it. Both are timed alike: calls captured in a graph, whose replays are timed in turns by
-// events; the median of them, over the calls. Build and run: see docs/performance.md.
+// events; the median of them, over the calls. An argument bounds the sizes, as a power of two; 0 checks
+// a merge of more than 2^31 keys instead. Build and run: see docs/performance.md.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -249,6 +250,46 @@ template <class T> static void merge(const char *type, int64_t n, bool values) {
     sg_release(k);
 }
 
+// ---- beyond 2^31 elements ----------------------------------------------------------------------
+
+__global__ void fill(unsigned *to, int64_t count, unsigned factor, unsigned plus) {
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = (unsigned)i * factor + plus;
+}
+
+__global__ void count_wrong(const unsigned *from, int64_t count, unsigned long long *wrong) {
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * blockDim.x)
+        if (from[i] != (unsigned)i)
+            atomicAdd(wrong, 1ull);
+}
+
+// The even and the odd numbers below n, whose merge has every number in its place.
+static void huge_merge(int64_t n) {
+    const int64_t na = (n + 1) / 2, nb = n / 2;
+    const Device<unsigned> x(na), y(nb), out(n);
+    const Device<unsigned long long> wrong(std::vector<unsigned long long>(1, 0));
+    fill<<<1024, 256, 0, stream>>>(x.data, na, 2, 0);
+    fill<<<1024, 256, 0, stream>>>(y.data, nb, 2, 1);
+    MUST(cudaMemsetAsync(out.data, 0xA5, n * sizeof(unsigned), stream));
+    sg_kernel *k = build("return merge { name = \"m\", keys = \"uint32\" }", n);
+    size_t bytes;
+    must_sg(sg_merge_bytes(k, na, nb, &bytes), "sg_merge_bytes");
+    const Device<char> work(bytes);
+    sg_merge_arguments a = {};
+    a.struct_size = sizeof a;
+    a.a = x.data, a.b = y.data, a.a_count = na, a.b_count = nb, a.output = out.data;
+    a.temporary = work.data, a.temporary_bytes = bytes;
+    must_sg(sg_merge(k, &a, (sg_stream)stream), "sg_merge");
+    count_wrong<<<1024, 256, 0, stream>>>(out.data, n, wrong.data);
+    MUST(cudaStreamSynchronize(stream));
+    std::printf("merge of %lld keys: %llu wrong\n", (long long)n, wrong.host(1)[0]);
+    sg_release(k);
+    if (wrong.host(1)[0] != 0)
+        std::exit(1);
+}
+
 static void measure_copy() {
     const size_t bytes = (size_t)1 << 30;
     const Device<char> from(bytes), to(bytes);
@@ -272,6 +313,11 @@ int main(int count, char **arguments) {
     MUST(cudaFree(nullptr));
     MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     must_sg(sg_open(&context, nullptr), "sg_open");
+    if (most == 0) {
+        huge_merge(((int64_t)1 << 31) + 777);
+        sg_close(context);
+        return 0;
+    }
     measure_copy();
     std::printf("%-14s %-7s %11s %9s %9s %6s %6s %6s\n", "job", "dtype", "elements", "ours us",
                 "CUB us", "ratio", "copy", "CUB's");
