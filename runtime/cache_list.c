@@ -46,7 +46,7 @@ enum { GLANCE_BYTES = 4096 };
 typedef struct inspection {
     cache_visit visit;
     const cache_file *file;
-    bool verify;
+    bool verify, gone;
     void (*entry)(void *user, const sg_cache_entry *);
     void *user;
 } inspection;
@@ -101,6 +101,7 @@ static const char *inspect_content(job *j, const inspection *i, size_t size, con
 static const char *inspect(job *j, inspection *i, const char **text) {
     i->visit.file =
         openat(i->visit.folder, i->file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    i->gone = i->visit.file < 0 && errno == ENOENT;
     if (i->visit.file < 0)
         return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
     struct stat facts;
@@ -118,9 +119,8 @@ static void tell_of(job *j, void *argument) {
     const char *trouble = cache_folder_open(j, &i->visit, false);
     if (trouble == NULL && i->visit.folder >= 0)
         trouble = inspect(j, i, &text);
-    if (i->visit.file < 0 && trouble != NULL && i->visit.folder >= 0 &&
-        faccessat(i->visit.folder, i->file->name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-        return; /* another process has removed it meanwhile */
+    if (i->gone)
+        return; /* another process has removed it meanwhile, and may be about to store it again */
     const sg_cache_entry told = {.file = i->file->name,
                                  .text = text,
                                  .bytes = i->file->bytes,
