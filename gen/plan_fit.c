@@ -190,6 +190,20 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* Few rows are held as whole packs. Of many the compiler lets go what no tap reads, but all else
+   stays in use from the first point to the last; what does not fit spills. */
+static int64_t packs_registers(const plan_facts *f, int vector, int64_t words) {
+    enum { FEW = 60 };
+    int64_t whole = 0, read = 0;
+    for (int r = 0; r < f->row_count; r++) {
+        whole += round_up(f->rows[r].low, vector) + vector + round_up(f->rows[r].high, vector);
+        read += f->rows[r].low + vector + f->rows[r].high;
+    }
+    const int64_t few = least(words * whole, FEW);
+    const int64_t held = words * read > few ? words * read : few;
+    return least(40 + (held > 28 ? held - 28 : 0) + 8 * (words - 1), MAX_REGISTERS);
+}
+
 /* Registers of a thread, from what the assembler gave such kernels on sm_90: a base for addresses
    and indices, what the method holds, and what the expression has in flight. */
 static int64_t registers(const plan_facts *f, const plan *p) {
@@ -201,11 +215,7 @@ static int64_t registers(const plan_facts *f, const plan *p) {
     int64_t held = 0;
     switch (p->template_id) {
     case TEMPLATE_PACKS:
-        for (int r = 0; r < f->row_count; r++)
-            held += round_up(f->rows[r].low, p->schedule.vector) + p->schedule.vector +
-                    round_up(f->rows[r].high, p->schedule.vector);
-        held = least(words * held, 60);
-        return 40 + (held > 28 ? held - 28 : 0) + 8 * (words - 1);
+        return packs_registers(f, p->schedule.vector, words);
     case TEMPLATE_TILED:
         return 28 + 4 * words;
     case TEMPLATE_CONSTANT:
