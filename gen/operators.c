@@ -152,14 +152,13 @@ void operator_write_value(text *t, dtype type, pattern_value v) {
     }
 }
 
-/* Of whole numbers the arithmetic is that of the unsigned ones, which wraps by the language. */
 static const char *formula(operator_id id, dtype type) {
     const bool wraps = type == DTYPE_INT32 || type == DTYPE_INT64;
     switch (id) {
     case OPERATOR_SUM:
-        return wraps ? "Real(Bits(a) + Bits(b))" : "a + b";
+        return wraps ? "wrapping_add(a, b)" : "a + b";
     case OPERATOR_PRODUCT:
-        return wraps ? "Real(Bits(a) * Bits(b))" : "a * b";
+        return wraps ? "wrapping_multiply(a, b)" : "a * b";
     case OPERATOR_MIN:
         return "minimum(a, b)";
     case OPERATOR_MAX:
@@ -190,13 +189,10 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
         pattern_write_function(t, p, o->function, "Real", "combine");
         return;
     }
-    const char *body = formula(o->id, type);
-    text_add(t, "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n");
-    if ((o->id == OPERATOR_SUM || o->id == OPERATOR_PRODUCT) &&
-        (type == DTYPE_INT32 || type == DTYPE_INT64))
-        text_printf(t, "    using Bits = unsigned%s; // whose arithmetic wraps\n",
-                    type == DTYPE_INT64 ? " long long" : "");
-    text_printf(t, "    return %s;\n}\n", body);
+    text_printf(t,
+                "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n"
+                "    return %s;\n}\n",
+                formula(o->id, type));
 }
 
 double operator_operations(job *j, const pattern *p, const pattern_operator *o) {

@@ -6,6 +6,7 @@
 //     b       | · | · · · |                   (one may be empty)
 //     output  | t t t t | t t t t | t t t     but plan::items outputs a thread
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

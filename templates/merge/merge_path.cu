@@ -8,6 +8,7 @@
 //     output    [ o o o o o o o o ]              through shared memory, so that consecutive
 //                                                threads store consecutive outputs
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

@@ -10,6 +10,7 @@
 //
 // The textbook overwrites its input; here a row of temporary memory for each block takes its place.
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

@@ -8,6 +8,7 @@
 //     partials  p0 p1 p2 p3
 //     ticket    2  0  3  1                   block 2 is last: p0 ∘ p1 ∘ p2 ∘ p3
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

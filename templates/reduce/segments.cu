@@ -6,6 +6,7 @@
 //
 // Offsets that lead out of the input are cut to it: they can spoil results, nothing else.
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

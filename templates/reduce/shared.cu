@@ -6,6 +6,7 @@
 //              0426 1537                    (tree.cuh)
 //              all                          → partials[block]
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

@@ -10,6 +10,7 @@
 //     down     2                                0..5
 //              1              0..2        0..4        0..6
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "phases.cuh"
 

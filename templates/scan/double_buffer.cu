@@ -6,6 +6,7 @@
 //                \ |   \ |   \ |   ↓ distance 1     ↑ distance 2
 //     second   0..0  0..1  1..2  2..3  ———————————→
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "phases.cuh"
 

@@ -9,6 +9,7 @@
 //
 // Tiles are drawn from a counter, so that a block waits only for blocks that have begun.
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 
 constexpr int tile = plan::threads * plan::items;

@@ -5,6 +5,7 @@
 //               column  0 2 1                       [c d | g h]
 //               value   a b c d e f g h …           0 where there is no entry
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -2,6 +2,7 @@
 // entries as they are to be; then every block adds its entries (entries.cuh), and a last launch
 // what blocks carry over to the next.
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

@@ -17,6 +17,7 @@
 //
 // In 64 bits there is room for 2^32 entries of a row.
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

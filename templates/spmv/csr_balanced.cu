@@ -13,6 +13,7 @@
 // block begins and another ends is put together from its parts: threads by Segments, blocks by a
 // second launch.
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

@@ -6,6 +6,7 @@
 //     value  [a b | c d e |   | f]
 //             t0    t1     t2  t3
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -8,6 +8,7 @@
 //          · f g ·
 //          · · i j
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -1,5 +1,6 @@
 // ell, a thread a row (ell.cuh).
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "ell.cuh"

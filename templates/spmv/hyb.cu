@@ -5,6 +5,7 @@
 //          a b c | d e f g
 //          a − − |
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

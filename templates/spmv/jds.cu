@@ -6,6 +6,7 @@
 //                                   k=1 [e f g]    offset[1] = 4
 //                                   k=2 [h]        offset[2] = 7, offset[3] = 8
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -6,6 +6,7 @@
 //                                               slice 1 [f g | h −]         offset[1] = 6
 //                                                                           offset[2] = 10
 #include "common.cuh"
+#include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -34,8 +34,7 @@ __device__ __forceinline__ Real prepare(Real a) {
     return a;
 }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
-    using Bits = unsigned; // whose arithmetic wraps
-    return Real(Bits(a) + Bits(b));
+    return wrapping_add(a, b);
 }
 __device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
     return prepare(x);

@@ -8,10 +8,10 @@
 #include "runtime/fiber.h"
 #include "runtime/nvrtc.h"
 
-extern const char template_common_cuh[];
+extern const char template_common_cuh[], template_cooperation_cuh[];
 
 static program *text_program(job *j, const char *text, int x, int y, int z, size_t shared_bytes) {
-    const char *whole = job_print(j, "%s%s", template_common_cuh, text);
+    const char *whole = job_print(j, "%s%s%s", template_common_cuh, template_cooperation_cuh, text);
     return make_program(j, whole, x, y, z, shared_bytes, true);
 }
 

@@ -1,0 +1,208 @@
+// How threads work together beyond barriers: within a warp, and between blocks. What differs
+// between GPUs and the host stands here as in common.cuh, which comes before this file.
+
+// ---- within a warp --------------------------------------------------------------------------
+//
+// A warp is 32 consecutive threads of a block. Every lane that has not ended takes part in each of
+// these, and all in the same order. What is read of a lane that takes no part is undefined: blocks
+// whose threads are no multiple of 32 have a last warp with fewer.
+
+constexpr int warp_size = 32;
+constexpr unsigned all_lanes = 0xFFFFFFFFu;
+
+// Of the calling thread, in a block of one axis.
+__device__ __forceinline__ int lane() {
+    return static_cast<int>(threadIdx.x % warp_size);
+}
+__device__ __forceinline__ int warp() {
+    return static_cast<int>(threadIdx.x / warp_size);
+}
+
+// Orders what the lanes wrote to shared and global memory before what they read after.
+__device__ __forceinline__ void warp_barrier() {
+    __syncwarp(all_lanes);
+}
+
+// Applies a shuffle of 4-byte words to a value of up to four.
+template <class T, class Shuffle>
+__device__ __forceinline__ T shuffle_words(const T &value, Shuffle shuffle) {
+    static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "one to four words");
+#if defined(SG_CPU)
+    return shuffle(value); // at once: the lanes need not take turns for each word
+#else
+    struct {
+        unsigned word[sizeof(T) / 4];
+    } words;
+    memcpy(&words, &value, sizeof value);
+#pragma unroll
+    for (unsigned k = 0; k < sizeof(T) / 4; ++k)
+        words.word[k] = shuffle(words.word[k]);
+    T result;
+    memcpy(&result, &words, sizeof result);
+    return result;
+#endif
+}
+
+// The value of lane `from`, from 0 to 31.
+struct ShuffleFrom {
+    int from;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_sync(all_lanes, word, from);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle(const T &value, int from) {
+    return shuffle_words(value, ShuffleFrom{from});
+}
+
+// That of the lane so many below, or the own where there is none.
+struct ShuffleUp {
+    unsigned distance;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_up_sync(all_lanes, word, distance);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle_up(const T &value, unsigned distance) {
+    return shuffle_words(value, ShuffleUp{distance});
+}
+
+// That of the lane so many above, or the own where there is none.
+struct ShuffleDown {
+    unsigned distance;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_down_sync(all_lanes, word, distance);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle_down(const T &value, unsigned distance) {
+    return shuffle_words(value, ShuffleDown{distance});
+}
+
+// That of the lane whose number differs in these bits.
+struct ShuffleXor {
+    int bits;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_xor_sync(all_lanes, word, bits);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int bits) {
+    return shuffle_words(value, ShuffleXor{bits});
+}
+
+// A bit for each lane: whether it says true. Those that take no part say false.
+__device__ __forceinline__ unsigned ballot_lanes(bool vote) {
+    return __ballot_sync(all_lanes, vote);
+}
+__device__ __forceinline__ bool any_lane(bool vote) {
+    return __any_sync(all_lanes, vote) != 0;
+}
+__device__ __forceinline__ bool every_lane(bool vote) {
+    return __all_sync(all_lanes, vote) != 0;
+}
+
+// ---- between blocks -------------------------------------------------------------------------
+//
+// Blocks may begin in any order. One may wait for what another publishes only where that has taken
+// its place in line earlier, by a lower number from a counter in global memory; and it calls
+// `backoff` while it waits.
+//
+// Words that blocks publish have 4 or 8 bytes: no load of 16 is sure to be one access everywhere.
+// What a block has done before store_release is seen by one that has read that value with
+// load_acquire. The relaxed ones are single accesses too, but order nothing.
+
+template <class T>
+constexpr bool is_word = (sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T);
+
+template <class To, class From> __device__ __forceinline__ To same_bits(const From &from) {
+    static_assert(sizeof(To) == sizeof(From), "as many bits");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+template <class T> __device__ __forceinline__ T load_acquire(const T *from) {
+    static_assert(is_word<T>, "one access");
+#if defined(SG_CPU)
+    T to;
+    __atomic_load(from, &to, __ATOMIC_ACQUIRE);
+    return to;
+#else
+    typename WordOf<sizeof(T)>::type word;
+    if constexpr (sizeof(T) == 8)
+        asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+    else
+        asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(from) : "memory");
+    return same_bits<T>(word);
+#endif
+}
+
+template <class T> __device__ __forceinline__ T load_relaxed(const T *from) {
+    static_assert(is_word<T>, "one access");
+#if defined(SG_CPU)
+    T to;
+    __atomic_load(from, &to, __ATOMIC_RELAXED);
+    return to;
+#else
+    typename WordOf<sizeof(T)>::type word;
+    if constexpr (sizeof(T) == 8)
+        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+    else
+        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(word) : "l"(from) : "memory");
+    return same_bits<T>(word);
+#endif
+}
+
+template <class T> __device__ __forceinline__ void store_release(T *to, const T &value) {
+    static_assert(is_word<T>, "one access");
+#if defined(SG_CPU)
+    T from = value;
+    __atomic_store(to, &from, __ATOMIC_RELEASE);
+#else
+    const auto word = same_bits<typename WordOf<sizeof(T)>::type>(value);
+    if constexpr (sizeof(T) == 8)
+        asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+    else
+        asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(to), "r"(word) : "memory");
+#endif
+}
+
+template <class T> __device__ __forceinline__ void store_relaxed(T *to, const T &value) {
+    static_assert(is_word<T>, "one access");
+#if defined(SG_CPU)
+    T from = value;
+    __atomic_store(to, &from, __ATOMIC_RELAXED);
+#else
+    const auto word = same_bits<typename WordOf<sizeof(T)>::type>(value);
+    if constexpr (sizeof(T) == 8)
+        asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+    else
+        asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(to), "r"(word) : "memory");
+#endif
+}
+
+// Adds where other threads add as well; gives the value before. Orders nothing.
+template <class T> __device__ __forceinline__ T atomic_add(T *at, T value) {
+    if constexpr (is_whole<T> && sizeof(T) == 8)
+        return static_cast<T>(atomicAdd(reinterpret_cast<unsigned long long *>(at),
+                                        static_cast<unsigned long long>(value)));
+    else
+        return atomicAdd(at, value);
+}
+
+// Writes `after` if the word's bits are those of `before`; gives what was there. Orders nothing.
+template <class T>
+__device__ __forceinline__ T compare_and_swap(T *at, const T &before, const T &after) {
+    static_assert(is_word<T>, "one access");
+#if defined(SG_CPU)
+    T seen = before, next = after;
+    __atomic_compare_exchange(at, &seen, &next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return seen;
+#else
+    using Word = typename WordOf<sizeof(T)>::type;
+    return same_bits<T>(
+        atomicCAS(reinterpret_cast<Word *>(at), same_bits<Word>(before), same_bits<Word>(after)));
+#endif
+}
+
+// Gives others a chance to run.
+__device__ __forceinline__ void backoff() {
+    __nanosleep(40);
+}
