@@ -85,6 +85,10 @@ typedef struct program_launch {
     bool barriers;                             /* the kernel has barriers or warp operations */
     int vector; /* Arguments.aligned is set only where all rows start at a multiple of
                    this many elements */
+    int steps;  /* time steps that it makes; 1 but for a way, see program.ways */
+    int64_t least[PROGRAM_AXES]; /* of a way: a grid with fewer cells along a kernel axis cannot
+                                    take it */
+    bool cooperative; /* of a way: one launch can make more than `steps`, see program.ways */
 
     /* Of lists: blocks along each axis, (items − 1)/per_block + 1 but at least 1 where `least` is
        set, at most `most` (0: no limit, which the items must keep below CUDA's). */
@@ -105,8 +109,10 @@ typedef struct program_launch {
        launches, begin is that of this launch;
      - int32 inner_first[3], inner_end[3]: the blocks whose points all lie in the box and whose
        reads all lie in the grid, end excluded;
-     - int32 aligned, unused: see program_launch.vector;
-     - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count];
+     - int32 aligned: see program_launch.vector;
+     - int32 steps: the time steps that this launch makes, at PROGRAM_OFFSET_STEPS;
+     - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count], and one more where
+       a launch is cooperative: the data of the last are the barrier, PROGRAM_BARRIER_BYTES;
      - parameter[max(1, parameter_count)], of the spec's dtype.
 
    To a launch that reads a layer, the layer is the grid, and its first cell is (0, 0, 0). What a
@@ -114,8 +120,10 @@ typedef struct program_launch {
 
    It is padded at its end to a multiple of 8 bytes; program.arguments_bytes is its size. */
 enum {
+    PROGRAM_OFFSET_STEPS = 100,
     PROGRAM_OFFSET_GRIDS = 104,
     PROGRAM_GRID_BYTES = 24,
+    PROGRAM_BARRIER_BYTES = 256,
 };
 
 /* What `storage` of a program says; the members of struct storage in matrix/format.h. */
@@ -142,9 +150,10 @@ typedef struct program {
     int array_count;
     program_parameter *parameters;
     int parameter_count;
-    program_launch *launches; /* in order, each after the one before */
+    program_launch *launches; /* in order, each after the one before; ways: one of them */
     int launch_count;
-    program_layer *layers; /* of grids: one fewer than launches */
+    bool ways;             /* of grids: see below */
+    program_layer *layers; /* of grids: one fewer than launches; ways: none */
     int layer_count;
     size_t arguments_bytes;
     double bytes_per_point; /* the fewest that must cross device memory; of lists 0: every array
@@ -162,11 +171,46 @@ typedef struct program {
     int storage[PROGRAM_STORAGE];
 } program;
 
-/* The launch that facts are told of where there are several: the first of those with the most
-   shared memory, which does most of the work. */
+/* Ways. The launches of a program with `ways` are alternatives: each alone updates all outputs from
+   all arrays, by so many time steps as its `steps` says, from the first, which makes the most, to
+   the last, which makes one. There are no layers, and no field has a previous level.
+
+   A way of more than one step updates a whole grid with at least `least` cells along each axis, no
+   part of it; Arguments.begin is still the place of the launch's first block, for a grid of more
+   blocks than one launch may have, so that block b of the grid along axis k is
+   blockIdx + begin[k]/per_block[k]. What it leaves is what that many single steps would leave.
+   Several ways may have the same entry, with blocks of other threads. The last way takes any grid
+   and any box.
+
+   A cooperative way takes each Arguments.steps from 1 on. Up to its `steps` it is launched as any
+   other and uses no barrier. With more, all its blocks are resident, and it goes in rounds of at
+   most `steps` each, ceil(Arguments.steps / steps) of them: the first reads the arrays and writes
+   the outputs, and for each further one the arrays that an output reads and the output itself swap
+   places. The barrier is zero when the launch begins. */
+
+/* The time steps of one sg_launch. */
+static inline int program_steps(const program *p) {
+    return p->ways ? p->launches[0].steps : 1;
+}
+
+/* Whether the arguments end with the grid of a barrier: cooperative ways come first. */
+static inline bool program_has_barrier(const program *p) {
+    return p->ways && p->launches[0].cooperative;
+}
+
+/* Whether a grid of this size, along grid axes, can take the way, if all of it is updated. */
+static inline bool program_way_fits(const program_launch *l, const int64_t size[PROGRAM_AXES]) {
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        if (l->axes[k] >= 0 && size[l->axes[k]] < l->least[k])
+            return false;
+    return true;
+}
+
+/* The launch that facts are told of where there are several: the first way; else the first of those
+   with the most shared memory, which does most of the work. */
 static inline int program_main_launch(const program *p) {
     int main = 0;
-    for (int i = 1; i < p->launch_count; i++)
+    for (int i = 1; i < p->launch_count && !p->ways; i++)
         if (p->launches[i].shared_bytes > p->launches[main].shared_bytes)
             main = i;
     return main;

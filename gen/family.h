@@ -25,6 +25,8 @@ typedef struct family_request {
     const char *schedule; /* the caller's constraints over the spec's own; NULL: none */
     const target *target;
     int64_t size[AXES];          /* to plan for; unused axes 1 */
+    int64_t steps;               /* of time that will be made in a run, at least 1; with more than
+                                    one, `auto` may fuse several into a launch */
     const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
 } family_request;
 

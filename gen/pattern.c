@@ -51,7 +51,8 @@ program_array pattern_array(const char *name, const char *dtype, program_extent 
 
 program_launch pattern_launch(job *j, const program *p, const char *suffix, program_extent items,
                               int per_block, int threads, bool barriers) {
-    program_launch l = {.entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers};
+    program_launch l = {
+        .entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers, .steps = 1};
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         l.axes[axis] = -1;
         l.per_block[axis] = l.block[axis] = 1;

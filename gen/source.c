@@ -82,6 +82,7 @@ static void describe_launch(const plan *p, program_launch *l) {
     l->shared_bytes = p->shared_bytes;
     l->barriers = templates[p->template_id].barriers;
     l->vector = p->schedule.vector;
+    l->steps = 1;
     for (int k = 0; k < AXES; k++) {
         l->axes[k] = p->axes[k];
         l->per_block[k] = p->per_block[k];

@@ -51,7 +51,8 @@ void source_write_arguments(text *t, const model *m, const program *program) {
                 "struct Arguments {\n"
                 "    long long size[3], begin[3], end[3]; // the grid, and the box to update\n"
                 "    int inner_first[3], inner_end[3]; // the blocks that no edge concerns\n"
-                "    int aligned, unused; // whether every row starts at a multiple of a pack\n");
+                "    int aligned; // whether every row starts at a multiple of a pack\n"
+                "    int steps; // of time that this launch makes\n");
     text_printf(t, "    Grid grid[%d]; //", grids);
     for (int i = 0; i < grids; i++)
         text_printf(t, "%s %s", i > 0 ? "," : "", grid_name(program, i));

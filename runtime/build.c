@@ -111,6 +111,8 @@ void build_read(job *j, build_request *r) {
     if (r->options.index < 0 || r->options.index >= s->count)
         context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
                        s->count == 1 ? "" : "s", r->options.index);
+    if (r->options.steps < 0)
+        context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
     r->target = find_target(j, r);
     find_size(j, r, r->subject);
@@ -121,6 +123,7 @@ void build_read(job *j, build_request *r) {
 family_request build_wanted(const build_request *r) {
     family_request wanted = {
         .schedule = r->options.schedule, .target = r->target, .matrix = r->matrix};
+    wanted.steps = r->options.steps > 0 ? r->options.steps : 1;
     memcpy(wanted.size, r->size, sizeof wanted.size);
     return wanted;
 }
@@ -161,6 +164,7 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
         .blocks_resident = -1,
         .occupancy = -1,
         .compiler = "",
+        .steps = program_steps(k->program),
     };
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }

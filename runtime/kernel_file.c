@@ -182,6 +182,7 @@ static void get_info(reader *r, const program *p, sg_kernel_info *info) {
         .parameters = p->parameter_count,
         .bytes_per_point = p->bytes_per_point,
         .origin = SG_FROM_FILE,
+        .steps = program_steps(p),
     };
     info->points = reader_int(r, 0, INT32_MAX, "the number of points");
     info->radius = reader_int(r, 0, MOST_REACH, "the radius");

@@ -47,6 +47,8 @@ bool kernels_request(const char *path, const sg_build_options *options, kernel_r
         out->length = strlen(out->text);
     if (options->constant_count > 0 && options->constants == NULL)
         return false; /* building says so */
+    if (options->steps < 0)
+        return false; /* so it does here */
     if (options->matrix != NULL)
         return false; /* it may change, or another take its address */
     return out->text != NULL || (path != NULL && stamp_file(path, &out->stamp));
@@ -85,10 +87,14 @@ static bool same_constants(const sg_build_options *a, const sg_build_options *b)
     return true;
 }
 
+static int64_t steps_of(const sg_build_options *o) {
+    return o->steps > 0 ? o->steps : 1;
+}
+
 static bool same_request(const kernel_request *a, const kernel_request *b) {
     const sg_build_options *p = &a->options, *q = &b->options;
     return a->length == b->length && (a->text == NULL) == (b->text == NULL) &&
-           p->index == q->index && p->source_only == q->source_only &&
+           p->index == q->index && p->source_only == q->source_only && steps_of(p) == steps_of(q) &&
            memcmp(&a->stamp, &b->stamp, sizeof a->stamp) == 0 &&
            memcmp(p->size, q->size, sizeof p->size) == 0 && same_text(p->schedule, q->schedule) &&
            same_text(p->arch, q->arch) && same_constants(p, q) &&

@@ -95,8 +95,9 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
         put_part(to, l, p, axis, 0);
         blocks[axis] = (end - begin - 1) / p->per_block[axis] + 1;
     }
-    const int32_t aligned = is_aligned(k, l, p);
+    const int32_t aligned = is_aligned(k, l, p), steps = 1;
     memcpy(to + OFFSET_ALIGNED, &aligned, sizeof aligned);
+    memcpy(to + PROGRAM_OFFSET_STEPS, &steps, sizeof steps);
     unsigned char *at = to + PROGRAM_OFFSET_GRIDS;
     for (int i = 0; i < l->count; i++, at += PROGRAM_GRID_BYTES) {
         memcpy(at, &l->grids[i].data, sizeof l->grids[i].data);

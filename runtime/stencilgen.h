@@ -148,6 +148,9 @@ typedef struct sg_build_options {
     const sg_constant *constants;
     int constant_count;
     const sg_matrix *matrix; /* spmv: what `auto` is to choose format and algorithm for */
+    int64_t steps; /* of a stencil: how many steps sg_run will make at a time. With more than one,
+                      `auto` may choose a kernel that makes several in a launch (see
+                      sg_kernel_info.steps); 0: as 1, so that every launch is one step */
 } sg_build_options;
 
 /* How many specs a file returns. */
@@ -223,6 +226,8 @@ typedef struct sg_kernel_info {
     sg_origin origin;           /* of the binary in use, when the kernel was first built */
     const char *compiler;       /* of the binary in use: "NVRTC 13.0", "g++ 12.2.0"; "" where there
                                    is none; valid as long as the kernel */
+    int steps;                  /* of time that one sg_launch makes; 1 but for kernels of a stencil
+                                   that fuse several */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 

@@ -26,7 +26,7 @@ struct Grid {
 struct Arguments {
     long long size[3], begin[3], end[3];
     int inner_first[3], inner_end[3];
-    int aligned, unused;
+    int aligned, steps;
     Grid grid[3];
     Real parameter[1];
 };

@@ -19,7 +19,8 @@ struct Grid {
 struct Arguments {
     long long size[3], begin[3], end[3]; // the grid, and the box to update
     int inner_first[3], inner_end[3]; // the blocks that no edge concerns
-    int aligned, unused; // whether every row starts at a multiple of a pack
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
     Grid grid[2]; // u, u.next
     Real parameter[1];
 };
