@@ -187,8 +187,9 @@ static const option table[] = {
     {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)", FOR_SPECS,
      PLACE(arch)},
     {"--method", "NAME",
-     "auto, naive, tiled, coarsened, register, constant, cached-halo;\n"
-     "of lists and matrices the algorithm, of which explain tells",
+     "auto, naive, tiled, coarsened, register, constant, cached-halo,\n"
+     "streamed, temporal, resident; of lists and matrices the\n"
+     "algorithm, of which explain tells",
      FOR_SPECS, PLACE(method)},
     {"--format", "NAME",
      "of a matrix: auto, coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt\n"

@@ -8,6 +8,7 @@
 
 /* A schedule; in a spec or an option 0 (METHOD_AUTO) leaves the choice to the planner. `tile`
    counts output points. A block makes tile × coarsen points. */
+enum { LANE_AXES = 2 };
 typedef struct schedule {
     method method;
     int tile[AXES];
@@ -15,6 +16,8 @@ typedef struct schedule {
     int vector; /* points along x that a thread loads and stores at once */
     int time;   /* steps fused into one pass */
     int passes; /* kernels of a separable filter, one an axis, or 1; 0 where it is not separable */
+    int lane[LANE_AXES]; /* points that a thread holds along x and y, of the method temporal */
+    int stages;          /* of temporal in 2D: warps in the pipeline of time */
 } schedule;
 
 typedef struct model_field {

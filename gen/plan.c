@@ -50,6 +50,15 @@ static const choices table[] = {
     {METHOD_REGISTER, 1, {{128}, {256}, {512}}, {2, 4, 8}, {1}},
     {METHOD_REGISTER, 2, {{64}, {128}, {256}, {512}}, {8, 16, 32, 64}, {1}},
     {METHOD_REGISTER, 3, {{32, 4}, {32, 8}, {32, 16}, {32, 32}, {64, 8}}, {8, 16, 32, 64}, {1}},
+    {METHOD_STREAMED, 1, {{512}, {1024}, {2048}}, {0}, {1, 2, 4}},
+    {METHOD_STREAMED, 2, {{128}, {256}, {512}}, {8, 16, 32, 64}, {1, 2, 4}},
+    {METHOD_STREAMED, 3, {{128, 4}, {256, 2}, {256, 4}}, {8, 16, 32, 64}, {1, 2, 4}},
+    {METHOD_TEMPORAL, 1, {{1024}}, {0}, {1}},
+    {METHOD_TEMPORAL, 2, {{512}}, {256}, {1}},
+    {METHOD_TEMPORAL, 3, {{32, 32}}, {128}, {1}},
+    {METHOD_RESIDENT, 1, {{1024}}, {0}, {1}},
+    {METHOD_RESIDENT, 2, {{32, 32}}, {0}, {1}},
+    {METHOD_RESIDENT, 3, {{16, 16, 8}}, {0}, {1}},
 };
 
 typedef struct search {

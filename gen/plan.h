@@ -39,8 +39,23 @@ typedef enum template_id {
     TEMPLATE_WINDOW, /* the register method in 1D: each thread holds a window of x */
     TEMPLATE_CONSTANT,
     TEMPLATE_CACHED_HALO,
+    TEMPLATE_STREAMED,
+    TEMPLATE_LINE,     /* the method temporal in 1D, ... */
+    TEMPLATE_PIPELINE, /* ... in 2D ... */
+    TEMPLATE_LEVELS,   /* ... and in 3D */
+    TEMPLATE_RESIDENT,
     TEMPLATE_COUNT
 } template_id;
+
+/* By template_id. */
+typedef struct plan_template {
+    const char *file; /* under templates/ */
+    bool barriers;    /* or operations of warps */
+} plan_template;
+extern const plan_template plan_templates[TEMPLATE_COUNT];
+
+/* Whether this build has the file: no plan uses another. */
+bool plan_has_template(template_id);
 
 /* What the planner asks of a model again and again. */
 typedef struct plan_row {
@@ -102,11 +117,12 @@ typedef struct plan {
     int results, result_pitch;        /* window: where results are staged, in elements */
     size_t shared_bytes;
     struct plan
-        *pass[AXES]; /* of a filter in passes: each kernel's plan, by a model of its own; … */
-    int pass_count;  /* … else 0. All else is then the first pass's, but for the schedule,
-                        the facts, shared_bytes (the most) and the estimate (the sum) */
-    bool is_pass;    /* of another plan, ... */
-    int from, to;    /* ... and the grids of the arguments that it reads and writes */
+        *pass[AXES];     /* of a filter in passes: each kernel's plan, by a model of its own; … */
+    int pass_count;      /* … else 0. All else is then the first pass's, but for the schedule,
+                            the facts, shared_bytes (the most) and the estimate (the sum) */
+    struct plan *single; /* of one with time > 1: how a remainder of steps is made, one by one */
+    bool is_pass;        /* of another plan, ... */
+    int from, to;        /* ... and the grids of the arguments that it reads and writes */
     plan_estimate estimate;
     const char *reason; /* why this plan, in a sentence or two */
 } plan;

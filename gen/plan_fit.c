@@ -18,6 +18,8 @@ enum {
 };
 
 int plan_walk_axis(method m, int dims) {
+    if (m == METHOD_STREAMED || m == METHOD_TEMPORAL)
+        return dims > 1 ? dims - 1 : -1;
     return m == METHOD_COARSENED || m == METHOD_REGISTER ? dims - 1 : -1;
 }
 
@@ -112,6 +114,14 @@ static template_id choose_template(const plan_facts *f, const schedule *s) {
         if (f->model->dims == 1)
             return TEMPLATE_WINDOW;
         return f->column_or_plane ? TEMPLATE_REGISTER : TEMPLATE_SUMS;
+    case METHOD_STREAMED:
+        return TEMPLATE_STREAMED;
+    case METHOD_TEMPORAL:
+        return f->model->dims == 1   ? TEMPLATE_LINE
+               : f->model->dims == 2 ? TEMPLATE_PIPELINE
+                                     : TEMPLATE_LEVELS;
+    case METHOD_RESIDENT:
+        return TEMPLATE_RESIDENT;
     default:
         return s->vector > 1 ? TEMPLATE_PACKS : TEMPLATE_NAIVE;
     }
@@ -280,12 +290,13 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
     p->facts = f;
     p->schedule = *s;
     p->target = t;
-    *refusal = check_applies(j, m, s);
+    p->template_id = choose_template(f, s);
+    *refusal = plan_has_template(p->template_id) ? check_applies(j, m, s)
+                                                 : "this build has no template for it";
     if (*refusal == NULL)
         *refusal = check_vector(j, m, s);
     if (*refusal != NULL)
         return NULL;
-    p->template_id = choose_template(f, s);
     if (p->template_id == TEMPLATE_SUMS && !f->linear) {
         *refusal = "one plane in shared memory serves a shape off its column and plane only where "
                    "partial sums can be kept, that is for linear updates";

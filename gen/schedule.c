@@ -14,6 +14,8 @@ typedef enum part {
     PART_VECTOR,
     PART_TIME,
     PART_PASSES,
+    PART_LANE,
+    PART_STAGES,
     PARTS
 } part;
 
@@ -23,7 +25,7 @@ static const struct {
 } keys[] = {
     {"method", PART_METHOD}, {"tile", PART_TILE}, {"coarsen", PART_COARSEN},
     {"vec", PART_VECTOR},    {"time", PART_TIME}, {"vector", PART_VECTOR},
-    {"passes", PART_PASSES},
+    {"passes", PART_PASSES}, {"lane", PART_LANE}, {"stages", PART_STAGES},
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
@@ -34,14 +36,13 @@ typedef struct parser {
     bool given[PARTS];
 } parser;
 
-static void print_tile(const int tile[AXES], text *out) {
-    int last = AXES;
-    while (last > 0 && tile[last - 1] == 0)
-        last--;
-    for (int axis = 0; axis < last; axis++) {
-        text_add(out, axis == 0 ? " tile=" : "x");
-        if (tile[axis] != 0)
-            text_printf(out, "%d", tile[axis]);
+static void print_sizes(const char *key, const int *sizes, int axes, text *out) {
+    while (axes > 0 && sizes[axes - 1] == 0)
+        axes--;
+    for (int axis = 0; axis < axes; axis++) {
+        text_printf(out, axis == 0 ? " %s=" : "x", key);
+        if (sizes[axis] != 0)
+            text_printf(out, "%d", sizes[axis]);
     }
 }
 
@@ -59,7 +60,7 @@ void schedule_print(const schedule *s, int dims, text *out) {
     memcpy(tile, s->tile, (size_t)dims * sizeof *tile);
     memcpy(coarsen, s->coarsen, (size_t)dims * sizeof *coarsen);
     text_add(out, method_words[s->method].name);
-    print_tile(tile, out);
+    print_sizes("tile", tile, AXES, out);
     print_coarsen(coarsen, out);
     if (s->vector != 0)
         text_printf(out, " vec=%d", s->vector);
@@ -67,6 +68,9 @@ void schedule_print(const schedule *s, int dims, text *out) {
         text_printf(out, " time=%d", s->time);
     if (s->passes != 0)
         text_printf(out, " passes=%d", s->passes);
+    print_sizes("lane", s->lane, dims < LANE_AXES ? dims : LANE_AXES, out);
+    if (s->stages != 0)
+        text_printf(out, " stages=%d", s->stages);
 }
 
 SG_PRINTF(2, 3) static noreturn void fail(const parser *p, const char *format, ...) {
@@ -98,7 +102,7 @@ static noreturn void fail_unknown(const parser *p, const char *word, expected ki
         text_printf(&methods, "%s%s", m > 0 ? ", " : "", method_words[m].name);
     fail(p,
          "unknown word '%s' in a schedule; it takes a method (%s), tile=32x8, coarsen=z16, "
-         "vec=4, time=1, passes=2",
+         "vec=4, time=1, passes=2, lane=4x4, stages=4",
          word, methods.data);
 }
 
@@ -118,14 +122,14 @@ static int number(const parser *p, const char *key, const char *digits, size_t l
     return value;
 }
 
-static void parse_tile(const parser *p, const char *sizes) {
+static void parse_sizes(const parser *p, const char *key, const char *sizes, int axes, int *out) {
     for (int axis = 0;; axis++) {
         const size_t length = strcspn(sizes, "x");
         const bool last = sizes[length] == '\0';
-        if (axis == AXES)
-            fail(p, "tile takes at most %d sizes, x first", AXES);
+        if (axis == axes)
+            fail(p, "%s takes at most %d sizes, x first", key, axes);
         if (length > 0 || last)
-            p->out->tile[axis] = number(p, "tile", sizes, length);
+            out[axis] = number(p, key, sizes, length);
         if (last)
             return;
         sizes += length + 1;
@@ -173,7 +177,7 @@ static void parse_value(parser *p, part part, const char *name, const char *valu
             fail_unknown(p, value, EXPECTED_METHOD);
         break;
     case PART_TILE:
-        parse_tile(p, value);
+        parse_sizes(p, name, value, AXES, p->out->tile);
         break;
     case PART_COARSEN:
         parse_coarsen(p, value);
@@ -183,6 +187,12 @@ static void parse_value(parser *p, part part, const char *name, const char *valu
         break;
     case PART_PASSES:
         p->out->passes = number(p, name, value, strlen(value));
+        break;
+    case PART_LANE:
+        parse_sizes(p, name, value, LANE_AXES, p->out->lane);
+        break;
+    case PART_STAGES:
+        p->out->stages = number(p, name, value, strlen(value));
         break;
     default:
         p->out->time = number(p, name, value, strlen(value));

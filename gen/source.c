@@ -6,21 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct {
-    const char *file; /* under templates/ */
-    bool barriers;
-} templates[TEMPLATE_COUNT] = {
-    [TEMPLATE_NAIVE] = {"naive.cu", false},
-    [TEMPLATE_PACKS] = {"packs.cu", false},
-    [TEMPLATE_TILED] = {"tiled.cu", true},
-    [TEMPLATE_COARSENED] = {"coarsened.cu", true},
-    [TEMPLATE_REGISTER] = {"register.cu", true},
-    [TEMPLATE_SUMS] = {"sums.cu", true},
-    [TEMPLATE_WINDOW] = {"window.cu", true},
-    [TEMPLATE_CONSTANT] = {"constant.cu", false},
-    [TEMPLATE_CACHED_HALO] = {"cached_halo.cu", true},
-};
-
 /* ---- arguments --------------------------------------------------------------------------- */
 
 /* The order of the grids: for each field its current values, its previous ones, its new ones, as
@@ -80,7 +65,7 @@ static void list_arrays(job *j, const model *m, program *p) {
 
 static void describe_launch(const plan *p, program_launch *l) {
     l->shared_bytes = p->shared_bytes;
-    l->barriers = templates[p->template_id].barriers;
+    l->barriers = plan_templates[p->template_id].barriers;
     l->vector = p->schedule.vector;
     l->steps = 1;
     for (int k = 0; k < AXES; k++) {
@@ -255,7 +240,7 @@ static void lay_passes(text *t, const model *m, const plan *p, const program *pr
             source_lay(t, "passes.cuh", shared.data);
         text_printf(t, "\n// ---- pass %d of %d ----\n\nnamespace pass_%d {\n", k + 1,
                     p->pass_count, k + 1);
-        source_lay_more(t, templates[p->pass[k]->template_id].file, header.data);
+        source_lay_more(t, plan_templates[p->pass[k]->template_id].file, header.data);
         text_printf(t, "} // namespace pass_%d\nusing pass_%d::%s;\n", k + 1, k + 1,
                     program->launches[k].entry);
     }
@@ -282,7 +267,7 @@ program *source_make(job *j, const model *m, const plan *p) {
     } else {
         text header = text_new(j);
         source_write_plan(&header, p, out);
-        source_lay(&t, templates[p->template_id].file, header.data);
+        source_lay(&t, plan_templates[p->template_id].file, header.data);
     }
     out->source = t.data;
     return out;

@@ -11,6 +11,8 @@ const spec_key spec_schedule_keys[] = {
     {"vector", "points along x that a thread loads and stores at once"},
     {"time", "time steps fused into one pass"},
     {"passes", "kernels that a convolution is made by: 1, or one an axis"},
+    {"lane", "points that a thread of the method temporal holds, by axis: { x = 4, y = 4 }"},
+    {"stages", "warps in the pipeline of time of the method temporal in 2D"},
     {NULL, NULL},
 };
 
@@ -90,8 +92,9 @@ void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) 
     lua_pop(L, 1);
 }
 
-/* A number for each axis: { x = 32, y = 8 }. The schedule's table is on the top of the stack. */
-static void read_axes(lua_State *L, const model *m, const char *key, int out[AXES]) {
+/* A number for each of the first `axes`: { x = 32, y = 8 }. The schedule's table is on the top of
+   the stack. */
+static void read_axes(lua_State *L, const model *m, const char *key, int axes, int *out) {
     const char *where = job_print(spec_of(L)->job, "schedule.%s", key);
     if (spec_get(L, -1, key)) {
         if (!lua_istable(L, -1))
@@ -100,6 +103,8 @@ static void read_axes(lua_State *L, const model *m, const char *key, int out[AXE
         for (int axis = 0; axis < AXES; axis++, lua_pop(L, 1))
             if (spec_get(L, -1, spec_axis_keys[axis].name)) {
                 check_axis(L, m, where, axis);
+                if (axis >= axes)
+                    spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
                 out[axis] = spec_whole(L, -1, where, spec_axis_keys[axis].name, 1, SPEC_MAX_NUMBER);
             }
     }
@@ -124,11 +129,13 @@ void spec_read_schedule(lua_State *L, int table, model *m) {
             m->schedule.method = (method)spec_word(L, -1, "schedule.method", words, METHOD_COUNT);
         }
         lua_pop(L, 1);
-        read_axes(L, m, "tile", m->schedule.tile);
-        read_axes(L, m, "coarsen", m->schedule.coarsen);
+        read_axes(L, m, "tile", AXES, m->schedule.tile);
+        read_axes(L, m, "coarsen", AXES, m->schedule.coarsen);
         read_number(L, "vector", &m->schedule.vector);
         read_number(L, "time", &m->schedule.time);
         read_number(L, "passes", &m->schedule.passes);
+        read_axes(L, m, "lane", LANE_AXES, m->schedule.lane);
+        read_number(L, "stages", &m->schedule.stages);
     }
     lua_pop(L, 1);
 }

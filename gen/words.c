@@ -13,6 +13,12 @@ const method_word method_words[METHOD_COUNT] = {
                                      "constant memory"},
     [METHOD_CACHED_HALO] = {"cached-halo", "a block's tile in shared memory, its halo through the "
                                            "caches"},
+    [METHOD_STREAMED] = {"streamed", "threads walk the last axis with packs of x and the "
+                                     "neighbours along the walk in registers"},
+    [METHOD_TEMPORAL] = {"temporal", "many steps of a linear update between reading a grid and "
+                                     "writing it, with the levels between in registers"},
+    [METHOD_RESIDENT] = {"resident", "many steps in one launch: each block keeps its tile in "
+                                     "shared memory and exchanges halos"},
 };
 
 const boundary_word boundary_words[BOUNDARY_COUNT] = {

@@ -17,6 +17,9 @@ typedef enum method {
     METHOD_REGISTER,
     METHOD_CONSTANT,
     METHOD_CACHED_HALO,
+    METHOD_STREAMED,
+    METHOD_TEMPORAL,
+    METHOD_RESIDENT,
     METHOD_COUNT
 } method;
 typedef struct method_word {

@@ -51,6 +51,9 @@
 ---| "register" # a block walks the last axis with neighbours in registers
 ---| "constant" # a thread a point, with the weights in constant memory
 ---| "cached-halo" # a block's tile in shared memory, its halo through the caches
+---| "streamed" # threads walk the last axis with packs of x and the neighbours along the walk in registers
+---| "temporal" # many steps of a linear update between reading a grid and writing it
+---| "resident" # many steps in one launch, each block with its tile in shared memory
 
 ---@class stencilgen.axes
 ---@field x? integer
@@ -78,6 +81,8 @@
 ---@field vector? integer points along x that a thread loads and stores at once
 ---@field time? integer time steps fused into one pass
 ---@field passes? 1 | 2 | 3 kernels that a convolution is made by: 1, or one an axis
+---@field lane? stencilgen.axes points that a thread of the method temporal holds
+---@field stages? integer warps in the pipeline of time of the method temporal in 2D
 
 ---@class stencilgen.stencil_keys
 ---@field name string an identifier; names the kernel and the file

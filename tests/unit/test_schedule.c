@@ -38,6 +38,8 @@ static void assert_same(const schedule *a, const schedule *b) {
     assert_memory_equal(a->coarsen, b->coarsen, sizeof a->coarsen);
     assert_int_equal(a->vector, b->vector);
     assert_int_equal(a->time, b->time);
+    assert_memory_equal(a->lane, b->lane, sizeof a->lane);
+    assert_int_equal(a->stages, b->stages);
 }
 
 static void prints_body(job *j) {
@@ -45,14 +47,20 @@ static void prints_body(job *j) {
     schedule_print(&nothing, 3, &t);
     assert_string_equal(t.data, "auto");
     t = text_new(j);
-    schedule_print(&(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1, 0}, 3, &t);
+    schedule_print(&(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1, 0, {0}, 0}, 3, &t);
     assert_string_equal(t.data, "register tile=32x8 coarsen=z16 vec=4 time=1");
     t = text_new(j);
-    schedule_print(&(schedule){METHOD_AUTO, {0, 8, 0}, {2, 4, 0}, 0, 0, 0}, 2, &t);
+    schedule_print(&(schedule){METHOD_AUTO, {0, 8, 0}, {2, 4, 0}, 0, 0, 0, {0}, 0}, 2, &t);
     assert_string_equal(t.data, "auto tile=x8 coarsen=y4,x2");
     t = text_new(j);
-    schedule_print(&(schedule){METHOD_NAIVE, {128, 1, 1}, {4, 1, 1}, 0, 0, 0}, 1, &t);
+    schedule_print(&(schedule){METHOD_NAIVE, {128, 1, 1}, {4, 1, 1}, 0, 0, 0, {0}, 0}, 1, &t);
     assert_string_equal(t.data, "naive tile=128 coarsen=x4");
+    t = text_new(j);
+    schedule_print(&(schedule){METHOD_TEMPORAL, {480}, {0, 512}, 1, 16, 0, {16, 0}, 4}, 2, &t);
+    assert_string_equal(t.data, "temporal tile=480 coarsen=y512 vec=1 time=16 lane=16 stages=4");
+    t = text_new(j);
+    schedule_print(&(schedule){METHOD_TEMPORAL, {0}, {0}, 0, 0, 0, {4, 2}, 0}, 3, &t);
+    assert_string_equal(t.data, "temporal lane=4x2");
 }
 
 static void test_prints(void **state) {
@@ -63,12 +71,14 @@ static void test_prints(void **state) {
 static void test_parses(void **state) {
     (void)state;
     const schedule full = parsed("register tile=32x8 coarsen=z16 vec=4 time=1", nothing);
-    assert_same(&full, &(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1, 0});
+    assert_same(&full, &(schedule){METHOD_REGISTER, {32, 8, 0}, {0, 0, 16}, 4, 1, 0, {0}, 0});
     const schedule other =
         parsed(" \tvector=2  coarsen=z16,y2 method=tiled\ttile=8x4x65536\n", full);
-    assert_same(&other, &(schedule){METHOD_TILED, {8, 4, 65536}, {0, 2, 16}, 2, 1, 0});
+    assert_same(&other, &(schedule){METHOD_TILED, {8, 4, 65536}, {0, 2, 16}, 2, 1, 0, {0}, 0});
+    const schedule lanes = parsed("temporal stages=8 lane=x2", (schedule){.lane = {4, 4}});
+    assert_same(&lanes, &(schedule){METHOD_TEMPORAL, {0}, {0}, 0, 0, 0, {4, 2}, 8});
     const schedule kept = parsed("tile=64", full);
-    assert_same(&kept, &(schedule){METHOD_REGISTER, {64, 8, 0}, {0, 0, 16}, 4, 1, 0});
+    assert_same(&kept, &(schedule){METHOD_REGISTER, {64, 8, 0}, {0, 0, 16}, 4, 1, 0, {0}, 0});
     const schedule empty = parsed("", full), none = parsed(NULL, full);
     assert_same(&empty, &full);
     assert_same(&none, &full);
@@ -93,6 +103,9 @@ static void round_trip_body(job *j) {
         s.vector = random_entry(&state);
         s.time = random_entry(&state);
         s.passes = random_entry(&state);
+        for (int axis = 0; axis < dims && axis < LANE_AXES; axis++)
+            s.lane[axis] = random_entry(&state);
+        s.stages = random_entry(&state);
         text t = text_new(j);
         schedule_print(&s, dims, &t);
         const schedule back = parsed(t.data, nothing);
@@ -114,8 +127,9 @@ static void test_unknown_words(void **state) {
                                    "'naive'?");
     assert_refused("qqqqqqqqqq=3",
                    "option: unknown word 'qqqqqqqqqq' in a schedule; it takes a method (auto, "
-                   "naive, tiled, coarsened, register, constant, cached-halo), tile=32x8, "
-                   "coarsen=z16, vec=4, time=1, passes=2");
+                   "naive, tiled, coarsened, register, constant, cached-halo, streamed, temporal, "
+                   "resident), tile=32x8, coarsen=z16, vec=4, time=1, passes=2, lane=4x4, "
+                   "stages=4");
     assert_refused("naive tiled", "option: a schedule gives its method once");
     assert_refused("vec=2 vector=2", "option: a schedule gives its vector once");
 }
@@ -129,6 +143,8 @@ static void test_bad_numbers(void **state) {
     assert_refused("tile=8x1.5", "option: tile takes whole numbers from 1 to 65536, not '1.5'");
     assert_refused("tile=65537", "option: tile takes whole numbers from 1 to 65536, not '65537'");
     assert_refused("tile=8x4x2x1", "option: tile takes at most 3 sizes, x first");
+    assert_refused("lane=4x4x4", "option: lane takes at most 2 sizes, x first");
+    assert_refused("stages=0", "option: stages takes whole numbers from 1 to 65536, not '0'");
     assert_refused("vec=99999999999999999999",
                    "option: vec takes whole numbers from 1 to 65536, not '99999999999999999999'");
     assert_refused("time=1e3", "option: time takes whole numbers from 1 to 65536, not '1e3'");

@@ -76,8 +76,8 @@ static void test_types(void **state) {
          "schedule.tile: expected a table such as { x = 32, y = 8 }, got the number 32"},
         {STAR1("schedule = { method = 'registers' }"), 1,
          "schedule.method: expected one of auto, naive, tiled, coarsened, register, constant, "
-         "cached-halo, got the string "
-         "'registers'; did you mean 'register'?"},
+         "cached-halo, streamed, temporal, resident, got the string 'registers'; did you mean "
+         "'register'?"},
         {STAR1("fields = 3"), 1,
          "fields: expected a table such as { u = \"inout\", c = \"in\" }, got the number 3"},
         {STAR1("parameters = 'k'"), 1,
@@ -106,6 +106,14 @@ static void test_schedule_numbers(void **state) {
         {STAR1("schedule = { vector = 2^40 }"), 1,
          "schedule.vector: " RANGE "the number 1099511627776"},
         {STAR1("schedule = { time = {} }"), 1, "schedule.time: " RANGE "a table"},
+        {STAR1("schedule = { stages = 0 }"), 1, "schedule.stages: " RANGE "the number 0"},
+        {STAR1("schedule = { lane = { y = 2 } }"), 1,
+         "schedule.lane.y: the stencil has 1 dimension"},
+        {STAR1("schedule = { lane = 4 }"), 1,
+         "schedule.lane: expected a table such as { x = 32, y = 8 }, got the number 4"},
+        {"return stencil { name = 'a', shape = star(3, 1), coefficients = { 1, 1, 1, 1, 1, 1, 1 "
+         "}, schedule = { lane = { z = 2 } } }",
+         1, "schedule.lane.z: only x and y are shared out so"},
         {STAR1("schedule = { tile = { y = 8 } }"), 1,
          "schedule.tile.y: the stencil has 1 dimension"},
     };

@@ -1,0 +1,24 @@
+/* The table of templates. Takes: a template's number. Makes: its file, and whether that is here. */
+#include "gen/plan.h"
+#include "gen/source_text.h"
+
+const plan_template plan_templates[TEMPLATE_COUNT] = {
+    [TEMPLATE_NAIVE] = {"naive.cu", false},
+    [TEMPLATE_PACKS] = {"packs.cu", false},
+    [TEMPLATE_TILED] = {"tiled.cu", true},
+    [TEMPLATE_COARSENED] = {"coarsened.cu", true},
+    [TEMPLATE_REGISTER] = {"register.cu", true},
+    [TEMPLATE_SUMS] = {"sums.cu", true},
+    [TEMPLATE_WINDOW] = {"window.cu", true},
+    [TEMPLATE_CONSTANT] = {"constant.cu", false},
+    [TEMPLATE_CACHED_HALO] = {"cached_halo.cu", true},
+    [TEMPLATE_STREAMED] = {"streamed.cu", false},
+    [TEMPLATE_LINE] = {"line.cu", true},
+    [TEMPLATE_PIPELINE] = {"pipeline.cu", true},
+    [TEMPLATE_LEVELS] = {"levels.cu", true},
+    [TEMPLATE_RESIDENT] = {"resident.cu", true},
+};
+
+bool plan_has_template(template_id id) {
+    return source_has(plan_templates[id].file);
+}
