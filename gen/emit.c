@@ -194,8 +194,8 @@ static void write_operation(writer *w, expr_id id) {
         name_part(w, id);
 }
 
-void emit_statements(text *out, const emitter *e, const expr_id *roots, const char *const *targets,
-                     int count) {
+/* Whatever the roots are made of that has lines of its own. */
+static writer write_parts(text *out, const emitter *e, const expr_id *roots, int count) {
     const expr_pool *pool = e->model->pool;
     writer w = {.out = out, .job = out->job, .e = e, .pool = pool};
     w.uses = job_array(w.job, (size_t)pool->count, sizeof *w.uses);
@@ -214,6 +214,40 @@ void emit_statements(text *out, const emitter *e, const expr_id *roots, const ch
         else
             write_operation(&w, i);
     }
+    return w;
+}
+
+void emit_statements(text *out, const emitter *e, const expr_id *roots, const char *const *targets,
+                     int count) {
+    const writer w = write_parts(out, e, roots, count);
     for (int i = 0; i < count; i++)
         text_printf(out, "    %s %s;\n", targets[i], w.parts[roots[i]].shown);
+}
+
+void emit_products(text *out, const emitter *e, const emit_product *products, int count) {
+    expr_id *roots = job_array(out->job, 2 * (size_t)count, sizeof *roots);
+    int root_count = 0;
+    for (int i = 0; i < count; i++) {
+        if (products[i].named == NULL)
+            roots[root_count++] = products[i].value;
+        if (products[i].named == NULL && products[i].weight != EXPR_NONE)
+            roots[root_count++] = products[i].weight;
+    }
+    writer w = write_parts(out, e, roots, root_count);
+    for (int i = 0; i < count; i++) {
+        const emit_product *p = &products[i];
+        text_printf(out, "    %s%s %s ", p->op == EMIT_DECLARE ? "Real " : "", p->target,
+                    p->op != EMIT_ADD ? "="
+                    : p->negative     ? "-="
+                                      : "+=");
+        if (p->op != EMIT_ADD && p->negative)
+            text_add(out, "-");
+        if (p->named != NULL)
+            text_printf(out, "%s;\n", p->named);
+        else if (p->weight == EXPR_NONE)
+            text_printf(out, "%s;\n", operand(&w, p->value, LEVEL_PRIMARY));
+        else
+            text_printf(out, "%s * %s;\n", operand(&w, p->weight, LEVEL_PRIMARY),
+                        operand(&w, p->value, LEVEL_PRIMARY));
+    }
 }

@@ -15,6 +15,17 @@ typedef struct emitter {
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
                      int count);
 
+/* One statement `target op ±weight·value;`. */
+typedef enum emit_op { EMIT_DECLARE, EMIT_SET, EMIT_ADD } emit_op; /* "Real x =", "x =", "x +=" */
+typedef struct emit_product {
+    const char *target;
+    emit_op op;
+    bool negative;
+    expr_id weight, value; /* weight EXPR_NONE: 1 */
+    const char *named;     /* a variable instead of weight·value; NULL */
+} emit_product;
+void emit_products(text *, const emitter *, const emit_product *, int count);
+
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);
 

@@ -18,6 +18,9 @@ void source_write_pass(text *, const plan *whole, int k, const program *);
 /* source_passes.c: how to launch several passes, as comments. */
 void source_write_pass_notes(text *, const model *, const program *);
 
+/* source_sums.c: what a plane adds to the sums around it. */
+void source_write_sums(text *, const model *, const plan *, const emitter *);
+
 /* source_runs.c: the weights in constant memory, and what they leave of the update. */
 void source_write_runs(text *, const model *, const plan *, const emitter *);
 

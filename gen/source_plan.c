@@ -2,8 +2,6 @@
    Takes: a model, a plan and where its grids stand. Makes: text. */
 #include "gen/source_internal.h"
 
-#include "gen/optimise.h"
-
 #include <string.h>
 
 static void triple(text *t, const char *name, const int v[AXES]) {
@@ -152,68 +150,6 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
     text_add(t, "}\n");
 }
 
-/* The taps of one plane: what it adds to output o of the point dz planes below it. */
-static expr_id plane_sum(const model *m, const linear_form *form, int axis, int dz) {
-    expr_id sum = EXPR_NONE;
-    for (int i = 0; i < form->count; i++) {
-        const linear_term *term = &form->terms[i];
-        if (term->d[axis] != dz)
-            continue;
-        int d[AXES];
-        memcpy(d, term->d, sizeof d);
-        d[axis] = 0; /* read from the plane itself */
-        const expr_id tap = expr_tap(m->pool, term->array, d);
-        const expr_id product = expr_make(m->pool, EXPR_MULTIPLY, term->weight, tap, EXPR_NONE);
-        sum = sum == EXPR_NONE ? product : expr_make(m->pool, EXPR_ADD, sum, product, EXPR_NONE);
-    }
-    return sum;
-}
-
-static void write_sums(text *t, const model *m, const plan *p, const emitter *e) {
-    const int depth = p->low[2] + 1 + p->high[2], axis = p->axes[2];
-    expr_id *sums = job_array(t->job, (size_t)(depth * m->output_count), sizeof *sums);
-    const char **targets = job_array(t->job, (size_t)(depth * m->output_count), sizeof *targets);
-    expr_id rest[MAX_FIELDS];
-    const char *rest_targets[MAX_FIELDS];
-    int count = 0, rests = 0;
-    for (int o = 0; o < m->output_count; o++) {
-        linear_form form;
-        model_linear(m, o, &form);
-        for (int k = 0; k < depth; k++) {
-            const expr_id sum = plane_sum(m, &form, axis, p->high[2] - k);
-            if (sum == EXPR_NONE)
-                continue;
-            targets[count] = job_print(t->job, "sum[%d][%d] +=", o, k);
-            sums[count++] = sum;
-        }
-        if (form.rest != EXPR_NONE) {
-            rest_targets[rests] = job_print(t->job, "out[%d] +=", o);
-            rest[rests++] = form.rest;
-        }
-    }
-    expr_id *rewritten = job_array(t->job, (size_t)count, sizeof *rewritten);
-    optimise(t->job, m->pool, m->dtype, sums, count, rewritten);
-    if (m->pool->limit != NULL)
-        job_fail(t->job, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
-    text_printf(t,
-                "// What the plane at hand adds to the points around it: sum[output][k] belongs to "
-                "the point\n// k - %d planes away.\n"
-                "template <class At>\n"
-                "__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,\n"
-                "                                          [[maybe_unused]] const Arguments "
-                "&arguments,\n                                          Real (&sum)[%d][%d]) {\n",
-                p->high[2], m->output_count, depth);
-    emit_statements(t, e, rewritten, targets, count);
-    text_printf(t,
-                "}\n\n// What does not depend on any tap.\n"
-                "__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments "
-                "&arguments,\n"
-                "                                            [[maybe_unused]] Real (&out)[%d]) {\n",
-                m->output_count);
-    emit_statements(t, e, rest, rest_targets, rests);
-    text_add(t, "}\n");
-}
-
 /* Of one kernel: of the whole model, or of one of its passes, whose arguments are all the same. */
 static void write_kernel(text *t, const plan *p, const program *program, const char *entry) {
     const plan_facts *f = p->facts;
@@ -227,7 +163,7 @@ static void write_kernel(text *t, const plan *p, const program *program, const c
     write_boundaries(t, m, p);
     write_rows(t, p, f);
     if (p->template_id == TEMPLATE_SUMS)
-        write_sums(t, m, p, &e);
+        source_write_sums(t, m, p, &e);
     else if (p->template_id == TEMPLATE_CONSTANT)
         source_write_runs(t, m, p, &e);
     else

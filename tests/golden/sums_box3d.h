@@ -57,7 +57,7 @@ template <> struct Edge<2, 0> : Side<Boundary::mirror> {};
 template <> struct Edge<2, 1> : Side<Boundary::mirror> {};
 
 // What the plane at hand adds to the points around it: sum[output][k] belongs to the point
-// k - 1 planes away.
+// k - 1 planes away. The last of an output's sums is 0 before.
 template <class At>
 __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
                                           [[maybe_unused]] const Arguments &arguments,
@@ -71,15 +71,33 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
     const Real u_yp1 = at.template tap<0, 0, 1, 0>();
     const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
-    const Real t1 = 0.046296295f * u_xm1ym1 + 0.067708336f * u_ym1 - 0.030671297f * u_xp1ym1;
-    const Real t2 = t1 + 0.052083332f * u_xm1 + 0.015046297f * u_c - 0.036458332f * u_xp1;
-    const Real t3 = 0.028935185f * u_xm1ym1 + 0.050347224f * u_ym1 - 0.013310186f * u_xp1ym1;
-    const Real t4 = t3 + 0.034722224f * u_xm1 + 0.056134257f * u_c - 0.019097222f * u_xp1;
-    const Real t5 = 0.011574074f * u_xm1ym1 + 0.032986112f * u_ym1 - 0.05439815f * u_xp1ym1;
-    const Real t6 = t5 + 0.017361112f * u_xm1 + 0.03877315f * u_c - 0.060185187f * u_xp1;
-    sum[0][0] += t2 + 0.05787037f * u_xm1yp1 + 0.020833334f * u_yp1 - 0.04224537f * u_xp1yp1;
-    sum[0][1] += t4 + 0.040509257f * u_xm1yp1 + 0.061921295f * u_yp1 - 0.02488426f * u_xp1yp1;
-    sum[0][2] += t6 + 0.023148147f * u_xm1yp1 + 0.044560187f * u_yp1 - 0.065972224f * u_xp1yp1;
+    sum[0][0] += 0.046296295f * u_xm1ym1;
+    sum[0][0] += 0.067708336f * u_ym1;
+    sum[0][0] -= 0.030671297f * u_xp1ym1;
+    sum[0][0] += 0.052083332f * u_xm1;
+    sum[0][0] += 0.015046297f * u_c;
+    sum[0][0] -= 0.036458332f * u_xp1;
+    sum[0][0] += 0.05787037f * u_xm1yp1;
+    sum[0][0] += 0.020833334f * u_yp1;
+    sum[0][0] -= 0.04224537f * u_xp1yp1;
+    sum[0][1] += 0.028935185f * u_xm1ym1;
+    sum[0][1] += 0.050347224f * u_ym1;
+    sum[0][1] -= 0.013310186f * u_xp1ym1;
+    sum[0][1] += 0.034722224f * u_xm1;
+    sum[0][1] += 0.056134257f * u_c;
+    sum[0][1] -= 0.019097222f * u_xp1;
+    sum[0][1] += 0.040509257f * u_xm1yp1;
+    sum[0][1] += 0.061921295f * u_yp1;
+    sum[0][1] -= 0.02488426f * u_xp1yp1;
+    sum[0][2] = 0.011574074f * u_xm1ym1;
+    sum[0][2] += 0.032986112f * u_ym1;
+    sum[0][2] -= 0.05439815f * u_xp1ym1;
+    sum[0][2] += 0.017361112f * u_xm1;
+    sum[0][2] += 0.03877315f * u_c;
+    sum[0][2] -= 0.060185187f * u_xp1;
+    sum[0][2] += 0.023148147f * u_xm1yp1;
+    sum[0][2] += 0.044560187f * u_yp1;
+    sum[0][2] -= 0.065972224f * u_xp1yp1;
 }
 
 // What does not depend on any tap.
