@@ -1,0 +1,191 @@
+/* All figures of stencils in one run: one step a pass, many steps, small grids; each kernel checked
+   before it is timed, each time taken beside a copy of 1 GiB.
+   Takes: the options below. Makes: a table, and with --json a file of the same. Exits with 1 where
+   a kernel is wrong or fails, 2 where it is used wrongly. Needs: stencilgen.h and nothing else of
+   ours. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stencils.h"
+
+static const char usage[] =
+    "usage: stencils [--option VALUE]... [--tiny]\n"
+    "  --only one-step,steps,small    which parts of the table\n"
+    "  --shape 1d3,1d5,1d7,2d5,2d9,2d9box,3d7,3d13,3d27\n"
+    "  --dtype float,double\n"
+    "  --size 8192x8192,512x512x512   instead of the usual ones\n"
+    "  --methods auto,naive,tiled,coarsened,register,launches,graph   which columns\n"
+    "  --schedules FILE               a sweep: these schedules, a line each, beside auto\n"
+    "  --steps 64                     how many are many\n"
+    "  --weights heat|distinct        those of specs/, or no two alike\n"
+    "  --boundary fixed\n"
+    "  --budget SECONDS               end in good order after about so long\n"
+    "  --threads N                    that build and check; one a core\n"
+    "  --device auto|cuda|cpu\n"
+    "  --json FILE\n"
+    "  --tiny                         tiny grids, for the cpu device\n";
+
+enum { COPY_BYTES = 1 << 30, TINY_COPY_BYTES = 1 << 22, MOST_STEPS = 1000000 };
+
+void *must_have(void *memory) {
+    if (memory != NULL)
+        return memory;
+    fprintf(stderr, "stencils: out of memory\n");
+    exit(4);
+}
+
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool time_is_up(const bench *b, double share) {
+    return b->options.budget > 0 && seconds_now() - b->begin > share * b->options.budget;
+}
+
+/* ---- options
+ * --------------------------------------------------------------------------------------- */
+
+static void refuse(const char *option, const char *value) {
+    fprintf(stderr, "stencils: bad or unknown: %s %s\n%s", option, value != NULL ? value : "",
+            usage);
+    exit(2);
+}
+
+static int64_t whole(const char *option, const char *value, int64_t most) {
+    char *end;
+    const long long n = strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || n < 1 || n > most)
+        refuse(option, value);
+    return n;
+}
+
+/* "8192x8192,512x512x512" */
+static void read_sizes(options *o, const char *value) {
+    const char *at = value;
+    for (int axis = 0;; at++) {
+        char *end;
+        const long long n = strtoll(at, &end, 10);
+        if (end == at || n < 1 || o->size_count == MOST_SIZES || axis == AXES)
+            refuse("--size", value);
+        if (axis == 0)
+            for (int i = 0; i < AXES; i++)
+                o->sizes[o->size_count][i] = 1;
+        o->sizes[o->size_count][axis++] = n;
+        at = end;
+        if (*at != 'x') {
+            o->size_count++;
+            axis = 0;
+        }
+        if (*at == '\0')
+            return;
+        if (*at != 'x' && *at != ',')
+            refuse("--size", value);
+    }
+}
+
+static void read_weights(options *o, const char *value) {
+    if (strcmp(value, "distinct") == 0)
+        o->weights = WEIGHTS_DISTINCT;
+    else if (strcmp(value, "heat") != 0)
+        refuse("--weights", value);
+}
+
+static void read_option(options *o, const char *name, const char *value) {
+    const struct {
+        const char *name, **text;
+    } texts[] = {{"--only", &o->parts},          {"--shape", &o->shapes},
+                 {"--dtype", &o->dtype},         {"--methods", &o->methods},
+                 {"--schedules", &o->schedules}, {"--boundary", &o->boundary},
+                 {"--device", &o->device},       {"--json", &o->json}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(name, texts[i].name) == 0 && value != NULL) {
+            *texts[i].text = value;
+            return;
+        }
+    if (value == NULL)
+        refuse(name, value);
+    else if (strcmp(name, "--size") == 0)
+        read_sizes(o, value);
+    else if (strcmp(name, "--weights") == 0)
+        read_weights(o, value);
+    else if (strcmp(name, "--steps") == 0)
+        o->steps = whole(name, value, MOST_STEPS);
+    else if (strcmp(name, "--threads") == 0)
+        o->threads = whole(name, value, 1024);
+    else if (strcmp(name, "--budget") == 0)
+        o->budget = (double)whole(name, value, 1000000);
+    else
+        refuse(name, value);
+}
+
+static void read_options(options *o, int count, char **arguments) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    *o = (options){.steps = 64, .threads = cores > 0 ? cores : 1, .boundary = "fixed"};
+    for (int i = 1; i < count; i++) {
+        if (strcmp(arguments[i], "--help") == 0) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (strcmp(arguments[i], "--tiny") == 0) {
+            o->tiny = true;
+            continue;
+        }
+        read_option(o, arguments[i], i + 1 < count ? arguments[i + 1] : NULL);
+        i++;
+    }
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------------------- */
+
+static void open_all(bench *b) {
+    const sg_options o = {.struct_size = sizeof o, .device = b->options.device};
+    b->facts.struct_size = sizeof b->facts;
+    if (sg_open(&b->context, &o) != SG_OK || sg_device(b->context, &b->facts) != SG_OK) {
+        fprintf(stderr, "stencils: %s\n", sg_error(b->context));
+        exit(4);
+    }
+    const bool gpu = strcmp(b->facts.device, "cuda") == 0;
+    b->device =
+        device_open(b->context, gpu, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+}
+
+static void close_all(bench *b) {
+    for (int i = 0; i < b->count; i++) {
+        sg_release(b->rows[i].kernel);
+        free(b->rows[i].error);
+    }
+    free(b->rows);
+    device_close(b->device);
+    sg_close(b->context);
+}
+
+static void write_json(const bench *b, int code) {
+    FILE *out = fopen(b->options.json, "w");
+    const bool good = out != NULL && report_json(b, out, code);
+    if ((out != NULL && fclose(out) != 0) || !good) {
+        perror(b->options.json);
+        exit(3);
+    }
+}
+
+int main(int count, char **arguments) {
+    bench b = {.begin = seconds_now()};
+    read_options(&b.options, count, arguments);
+    rows_make(&b);
+    if (b.count == 0)
+        refuse("nothing to measure:", "no row meets all options");
+    open_all(&b);
+    report_begin(&b);
+    rows_build(&b);
+    rows_time(&b, report_line);
+    const int code = report_end(&b);
+    if (b.options.json != NULL)
+        write_json(&b, code);
+    close_all(&b);
+    return code;
+}

@@ -1,0 +1,70 @@
+/* The shapes, their specs, and the textbook's schedules for them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stencils.h"
+
+/* Steps of the heat equation, as in specs/; boxes of weights that fall with the distance. */
+const shape shapes[SHAPES] = {
+    {"1d3", "1D 3-point", 1, 3, "star(1, 1)",
+     "identity() + 0.25 * laplacian { dims = 1, accuracy = 2 }", 1, 0.97, 10},
+    {"1d5", "1D 5-point", 1, 5, "star(1, 2)",
+     "identity() + 0.2 * laplacian { dims = 1, accuracy = 4 }", 1.07, 0.97, 8},
+    {"1d7", "1D 7-point", 1, 7, "star(1, 3)",
+     "identity() + 0.15 * laplacian { dims = 1, accuracy = 6 }", 1.1, 0.97, 5},
+    {"2d5", "2D 5-point star", 2, 5, "star(2, 1)",
+     "identity() + 0.2 * laplacian { dims = 2, accuracy = 2 }", 1, 0.97, 0},
+    {"2d9", "2D 9-point star", 2, 9, "star(2, 2)",
+     "identity() + 0.1 * laplacian { dims = 2, accuracy = 4 }", 1.07, 0.97, 0},
+    {"2d9box", "2D 9-point box", 2, 9, "box(2, 1)",
+     "{ 1/16, 2/16, 1/16, 2/16, 4/16, 2/16, 1/16, 2/16, 1/16 }", 1, 0.97, 0},
+    {"3d7", "3D 7-point star", 3, 7, "star(3, 1)",
+     "identity() + 0.1 * laplacian { dims = 3, accuracy = 2 }", 1, 0.95, 0},
+    {"3d13", "3D 13-point star", 3, 13, "star(3, 2)",
+     "identity() + 0.05 * laplacian { dims = 3, accuracy = 4 }", 1.06, 0.92, 0},
+    {"3d27", "3D 27-point box", 3, 27, "box(3, 1)",
+     "{ 0.01,0.02,0.01, 0.02,0.03,0.02, 0.01,0.02,0.01,"
+     " 0.02,0.03,0.02, 0.03,0.4,0.03, 0.02,0.03,0.02,"
+     " 0.01,0.02,0.01, 0.02,0.03,0.02, 0.01,0.02,0.01 }",
+     1, 0, 0},
+};
+
+const textbook_method textbook[TEXTBOOK_METHODS] = {
+    {"naive", {"naive tile=256 vec=1", "naive tile=32x8 vec=1", "naive tile=32x4x4 vec=1"}},
+    {"tiled", {"tiled tile=256", "tiled tile=32x32", "tiled tile=8x8x8"}},
+    {"coarsened",
+     {"coarsened tile=256 coarsen=x4", "coarsened tile=256 coarsen=y64",
+      "coarsened tile=32x32 coarsen=z32"}},
+    {"register",
+     {"register tile=256 coarsen=x4", "register tile=256 coarsen=y64",
+      "register tile=32x32 coarsen=z32"}},
+};
+
+/* No two alike, positive, of the sum 1: what cannot be factored. */
+static void write_distinct(FILE *out, int points) {
+    const char *before = "{ ";
+    for (int i = 1; i <= points; i++, before = ", ")
+        fprintf(out, "%s%d/%d", before, 2 * i, points * (points + 1));
+    fputs(" }", out);
+}
+
+char *shape_spec(const shape *s, bool wide, weights weights, const char *boundary) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = must_have(open_memstream(&text, &length));
+    fprintf(out,
+            "return stencil {\n  name = 'stencil%s',\n  shape = %s,\n  coefficients = ", s->name,
+            s->tree);
+    if (weights == WEIGHTS_DISTINCT)
+        write_distinct(out, s->points);
+    else
+        fputs(s->coefficients, out);
+    fprintf(out, ",\n  dtype = '%s',\n  boundary = '%s',\n}\n", wide ? "double" : "float",
+            boundary);
+    must_have(fclose(out) == 0 ? text : NULL);
+    return text;
+}
+
+double shape_growth(const shape *s, weights weights) {
+    return weights == WEIGHTS_DISTINCT ? 1 : s->growth;
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# bench/stencils on the cpu device, with tiny grids: every part of its table, its JSON, sweeps, and that
+# it finds what is wrong.
+. "$(dirname "$0")/../examples/common.sh"
+stencils="${BENCH:-$SOURCE/build/bench}/stencils --device cpu --tiny"
+spoiled="${SPOILED_BENCH:-$SOURCE/build/tests/spoiled_bench}"
+
+begin 'the options'
+exits 0 $stencils --help
+prints 'usage: stencils'
+for bad in '--colour blue' '--size' '--size 4x' '--size 4x4x4x4' '--steps 0' '--shape 4d9' '--weights none' \
+    '--only nothing' '--schedules none' 'extra'; do
+    exits 2 $stencils $bad
+    [ ! -s out ] || flunk "$bad: it printed $(cat out)"
+done
+exits 4 $stencils --device abacus
+says "unknown device 'abacus'"
+
+begin 'all parts and precisions are right'
+exits 0 $stencils --shape 1d7,2d5,2d9box,3d13 --methods auto,launches --threads 2 --json all.json
+for part in 'One step a pass' 'Many steps' 'Small grids'; do
+    prints "$part"
+done
+prints '0 wrong, 0 failed, 0 refused, 0 left out'
+[ "$(grep -c '"state": "right"' all.json)" = 64 ] || flunk "not 64 right figures: $(cat out)"
+
+begin "the textbook's methods, distinct weights, another boundary"
+exits 0 $stencils --only one-step --shape 1d5,2d9box,3d7 --dtype float --size 33x29x17,40x31,999 \
+    --weights distinct --boundary periodic --json one.json
+prints 'boundary: periodic'
+prints '0 wrong, 0 failed, 0 refused, 0 left out'
+
+begin 'a sweep says how far auto is behind the best'
+printf '# two\nnaive tile=32x8 vec=1\n\ntiled tile=32x8 # the textbook\nregister tile=7\nnaive tile=999999\n' >two.schedules
+exits 1 $stencils --only steps --shape 2d5 --dtype double --size 96x64 --steps 5 --schedules two.schedules --json sweep.json
+prints 'naive tile=32x8 vec=1 time=1'
+prints '% behind'
+prints 'FAILED: naive tile=999999'
+[ "$(grep -c '"of_best": 1,' sweep.json)" = 1 ] || flunk "no best one: $(cat sweep.json)"
+grep -q '"schedule": "tiled tile=32x8", "steps": 5, "plan": "tiled tile=32x8' sweep.json || flunk "$(cat sweep.json)"
+
+begin 'what is wrong is found'
+for name in steps boundary; do
+    exits 1 "$spoiled/$name/stencils" --device cpu --tiny --only steps --shape 2d9 --dtype double --json wrong.json
+    prints 'WRONG'
+    grep -q '"state": "wrong"' wrong.json || flunk "$name: $(cat wrong.json)"
+done
+
+begin 'a budget ends it in good order'
+exits 0 $stencils --only one-step --dtype float --budget 1 --threads 1 --json budget.json
+prints 'left out'
+
+begin 'the JSON'
+if command -v python3 >/dev/null 2>&1; then
+    for file in all one sweep wrong budget; do
+        python3 -m json.tool <$file.json >parsed || flunk "$file is not JSON: $(cat $file.json)"
+    done
+else
+    skip 'there is no python3'
+fi
+finish
