@@ -193,9 +193,14 @@ static inline int program_steps(const program *p) {
     return p->ways ? p->launches[0].steps : 1;
 }
 
-/* Whether the arguments end with the grid of a barrier: cooperative ways come first. */
+/* Whether the grids of the arguments end with the barrier's: cooperative ways come first. */
 static inline bool program_has_barrier(const program *p) {
     return p->ways && p->launches[0].cooperative;
+}
+
+/* How many grids the arguments of a program of grids hold. */
+static inline int program_grid_count(const program *p) {
+    return p->array_count + p->layer_count + program_has_barrier(p);
 }
 
 /* Whether a grid of this size, along grid axes, can take the way, if all of it is updated. */

@@ -106,11 +106,6 @@ static program *describe(job *j, const model *m, const plan *p) {
     list_arrays(j, m, out);
     if (p->pass_count > 0)
         describe_layers(j, p, out);
-    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
-    const size_t grids = (size_t)(out->array_count + out->layer_count);
-    const size_t bytes =
-        PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * grids + parameters * out->element_bytes;
-    out->arguments_bytes = (bytes + 7) / 8 * 8;
     out->launch_count = p->pass_count > 0 ? p->pass_count : 1;
     out->launches = job_array(j, (size_t)out->launch_count, sizeof *out->launches);
     for (int i = 0; i < out->launch_count; i++) {
@@ -119,6 +114,11 @@ static program *describe(job *j, const model *m, const plan *p) {
         out->launches[i].entry =
             pass ? job_print(j, "%s_pass_%d", m->name, i + 1) : job_print(j, "%s_kernel", m->name);
     }
+    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
+    const size_t grids = (size_t)program_grid_count(out);
+    const size_t bytes =
+        PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * grids + parameters * out->element_bytes;
+    out->arguments_bytes = (bytes + 7) / 8 * 8;
     return out;
 }
 

@@ -177,6 +177,28 @@ static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, 
     return true;
 }
 
+/* Whether a launch of all the steps that sg_launch makes can do what is asked for; sg_run takes
+   shorter ways. */
+static bool check_way(job *j, const program *p, const launch *l) {
+    const program_launch *way = &p->launches[0];
+    const int steps = program_steps(p);
+    if (steps > 1 && !l->whole)
+        return context_refuse(j,
+                              "a launch of '%s' makes %d steps of the whole grid, not of a box; "
+                              "sg_run makes single steps there, and so does a kernel built with "
+                              "time=1",
+                              p->name, steps);
+    for (int k = 0; steps > 1 && k < PROGRAM_AXES; k++)
+        if (way->axes[k] >= 0 && l->size[way->axes[k]] < way->least[k])
+            return context_refuse(j,
+                                  "a launch of '%s' makes %d steps of a grid with at least %lld "
+                                  "cells along %c, not %lld; sg_run makes fewer at a time there, "
+                                  "or build it with time=1 or for this size",
+                                  p->name, steps, (long long)way->least[k],
+                                  axis_letters[way->axes[k]], (long long)l->size[way->axes[k]]);
+    return true;
+}
+
 bool launch_measure(job *j, const program *p, const sg_arguments *a, launch *out, size_t *bytes) {
     out->empty = false;
     if (p->shape == PROGRAM_LISTS)
@@ -191,6 +213,8 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
     sg_arguments a;
     size_t needed;
     out->empty = false;
+    out->steps = program_steps(p);
+    out->barrier = NULL;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
     if (!launch_read(j, k, given, &a))
@@ -201,6 +225,13 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return false;
     if (out->empty)
         return true;
+    if (!rotating && !check_way(j, p, out))
+        return false;
+    if (program_has_barrier(p) && a.temporary != NULL &&
+        a.temporary_bytes >= PROGRAM_BARRIER_BYTES) {
+        needed = PROGRAM_BARRIER_BYTES; /* nothing else is needed: there are no layers */
+        out->barrier = a.temporary;
+    }
     for (int i = 0; i < p->array_count; i++) {
         if (a.grids[i].data == NULL)
             return context_refuse(j, "'%s' has no data", p->arrays[i].name);

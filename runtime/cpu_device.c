@@ -274,6 +274,13 @@ static fault launch(device *base, const module *m, int number, const int64_t gri
     return FAULT_NONE;
 }
 
+static int64_t together(device *base, const module *m, int number) {
+    (void)base;
+    (void)m;
+    (void)number;
+    return 0; /* a worker runs a block to its end before it takes another */
+}
+
 static const char *code_name(const device *base, int code) {
     (void)base;
     return code == CODE_SHAPE ? "a grid of more than 4294967295 blocks along an axis" : "no error";
@@ -399,6 +406,7 @@ const device_ops device_cpu = {
     .unload = unload,
     .function = function,
     .launch = launch,
+    .together = together,
     .alloc = alloc,
     .free = release,
     .upload = upload,

@@ -85,6 +85,7 @@ static cu_result ask_facts(cuda *d, job *j) {
         {CU_DEVICE_MULTIPROCESSORS, &d->facts.multiprocessors},
         {CU_DEVICE_L2_CACHE_SIZE, &l2_cache},
         {CU_DEVICE_THREADS_PER_MULTIPROCESSOR, &d->threads_per_multiprocessor},
+        {CU_DEVICE_COOPERATIVE_LAUNCH, &d->cooperative},
         {CU_DEVICE_CAPABILITY_MAJOR, &major},
         {CU_DEVICE_CAPABILITY_MINOR, &minor},
     };
@@ -372,6 +373,8 @@ const device_ops device_cuda = {
     .unload = cuda_unload,
     .function = cuda_function,
     .launch = cuda_launch,
+    .launch_together = cuda_launch_together,
+    .together = cuda_together,
     .alloc = cuda_alloc,
     .free = cuda_free,
     .upload = cuda_upload,

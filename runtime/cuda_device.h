@@ -12,6 +12,7 @@ typedef struct cuda {
     bool adopted; /* the context is the caller's */
     cu_device number;
     int threads_per_multiprocessor;
+    int cooperative; /* whether the blocks of a launch can be had all at once */
     device_facts facts;
     job *own;         /* the memory of this struct and its texts */
     allocator memory; /* for modules, which come and go */
@@ -42,5 +43,8 @@ void cuda_unload(device *, module *);
 function_facts cuda_function(device *, job *, const module *, int launch);
 fault cuda_launch(device *, const module *, int launch, const int64_t grid[3],
                   const void *arguments, size_t bytes, void *stream, int *code);
+fault cuda_launch_together(device *, const module *, int launch, const int64_t grid[3],
+                           const void *arguments, size_t bytes, void *stream, int *code);
+int64_t cuda_together(device *, const module *, int launch);
 
 #endif

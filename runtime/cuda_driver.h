@@ -49,6 +49,7 @@ enum {
     CU_DEVICE_THREADS_PER_MULTIPROCESSOR = 39,
     CU_DEVICE_CAPABILITY_MAJOR = 75,
     CU_DEVICE_CAPABILITY_MINOR = 76,
+    CU_DEVICE_COOPERATIVE_LAUNCH = 95,
 
     CU_FUNCTION_LOCAL_BYTES = 3,
     CU_FUNCTION_REGISTERS = 4,
@@ -91,6 +92,9 @@ enum {
       (cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,           \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream, void **arguments,     \
        void **extra))                                                                              \
+    F(launch_together, cuLaunchCooperativeKernel,                                                  \
+      (cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,           \
+       unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream, void **arguments))    \
     F(memory_alloc, cuMemAlloc_v2, (cu_pointer *, size_t bytes))                                   \
     F(memory_free, cuMemFree_v2, (cu_pointer))                                                     \
     F(memory_info, cuMemGetInfo_v2, (size_t *, size_t *))                                          \

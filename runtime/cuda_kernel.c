@@ -10,6 +10,7 @@ typedef struct kernel {
     unsigned block[3];
     unsigned shared_bytes;
     int registers, local_bytes;
+    int64_t together; /* blocks that run at a time, where they may be launched so */
 } kernel;
 
 struct module {
@@ -62,10 +63,29 @@ static cu_result load_image(cuda *d, module *m, blob binary, char *log) {
     return code;
 }
 
+/* The most shared memory of the launches of a kernel: what it asks for holds for all of them. */
+static int most_shared_bytes(const program *p, const char *entry) {
+    size_t most = 0;
+    for (int i = 0; i < p->launch_count; i++)
+        if (strcmp(p->launches[i].entry, entry) == 0 && p->launches[i].shared_bytes > most)
+            most = p->launches[i].shared_bytes;
+    return (int)most;
+}
+
+static cu_result count_together(cuda *d, kernel *k) {
+    const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
+    int blocks = 0;
+    const cu_result code = d->driver.occupancy(&blocks, k->function, threads, k->shared_bytes);
+    k->together = (int64_t)blocks * d->facts.multiprocessors;
+    return code;
+}
+
 /* Asking for the attributes also makes the driver load a kernel that it would otherwise load, and
    allocate for, at its first launch. */
-static cu_result load_kernel(cuda *d, cu_module from, const program_launch *l, kernel *k) {
+static cu_result load_kernel(cuda *d, cu_module from, const program *p, const program_launch *l,
+                             kernel *k) {
     const cuda_driver *driver = &d->driver;
+    const int shared = most_shared_bytes(p, l->entry);
     for (int axis = 0; axis < 3; axis++)
         k->block[axis] = (unsigned)l->block[axis];
     k->shared_bytes = (unsigned)l->shared_bytes;
@@ -74,13 +94,14 @@ static cu_result load_kernel(cuda *d, cu_module from, const program_launch *l, k
     if (code != CU_OK)
         return code;
     code = driver->module_function(&k->function, from, l->entry);
-    if (code == CU_OK && l->shared_bytes > PLAIN_SHARED_BYTES)
-        code = driver->function_set(k->function, CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
-                                    (int)l->shared_bytes);
+    if (code == CU_OK && shared > PLAIN_SHARED_BYTES)
+        code = driver->function_set(k->function, CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES, shared);
     if (code == CU_OK)
         code = driver->function_get(&k->registers, CU_FUNCTION_REGISTERS, k->function);
     if (code == CU_OK)
         code = driver->function_get(&k->local_bytes, CU_FUNCTION_LOCAL_BYTES, k->function);
+    if (code == CU_OK && l->cooperative && d->cooperative)
+        code = count_together(d, k);
     cuda_leave(d, pushed);
     return code;
 }
@@ -97,7 +118,7 @@ module *cuda_load(device *base, job *j, const program *p, blob binary) {
                  log[0] != '\0' ? "\n" : "", log);
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
-        code = load_kernel(d, m->handle, l, &m->kernels[i]);
+        code = load_kernel(d, m->handle, p, l, &m->kernels[i]);
         if (code != CU_OK)
             job_fail(j, FAULT_DEVICE, NULL, 0,
                      "%s: loading the kernel %s with %zu bytes of shared memory failed: %s",
@@ -130,21 +151,44 @@ function_facts cuda_function(device *base, job *j, const module *m, int launch) 
     return facts;
 }
 
-fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[3],
-                  const void *arguments, size_t bytes, void *stream, int *code) {
+static fault launch_kernel(device *base, const module *m, int launch, bool together,
+                           const int64_t grid[3], const void *arguments, void *stream, int *code) {
     cuda *d = (cuda *)base;
-    assert(launch >= 0 && launch < m->count && bytes == m->arguments_bytes);
+    assert(launch >= 0 && launch < m->count);
     assert(grid[0] <= INT32_MAX && grid[1] <= UINT16_MAX && grid[2] <= UINT16_MAX);
-    (void)bytes;
     const kernel *k = &m->kernels[launch];
+    const unsigned blocks[] = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
     void *pointers[] = {(void *)arguments}; /* the driver copies what it points to */
     bool pushed;
     *code = cuda_enter(d, &pushed);
     if (*code == CU_OK) {
-        *code = d->driver.launch(k->function, (unsigned)grid[0], (unsigned)grid[1],
-                                 (unsigned)grid[2], k->block[0], k->block[1], k->block[2],
-                                 k->shared_bytes, stream, pointers, NULL);
+        *code = together ? d->driver.launch_together(k->function, blocks[0], blocks[1], blocks[2],
+                                                     k->block[0], k->block[1], k->block[2],
+                                                     k->shared_bytes, stream, pointers)
+                         : d->driver.launch(k->function, blocks[0], blocks[1], blocks[2],
+                                            k->block[0], k->block[1], k->block[2], k->shared_bytes,
+                                            stream, pointers, NULL);
         cuda_leave(d, pushed);
     }
     return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
+}
+
+fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[3],
+                  const void *arguments, size_t bytes, void *stream, int *code) {
+    assert(bytes == m->arguments_bytes);
+    (void)bytes;
+    return launch_kernel(base, m, launch, false, grid, arguments, stream, code);
+}
+
+fault cuda_launch_together(device *base, const module *m, int launch, const int64_t grid[3],
+                           const void *arguments, size_t bytes, void *stream, int *code) {
+    assert(bytes == m->arguments_bytes);
+    (void)bytes;
+    return launch_kernel(base, m, launch, true, grid, arguments, stream, code);
+}
+
+int64_t cuda_together(device *base, const module *m, int launch) {
+    (void)base;
+    assert(launch >= 0 && launch < m->count);
+    return m->kernels[launch].together;
 }

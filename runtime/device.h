@@ -57,6 +57,13 @@ typedef struct device_ops {
     fault (*launch)(device *, const module *, int launch, const int64_t grid[3],
                     const void *arguments, size_t bytes, void *stream, int *code);
 
+    /* The same with all blocks resident at a time, so that they may wait for each other; and how
+       many of the kernel's blocks that is possible for. Where it is for none, there need not be
+       such a launch. */
+    fault (*launch_together)(device *, const module *, int launch, const int64_t grid[3],
+                             const void *arguments, size_t bytes, void *stream, int *code);
+    int64_t (*together)(device *, const module *, int launch);
+
     void *(*alloc)(device *, job *, size_t bytes);
     void (*free)(device *, void *);
     void (*upload)(device *, job *, void *to, const void *from, size_t bytes);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "runtime/layers.h"
 #include "runtime/lists.h"
 #include "runtime/random.h"
+#include "runtime/steps.h"
 
 /* Content of guard zones passes through host memory in pieces of at most this size. */
 enum {
@@ -101,7 +101,7 @@ void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t poi
     out->zone = elements * out->element;
     for (int i = 0; i < k->program->array_count; i++)
         add_grid(j, out, i, seed);
-    add_temporary(j, out, layers_bytes(j, k->program, size));
+    add_temporary(j, out, steps_bytes(j, k, size));
     job_keep(j, out);
 }
 

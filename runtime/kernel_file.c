@@ -7,7 +7,7 @@
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 2,
+    .version = 3,
     .title = "a kernel file of stencilgen",
 };
 
@@ -55,6 +55,7 @@ static void put_parameters(text *t, const program *p) {
 
 static void put_launches(text *t, const program *p) {
     record_put_int(t, p->launch_count);
+    record_put_int(t, p->ways);
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
         record_put_text(t, l->entry);
@@ -66,6 +67,10 @@ static void put_launches(text *t, const program *p) {
         record_put_int(t, (int64_t)l->shared_bytes);
         record_put_int(t, l->barriers);
         record_put_int(t, l->vector);
+        record_put_int(t, l->steps);
+        for (int k = 0; k < PROGRAM_AXES; k++)
+            record_put_int(t, l->least[k]);
+        record_put_int(t, l->cooperative);
         for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++) {
             put_extent(t, &l->blocks[k].items);
             record_put_int(t, l->blocks[k].least);

@@ -259,8 +259,32 @@ static void read_blocks(reader *r, const program *p, program_launch *l, int axis
     l->blocks[axis].most = reader_int(r, 0, INT32_MAX, "the most blocks of a launch");
 }
 
+/* What base/program.h promises of ways: fewer steps each, and the last can always be taken. */
+static void check_ways(reader *r, const program *p) {
+    int previous = 0;
+    for (int i = 0; i < p->array_count; i++)
+        previous += p->arrays[i].previous >= 0;
+    reader_require(r,
+                   !p->ways || (p->shape == PROGRAM_GRID && p->layer_count == 0 && previous == 0),
+                   "the program has ways, which it cannot");
+    for (int i = 0; i < p->launch_count && !r->record.bad; i++) {
+        const program_launch *l = &p->launches[i];
+        const bool last = !p->ways || i + 1 == p->launch_count;
+        const bool first = i == 0;
+        reader_require(r, (l->steps == 1) == last, "a launch makes another number of steps");
+        reader_require(r, first || !p->ways || l->steps < l[-1].steps,
+                       "a way makes more steps than the one before it");
+        reader_require(r, first || !l->cooperative || l[-1].cooperative,
+                       "a way is cooperative, and the one before it is not");
+        for (int k = 0; k < PROGRAM_AXES; k++)
+            reader_require(r, !last || l->least[k] == 0, "not every grid can take the last way");
+        reader_require(r, !last || !l->cooperative, "the last way is cooperative");
+    }
+}
+
 static void read_launches(reader *r, program *p) {
     p->launch_count = reader_int(r, 1, MOST_LAUNCHES, "the number of launches");
+    p->ways = reader_truth(r, "whether the launches are ways");
     p->launches = job_array(r->job, (size_t)p->launch_count, sizeof *p->launches);
     for (int i = 0; i < p->launch_count && !r->record.bad; i++) {
         program_launch *l = &p->launches[i];
@@ -274,10 +298,15 @@ static void read_launches(reader *r, program *p) {
             (size_t)reader_int(r, 0, MOST_SHARED_BYTES, "the shared memory of a block");
         l->barriers = reader_truth(r, "whether a kernel has barriers");
         l->vector = reader_int(r, p->shape == PROGRAM_GRID, MOST_VECTOR, "the length of a vector");
+        l->steps = reader_int(r, 1, MOST_STEPS, "the number of a launch's steps");
+        for (int k = 0; k < PROGRAM_AXES; k++)
+            l->least[k] = reader_int(r, 0, INT32_MAX, "the least extent of a grid");
+        l->cooperative = reader_truth(r, "whether a launch is cooperative");
         for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
             read_blocks(r, p, l, k);
         check_launch(r, p, l);
     }
+    check_ways(r, p);
 }
 
 /* ---- the program --------------------------------------------------------------------------- */
@@ -287,8 +316,7 @@ static size_t arguments_bytes(const program *p) {
     const size_t parameters = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
     if (p->shape == PROGRAM_LISTS)
         return 8 * ((size_t)(p->size_count + p->array_count + p->temporary_count) + parameters);
-    const size_t bytes = PROGRAM_OFFSET_GRIDS +
-                         PROGRAM_GRID_BYTES * (size_t)(p->array_count + p->layer_count) +
+    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
                          parameters * p->element_bytes;
     return (bytes + 7) / 8 * 8;
 }

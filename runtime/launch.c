@@ -1,5 +1,5 @@
 /* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
-   Takes: checked arguments. Makes: sg_launch and sg_run. */
+   Takes: checked arguments. Makes: sg_launch. */
 #include "runtime/launch.h"
 
 #include <assert.h>
@@ -95,14 +95,18 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
         put_part(to, l, p, axis, 0);
         blocks[axis] = (end - begin - 1) / p->per_block[axis] + 1;
     }
-    const int32_t aligned = is_aligned(k, l, p), steps = 1;
+    const int32_t aligned = is_aligned(k, l, p);
     memcpy(to + OFFSET_ALIGNED, &aligned, sizeof aligned);
-    memcpy(to + PROGRAM_OFFSET_STEPS, &steps, sizeof steps);
+    memcpy(to + PROGRAM_OFFSET_STEPS, &all->steps, sizeof all->steps);
     unsigned char *at = to + PROGRAM_OFFSET_GRIDS;
     for (int i = 0; i < l->count; i++, at += PROGRAM_GRID_BYTES) {
         memcpy(at, &l->grids[i].data, sizeof l->grids[i].data);
         for (int axis = 1; axis < PROGRAM_AXES; axis++)
             put(at, 0, axis, p->axes[axis] < 0 ? 0 : l->grids[i].stride[p->axes[axis]]);
+    }
+    if (program_has_barrier(k->program)) {
+        memcpy(at, &all->barrier, sizeof all->barrier);
+        at += PROGRAM_GRID_BYTES;
     }
     at += pack_parameters(k, all, at);
     assert(((size_t)(at - to) + 7) / 8 * 8 == bytes);
@@ -111,14 +115,18 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
 
 /* ---- launching ----------------------------------------------------------------------------- */
 
-/* One kernel of the program, in as many launches as its grid takes. */
-static fault send_kernel(const sg_kernel *k, const launch *l, int which, void *stream, int *code) {
+/* One kernel of the program, in as many launches as its grid takes; a grid that is launched
+   together takes one. */
+static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool together,
+                         void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
     int64_t blocks[3], first[3];
     layer_view view;
     layers_view(k->program, l, which, &view);
     const size_t bytes = pack(k, l, &view, &k->program->launches[which], arguments, blocks);
     device *d = k->context->device;
+    if (together)
+        return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);
     for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])
         for (first[1] = 0; first[1] < blocks[1]; first[1] += launch_most_blocks[1])
             for (first[0] = 0; first[0] < blocks[0]; first[0] += launch_most_blocks[0]) {
@@ -139,9 +147,15 @@ fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) 
     fault f = FAULT_NONE;
     if (k->program->shape == PROGRAM_LISTS)
         return lists_send(k, l, stream, code);
-    for (int i = 0; !l->empty && f == FAULT_NONE && i < k->program->launch_count; i++)
-        f = send_kernel(k, l, i, stream, code);
+    const int count = k->program->ways ? 1 : k->program->launch_count;
+    for (int i = 0; !l->empty && f == FAULT_NONE && i < count; i++)
+        f = send_kernel(k, l, i, false, stream, code);
     return f;
+}
+
+fault launch_send_way(const sg_kernel *k, const launch *l, int way, bool together, void *stream,
+                      int *code) {
+    return l->empty ? FAULT_NONE : send_kernel(k, l, way, together, stream, code);
 }
 
 noreturn void launch_fail(job *j, const sg_kernel *k, int code) {
@@ -187,113 +201,4 @@ sg_status sg_launch(const sg_kernel *kernel, const sg_arguments *arguments, sg_s
     }
     /* The text is put together only now, so that a launch that succeeds allocates nothing. */
     return context_run(kernel->context, explain_failure, &f, NULL);
-}
-
-/* ---- several steps ------------------------------------------------------------------------- */
-
-typedef struct steps {
-    const sg_kernel *kernel;
-    const sg_arguments *arguments;
-    int64_t count;
-    void *stream;
-    int *final;
-} steps;
-
-/* Copies the cells, not what lies between them: runs of cells as long as both arrays have them, as
-   rows along the next axis, and along the one after it too where the distances allow. Strides below
-   zero leave rows of one run each. */
-static void copy_cells(job *j, const steps *s, const launch *l, const launch_grid *from,
-                       const launch_grid *to) {
-    device *d = s->kernel->context->device;
-    const int64_t element = s->kernel->program->element_bytes;
-    int64_t run = 1, count[3] = {1, 1, 1};
-    int axis = 0;
-    for (; axis < PROGRAM_AXES; axis++) {
-        if (l->size[axis] != 1 && (from->stride[axis] != run || to->stride[axis] != run))
-            break;
-        run *= l->size[axis];
-    }
-    device_copy c = {.bytes = (size_t)(run * element), .rows = 1};
-    for (int a = axis; a < PROGRAM_AXES; a++)
-        count[a] = l->size[a];
-    if (axis < PROGRAM_AXES && from->stride[axis] > 0 && to->stride[axis] > 0) {
-        c.rows = (size_t)count[axis];
-        c.from_pitch = (size_t)(from->stride[axis] * element);
-        c.to_pitch = (size_t)(to->stride[axis] * element);
-        const int next = axis + 1;
-        if (next < PROGRAM_AXES && from->stride[next] == count[axis] * from->stride[axis] &&
-            to->stride[next] == count[axis] * to->stride[axis]) {
-            c.rows *= (size_t)count[next];
-            count[next] = 1;
-        }
-        count[axis] = 1;
-    }
-    for (int64_t z = 0; z < count[2]; z++)
-        for (int64_t y = 0; y < count[1]; y++) {
-            c.from = from->data + (y * from->stride[1] + z * from->stride[2]) * element;
-            c.to = to->data + (y * to->stride[1] + z * to->stride[2]) * element;
-            d->ops->copy(d, j, &c, s->stream);
-        }
-}
-
-/* Cells that no step writes must be in the buffer about to be written, unless it has been in use as
-   the current one before. There are as many buffers as time levels with the one written. */
-static void keep_cells(job *j, const steps *s, const launch *l, int64_t step) {
-    const program *p = s->kernel->program;
-    for (int i = 0; !l->whole && i < p->array_count; i++) {
-        const program_array *a = &p->arrays[i];
-        if (a->written && a->reads >= 0 && step < (a->previous >= 0 ? 2 : 1))
-            copy_cells(j, s, l, &l->grids[a->reads], &l->grids[i]);
-    }
-}
-
-static void rotate(const program *p, launch *l, int *final) {
-    for (int i = 0; i < p->array_count; i++) {
-        const program_array *a = &p->arrays[i];
-        if (!a->written || a->reads < 0)
-            continue;
-        const launch_grid written = l->grids[i];
-        const int written_final = final[i];
-        const int oldest = a->previous >= 0 ? a->previous : a->reads;
-        l->grids[i] = l->grids[oldest];
-        final[i] = final[oldest];
-        l->grids[oldest] = l->grids[a->reads];
-        final[oldest] = final[a->reads];
-        l->grids[a->reads] = written;
-        final[a->reads] = written_final;
-    }
-}
-
-static void run_steps(job *j, void *argument) {
-    const steps *s = argument;
-    const sg_kernel *k = s->kernel;
-    launch l;
-    int final[LAUNCH_ARRAYS];
-    if (s->count < 0)
-        context_refuse(j, "%lld steps cannot be run", (long long)s->count);
-    if (k->program->shape == PROGRAM_LISTS)
-        context_refuse(j,
-                       "'%s' is no stencil, of which alone several steps are run; sg_launch "
-                       "launches it",
-                       k->program->name);
-    launch_check(j, k, s->arguments, true, &l);
-    for (int i = 0; i < k->program->array_count; i++)
-        final[i] = i;
-    for (int64_t step = 0; step < s->count && !l.empty; step++) {
-        int code = 0;
-        keep_cells(j, s, &l, step);
-        if (launch_send(k, &l, s->stream, &code) != FAULT_NONE)
-            launch_fail(j, k, code);
-        rotate(k->program, &l, final);
-    }
-    if (s->final != NULL)
-        memcpy(s->final, final, sizeof *final * (size_t)k->program->array_count);
-}
-
-sg_status sg_run(const sg_kernel *kernel, const sg_arguments *arguments, int64_t count,
-                 sg_stream stream, int *final) {
-    if (kernel == NULL)
-        return SG_ERROR_USAGE;
-    steps s = {kernel, arguments, count, stream, final};
-    return context_run(kernel->context, run_steps, &s, NULL);
 }

@@ -33,6 +33,8 @@ typedef struct launch {
     bool whole;                        /* the box is the grid */
     launch_grid grids[LAUNCH_ARRAYS];
     double parameters[LAUNCH_PARAMETERS];
+    int32_t steps;          /* that a launch makes */
+    unsigned char *barrier; /* memory for it; NULL: none was given, or it needs none */
 
     /* Of lists, whose grids have only data and what they span. */
     int64_t sizes[LAUNCH_SIZES];
@@ -47,8 +49,9 @@ typedef struct launch {
 /* Reads the caller's struct; refuses where it has not a grid for each array. */
 bool launch_read(job *, const sg_kernel *, const sg_arguments *given, sg_arguments *out);
 
-/* Checks the arguments and completes them. `rotating`: arrays of inout fields will swap roles, so
-   that each of them is written in turn. Refuses as context_refuse does. */
+/* Checks the arguments and completes them, for a launch that makes the steps of sg_launch.
+   `rotating`: arrays of inout fields will swap roles, so that each of them is written in turn, and
+   steps are made as the arguments allow. Refuses as context_refuse does. */
 bool launch_check(job *, const sg_kernel *, const sg_arguments *, bool rotating, launch *out);
 
 /* The bytes of temporary memory for arguments that launch_read has read; looks at sizes and the box
@@ -58,8 +61,13 @@ bool launch_measure(job *, const program *, const sg_arguments *, launch *out, s
 /* Sets the addresses of out->temporaries, which were measured, in the caller's temporary memory. */
 bool launch_place(job *, const program *, const sg_arguments *, size_t needed, launch *out);
 
-/* Launches. FAULT_NONE, or FAULT_DEVICE with the device's code. */
+/* Launches what sg_launch does. FAULT_NONE, or FAULT_DEVICE with the device's code. */
 fault launch_send(const sg_kernel *, const launch *, void *stream, int *code);
+
+/* Likewise one way of a program (base/program.h), for the launch's steps; `together`: all its
+   blocks at once. */
+fault launch_send_way(const sg_kernel *, const launch *, int way, bool together, void *stream,
+                      int *code);
 
 /* Both, failing through the job. */
 void launch_once(job *, const sg_kernel *, const sg_arguments *, void *stream);

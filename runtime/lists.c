@@ -2,6 +2,7 @@
 #include "runtime/lists.h"
 
 #include "base/dtype.h"
+#include "runtime/steps.h"
 
 #include <string.h>
 
@@ -271,6 +272,8 @@ static void answer(job *j, void *argument) {
         context_refuse(j, "sg_temporary_bytes needs a place for its result");
     launch_read(j, q->kernel, q->arguments, &a);
     launch_measure(j, p, &a, &l, &bytes);
+    if (!l.empty && l.whole && program_has_barrier(p) && steps_together(q->kernel, l.size))
+        bytes = PROGRAM_BARRIER_BYTES;
     *q->out = bytes;
 }
 

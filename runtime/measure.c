@@ -6,9 +6,9 @@
 
 #include "runtime/check_lists.h"
 #include "runtime/guard.h"
-#include "runtime/layers.h"
 #include "runtime/lists.h"
 #include "runtime/random.h"
+#include "runtime/steps.h"
 
 enum { LEAST_REPEATS = 5, MOST_REPEATS = 100, WARM_UPS = 3, STAGE_ELEMENTS = 1 << 22 };
 #define ENOUGH_SECONDS 0.5
@@ -100,7 +100,7 @@ static void prepare_grid(job *j, measurement *m) {
     }
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
-    const size_t temporary = layers_bytes(j, p, m->result.size);
+    const size_t temporary = steps_bytes(j, m->kernel, m->result.size);
     if (temporary > 0)
         m->temporary = m->device->ops->alloc(m->device, j, temporary);
     check_launch(j, m, parameters, temporary);

@@ -309,19 +309,25 @@ typedef struct sg_arguments {
 } sg_arguments;
 
 /* The temporary memory that a launch with these arguments needs; only sizes are looked at. Most
- * kernels need none. */
+ * kernels need none. Of a kernel that sg_run can make many steps with in one launch, it is what
+ * that needs; without it sg_run works too, in several launches. */
 SG_API sg_status sg_temporary_bytes(const sg_kernel *, const sg_arguments *, size_t *out);
 
-/* One update of the box. Asynchronous on `stream` (the cpu device computes before it returns), and
- * allocates nothing. The bytes from the lowest to the highest cell of a written array must not
- * overlap those of any other array, and its strides must not let two cells share memory. */
+/* One update of the box; of a kernel that fuses several steps (see sg_kernel_info.steps) so many,
+ * of the whole grid. Asynchronous on `stream` (the cpu device computes before it returns), and
+ * allocates nothing. SG_ERROR_USAGE where such a kernel is given a box, or a grid smaller than it
+ * can fuse its steps on: sg_run takes any. The bytes from the lowest to the highest cell of a
+ * written array must not overlap those of any other array, and its strides must not let two cells
+ * share memory. */
 SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream stream);
 
-/* `steps` updates, each reading what the one before wrote: the arrays of an inout field swap roles
- * after each, and so do its previous levels. `final` (may be NULL; grid_count entries) tells for
- * each array of the arguments which of the caller's grids holds its content at the end: final[i] is
- * an index into arguments.grids. Cells that are not updated keep their value: the written arrays
- * are first set to the current ones where the box is not the whole grid. */
+/* `steps` updates, any number, each reading what the one before wrote. The arrays of an inout field
+ * swap roles after each launch, and so do its previous levels; a kernel that fuses steps makes as
+ * many in a launch as it can, and single ones where there is a box or a small grid. `final` (may be
+ * NULL; grid_count entries) tells for each array of the arguments which of the caller's grids holds
+ * its content at the end: final[i] is an index into arguments.grids. Cells that are not updated
+ * keep their value: the written arrays are first set to the current ones where the box is not the
+ * whole grid. */
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
 

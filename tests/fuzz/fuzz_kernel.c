@@ -109,7 +109,7 @@ static void check_launch(const program *p, const program_launch *l) {
         DEMAND(l->per_block[k] > 0 && l->block[k] > 0 && l->low[k] >= 0 && l->high[k] >= 0);
         threads *= l->block[k];
     }
-    DEMAND(threads <= 1024);
+    DEMAND(threads <= 1024 && l->steps >= 1);
 }
 
 static void check_program(const program *p) {
@@ -117,7 +117,7 @@ static void check_program(const program *p) {
     DEMAND(p->parameter_count >= 0 && p->parameter_count <= LAUNCH_PARAMETERS);
     DEMAND(p->arguments_bytes <= LAUNCH_BYTES && p->launch_count >= 1);
     DEMAND(p->shape == PROGRAM_LISTS || PROGRAM_OFFSET_GRIDS +
-                                                PROGRAM_GRID_BYTES * (size_t)p->array_count +
+                                                PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
                                                 p->element_bytes * (size_t)p->parameter_count <=
                                             p->arguments_bytes);
     DEMAND(p->size_count <= LAUNCH_SIZES && p->temporary_count <= LAUNCH_TEMPORARIES);
@@ -131,6 +131,8 @@ static void check_program(const program *p) {
     }
     for (int i = 0; i < p->launch_count; i++)
         check_launch(p, &p->launches[i]);
+    const program_launch *last = &p->launches[p->launch_count - 1];
+    DEMAND(!p->ways || (p->layer_count == 0 && last->steps == 1 && !last->cooperative));
 }
 
 static void read_file(job *j, void *argument) {

@@ -25,6 +25,7 @@ typedef struct fake_launch {
     size_t bytes;
     unsigned char arguments[LAUNCH_BYTES];
     void *stream;
+    bool together;
 } fake_launch;
 
 typedef struct fake_fill {
@@ -40,8 +41,9 @@ typedef struct fake_device {
     fake_launch launches[FAKE_LAUNCHES]; /* the first of them */
     fake_fill fills[FAKE_FILLS];         /* likewise */
     int launch_count, fill_count, copy_count;
-    size_t copied; /* bytes */
-    int fail_with; /* a code that launches fail with; 0: they succeed */
+    size_t copied;    /* bytes */
+    int fail_with;    /* a code that launches fail with; 0: they succeed */
+    int64_t together; /* how many blocks it runs at a time */
 } fake_device;
 
 static device *fake_open(job *j, const device_options *options, const char **why);
@@ -72,6 +74,22 @@ static fault fake_launch_kernel(device *d, const module *m, int which, const int
     }
     f->launch_count++;
     return FAULT_NONE;
+}
+
+static fault fake_launch_together(device *d, const module *m, int which, const int64_t grid[3],
+                                  const void *arguments, size_t bytes, void *stream, int *code) {
+    fake_device *f = (fake_device *)d;
+    assert_in_range(grid[0] * grid[1] * grid[2], 1, f->together);
+    const fault failed = fake_launch_kernel(d, m, which, grid, arguments, bytes, stream, code);
+    if (failed == FAULT_NONE && f->launch_count <= FAKE_LAUNCHES)
+        f->launches[f->launch_count - 1].together = true;
+    return failed;
+}
+
+static int64_t fake_together(device *d, const module *m, int which) {
+    assert_non_null(m);
+    assert_int_equal(which, 0);
+    return ((fake_device *)d)->together;
 }
 
 static void fake_copy(device *d, job *j, const device_copy *c, void *stream) {
@@ -117,6 +135,8 @@ static const device_ops fake_ops = {.name = "cpu",
                                     .facts = fake_facts,
                                     .unload = fake_unload,
                                     .launch = fake_launch_kernel,
+                                    .launch_together = fake_launch_together,
+                                    .together = fake_together,
                                     .copy = fake_copy,
                                     .fill_async = fake_fill_async,
                                     .code_name = fake_code_name};
@@ -148,8 +168,7 @@ static void fake_make(job *j, void *argument) {
     program *p = job_alloc(j, sizeof *p);
     *p = *m->program;
     const size_t count = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
-    const size_t bytes = PROGRAM_OFFSET_GRIDS +
-                         PROGRAM_GRID_BYTES * (size_t)(p->array_count + p->layer_count) +
+    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
                          p->element_bytes * count;
     p->arguments_bytes = (bytes + 7) / 8 * 8;
     if (p->shape == PROGRAM_LISTS)

@@ -10,8 +10,12 @@ static program_array heat_arrays[] = {
     {.name = "u.next", .field = "u", .written = true, .reads = 0, .previous = -1}};
 static program_parameter heat_parameters[] = {{.name = "k", .has_value = true, .value = 0.1},
                                               {.name = "c"}};
-static program_launch heat_launch = {
-    .entry = "heat", .axes = {0, 1, 2}, .per_block = {32, 8, 4}, .block = {32, 8, 1}, .vector = 4};
+static program_launch heat_launch = {.entry = "heat",
+                                     .axes = {0, 1, 2},
+                                     .per_block = {32, 8, 4},
+                                     .block = {32, 8, 1},
+                                     .vector = 4,
+                                     .steps = 1};
 
 static inline program heat(void) {
     return (program){.name = "heat",

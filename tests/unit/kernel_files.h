@@ -58,6 +58,7 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
                                .compile_seconds = 0.25,
                                .compiler = f->binary.compiler,
                                .occupancy = 0.5,
+                               .steps = 1,
                                .origin = SG_FROM_FILE};
     memcpy(f->info.size, size, sizeof size);
     return f;
@@ -102,6 +103,7 @@ static inline kernel_file *file_of_lists(job *j) {
                                .arrays = JOIN_ARRAYS,
                                .parameters = 2,
                                .threads = 8,
+                               .steps = 1,
                                .compiler = f->binary.compiler,
                                .size = {1000, 1, 1},
                                .origin = SG_FROM_FILE};

@@ -106,12 +106,14 @@ static const program_launch join_launches[] = {
      .per_block = {8, 1, 1},
      .block = {4, 1, 1},
      .vector = 1,
+     .steps = 1,
      .blocks = {{.items = {{0, 1}, 0}, .least = true, .most = 3}, {ONE_CELL}, {ONE_CELL}}},
     {.entry = "finish",
      .axes = {-1, -1, -1},
      .per_block = {8, 1, 1},
      .block = {8, 1, 1},
      .vector = 1,
+     .steps = 1,
      .blocks = {{.items = {{0, 1}, 0}, .least = true}, {ONE_CELL}, {ONE_CELL}}},
 };
 

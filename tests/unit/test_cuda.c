@@ -208,6 +208,46 @@ static void check_kernels(void **unused) {
     d->ops->close(d);
 }
 
+/* Blocks that are to wait for each other, of a kernel that two launches share. */
+static void use_together(job *j, void *argument) {
+    device *d = argument;
+    program_launch ways[2] = {launches[1], launches[1]};
+    program p = two_launches();
+    p.launches = ways;
+    p.ways = ways[0].cooperative = true;
+    ways[1].shared_bytes = 60 * 1024;
+    module *m = d->ops->load(d, j, &p, (blob){"", 0});
+    assert_int_equal(fake->dynamic_shared, 100 * 1024); /* what both have enough of */
+    const unsigned char arguments[24] = "";
+    const int64_t grid[3] = {5, 6, 7};
+    int code;
+    fake->arguments_bytes = sizeof arguments;
+    assert_int_equal(d->ops->together(d, m, 0), fake->not_cooperative ? 0 : (2048 / 128 - 1) * 132);
+    assert_int_equal(d->ops->together(d, m, 1), 0); /* nobody said that it should */
+    fake->order.count = 0;
+    assert_int_equal(d->ops->launch_together(d, m, 0, grid, arguments, 24, NULL, &code),
+                     FAULT_NONE);
+    assert_string_equal(fake->order.what[0], "kernels together");
+    const unsigned grid_seen[3] = {5, 6, 7};
+    assert_memory_equal(fake->launch.grid, grid_seen, sizeof grid_seen);
+    assert_int_equal(fake->launch.shared_bytes, 100 * 1024);
+    fake->fail = "cuLaunchCooperativeKernel";
+    fake->code = UNKNOWN;
+    assert_int_equal(d->ops->launch_together(d, m, 0, grid, arguments, 24, NULL, &code),
+                     FAULT_DEVICE);
+    assert_int_equal(code, UNKNOWN);
+    fake->fail = NULL;
+    d->ops->unload(d, m);
+}
+
+static void check_together(void **unused) {
+    (void)unused;
+    for (int without = 0; without < 2; without++) {
+        fake->not_cooperative = without;
+        in_device(use_together);
+    }
+}
+
 static void load_absent(job *j, void *argument) {
     device *d = argument;
     program_launch absent = {.entry = "absent", .block = {1, 1, 1}};
@@ -353,10 +393,11 @@ static void check_compiler(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(check_facts),   TEST(check_no_gpu),   TEST(check_no_driver),
-        TEST(check_memory),  TEST(check_kernels),  TEST(check_absent_kernel),
-        TEST(check_time),    TEST(check_compiler), TEST(check_rows),
-        TEST(check_current), TEST(check_adopted),  TEST(check_not_adopted),
+        TEST(check_facts),    TEST(check_no_gpu),   TEST(check_no_driver),
+        TEST(check_memory),   TEST(check_kernels),  TEST(check_absent_kernel),
+        TEST(check_time),     TEST(check_compiler), TEST(check_rows),
+        TEST(check_current),  TEST(check_adopted),  TEST(check_not_adopted),
+        TEST(check_together),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

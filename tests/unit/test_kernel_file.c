@@ -113,6 +113,7 @@ static void expect_same_programs(const program *a, const program *b) {
     expect_same_lists(a, b);
     expect_same_layers(a, b);
     assert_int_equal(a->launch_count, b->launch_count);
+    assert_int_equal(a->ways, b->ways);
     for (int i = 0; i < a->launch_count; i++) {
         const program_launch *x = &a->launches[i], *y = &b->launches[i];
         assert_string_equal(x->entry, y->entry);
@@ -124,6 +125,9 @@ static void expect_same_programs(const program *a, const program *b) {
         assert_int_equal(x->shared_bytes, y->shared_bytes);
         assert_int_equal(x->barriers, y->barriers);
         assert_int_equal(x->vector, y->vector);
+        assert_int_equal(x->steps, y->steps);
+        assert_memory_equal(x->least, y->least, sizeof x->least);
+        assert_int_equal(x->cooperative, y->cooperative);
         for (int k = 0; k < PROGRAM_AXES; k++) {
             expect_same_extents(&x->blocks[k].items, &y->blocks[k].items);
             assert_int_equal(x->blocks[k].least, y->blocks[k].least);
@@ -322,6 +326,12 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->launches[0].shared_bytes = 1 << 21, "the shared memory of a block is 2097152")        \
     SPOIL(s->launches[0].vector = 0, "the length of a vector is 0")                                \
     SPOIL(s->launches[0].vector = 65, "the length of a vector is 65")                              \
+    SPOIL(s->launches[0].steps = 0, "the number of a launch's steps is 0")                         \
+    SPOIL(s->launches[0].steps = 2, "a launch makes another number of steps")                      \
+    SPOIL(s->launches[0].least[1] = 1, "not every grid can take the last way")                     \
+    SPOIL(s->launches[0].least[1] = -1, "the least extent of a grid is -1")                        \
+    SPOIL(s->launches[0].cooperative = true, "the last way is cooperative")                        \
+    SPOIL(s->program.ways = true, "the program has ways, which it cannot")                         \
     SPOIL(s->program.arguments_bytes += 8, "the size of the arguments is not that of their parts") \
     SPOIL(s->program.arguments_bytes = LAUNCH_BYTES + 8, "the size of the arguments is 4104")      \
     SPOIL(s->program.bytes_per_point = 16.5, "the bytes of a point is out of range")               \
@@ -375,6 +385,7 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->arrays[2].extent[2].plus = INT64_MAX, "an array's extent is 9223372036854775807")     \
     SPOIL(s->arrays[2].extent[2].plus = -((1 << 30) + 1), "an array's extent is -1073741825")      \
     SPOIL(s->arrays[2].reads = 0, "a list is swapped")                                             \
+    SPOIL(s->program.ways = true, "the program has ways, which it cannot")                         \
     SPOIL(s->arrays[0].same_as = 1, "an array may be another's memory, but is not written")        \
     SPOIL(s->arrays[4].same_as = 5, "the array that another may be is 5")                          \
     SPOIL(s->program.temporary_count = LAUNCH_TEMPORARIES + 1, "the number of temporaries is 17")  \
@@ -444,6 +455,82 @@ static void what_makes_no_sense_is_refused(void **state) {
     int wave = 2, lists = LISTS_CASE;
     in_job(spoil, &wave);
     in_job(spoil, &lists);
+}
+
+/* A program of three ways. */
+static program *make_ways(job *j, const kernel_file *good, program_launch ways[3]) {
+    program *p = job_alloc(j, sizeof *p);
+    *p = *good->program;
+    p->ways = true;
+    p->launches = ways;
+    p->launch_count = 3;
+    for (int i = 0; i < 3; i++) {
+        ways[i] = good->program->launches[0];
+        ways[i].steps = 4 >> i;
+        ways[i].least[2] = i < 2 ? 40 - i : 0;
+        ways[i].cooperative = i == 0;
+    }
+    p->arguments_bytes += PROGRAM_GRID_BYTES; /* of the barrier */
+    return p;
+}
+
+static void check_ways(job *j, void *argument) {
+    static const struct {
+        int steps[3];
+        bool cooperative[3];
+        int layers, grids;
+        const char *says; /* NULL: nothing is wrong */
+    } cases[] = {
+        {{4, 2, 1}, {true, false, false}, 0, 0, NULL},
+        {{4, 2, 1}, {true, true, false}, 0, 0, NULL},
+        {{4, 4, 1}, {true, false, false}, 0, 0, "a way makes more steps than the one before it"},
+        {{4, 2, 2}, {true, false, false}, 0, 0, "a launch makes another number of steps"},
+        {{4, 1, 1}, {true, false, false}, 0, 0, "a launch makes another number of steps"},
+        {{4, 2, 1},
+         {true, false, true},
+         0,
+         0,
+         "a way is cooperative, and the one before it is not"},
+        {{4, 2, 1}, {true, true, true}, 0, 0, "the last way is cooperative"},
+        {{4, 2, 1}, {false, false, false}, 0, -1, NULL},
+        {{4, 2, 1},
+         {true, false, false},
+         0,
+         -1,
+         "the size of the arguments is not that of their parts"},
+        {{4, 2, 1}, {true, false, false}, 2, 2, "the program has ways, which it cannot"},
+    };
+    static program_layer layers[2] = {{.name = "a"}, {.name = "b"}};
+    const kernel_file *good = file_of_case(j, 0, true);
+    (void)argument;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        program_launch ways[3];
+        kernel_file f = *good, back;
+        const char *why;
+        program *p = make_ways(j, good, ways);
+        f.program = p;
+        f.info.steps = 4;
+        p->layers = layers;
+        p->layer_count = cases[i].layers;
+        p->arguments_bytes += (size_t)cases[i].grids * PROGRAM_GRID_BYTES;
+        for (int w = 0; w < 3; w++) {
+            ways[w].steps = cases[i].steps[w];
+            ways[w].cooperative = cases[i].cooperative[w];
+        }
+        const blob bytes = kernel_file_write(j, &f);
+        if (cases[i].says != NULL) {
+            expect_unreadable(j, bytes,
+                              job_print(j, "its content makes no sense: %s", cases[i].says));
+            continue;
+        }
+        assert_true(kernel_file_read(j, bytes, &back, &why));
+        expect_same_files(&f, &back);
+    }
+}
+
+static void ways_come_back(void **state) {
+    (void)state;
+    in_job(check_ways, NULL);
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -541,6 +628,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(other_lengths_are_refused),
         cmocka_unit_test(changed_bytes_do_no_harm),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(ways_come_back),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(seeds_are_of_this_format),
     };

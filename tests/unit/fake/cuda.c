@@ -108,6 +108,7 @@ OUTSIDE(cuDeviceGetAttribute, int *value, cu_device_attribute attribute, cu_devi
         return INVALID_VALUE;
     switch (attribute) {
     case CU_DEVICE_MULTIPROCESSORS: *value = 132; break;
+    case CU_DEVICE_COOPERATIVE_LAUNCH: *value = !state.not_cooperative; break;
     case CU_DEVICE_L2_CACHE_SIZE: *value = 50 << 20; break;
     case CU_DEVICE_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
     case CU_DEVICE_CAPABILITY_MAJOR: *value = 9; break;
@@ -207,20 +208,33 @@ INSIDE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, cu_function fun
     *blocks = 2048 / threads - 1;
 END
 
+static void record_launch(cu_function function, const unsigned grid[3], const unsigned block[3],
+                          unsigned shared_bytes, cu_stream stream, void **arguments) {
+    state.launch.count++;
+    state.launch.entry = (const char *)(void *)function;
+    memcpy(state.launch.grid, grid, sizeof state.launch.grid);
+    memcpy(state.launch.block, block, sizeof state.launch.block);
+    state.launch.shared_bytes = shared_bytes;
+    state.launch.stream = stream;
+    memcpy(state.launch.arguments, arguments[0], state.arguments_bytes);
+}
+
 INSIDE(cuLaunchKernel, cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
        cu_stream stream, void **arguments, void **extra)
     if (extra != NULL)
         return INVALID_VALUE;
-    state.launch.count++;
-    state.launch.entry = (const char *)(void *)function;
     const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    memcpy(state.launch.grid, grid, sizeof grid);
-    memcpy(state.launch.block, block, sizeof block);
-    state.launch.shared_bytes = shared_bytes;
-    state.launch.stream = stream;
-    memcpy(state.launch.arguments, arguments[0], state.arguments_bytes);
+    record_launch(function, grid, block, shared_bytes, stream, arguments);
     note("kernel", stream);
+END
+
+INSIDE(cuLaunchCooperativeKernel, cu_function function, unsigned grid_x, unsigned grid_y,
+       unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+       unsigned shared_bytes, cu_stream stream, void **arguments)
+    const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+    record_launch(function, grid, block, shared_bytes, stream, arguments);
+    note("kernels together", stream);
 END
 
 INSIDE(cuMemAlloc_v2, cu_pointer *memory, size_t bytes)

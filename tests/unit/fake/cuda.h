@@ -19,7 +19,8 @@ typedef struct fake_cuda {
     /* Counted by the library. */
     void *stack[FAKE_DEPTH]; /* of current contexts */
     int depth;
-    int homeless; /* calls that need a current context and had none of the device's */
+    int not_cooperative; /* the device has no cooperative launches */
+    int homeless;        /* calls that need a current context and had none of the device's */
     int retained, modules, events, allocations; /* that live */
     int copies, copies_of_rows, fills, waits;
     int pushes, releases;
