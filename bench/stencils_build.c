@@ -86,12 +86,12 @@ static void build(bench *b, row *r) {
 /* ---- checking
  * ------------------------------------------------------------------------------------- */
 
-/* The first row with the same source is checked for all of them. */
+/* The first row with the same source is checked for all of them; small grids at their own size. */
 static const row *first_alike(const bench *b, const row *r) {
     const char *source = sg_kernel_text(r->kernel, SG_TEXT_SOURCE);
     for (const row *o = b->rows; o < r; o++)
         if (o->kernel != NULL && o->shape == r->shape && o->wide == r->wide && o->way == r->way &&
-            strcmp(o->plan, r->plan) == 0 &&
+            (o->part == PART_SMALL) == (r->part == PART_SMALL) && strcmp(o->plan, r->plan) == 0 &&
             strcmp(sg_kernel_text(o->kernel, SG_TEXT_SOURCE), source) == 0)
             return o;
     return r;
@@ -103,7 +103,9 @@ static void check(bench *b, row *r) {
     const bool small = b->options.tiny;
     sg_check_options o = {.struct_size = sizeof o, .seed = 1};
     sg_check_result result = {.struct_size = sizeof result};
-    memcpy(o.size, (small ? checked_tiny : checked)[r->shape->dims - 1], sizeof o.size);
+    memcpy(o.size,
+           r->part == PART_SMALL ? r->size : (small ? checked_tiny : checked)[r->shape->dims - 1],
+           sizeof o.size);
     const sg_status status = sg_check(r->kernel, &o, &result);
     if (status == SG_ERROR_CHECK)
         row_fail(r, ROW_WRONG, result.first_wrong);

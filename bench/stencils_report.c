@@ -178,6 +178,25 @@ void report_line(const bench *b, int first, int end) {
     fflush(stdout);
 }
 
+/* Of the lines of a sweep: how often the choice of `auto` is within 5 % of the best. */
+static void report_sweep(const bench *b) {
+    int lines = 0, close = 0;
+    double worst = 1;
+    for (int first = 0, end; first < b->count; first = end) {
+        for (end = first; end < b->count && rows_together(&b->rows[first], &b->rows[end]);)
+            end++;
+        const row *chosen = &b->rows[first];
+        if (!chosen->timed || strcmp(chosen->method, "auto") != 0)
+            continue;
+        const double behind = chosen->seconds / b->rows[rows_fastest(b, first, end)].seconds;
+        lines++;
+        close += behind <= 1.05;
+        worst = behind > worst ? behind : worst;
+    }
+    printf("\nauto is within 5 %% of the best in %d of %d, and %.1f %% behind at worst", close,
+           lines, 100 * (worst - 1));
+}
+
 int report_end(const bench *b) {
     int wrong = 0, failed = 0, waiting = 0, refused = 0;
     double copy = 0;
@@ -188,6 +207,8 @@ int report_end(const bench *b) {
         waiting += !r->timed && (r->state == ROW_RIGHT || r->state == ROW_WAITS);
         copy = r->timed && r->copy > copy ? r->copy : copy;
     }
+    if (b->options.schedules != NULL)
+        report_sweep(b);
     printf(
         "\nbest copy: %.0f GB/s; %d of %d figures are not there: %d wrong, %d failed, %d refused, "
         "%d left out; %.1f s\n",

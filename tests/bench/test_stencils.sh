@@ -35,6 +35,7 @@ printf '# two\nnaive tile=32x8 vec=1\n\ntiled tile=32x8 # the textbook\nregister
 exits 1 $stencils --only steps --shape 2d5 --dtype double --size 96x64 --steps 5 --schedules two.schedules --json sweep.json
 prints 'naive tile=32x8 vec=1 time=1'
 prints '% behind'
+prints 'auto is within 5 % of the best in '
 prints 'FAILED: naive tile=999999'
 [ "$(grep -c '"of_best": 1,' sweep.json)" = 1 ] || flunk "no best one: $(cat sweep.json)"
 grep -q '"schedule": "tiled tile=32x8", "steps": 5, "plan": "tiled tile=32x8' sweep.json || flunk "$(cat sweep.json)"
