@@ -168,7 +168,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
 
 /* ---- sg_run ---------------------------------------------------------------------------------- */
 
-void steps_check(job *j, const program *p, int64_t count) {
+void steps_allow(job *j, const program *p, int64_t count) {
     if (count < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)count);
     if (p->shape == PROGRAM_LISTS)
@@ -191,7 +191,7 @@ static void run(job *j, void *argument) {
     const program *p = r->kernel->program;
     launch l;
     int final[LAUNCH_ARRAYS];
-    steps_check(j, p, r->count);
+    steps_allow(j, p, r->count);
     launch_check(j, r->kernel, r->arguments, true, &l);
     steps_make(j, r->kernel, &l, r->count, r->stream, final);
     if (r->final != NULL)

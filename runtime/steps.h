@@ -6,7 +6,7 @@
 #include "runtime/launch.h"
 
 /* Refuses, failing the job, what sg_run cannot make. */
-void steps_check(job *, const program *, int64_t count);
+void steps_allow(job *, const program *, int64_t count);
 
 /* Makes them; failing the job where a launch fails. `final`: as of sg_run. The launch's grids are
    afterwards those of a further step. */
