@@ -150,8 +150,7 @@ static void open_all(bench *b) {
         exit(4);
     }
     const bool gpu = strcmp(b->facts.device, "cuda") == 0;
-    b->device =
-        device_open(b->context, gpu, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+    b->device = bench_open(b->context, gpu, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
 }
 
 static void close_all(bench *b) {
@@ -160,7 +159,7 @@ static void close_all(bench *b) {
         free(b->rows[i].error);
     }
     free(b->rows);
-    device_close(b->device);
+    bench_close(b->device);
     sg_close(b->context);
 }
 

@@ -125,7 +125,7 @@ double row_of_copy(const row *);
 /* stencils_build.c: builds all kernels and checks each, on several threads. */
 void rows_build(bench *);
 /* stencils_check.c: many steps of a kernel beside as many of the naive one. */
-void steps_check(bench *, row *, const int64_t size[AXES], int64_t steps);
+void rows_check_steps(bench *, row *, const int64_t size[AXES], int64_t steps);
 void row_fail(row *, state, const char *text);
 
 /* stencils_time.c */

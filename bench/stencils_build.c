@@ -112,7 +112,7 @@ static void check(bench *b, row *r) {
     else if (status != SG_OK)
         row_fail(r, ROW_FAILED, sg_error(b->context));
     else if (r->way == WAY_RUN)
-        steps_check(b, r, o.size, 2 * r->info.steps + (small ? TINY_MORE_STEPS : MORE_STEPS));
+        rows_check_steps(b, r, o.size, 2 * r->info.steps + (small ? TINY_MORE_STEPS : MORE_STEPS));
     else
         r->state = ROW_RIGHT;
 }

@@ -89,7 +89,7 @@ static void compare(const trial *t, row *r, const void *got, const void *wanted,
     r->state = ROW_RIGHT;
 }
 
-void steps_check(bench *b, row *r, const int64_t size[AXES], int64_t steps) {
+void rows_check_steps(bench *b, row *r, const int64_t size[AXES], int64_t steps) {
     trial t = {.bench = b, .row = r, .count = (size_t)(size[0] * size[1] * size[2])};
     t.bytes = t.count * r->info.element_size;
     t.host = must_have(malloc(t.bytes));

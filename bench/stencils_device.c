@@ -100,7 +100,7 @@ static void *allocate(bench_device *d, size_t bytes) {
     exit(4);
 }
 
-bench_device *device_open(sg_context *context, bool gpu, size_t copy_bytes) {
+bench_device *bench_open(sg_context *context, bool gpu, size_t copy_bytes) {
     bench_device *d = calloc(1, sizeof *d);
     unsigned char *stage = malloc(STAGE);
     if (d == NULL || stage == NULL)
@@ -123,7 +123,7 @@ bench_device *device_open(sg_context *context, bool gpu, size_t copy_bytes) {
     return d;
 }
 
-void device_close(bench_device *d) {
+void bench_close(bench_device *d) {
     sg_free(d->context, d->from);
     sg_free(d->context, d->to);
     if (d->graph != NULL)
@@ -131,11 +131,11 @@ void device_close(bench_device *d) {
     free(d);
 }
 
-sg_stream device_stream(const bench_device *d) {
+sg_stream bench_stream(const bench_device *d) {
     return (sg_stream)d->stream;
 }
 
-void device_copy(bench_device *d, void *to, const void *from, size_t bytes) {
+void bench_copy(bench_device *d, void *to, const void *from, size_t bytes) {
     if (!d->gpu)
         memcpy(to, from, bytes);
     else
@@ -143,7 +143,7 @@ void device_copy(bench_device *d, void *to, const void *from, size_t bytes) {
              "cuMemcpyDtoDAsync");
 }
 
-static double host_time(device_work work, void *argument) {
+static double host_time(bench_work work, void *argument) {
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     work(argument);
@@ -151,7 +151,7 @@ static double host_time(device_work work, void *argument) {
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-double device_time(bench_device *d, device_work work, void *argument) {
+double bench_time(bench_device *d, bench_work work, void *argument) {
     const driver *o = &d->driver;
     float milliseconds = 0;
     if (!d->gpu)
@@ -167,15 +167,15 @@ double device_time(bench_device *d, device_work work, void *argument) {
 
 static void copy_all(void *argument) {
     bench_device *d = argument;
-    device_copy(d, d->to, d->from, d->copy_bytes);
+    bench_copy(d, d->to, d->from, d->copy_bytes);
 }
 
-double device_time_copy(bench_device *d) {
-    const double seconds = device_time(d, copy_all, d);
+double bench_time_copy(bench_device *d) {
+    const double seconds = bench_time(d, copy_all, d);
     return 2 * (double)d->copy_bytes / (seconds > 0 ? seconds : 1e-9);
 }
 
-bool device_capture(bench_device *d, device_work work, void *argument) {
+bool bench_capture(bench_device *d, bench_work work, void *argument) {
     const driver *o = &d->driver;
     void *graph;
     if (!d->gpu)
@@ -190,6 +190,6 @@ bool device_capture(bench_device *d, device_work work, void *argument) {
     return true;
 }
 
-void device_replay(bench_device *d) {
+void bench_replay(bench_device *d) {
     must(d->driver.graph_launch(d->graph, d->stream), "cuGraphLaunch");
 }

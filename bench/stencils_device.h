@@ -11,21 +11,21 @@
 typedef struct bench_device bench_device;
 
 /* `copy_bytes` are read and as many written by the copy that is timed. */
-bench_device *device_open(sg_context *, bool gpu, size_t copy_bytes);
-void device_close(bench_device *);
+bench_device *bench_open(sg_context *, bool gpu, size_t copy_bytes);
+void bench_close(bench_device *);
 
-sg_stream device_stream(const bench_device *);
+sg_stream bench_stream(const bench_device *);
 /* A plain copy within device memory, on the stream. */
-void device_copy(bench_device *, void *to, const void *from, size_t bytes);
+void bench_copy(bench_device *, void *to, const void *from, size_t bytes);
 
-typedef void (*device_work)(void *argument);
-double device_time(bench_device *, device_work, void *argument);
+typedef void (*bench_work)(void *argument);
+double bench_time(bench_device *, bench_work, void *argument);
 /* Bytes a second that the copy reads and writes. */
-double device_time_copy(bench_device *);
+double bench_time_copy(bench_device *);
 
 /* Captures the work as a CUDA graph. False where the device has none. */
-bool device_capture(bench_device *, device_work, void *argument);
+bool bench_capture(bench_device *, bench_work, void *argument);
 /* Launches what was captured last; replaces nothing else. */
-void device_replay(bench_device *);
+void bench_replay(bench_device *);
 
 #endif

@@ -55,8 +55,8 @@ static void fill(bench *b, const grids *g, void *to) {
         give_up(b);
     free(stage);
     for (; count < whole; count *= 2)
-        device_copy(b->device, (char *)to + count * element, to,
-                    (count < whole - count ? count : whole - count) * element);
+        bench_copy(b->device, (char *)to + count * element, to,
+                   (count < whole - count ? count : whole - count) * element);
 }
 
 static void prepare_grids(bench *b, grids *g, const row *r) {
@@ -85,19 +85,19 @@ static void send(void *argument) {
     sample *s = argument;
     for (int64_t i = 0; i < s->launches && s->status == SG_OK; i++)
         s->status = sg_launch(s->row->kernel, i % 2 == 0 ? &s->arguments : &s->back,
-                              device_stream(s->bench->device));
+                              bench_stream(s->bench->device));
 }
 
 static void replay(void *argument) {
     const sample *s = argument;
     for (int64_t i = 0; i < s->row->steps; i += GRAPH_STEPS)
-        device_replay(s->bench->device);
+        bench_replay(s->bench->device);
 }
 
 static void run(void *argument) {
     sample *s = argument;
     s->status =
-        sg_run(s->row->kernel, &s->arguments, s->row->steps, device_stream(s->bench->device), NULL);
+        sg_run(s->row->kernel, &s->arguments, s->row->steps, bench_stream(s->bench->device), NULL);
 }
 
 /* ---- samples
@@ -113,24 +113,24 @@ static double median(double *values, int count) {
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static double take(sample *s, const grids *g, device_work work) {
+static double take(sample *s, const grids *g, bench_work work) {
     bench *b = s->bench;
-    device_copy(b->device, g->data[0], g->pristine, g->bytes);
-    return device_time(b->device, work, s);
+    bench_copy(b->device, g->data[0], g->pristine, g->bytes);
+    return bench_time(b->device, work, s);
 }
 
-static void take_samples(sample *s, const grids *g, device_work work, row *r) {
+static void take_samples(sample *s, const grids *g, bench_work work, row *r) {
     bench *b = s->bench;
     double times[MOST], copies[MOST];
     take(s, g, work);
-    device_time_copy(b->device);
+    bench_time_copy(b->device);
     const double once = take(s, g, work);
     const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
     int count = enough > MOST ? MOST : (int)enough;
     count = b->options.tiny ? TINY_SAMPLES : count < LEAST ? LEAST : count;
     for (int i = 0; i < count; i++) {
         times[i] = take(s, g, work) / (double)r->steps;
-        copies[i] = device_time_copy(b->device);
+        copies[i] = bench_time_copy(b->device);
     }
     r->seconds = median(times, count);
     r->fastest = times[0];
@@ -154,7 +154,7 @@ static void time_row(bench *b, grids *g, row *r) {
     s.swapped[1] = g->grids[0];
     if (r->way == WAY_GRAPH) {
         s.launches = GRAPH_STEPS;
-        r->timed = device_capture(b->device, send, &s);
+        r->timed = bench_capture(b->device, send, &s);
     } else {
         r->timed = true;
     }
