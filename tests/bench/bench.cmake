@@ -20,8 +20,8 @@ function(sg_spoil_bench name file from to)
                         ${CMAKE_DL_LIBS} m)
 endfunction()
 
-sg_spoil_bench(steps stencils_check.c "wanted = run(&t, naive, size, steps)"
-               "wanted = run(\\&t, naive, size, steps + 1)")
+sg_spoil_bench(steps stencils_check.c "wanted = run(t, naive, size, steps,"
+               "wanted = run(t, naive, size, steps + 1,")
 sg_spoil_bench(boundary stencils_check.c "of->weights, of->boundary)" "of->weights, \\\"periodic\\\")")
 
 list(APPEND test_environment "BENCH=${PROJECT_BINARY_DIR}/bench"
