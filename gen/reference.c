@@ -309,9 +309,9 @@ static void store(const reference *r, int output, const reference_array *arrays,
     const int current = r->current[output];
     for (int i = 0; i < s->count; i++) {
         if (kept[i]) {
-            values[i] =
-                current < 0 ? 0 : tap_cell(r->m->dtype, &arrays[current], s->x + i, s->y, s->z);
-            bounds[i] = 0;
+            values[i] = bounds[i] = 0;
+            if (current >= 0)
+                values[i] = tap_cell(r->m, &arrays[current], s->x + i, s->y, s->z, &bounds[i]);
         } else {
             const double error = from->error[i] + r->more * from->magnitude[i];
             const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */

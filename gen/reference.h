@@ -15,8 +15,10 @@ typedef struct reference reference; /* lives in the job it was made in; not chan
 reference *reference_new(job *, const model *, const double *parameters);
 
 typedef struct reference_array {
-    const void *data;     /* cell (0,0,0), of the model's dtype */
+    const void *data;     /* cell (0,0,0), of the model's dtype; doubles where there are bounds */
     int64_t stride[AXES]; /* in elements */
+    const double *bounds; /* how far a kernel's value of each cell may be from ours, likewise; NULL:
+                             the data are what the kernel has */
 } reference_array;
 
 /* Cells x0 … x0+count−1 of row (y, z) of a grid of this size. `arrays`: one for each of the model's

@@ -34,8 +34,16 @@ static double cell(dtype type, const void *data, int64_t offset) {
                                : ((const double *)data)[offset];
 }
 
-double tap_cell(dtype type, const reference_array *a, int64_t x, int64_t y, int64_t z) {
-    return cell(type, a->data, x * a->stride[0] + y * a->stride[1] + z * a->stride[2]);
+/* What the elements of an array are. */
+static dtype type_of(const model *m, const reference_array *a) {
+    return a->bounds != NULL ? DTYPE_DOUBLE : m->dtype;
+}
+
+double tap_cell(const model *m, const reference_array *a, int64_t x, int64_t y, int64_t z,
+                double *bound) {
+    const int64_t at = x * a->stride[0] + y * a->stride[1] + z * a->stride[2];
+    *bound = a->bounds != NULL ? a->bounds[at] : 0;
+    return cell(type_of(m, a), a->data, at);
 }
 
 static void fill(double *to, int from, int end, double value) {
@@ -67,20 +75,23 @@ static void copy_cells(dtype type, const void *data, int64_t offset, int64_t str
         to[i] = cell(type, data, offset + i * stride);
 }
 
-static void finish(row *to) {
+/* The errors are the row's, or 0 where there are none. */
+static void finish(row *to, bool exact) {
     for (int i = 0; i < LANES; i++) {
-        const double v = to->value[i];
-        to->magnitude[i] = v == v ? fabs(v) : 0;
-        to->error[i] = 0;
+        const double v = to->value[i], e = exact ? 0 : to->error[i];
+        to->magnitude[i] = v == v ? fabs(v) + e : 0;
+        to->error[i] = e;
     }
 }
 
-/* A row of an array that a tap reads, as far as y and z decide. */
+/* A row of an array, or of its bounds, that a tap reads, as far as y and z decide. */
 typedef struct line {
+    dtype type;
     const void *data;
     int64_t offset; /* of the row's cell 0 */
     int64_t stride;
     bool outside; /* y or z is outside, and its boundary gives `value` */
+    bool exact;   /* these are bounds: what a boundary gives has none */
     double value;
 } line;
 
@@ -90,7 +101,7 @@ static double rounded(dtype type, double value) {
 
 static line find_line(const model *m, const tap *t, const reference_array *a, const stretch *s) {
     int64_t y = s->y + t->d[1], z = s->z + t->d[2];
-    line l = {.data = a->data, .stride = a->stride[0]};
+    line l = {.type = type_of(m, a), .data = a->data, .stride = a->stride[0]};
     l.outside = resolve(m->sides[1], s->size[1], &y, &l.value) ||
                 resolve(m->sides[2], s->size[2], &z, &l.value);
     if (l.outside)
@@ -108,9 +119,9 @@ static void read_edge(const model *m, const line *l, int64_t size, int64_t x, in
         int64_t at = x + i;
         double value;
         if (resolve(m->sides[0], size, &at, &value))
-            to[i] = rounded(m->dtype, value);
+            to[i] = l->exact ? 0 : rounded(m->dtype, value);
         else
-            to[i] = l->outside ? l->value : cell(m->dtype, l->data, l->offset + at * l->stride);
+            to[i] = l->outside ? l->value : cell(l->type, l->data, l->offset + at * l->stride);
     }
 }
 
@@ -118,17 +129,27 @@ static int lane_at(int64_t lane, int count) {
     return lane < 0 ? 0 : lane > count ? count : (int)lane;
 }
 
+static void read_line(const model *m, const line *l, const stretch *s, int64_t x, double *to) {
+    const int begin = lane_at(-x, s->count), end = lane_at(s->size[0] - x, s->count);
+    read_edge(m, l, s->size[0], x, 0, begin, to);
+    if (l->outside)
+        fill(to, begin, end, l->value);
+    else
+        copy_cells(l->type, l->data, l->offset + x * l->stride, l->stride, begin, end, to);
+    read_edge(m, l, s->size[0], x, end, s->count, to);
+    fill(to, s->count, LANES, 0);
+}
+
 void tap_read(const model *m, const tap *t, const reference_array *arrays, const stretch *s,
               row *to) {
-    const line l = find_line(m, t, &arrays[t->array], s);
-    const int64_t x = s->x + t->d[0];
-    const int begin = lane_at(-x, s->count), end = lane_at(s->size[0] - x, s->count);
-    read_edge(m, &l, s->size[0], x, 0, begin, to->value);
-    if (l.outside)
-        fill(to->value, begin, end, l.value);
-    else
-        copy_cells(m->dtype, l.data, l.offset + x * l.stride, l.stride, begin, end, to->value);
-    read_edge(m, &l, s->size[0], x, end, s->count, to->value);
-    fill(to->value, s->count, LANES, 0);
-    finish(to);
+    const reference_array *a = &arrays[t->array];
+    line l = find_line(m, t, a, s);
+    read_line(m, &l, s, s->x + t->d[0], to->value);
+    if (a->bounds != NULL) {
+        l.data = a->bounds;
+        l.exact = true;
+        l.value = 0;
+        read_line(m, &l, s, s->x + t->d[0], to->error);
+    }
+    finish(to, a->bounds == NULL);
 }

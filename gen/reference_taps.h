@@ -20,7 +20,8 @@ typedef struct stretch {
 
 void tap_read(const model *, const tap *, const reference_array *arrays, const stretch *, row *to);
 
-/* The cell (x, y, z), which is inside. */
-double tap_cell(dtype, const reference_array *, int64_t x, int64_t y, int64_t z);
+/* The cell (x, y, z), which is inside, and the bound on it. */
+double tap_cell(const model *, const reference_array *, int64_t x, int64_t y, int64_t z,
+                double *bound);
 
 #endif

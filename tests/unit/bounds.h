@@ -22,7 +22,7 @@ static inline void run(job *j, const model *m, const double *parameters, const v
     const reference *r = reference_new(j, m, parameters);
     reference_array arrays[2 * MAX_FIELDS];
     for (int i = 0; i < m->array_count; i++)
-        arrays[i] = (reference_array){data[i], {1, 0, 0}};
+        arrays[i] = (reference_array){data[i], {1, 0, 0}, NULL};
     double *values = job_array(j, (size_t)count, sizeof *values);
     double *bounds = job_array(j, (size_t)count, sizeof *bounds);
     void *scratch = malloc(reference_scratch(r, count));

@@ -36,7 +36,7 @@ static void check_line(job *j, boundary low, boundary high, const double expecte
     m->sides[0][1].value = 5;
     m->outputs[0].value = add(m, times(m, u(m, -2, 0, 0), constant(m, 100)), u(m, 1, 0, 0));
     finish_model(j, m);
-    const reference_array array = {cells, {1, 5, 5}};
+    const reference_array array = {cells, {1, 5, 5}, NULL};
     const int64_t size[AXES] = {5, 1, 1};
     const result r = run(j, m, NULL, &array, size, origin, 5);
     for (int i = 0; i < 5; i++) {
@@ -118,7 +118,7 @@ typedef struct grid {
 } grid;
 
 static void compare_rows(job *j, const model *m, const grid *g) {
-    const reference_array array = {g->cells, {g->stride[0], g->stride[1], g->stride[2]}};
+    const reference_array array = {g->cells, {g->stride[0], g->stride[1], g->stride[2]}, NULL};
     for (int64_t z = 0; z < g->size[2]; z++)
         for (int64_t y = 0; y < g->size[1]; y++) {
             const int64_t row[AXES] = {0, y, z};
@@ -188,7 +188,7 @@ static void constant_body(job *j) {
     m->outputs[0].value = u(m, 1, 0, 0);
     finish_model(j, m);
     const float cell = 7;
-    const reference_array array = {&cell, {1, 1, 1}};
+    const reference_array array = {&cell, {1, 1, 1}, NULL};
     const result r = run(j, m, NULL, &array, (const int64_t[]){1, 1, 1}, origin, 1);
     assert_true(r.values[0] == (double)0.1F && r.bounds[0] == 0);
 }
@@ -204,7 +204,7 @@ static void pieces_body(job *j) {
     set_sides(m, BOUNDARY_PERIODIC, BOUNDARY_FIXED);
     m->outputs[0].value = add(m, op1(m, EXPR_EXP, u(m, -3, 0, 0)), u(m, 8, 0, 0));
     finish_model(j, m);
-    const reference_array array = {cells, {1, LONG, LONG}};
+    const reference_array array = {cells, {1, LONG, LONG}, NULL};
     const int64_t size[AXES] = {LONG, 1, 1};
     const result whole = run(j, m, NULL, &array, size, origin, LONG);
     for (int i = 0; i < LONG; i++) {
@@ -248,7 +248,8 @@ static void fields_body(job *j) {
     m->output_count = 2;
     finish_model(j, m);
     const float now[] = {1, 2, 3}, before[] = {10, 20, 30}, c[] = {100, 200, 300};
-    const reference_array arrays[] = {{now, {1, 3, 3}}, {before, {1, 3, 3}}, {c, {1, 3, 3}}};
+    const reference_array arrays[] = {
+        {now, {1, 3, 3}, NULL}, {before, {1, 3, 3}, NULL}, {c, {1, 3, 3}, NULL}};
     const result r =
         run(j, m, (const double[]){0.5}, arrays, (const int64_t[]){3, 1, 1}, origin, 3);
     assert_true(r.kept[0] && !r.kept[1] && !r.kept[2]);
@@ -270,7 +271,7 @@ static void plain_outputs_body(job *j) {
     m->outputs[3] = (model_output){3, square};
     finish_model(j, m);
     const float cells[] = {3, NAN};
-    const reference_array array = {cells, {1, 2, 2}};
+    const reference_array array = {cells, {1, 2, 2}, NULL};
     const result r = run(j, m, NULL, &array, (const int64_t[]){2, 1, 1}, origin, 2);
     const double expected[] = {3, NAN, 2.5, 2.5, 9, NAN, 9, NAN};
     for (int i = 0; i < 8; i++) {
@@ -300,7 +301,7 @@ static void deep_body(job *j) {
         finish_model(j, m);
         assert_true(reference_scratch(reference_new(j, m, NULL), 1) < 64 * 1024);
         const double cell = 1;
-        const reference_array array = {&cell, {1, 1, 1}};
+        const reference_array array = {&cell, {1, 1, 1}, NULL};
         const result r = run(j, m, NULL, &array, (const int64_t[]){1, 1, 1}, origin, 1);
         assert_true(r.values[0] == expected && r.bounds[0] < 1e-3);
     }
