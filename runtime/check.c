@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "gen/family.h"
-#include "gen/reference.h"
 #include "runtime/check_lists.h"
-#include "runtime/guard.h"
+#include "runtime/check_steps.h"
 #include "runtime/random.h"
+#include "runtime/steps.h"
 
 enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
 #define MOST_POINTS (INT64_C(1) << 28)
@@ -253,6 +253,7 @@ typedef struct check {
     sg_kernel *kernel;
     const sg_check_options *given;
     guarded guarded;
+    check_steps steps;
     judgement judgement;
     sg_check_result result;
     sg_check_result *out;
@@ -302,33 +303,20 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
     conclude(j, c, wrong.length > 0 ? wrong.data : first->data);
 }
 
-static void launch_on(job *j, check *c, const double *parameters) {
-    const program *p = c->kernel->program;
-    sg_grid grids[LAUNCH_ARRAYS];
-    guarded_grids(&c->guarded, grids);
-    const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                    .grids = grids,
-                                    .grid_count = p->array_count,
-                                    .parameters = parameters,
-                                    .parameter_count = p->parameter_count,
-                                    .temporary = guarded_temporary(&c->guarded),
-                                    .temporary_bytes = c->guarded.temporary};
-    device *d = c->guarded.device;
-    launch_once(j, c->kernel, &arguments, NULL);
-    d->ops->synchronize(d, j, NULL);
-    guarded_fetch(j, &c->guarded);
-}
-
 static void check_grid(job *j, check *c, const sg_check_options *options) {
     const int64_t most = options->most_points > 0 ? options->most_points : MOST_POINTS;
     int64_t size[AXES];
+    const int64_t steps = check_steps_count(j, c->kernel, options->steps);
     kernel_size(j, c->kernel, options->size, size, &c->result.points);
+    if (options->size[0] == 0 && options->size[1] == 0 && options->size[2] == 0)
+        check_steps_size(c->kernel, steps, size, &c->result.points);
+    c->result.steps = steps;
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, c->kernel, options->parameters, c->result.seed, parameters);
 
     guarded_open(j, c->kernel, size, c->result.points, c->result.seed, &c->guarded);
     job_defer(j, guarded_close, &c->guarded);
-    launch_on(j, c, parameters);
+    check_steps_launch(j, &c->guarded, parameters, options->steps);
     text first = text_new(j);
     const int64_t spoiled = guarded_verify(j, &c->guarded, &first);
 
@@ -338,11 +326,14 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     const model *m = c->kernel->subject->model;
     g->reference = reference_new(j, m, parameters);
     connect(g, m);
+    check_steps_march(j, &c->steps, &c->guarded, g->reference, g->arrays, steps - 1);
     choose_cells(g, m, most);
     open_tallies(j, g);
     const int64_t rows = size[1] * size[2];
     workers_run(c->guarded.workers, rows * g->segments, judge_segment, g);
     finish(j, c, spoiled, &first);
+    job_keep(j, &c->steps);
+    check_steps_close(&c->steps);
     job_keep(j, &c->guarded);
     guarded_close(&c->guarded);
 }
@@ -361,6 +352,9 @@ static void run_check(job *j, void *argument) {
     c->result.seed = options.seed != 0 ? options.seed : random_fresh();
     if (c->kernel->program->shape == PROGRAM_LISTS) {
         const char *first;
+        if (options.steps != 0)
+            steps_allow(j, c->kernel->program, options.steps);
+        c->result.steps = 1;
         check_lists(j, c->kernel, &options, &c->result, &first);
         conclude(j, c, first);
     } else {

@@ -90,7 +90,7 @@ void check_lists(job *j, const sg_kernel *k, const sg_check_options *options, sg
     const sg_arguments arguments = arguments_for(g, &before, grids);
     launch_once(j, k, &arguments, NULL);
     g->device->ops->synchronize(g->device, j, NULL);
-    guarded_fetch(j, g);
+    guarded_fetch(j, g, NULL);
 
     text spoiled = text_new(j);
     int64_t wrong = guarded_verify(j, g, &spoiled);

@@ -148,11 +148,27 @@ void *guarded_temporary(const guarded *g) {
     return g->temporary > 0 ? g->arrays[g->count - 1].memory + g->zone : NULL;
 }
 
-void guarded_fetch(job *j, guarded *g) {
+/* The array with what was last written in the role of another. */
+static int find_written(const program *p, int role, const int *final) {
+    if (final == NULL || role >= p->array_count)
+        return role;
+    const int reads = p->arrays[role].reads;
+    return final[reads >= 0 ? reads : role];
+}
+
+void guarded_fetch(job *j, guarded *g, const int *final) {
+    const program *p = g->kernel->program;
     for (int i = 0; i < g->count; i++) {
         const guarded_array *a = &g->arrays[i];
-        if (a->written)
-            g->device->ops->download(g->device, j, a->cells, a->memory + g->zone, a->bytes);
+        if (!a->written)
+            continue;
+        const guarded_array *from = &g->arrays[find_written(p, i, final)];
+        g->device->ops->download(g->device, j, a->cells, from->memory + g->zone, a->bytes);
+        for (int role = 0; final != NULL && i < p->array_count && role < 2; role++) {
+            const int other = role == 0 ? p->arrays[i].reads : p->arrays[i].previous;
+            if (other >= 0)
+                g->arrays[other].rotates = true;
+        }
     }
 }
 
@@ -259,7 +275,7 @@ int64_t guarded_verify(job *j, const guarded *g, text *first) {
     for (int i = 0; i < g->count; i++) {
         verify_zone(j, &v, i, false);
         verify_zone(j, &v, i, true);
-        if (!g->arrays[i].written)
+        if (!g->arrays[i].written && !g->arrays[i].rotates)
             verify_cells(j, &v, i);
     }
     job_keep(j, p);

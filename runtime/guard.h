@@ -15,9 +15,9 @@ enum { POISON_BYTE = 0xff, WRITTEN_GUARD_BYTE = 0xa5 };
 typedef struct guarded_array {
     const char *name;
     dtype type;
-    size_t element, bytes; /* of a cell; of all */
-    int64_t size[3];       /* unused axes 1 */
-    bool written;
+    size_t element, bytes;        /* of a cell; of all */
+    int64_t size[3];              /* unused axes 1 */
+    bool written, rotates;        /* rotates: by several steps it is written in turn with others */
     unsigned char *memory;        /* on the device: a guard zone, the cells, a guard zone */
     const unsigned char *content; /* on the host: of the cells at first; NULL: poison */
     unsigned char *cells; /* on the host: what is read, or after guarded_fetch what was written */
@@ -50,8 +50,10 @@ void guarded_close(void *guarded);
 void guarded_grids(const guarded *, sg_grid *grids);
 void *guarded_temporary(const guarded *);
 
-/* Brings the written arrays, and the temporary memory, to the host. */
-void guarded_fetch(job *, guarded *);
+/* Brings the written arrays, and the temporary memory, to the host. `final`: after several steps,
+   as of sg_run, it says where what they wrote is, and all arrays that took part may have changed;
+   NULL after a launch. */
+void guarded_fetch(job *, guarded *, const int *final);
 
 /* How many elements changed in guard zones and in arrays that are only read; describes the first
    in `first`, where that is still empty. */

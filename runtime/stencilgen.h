@@ -465,11 +465,13 @@ SG_API sg_status sg_spmv_bytes(const sg_kernel *, const sg_device_matrix *, int6
 
 typedef struct sg_check_options {
     size_t struct_size;
-    int64_t size[3]; /* 0: the size planned for */
+    int64_t size[3]; /* 0: the size planned for; of several steps, less where that is large */
     const double
         *parameters;     /* one for each; NULL: defaults, and a drawn value where there is none */
     uint64_t seed;       /* of the random data; 0: a fresh one */
     int64_t most_points; /* judge all points up to this many, else shell and sample; 0: 2^28 */
+    int64_t steps; /* check what so many steps of sg_run leave; 0: one sg_launch, which may make
+                      several too */
 } sg_check_options;
 
 typedef struct sg_check_result {
@@ -483,10 +485,12 @@ typedef struct sg_check_result {
     uint64_t seed;
     const char *first_wrong; /* "u.next at (3,0,5): 1.5 instead of 2.5", or ""; valid until the
                                 thread's next call */
+    int64_t steps;           /* made by the kernel, and by the reference */
 } sg_check_result;
 
-/* One update on fresh random data in [-1, 1), outputs poisoned beforehand, guard cells before and
- * behind every array, compared with a float64 evaluation of the spec on the host. SG_ERROR_CHECK
+/* A launch, or several steps, on fresh random data in [-1, 1), outputs poisoned beforehand, guard
+ * cells before and behind every array, compared with a float64 evaluation of the spec on the host,
+ * step by step. What rounding may do in one step is carried on to the next. SG_ERROR_CHECK
  * where it is wrong; *out is filled then too. `options` may be NULL. */
 SG_API sg_status sg_check(sg_kernel *, const sg_check_options *options, sg_check_result *out);
 
