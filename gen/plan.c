@@ -1,12 +1,12 @@
 /* The planner: tries every candidate that meets the constraints and takes the cheapest.
    Takes: a model, constraints, a target, a size. Makes: a plan with its reason. */
-#include "gen/passes.h"
+#include "gen/plan_search.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* What a method is tried with where the constraints leave it open. Lists end with 0. */
-enum { MOST_VALUES = 8, MOST_TILES = 12, MOST_TRIED = 1024 };
+enum { MOST_VALUES = 8, MOST_TILES = 12, MOST_TRIED = 4096 };
 
 typedef struct choices {
     method method;
@@ -53,33 +53,45 @@ static const choices table[] = {
     {METHOD_STREAMED, 1, {{512}, {1024}, {2048}}, {0}, {1, 2, 4}},
     {METHOD_STREAMED, 2, {{128}, {256}, {512}}, {8, 16, 32, 64}, {1, 2, 4}},
     {METHOD_STREAMED, 3, {{128, 4}, {256, 2}, {256, 4}}, {8, 16, 32, 64}, {1, 2, 4}},
-    {METHOD_TEMPORAL, 1, {{1024}}, {0}, {1}},
-    {METHOD_TEMPORAL, 2, {{512}}, {256}, {1}},
-    {METHOD_TEMPORAL, 3, {{32, 32}}, {128}, {1}},
-    {METHOD_RESIDENT, 1, {{1024}}, {0}, {1}},
-    {METHOD_RESIDENT, 2, {{32, 32}}, {0}, {1}},
-    {METHOD_RESIDENT, 3, {{16, 16, 8}}, {0}, {1}},
 };
 
-typedef struct search {
-    job *job;
-    const plan_facts *facts;
-    const passes *passes;
-    const schedule *wanted;
-    const target *target;
-    const int64_t *size;
-    plan *best;
-    schedule *tried; /* what constraints leave of several candidates may be the same */
-    int tried_count;
-    const char *refusal; /* the first, of the method at hand */
-} search;
+static bool is_fused(method m) {
+    return m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
+}
 
-static void try_schedule(search *s, const schedule *candidate) {
+/* Seconds a step, where as many are made as are planned for: whole launches first. */
+static double seconds_a_step(const search *s, const plan *p) {
+    const int time = p->schedule.time;
+    if (time <= 1)
+        return p->estimate.seconds;
+    if (s->steps <= time || s->steps >= 64 * (int64_t)time)
+        return p->estimate.seconds / time;
+    const double left = (double)(s->steps % time) * s->single->estimate.seconds;
+    return ((double)(s->steps / time) * p->estimate.seconds + left) / (double)s->steps;
+}
+
+void search_keep(search *s, plan *p) {
+    if (s->best == NULL || seconds_a_step(s, p) < seconds_a_step(s, s->best))
+        s->best = p;
+}
+
+bool search_is_new(search *s, const schedule *candidate) {
     for (int i = 0; i < s->tried_count; i++)
         if (memcmp(&s->tried[i], candidate, sizeof *candidate) == 0)
-            return;
+            return false;
     assert(s->tried_count < MOST_TRIED);
     s->tried[s->tried_count++] = *candidate;
+    return true;
+}
+
+void search_refuse(search *s, const char *refusal) {
+    if (s->refusal == NULL)
+        s->refusal = refusal;
+}
+
+static void try_schedule(search *s, const schedule *candidate) {
+    if (!search_is_new(s, candidate))
+        return;
     const char *refusal;
     plan *p;
     if (candidate->passes > 1) {
@@ -89,13 +101,10 @@ static void try_schedule(search *s, const schedule *candidate) {
         if (p != NULL)
             plan_cost(s->facts, p, s->size);
     }
-    if (p == NULL) {
-        if (s->refusal == NULL)
-            s->refusal = refusal;
-        return;
-    }
-    if (s->best == NULL || p->estimate.seconds < s->best->estimate.seconds)
-        s->best = p;
+    if (p == NULL)
+        search_refuse(s, refusal);
+    else
+        search_keep(s, p);
 }
 
 /* A filter that is not separable has no passes to speak of. */
@@ -141,6 +150,8 @@ static void try_method(search *s, method m, const char **refusal) {
     const plan *before = s->best;
     s->refusal = NULL;
     *refusal = NULL;
+    if (is_fused(m))
+        search_fused(s, m);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (table[i].method != m || table[i].dims != s->facts->model->dims)
             continue;
@@ -174,6 +185,13 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
     return t.data;
 }
 
+/* Several steps a launch are thought of where a run has several, or where the constraints ask. */
+static bool wants_fused(const search *s) {
+    const schedule *w = s->wanted;
+    return is_fused(w->method) || (w->method == METHOD_AUTO && w->time != 1 && s->steps > 1) ||
+           w->time > 1 || w->lane[0] > 1 || w->lane[1] > 1 || w->stages > 1;
+}
+
 /* The best plan of every method, and of all. */
 static plan *try_all(search *s) {
     plan *best[METHOD_COUNT] = {NULL};
@@ -181,13 +199,15 @@ static plan *try_all(search *s) {
     text reasons = text_new(s->job);
     for (method m = METHOD_AUTO + 1; m < METHOD_COUNT; m++) {
         const char *refusal;
+        if (is_fused(m) && !wants_fused(s))
+            continue;
         s->best = NULL;
         try_method(s, m, &refusal);
         best[m] = s->best;
         if (s->best == NULL)
             text_printf(&reasons, "%smethod %s: %s", reasons.length > 0 ? "; " : "",
                         method_words[m].name, refusal);
-        else if (winner == NULL || s->best->estimate.seconds < winner->estimate.seconds)
+        else if (winner == NULL || seconds_a_step(s, s->best) < seconds_a_step(s, winner))
             winner = s->best;
     }
     if (winner == NULL)
@@ -196,31 +216,56 @@ static plan *try_all(search *s) {
     const plan *second = NULL;
     for (method m = METHOD_AUTO + 1; m < METHOD_COUNT; m++)
         if (best[m] != NULL && best[m] != winner &&
-            (second == NULL || best[m]->estimate.seconds < second->estimate.seconds))
+            (second == NULL || seconds_a_step(s, best[m]) < seconds_a_step(s, second)))
             second = best[m];
     s->best = winner;
     winner->reason = second == NULL
                          ? explain_choice(s, NULL, 0)
                          : explain_choice(s, method_words[second->schedule.method].name,
-                                          second->estimate.seconds / winner->estimate.seconds);
+                                          seconds_a_step(s, second) / seconds_a_step(s, winner));
     return winner;
 }
 
-plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
-                const int64_t size[AXES]) {
-    search s = {
-        .job = j, .facts = plan_facts_new(j, m), .wanted = wanted, .target = t, .size = size};
-    s.passes = passes_new(j, s.facts);
-    s.tried = job_array(j, MOST_TRIED, sizeof *s.tried);
+static search search_new(job *j, const plan_facts *f, const schedule *wanted, const target *t,
+                         const int64_t size[AXES], int64_t steps) {
+    search s = {.job = j,
+                .facts = f,
+                .wanted = wanted,
+                .target = t,
+                .size = size,
+                .steps = steps,
+                .passes = passes_new(j, f),
+                .tried = job_array(j, MOST_TRIED, sizeof *s.tried)};
+    return s;
+}
+
+static plan *search_best(search *s) {
+    const schedule *wanted = s->wanted;
     if (wanted->method == METHOD_AUTO)
-        return try_all(&s);
+        return try_all(s);
     const char *refusal;
-    try_method(&s, wanted->method, &refusal);
-    if (s.best == NULL)
-        job_fail(j, FAULT_PLAN, m->file, m->line, "method %s: %s",
+    try_method(s, wanted->method, &refusal);
+    if (s->best == NULL)
+        job_fail(s->job, FAULT_PLAN, s->facts->model->file, s->facts->model->line, "method %s: %s",
                  method_words[wanted->method].name, refusal);
-    s.best->reason = explain_choice(&s, NULL, 0);
-    return s.best;
+    s->best->reason = explain_choice(s, NULL, 0);
+    return s->best;
+}
+
+plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
+                const int64_t size[AXES], int64_t steps) {
+    const plan_facts *f = plan_facts_new(j, m);
+    search s = search_new(j, f, wanted, t, size, steps);
+    if (!wants_fused(&s))
+        return search_best(&s);
+    /* What several steps leave is made one by one, as well as it can be without constraints. */
+    const schedule free = {.time = 1};
+    search one = search_new(j, f, &free, t, size, 1);
+    s.single = search_best(&one);
+    plan *p = search_best(&s);
+    if (plan_is_fused(p->template_id))
+        p->single = s.single;
+    return p;
 }
 
 void plan_default_size(int dims, bool gpu, int64_t size[AXES]) {

@@ -68,7 +68,9 @@ typedef struct plan_facts {
     expr_count emitted;        /* operations of one point by them */
     int nodes;                 /* of the pool before that, and ... */
     const bool *live;          /* ... which of them the outputs are made of */
+    double sum_operations;     /* of one point by partial sums; 0 where it has none to keep */
     bool linear;               /* every output is, with weights the same for every point */
+    bool corners;              /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
     int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
@@ -99,6 +101,18 @@ typedef struct plan_estimate {
     const char *bound;   /* what limits: "device memory", "instructions" … */
 } plan_estimate;
 
+/* Of templates that make several steps a pass: what a block (in 1D: a warp) holds of the levels'
+   rows or planes, its halo for all steps included. By kernel axes x and y. */
+typedef struct plan_fused {
+    int width[LANE_AXES];
+    int halo_low[LANE_AXES], halo_high[LANE_AXES]; /* what of that is not output */
+    int lanes;                                     /* 3D: threads that share a row */
+    int rows;                                      /* 2D: between two barriers */
+    int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
+    bool keep;    /* 3D: a level's newest plane stays in registers too */
+    bool corners; /* 3D: some tap leaves its point's row and column in the plane */
+} plan_fused;
+
 typedef struct plan {
     const plan_facts *facts; /* of the model planned for */
     schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
@@ -115,6 +129,8 @@ typedef struct plan {
     int array_count;
     int kernel_array[2 * MAX_FIELDS]; /* the model's array → index into arrays, −1 */
     int results, result_pitch;        /* window: where results are staged, in elements */
+    plan_fused fused;
+    int least[AXES]; /* cells that the grid has along kernel axes, or another plan serves; 0: any */
     size_t shared_bytes;
     struct plan
         *pass[AXES];     /* of a filter in passes: each kernel's plan, by a model of its own; … */
@@ -127,9 +143,11 @@ typedef struct plan {
     const char *reason; /* why this plan, in a sentence or two */
 } plan;
 
-/* `wanted` holds constraints (the spec's and then the caller's); `size` is what to plan for. */
+/* `wanted` holds constraints (the spec's and then the caller's); `size` and `steps`, how many will
+   be made in a run, are what to plan for. Steps are fused where there are more than one, or where
+   the constraints say so. */
 plan *plan_make(job *, const model *, const schedule *wanted, const target *,
-                const int64_t size[AXES]);
+                const int64_t size[AXES], int64_t steps);
 
 /* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
 void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
@@ -140,6 +158,21 @@ void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
 plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
 void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
 
+/* Whether a template adds up planes (add_plane of plan.h) instead of making points one by one. */
+static inline bool plan_keeps_sums(template_id t) {
+    return t == TEMPLATE_SUMS || t == TEMPLATE_PIPELINE || t == TEMPLATE_LEVELS;
+}
+
+/* Whether plans of the template make several steps a launch; and the halves of plan_make for those:
+   plan_fit_fused completes a plan that has its facts, schedule, template and target, and returns
+   NULL or the refusal; plan_walk_fused sets how far a block walks, which the others take from the
+   schedule. */
+bool plan_is_fused(template_id);
+const char *plan_fit_fused(job *, plan *);
+size_t plan_pipeline_bytes(const plan *, int stages); /* of shared memory */
+void plan_walk_fused(plan *, int walk);
+void plan_cost_fused(plan *, const int64_t size[AXES]);
+
 /* Operations of one point as they are emitted, of all passes. */
 expr_count plan_emitted(const plan *);
 
@@ -149,7 +182,8 @@ static inline int plan_threads(const plan *p) {
 
 /* Whether the method keeps what neighbours read in shared memory. */
 static inline bool plan_stages(const plan *p) {
-    return p->schedule.method != METHOD_NAIVE && p->schedule.method != METHOD_CONSTANT;
+    return p->schedule.method > METHOD_NAIVE && p->schedule.method <= METHOD_CACHED_HALO &&
+           p->schedule.method != METHOD_CONSTANT;
 }
 
 /* Blocks that a multiprocessor holds at once: as far as threads and registers go, and as far as its

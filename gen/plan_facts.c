@@ -1,6 +1,7 @@
 /* What the planner asks of a model, found once. Takes: a model. Makes: its facts. */
 #include "gen/optimise.h"
 #include "gen/plan.h"
+#include "gen/sums.h"
 
 /* Whether a tap leaves both its point's column along `axis` and its plane. */
 static bool leaves(const expr_node *tap, int axis) {
@@ -78,6 +79,8 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     limit_calls(m, j, f->roots);
     f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
     f->runs = f->linear ? runs_new(j, m) : NULL;
+    if (f->linear && m->output_count == 1)
+        f->sum_operations = sums_operations(j, m);
     f->nodes = m->pool->count;
     const bool *live = f->live = expr_live(m->pool, j, roots, m->output_count);
     f->plane_taps = count_plane_taps(m, j, live);
@@ -90,6 +93,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         f->all_taps++;
         if (leaves(n, m->dims - 1))
             f->column_or_plane = false;
+        f->corners |= n->d[0] != 0 && n->d[1] != 0;
         note_row(f, n);
     }
     return f;

@@ -27,7 +27,7 @@ static int round_up(int n, int step) {
     return (n + step - 1) / step * step;
 }
 
-static const char *check_applies(job *j, const model *m, const schedule *s) {
+static const char *check_applies(job *j, const model *m, const schedule *s, template_id template) {
     const int walk = plan_walk_axis(s->method, m->dims);
     for (int axis = 0; axis < AXES; axis++) {
         const bool tiled = axis < m->dims && (axis != walk || m->dims == 1);
@@ -52,8 +52,12 @@ static const char *check_applies(job *j, const model *m, const schedule *s) {
         if ((int64_t)(s->tile[axis] + 1) * (s->coarsen[axis] + 1) > MAX_BLOCK_EXTENT)
             return job_print(j, "a block would make more than %d points along %c", MAX_BLOCK_EXTENT,
                              axis_names[axis]);
+    if (plan_is_fused(template))
+        return NULL;
     if (s->time > 1)
         return job_print(j, "it makes one time step a pass, not %d", s->time);
+    if (s->lane[0] > 1 || s->lane[1] > 1 || s->stages > 1)
+        return "it has no lane and no stages; the method temporal has";
     if (s->vector > 1 && s->method != METHOD_NAIVE)
         return "it loads single elements; the method naive takes vec";
     return NULL;
@@ -291,8 +295,13 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
     p->schedule = *s;
     p->target = t;
     p->template_id = choose_template(f, s);
-    *refusal = plan_has_template(p->template_id) ? check_applies(j, m, s)
+    *refusal = plan_has_template(p->template_id) ? check_applies(j, m, s, p->template_id)
                                                  : "this build has no template for it";
+    if (*refusal == NULL && plan_is_fused(p->template_id)) {
+        lay_axes(m, p);
+        *refusal = plan_fit_fused(j, p);
+        return *refusal == NULL ? p : NULL;
+    }
     if (*refusal == NULL)
         *refusal = check_vector(j, m, s);
     if (*refusal != NULL)

@@ -63,7 +63,7 @@ static void list_arrays(job *j, const model *m, program *p) {
                                                m->parameters[i].has_value, m->parameters[i].value};
 }
 
-static void describe_launch(const plan *p, program_launch *l) {
+void source_describe_launch(const plan *p, program_launch *l) {
     l->shared_bytes = p->shared_bytes;
     l->barriers = plan_templates[p->template_id].barriers;
     l->vector = p->schedule.vector;
@@ -77,6 +77,10 @@ static void describe_launch(const plan *p, program_launch *l) {
     }
     /* Whole packs are read, so a thread may reach further than its shape. */
     const int vector = p->schedule.vector;
+    for (int k = 0; k < LANE_AXES && plan_is_fused(p->template_id); k++) {
+        l->low[k] = p->fused.halo_low[k];
+        l->high[k] = p->fused.halo_high[k];
+    }
     l->low[0] = (l->low[0] + vector - 1) / vector * vector;
     l->high[0] = (l->high[0] + vector - 1) / vector * vector;
 }
@@ -110,9 +114,19 @@ static program *describe(job *j, const model *m, const plan *p) {
     out->launches = job_array(j, (size_t)out->launch_count, sizeof *out->launches);
     for (int i = 0; i < out->launch_count; i++) {
         const bool pass = p->pass_count > 0;
-        describe_launch(pass ? p->pass[i] : p, &out->launches[i]);
+        source_describe_launch(pass ? p->pass[i] : p, &out->launches[i]);
         out->launches[i].entry =
             pass ? job_print(j, "%s_pass_%d", m->name, i + 1) : job_print(j, "%s_kernel", m->name);
+    }
+    const bool passes = p->pass_count > 0;
+    out->launch_count = passes ? p->pass_count : p->single != NULL ? source_count_ways(p) : 1;
+    out->launches = job_array(j, (size_t)out->launch_count, sizeof *out->launches);
+    if (p->single != NULL)
+        source_describe_ways(j, p, out);
+    for (int i = 0; i < out->launch_count && p->single == NULL; i++) {
+        source_describe_launch(passes ? p->pass[i] : p, &out->launches[i]);
+        out->launches[i].entry = passes ? job_print(j, "%s_pass_%d", m->name, i + 1)
+                                        : job_print(j, "%s_kernel", m->name);
     }
     const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
     const size_t grids = (size_t)program_grid_count(out);
@@ -123,84 +137,6 @@ static program *describe(job *j, const model *m, const plan *p) {
 }
 
 /* ---- text -------------------------------------------------------------------------------- */
-
-/* The blocks along an axis that no edge concerns; without this all take the slower way. */
-static void write_inner_blocks(text *t, const program_launch *l, int k, const char *extent) {
-    text_printf(t, "//     a.inner_first[%d] = %d, a.inner_end[%d] = ", k,
-                (l->low[k] + l->per_block[k] - 1) / l->per_block[k], k);
-    if (l->high[k] == 0)
-        text_add(t, extent);
-    else
-        text_printf(t, l->per_block[k] == 1 ? "%s - %d" : "(%s - %d)", extent, l->high[k]);
-    if (l->per_block[k] > 1)
-        text_printf(t, " / %d", l->per_block[k]);
-    text_add(t, ";\n");
-}
-
-static void write_launch_notes(text *t, const program *program) {
-    const program_launch *l = program->launches;
-    text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
-    for (int i = 0; i < program->array_count; i++) {
-        const program_array *a = &program->arrays[i];
-        if (a->reads < 0)
-            continue;
-        text_printf(t, "// For the next step %s takes the place of %s", a->name,
-                    program->arrays[a->reads].name);
-        if (a->previous >= 0)
-            text_printf(t, ", and that the place of %s", program->arrays[a->previous].name);
-        text_add(t, ".\n");
-    }
-    if (l->vector > 1)
-        text_printf(t,
-                    "// Set a.aligned = 1 where nx and all addresses are multiples of %d "
-                    "elements.\n",
-                    l->vector);
-}
-
-static void write_launch_example(text *t, const model *m, const program *program) {
-    static const char *const extents[] = {"nx", "ny", "nz"};
-    const program_launch *l = program->launches;
-    text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, for "
-                "dense arrays of\n// shape (");
-    for (int axis = m->dims - 1; axis >= 0; axis--)
-        text_printf(t, "%s%s", extents[axis], axis > 0 ? ", " : "");
-    text_add(t, ") in device memory:\n//     Arguments a = {};\n");
-    for (int k = 0; k < AXES; k++) {
-        const char *extent = l->axes[k] < 0 ? "1" : extents[l->axes[k]];
-        text_printf(t, "//     a.size[%d] = a.end[%d] = %s;\n", k, k, extent);
-        write_inner_blocks(t, l, k, extent);
-    }
-    for (int i = 0; i < program->array_count; i++) {
-        const program_array *a = &program->arrays[i];
-        text_printf(t, "//     a.grid[%d] = {array_%d, %s, %s}; // %s, %s\n", i, i,
-                    l->axes[1] == 1 ? "nx" : "0",
-                    l->axes[2] == 2   ? "nx * ny"
-                    : l->axes[2] == 1 ? "nx"
-                                      : "0",
-                    a->name, a->written ? "written" : "read");
-    }
-    for (int i = 0; i < program->parameter_count; i++)
-        text_printf(t, "//     a.parameter[%d] = %s;\n", i, program->parameters[i].name);
-    if (l->shared_bytes > 48 * 1024)
-        text_printf(t,
-                    "//     cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
-                    "%zu);\n",
-                    l->entry, l->shared_bytes);
-    text_add(t, "//     dim3 blocks(");
-    for (int k = 0; k < AXES; k++) {
-        text_add(t, k > 0 ? ", " : "");
-        if (l->axes[k] < 0)
-            text_add(t, "1");
-        else if (l->per_block[k] == 1)
-            text_add(t, extents[l->axes[k]]);
-        else
-            text_printf(t, "(%s + %d) / %d", extents[l->axes[k]], l->per_block[k] - 1,
-                        l->per_block[k]);
-    }
-    text_printf(t, ");\n//     %s<<<blocks, dim3(%d, %d, %d), %zu>>>(a);\n", l->entry, l->block[0],
-                l->block[1], l->block[2], l->shared_bytes);
-    write_launch_notes(t, program);
-}
 
 static void write_header(text *t, const model *m, const plan *p, const program *program) {
     const expr_count emitted = plan_emitted(p);
@@ -222,52 +158,74 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     text_add(&work, " bytes of device memory a point");
     source_comment(t, "work", work.data);
     text_add(t, "//\n");
-    if (p->pass_count > 0)
+    if (p->pass_count > 0) {
         source_write_pass_notes(t, m, program);
-    else
-        write_launch_example(t, m, program);
+    } else if (p->single != NULL) {
+        source_write_way_notes(t, m, program);
+    } else {
+        source_write_launch_example(t, m, program, &program->launches[0]);
+        source_write_launch_notes(t, program, &program->launches[0]);
+    }
     text_add(t, "\n");
 }
 
-/* Each pass has a namespace of its own, so that what templates define does not meet. */
-static void lay_passes(text *t, const model *m, const plan *p, const program *program) {
-    text shared = text_new(t->job);
-    source_write_arguments(&shared, m, program);
+/* Each kernel of several has a namespace of its own, so that what templates define does not meet.
+ */
+static void lay_kernel(text *t, const plan *p, const program *program, int which,
+                       const char *space) {
+    const char *entry = program->launches[which].entry;
+    text header = text_new(t->job);
+    source_write_kernel(&header, p, program, which, true);
+    text_printf(t, "namespace %s {\n", space);
+    source_lay_more(t, plan_templates[p->template_id].file, header.data);
+    text_printf(t, "} // namespace %s\nusing %s::%s;\n", space, space, entry);
+}
+
+static void lay_passes(text *t, const plan *p, const program *program) {
     for (int k = 0; k < p->pass_count; k++) {
-        text header = text_new(t->job);
-        source_write_pass(&header, p, k, program);
-        if (k == 0)
-            source_lay(t, "passes.cuh", shared.data);
-        text_printf(t, "\n// ---- pass %d of %d ----\n\nnamespace pass_%d {\n", k + 1,
-                    p->pass_count, k + 1);
-        source_lay_more(t, plan_templates[p->pass[k]->template_id].file, header.data);
-        text_printf(t, "} // namespace pass_%d\nusing pass_%d::%s;\n", k + 1, k + 1,
-                    program->launches[k].entry);
+        text_printf(t, "\n// ---- pass %d of %d ----\n\n", k + 1, p->pass_count);
+        lay_kernel(t, p->pass[k], program, k, job_print(t->job, "pass_%d", k + 1));
     }
+}
+
+static void lay_ways(text *t, const plan *p, const program *program) {
+    text_printf(t, "\n// ---- %d steps a launch ----\n\n", p->schedule.time);
+    lay_kernel(t, p, program, 0, "many_steps");
+    text_add(t, "\n// ---- one step ----\n\n");
+    lay_kernel(t, p->single, program, program->launch_count - 1, "one_step");
 }
 
 const char *source_plan_header(job *j, const model *m, const plan *p) {
     const program *program = describe(j, m, p);
     text t = text_new(j);
-    if (p->pass_count == 0)
-        source_write_plan(&t, p, program);
-    else
-        source_write_arguments(&t, m, program);
+    if (p->pass_count == 0 && p->single == NULL) {
+        source_write_kernel(&t, p, program, 0, false);
+        return t.data;
+    }
+    source_write_arguments(&t, m, program);
     for (int k = 0; k < p->pass_count; k++)
-        source_write_pass(&t, p, k, program);
+        source_write_kernel(&t, p->pass[k], program, k, true);
+    if (p->single != NULL) {
+        source_write_kernel(&t, p, program, 0, true);
+        source_write_kernel(&t, p->single, program, program->launch_count - 1, true);
+    }
     return t.data;
 }
 
 program *source_make(job *j, const model *m, const plan *p) {
     program *out = describe(j, m, p);
-    text t = text_new(j);
+    text t = text_new(j), header = text_new(j);
     write_header(&t, m, p, out);
-    if (p->pass_count > 0) {
-        lay_passes(&t, m, p, out);
-    } else {
-        text header = text_new(j);
-        source_write_plan(&header, p, out);
+    if (p->pass_count == 0 && p->single == NULL) {
+        source_write_kernel(&header, p, out, 0, false);
         source_lay(&t, plan_templates[p->template_id].file, header.data);
+    } else {
+        source_write_arguments(&header, m, out);
+        source_lay(&t, "passes.cuh", header.data);
+        if (p->pass_count > 0)
+            lay_passes(&t, p, out);
+        else
+            lay_ways(&t, p, out);
     }
     out->source = t.data;
     return out;

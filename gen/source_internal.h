@@ -9,11 +9,21 @@
 int source_read_grid(const model *, int array);
 int source_write_grid(const model *, int field);
 
-void source_write_plan(text *, const plan *, const program *);
-
-/* Of a filter in passes: what all kernels share, and the rest of plan.h for pass k. */
+/* plan.h of the kernel of a launch. Where there are several, the arguments, which all share, come
+   before. */
+void source_write_kernel(text *, const plan *, const program *, int launch, bool of_several);
 void source_write_arguments(text *, const model *, const program *);
-void source_write_pass(text *, const plan *whole, int k, const program *);
+
+void source_describe_launch(const plan *, program_launch *);
+
+/* source_notes.c: how to launch a kernel, as comments. */
+void source_write_launch_example(text *, const model *, const program *, const program_launch *);
+void source_write_launch_notes(text *, const program *, const program_launch *);
+
+/* source_ways.c: of a plan with single steps beside it. */
+int source_count_ways(const plan *);
+void source_describe_ways(job *, const plan *, program *);
+void source_write_way_notes(text *, const model *, const program *);
 
 /* source_passes.c: how to launch several passes, as comments. */
 void source_write_pass_notes(text *, const model *, const program *);

@@ -9,6 +9,32 @@ static void triple(text *t, const char *name, const int v[AXES]) {
                 v[1], name, v[2]);
 }
 
+/* What the templates of several steps a pass ask for beside. */
+static void write_fused(text *t, const plan *p) {
+    const plan_fused *f = &p->fused;
+    const schedule *s = &p->schedule;
+    if (!plan_is_fused(p->template_id))
+        return;
+    text_printf(t, "    static constexpr int time = %d;\n", s->time);
+    if (p->template_id == TEMPLATE_LINE)
+        text_printf(t, "    static constexpr int lane_x = %d, halo_low_x = %d;\n", s->lane[0],
+                    f->halo_low[0]);
+    if (p->template_id == TEMPLATE_PIPELINE)
+        text_printf(t,
+                    "    static constexpr int stages = %d, lane = %d, vector = %d;\n"
+                    "    static constexpr int rows = %d, input_rows = %d;\n"
+                    "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
+                    s->stages, s->lane[0], s->vector, f->rows, f->input, p->walk, p->low[2],
+                    p->high[2]);
+    if (p->template_id == TEMPLATE_LEVELS)
+        text_printf(t,
+                    "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
+                    "    static constexpr int ring = %d, halo_x = %d;\n"
+                    "    static constexpr bool keep = %s, corners = %s, copy_packs = false;\n",
+                    s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0],
+                    f->keep ? "true" : "false", f->corners ? "true" : "false");
+}
+
 static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f) {
     text_add(t, "struct plan {\n");
     triple(t, "tile", p->tile);
@@ -31,16 +57,19 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     if (p->template_id == TEMPLATE_WINDOW)
         text_printf(t, "    static constexpr int walk = %d, results = %d, result_pitch = %d;\n",
                     p->walk, p->results, p->result_pitch);
+    write_fused(t, p);
     text_add(t, "};\n\n");
 }
 
-/* Layers come after the arrays. */
+/* Layers come after the arrays, and last a barrier. */
 static const char *grid_name(const program *p, int grid) {
+    if (grid >= p->array_count + p->layer_count)
+        return "barrier";
     return grid < p->array_count ? p->arrays[grid].name : p->layers[grid - p->array_count].name;
 }
 
 void source_write_arguments(text *t, const model *m, const program *program) {
-    const int grids = program->array_count + program->layer_count;
+    const int grids = program_grid_count(program);
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     text_add(t, "struct Grid {\n"
                 "    Real *data; // cell (0, 0, 0)\n"
@@ -150,32 +179,24 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
     text_add(t, "}\n");
 }
 
-/* Of one kernel: of the whole model, or of one of its passes, whose arguments are all the same. */
-static void write_kernel(text *t, const plan *p, const program *program, const char *entry) {
+void source_write_kernel(text *t, const plan *p, const program *program, int which,
+                         bool of_several) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
     const emitter e = {m, p->axes, p->kernel_array};
-    text_printf(t, "#define STENCIL_KERNEL %s\n\n", entry);
+    if (which > 0)
+        text_add(t, "#undef STENCIL_KERNEL\n");
+    text_printf(t, "#define STENCIL_KERNEL %s\n\n", program->launches[which].entry);
     write_constants(t, m, p, f);
-    if (!p->is_pass)
+    if (!of_several)
         source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);
     write_boundaries(t, m, p);
     write_rows(t, p, f);
-    if (p->template_id == TEMPLATE_SUMS)
+    if (plan_keeps_sums(p->template_id))
         source_write_sums(t, m, p, &e);
     else if (p->template_id == TEMPLATE_CONSTANT)
         source_write_runs(t, m, p, &e);
     else
         write_update(t, m, f, &e);
-}
-
-void source_write_plan(text *t, const plan *p, const program *program) {
-    write_kernel(t, p, program, program->launches[0].entry);
-}
-
-void source_write_pass(text *t, const plan *whole, int k, const program *program) {
-    if (k > 0)
-        text_add(t, "#undef STENCIL_KERNEL\n");
-    write_kernel(t, whole->pass[k], program, program->launches[k].entry);
 }

@@ -32,7 +32,8 @@ typedef struct attempt {
 static void make_plan(job *j, void *argument) {
     attempt *a = argument;
     const build_request *r = a->request;
-    a->plan = plan_make(j, r->subject->model, &a->wanted, r->target, r->size);
+    a->plan =
+        plan_make(j, r->subject->model, &a->wanted, r->target, r->size, build_wanted(r).steps);
 }
 
 static void end_attempt(void *argument) {

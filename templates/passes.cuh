@@ -1,5 +1,5 @@
-// A filter in passes: one kernel after the other, each along one axis. All take the same arguments,
-// whose last grids are the temporary memory between them: pass k reads what pass k - 1 left, in that
-// grid's own coordinates.
+// Several kernels that take the same arguments, each in a namespace of its own. Those of a filter in
+// passes run one after the other, each along one axis; the last grids are the temporary memory between
+// them: pass k reads what pass k - 1 left, in that grid's own coordinates.
 #include "common.cuh"
 #include "plan.h"

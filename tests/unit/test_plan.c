@@ -6,7 +6,7 @@
 
 typedef struct planning {
     const char *schedule, *arch;
-    int64_t size[3];
+    int64_t size[3], steps;
     model *model;
     plan *plan;
     program *program;
@@ -17,7 +17,7 @@ static void plan_body(job *j, void *argument) {
     planning *p = argument;
     schedule wanted = p->model->schedule;
     schedule_parse(j, p->schedule, NULL, &wanted);
-    p->plan = plan_make(j, p->model, &wanted, target_find(p->arch), p->size);
+    p->plan = plan_make(j, p->model, &wanted, target_find(p->arch), p->size, p->steps);
     p->program = source_make(j, p->model, p->plan);
 }
 

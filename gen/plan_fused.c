@@ -1,0 +1,281 @@
+/* Schedules of several steps a pass made into plans: what a lane, a warp and a block hold,
+   registers and shared memory. Takes: a plan with its schedule and template. Makes: the rest of it,
+   but for its cost; or the reason why it cannot be. */
+#include "gen/plan.h"
+
+enum {
+    WARP = 32,
+    LINE_WARPS = 4,     /* of a block in 1D; they have nothing to do with each other */
+    PIPELINE_ROWS = 2,  /* between two barriers */
+    PIPELINE_INPUT = 4, /* slots of so many rows that the first stage loads ahead */
+    LEVELS_INPUT = 3,   /* planes */
+    MAX_STAGES = 32,
+    MAX_THREADS = 1024,
+    MAX_REGISTERS = 255,
+    MAX_PACK_BYTES = 16,
+};
+
+bool plan_is_fused(template_id t) {
+    return t == TEMPLATE_LINE || t == TEMPLATE_PIPELINE || t == TEMPLATE_LEVELS ||
+           t == TEMPLATE_RESIDENT;
+}
+
+static int words(const model *m) {
+    return (int)dtype_words[m->dtype].bytes / 4;
+}
+
+static int round_up(int n, int step) {
+    return (n + step - 1) / step * step;
+}
+
+static int larger(int a, int b) {
+    return a > b ? a : b;
+}
+
+/* ---- what is refused ----------------------------------------------------------------------- */
+
+static const char *check_model(job *j, const plan_facts *f) {
+    const model *m = f->model;
+    if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT)
+        return "it makes several steps of one field, which is read and written, and there are "
+               "others";
+    if (m->fields[0].levels > 1)
+        return "it makes several steps of a field that keeps no previous level";
+    if (!m->arrays[0].used)
+        return "the update reads nothing";
+    if (!f->linear)
+        return "it keeps partial sums, which linear updates have, and this one is not linear";
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            const boundary kind = m->sides[axis][side].kind;
+            if ((kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
+                (side == 0 ? m->low : m->high)[axis] > 0)
+                return job_print(j,
+                                 "cells beyond a boundary must keep their values for several steps "
+                                 "or be those of the other side, and those of %s do not",
+                                 boundary_words[kind].name);
+        }
+    return NULL;
+}
+
+static const char *check_schedule(job *j, const model *m, const schedule *s) {
+    if (s->time < 2)
+        return "it makes at least two steps a pass";
+    if (s->stages > 1 && m->dims != 2)
+        return "only in 2D is its time a pipeline of stages";
+    if (s->lane[1] > 1 && m->dims != 3)
+        return "only in 3D does a thread hold points along y";
+    const int bytes = (int)dtype_words[m->dtype].bytes * s->vector;
+    if ((s->vector & (s->vector - 1)) != 0 || bytes > MAX_PACK_BYTES)
+        return job_print(j, "vec=%d: packs have a power of two elements and at most %d bytes",
+                         s->vector, MAX_PACK_BYTES);
+    return NULL;
+}
+
+/* The lanes beside have all that a lane's points reach. */
+static const char *check_lane(job *j, const plan *p, int k) {
+    const int points = p->schedule.lane[k];
+    if (points >= p->low[k] && points >= p->high[k])
+        return NULL;
+    return job_print(j, "lane: %d points along %c are fewer than the shape reaches", points,
+                     axis_names[k]);
+}
+
+static const char *check_registers(job *j, plan *p, int64_t need) {
+    if (need > MAX_REGISTERS || need * plan_threads(p) > REGISTERS_PER_MULTIPROCESSOR)
+        return job_print(j,
+                         "%d threads would need about %lld registers each; take fewer points a "
+                         "lane, or fewer steps",
+                         plan_threads(p), (long long)need);
+    p->estimate.registers = (int)need;
+    p->blocks = plan_resident_by_registers(p);
+    return NULL;
+}
+
+static const char *check_shared(job *j, plan *p, int64_t elements) {
+    const int64_t bytes = elements * (int64_t)dtype_words[p->facts->model->dtype].bytes;
+    if (bytes > p->target->shared_per_block)
+        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
+                         (long long)bytes, p->target->arch, p->target->shared_per_block);
+    p->shared_bytes = (size_t)bytes;
+    return NULL;
+}
+
+/* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------ */
+
+static int64_t line_shared(const plan *p) {
+    return (int64_t)LINE_WARPS * p->fused.width[0];
+}
+
+static const char *fit_line(job *j, plan *p) {
+    const schedule *s = &p->schedule;
+    const int bytes = (int)dtype_words[p->facts->model->dtype].bytes, pack = MAX_PACK_BYTES / bytes;
+    plan_fused *f = &p->fused;
+    if (s->vector != pack)
+        return job_print(j, "it loads packs of %d elements", pack);
+    if (s->lane[0] % pack != 0 || s->lane[0] / pack % 2 == 0)
+        return job_print(j, "lane=%d: a lane holds an odd number of packs of %d elements",
+                         s->lane[0], pack);
+    f->width[0] = WARP * s->lane[0];
+    f->halo_low[0] = round_up(s->time * p->low[0], pack);
+    f->halo_high[0] = f->width[0] - f->halo_low[0] - s->tile[0];
+    if (f->halo_high[0] < s->time * p->high[0] || s->tile[0] % pack != 0)
+        return job_print(
+            j,
+            "tile=%d: %d steps leave at most %d of the %d points of a warp, in packs "
+            "of %d",
+            s->tile[0], s->time,
+            larger(f->width[0] - f->halo_low[0] - round_up(s->time * p->high[0], pack), 0),
+            f->width[0], pack);
+    p->tile[0] = s->tile[0];
+    p->per_block[0] = LINE_WARPS * s->tile[0];
+    p->block[0] = LINE_WARPS * WARP;
+    const char *refusal = check_registers(
+        j, p, 30 + words(p->facts->model) * (2 * (int64_t)s->lane[0] + p->low[0] + p->high[0]));
+    return refusal != NULL ? refusal : check_shared(j, p, line_shared(p));
+}
+
+/* ---- 2D: warps as a pipeline of time ------------------------------------------------------- */
+
+static int64_t pipeline_shared(const plan *p, int stages) {
+    const plan_fused *f = &p->fused;
+    return (int64_t)(f->input + 2 * stages) * f->rows * f->width[0];
+}
+
+size_t plan_pipeline_bytes(const plan *p, int stages) {
+    return (size_t)pipeline_shared(p, stages) * dtype_words[p->facts->model->dtype].bytes;
+}
+
+static int64_t pipeline_registers(const plan *p) {
+    const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
+    return 30 + words(p->facts->model) *
+                    (lane * (p->low[2] + p->high[2]) * levels + 2 * lane + p->low[0] + p->high[0]);
+}
+
+/* The first and the last strip know where the edges lie in them, and no other meets one. */
+static const char *check_strips(job *j, const plan *p) {
+    const model *m = p->facts->model;
+    const int reach = larger(p->low[0], p->high[0]);
+    const int fewest = 2 * (p->schedule.time + 1) * reach + p->schedule.vector;
+    if (m->sides[0][0].kind == BOUNDARY_PERIODIC || p->schedule.tile[0] >= fewest)
+        return NULL;
+    return job_print(j, "tile=%d: strips of fewer than %d points meet edges in unknown places",
+                     p->schedule.tile[0], fewest);
+}
+
+static const char *fit_pipeline(job *j, plan *p) {
+    const schedule *s = &p->schedule;
+    plan_fused *f = &p->fused;
+    if (s->stages > MAX_STAGES || s->time % s->stages != 0)
+        return job_print(j, "stages=%d: time=%d is to be a multiple of it, and it at most %d",
+                         s->stages, s->time, MAX_STAGES);
+    f->width[0] = WARP * s->lane[0];
+    f->halo_low[0] = s->time * p->low[0];
+    f->halo_high[0] = s->time * p->high[0];
+    if (s->tile[0] + f->halo_low[0] + f->halo_high[0] != f->width[0])
+        return job_print(j, "tile=%d: %d steps leave %d of the %d points of a warp", s->tile[0],
+                         s->time, larger(f->width[0] - f->halo_low[0] - f->halo_high[0], 0),
+                         f->width[0]);
+    if (s->tile[0] % s->vector != 0 || f->halo_low[0] % s->vector != 0)
+        return job_print(j, "vec=%d: the tile and the halo before it must be multiples of it",
+                         s->vector);
+    f->rows = PIPELINE_ROWS;
+    f->input = PIPELINE_INPUT;
+    p->tile[0] = p->per_block[0] = s->tile[0];
+    p->block[0] = WARP;
+    p->block[2] = s->stages;
+    if (p->facts->model->sides[0][0].kind != BOUNDARY_PERIODIC)
+        p->least[0] = s->tile[0] + (s->time + 1) * larger(p->low[0], p->high[0]) + s->vector;
+    const char *refusal = check_lane(j, p, 0);
+    if (refusal == NULL)
+        refusal = check_strips(j, p);
+    if (refusal == NULL)
+        refusal = check_registers(j, p, pipeline_registers(p));
+    return refusal != NULL ? refusal : check_shared(j, p, pipeline_shared(p, s->stages));
+}
+
+/* ---- 3D: all levels of a plane between two barriers ------------------------------------------ */
+
+/* Rows of a patch that a level stores for the patches beside it; all where they fill it. */
+static int stored_rows(const plan *p) {
+    const int lane = p->schedule.lane[1], read = p->low[1] + p->high[1];
+    return !p->fused.keep || read >= lane ? lane : read;
+}
+
+static int64_t levels_shared(const plan *p) {
+    const plan_fused *f = &p->fused;
+    const int64_t plane = (int64_t)f->width[0] * f->width[1];
+    const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
+    return f->input * plane + 2 * (p->schedule.time - 1) * level;
+}
+
+static int64_t levels_registers(const plan *p) {
+    const schedule *s = &p->schedule;
+    const int64_t patch = (int64_t)s->lane[0] * s->lane[1];
+    const int64_t rows = p->low[1] + s->lane[1] + p->high[1];
+    const int64_t columns = p->low[0] + s->lane[0] + p->high[0];
+    return 40 + words(p->facts->model) *
+                    (patch * s->time * (p->low[2] + p->high[2] + p->fused.keep) + rows * columns);
+}
+
+static const char *fit_levels(job *j, plan *p) {
+    const schedule *s = &p->schedule;
+    plan_fused *f = &p->fused;
+    const char *refusal = check_lane(j, p, 0);
+    if (refusal == NULL)
+        refusal = check_lane(j, p, 1);
+    if (refusal != NULL)
+        return refusal;
+    for (int k = 0; k < LANE_AXES; k++) {
+        const int step = k == 0 ? s->lane[0] : 1; /* whole lanes of x are stored */
+        f->halo_low[k] = round_up(s->time * p->low[k], step);
+        f->halo_high[k] = round_up(s->time * p->high[k], step);
+        f->width[k] = s->tile[k] + f->halo_low[k] + f->halo_high[k];
+        if (f->width[k] % s->lane[k] != 0)
+            return job_print(j,
+                             "tile: %d points along %c and %d for the halo are no multiple of "
+                             "lane, %d",
+                             s->tile[k], axis_names[k], f->halo_low[k] + f->halo_high[k],
+                             s->lane[k]);
+    }
+    f->lanes = f->width[0] / s->lane[0];
+    const int threads = f->lanes * (f->width[1] / s->lane[1]);
+    if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
+        return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
+                         f->lanes, threads, MAX_THREADS);
+    f->input = LEVELS_INPUT;
+    f->keep = false;
+    f->corners = p->facts->corners;
+    p->block[0] = threads;
+    for (int k = 0; k < LANE_AXES; k++)
+        p->tile[k] = p->per_block[k] = s->tile[k];
+    refusal = check_registers(j, p, levels_registers(p));
+    return refusal != NULL ? refusal : check_shared(j, p, levels_shared(p));
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+void plan_walk_fused(plan *p, int walk) {
+    const int axis = plan_walk_axis(p->schedule.method, p->facts->model->dims);
+    p->walk = walk;
+    if (axis < 0)
+        return;
+    p->schedule.coarsen[axis] = walk;
+    p->per_block[2] = walk;
+}
+
+const char *plan_fit_fused(job *j, plan *p) {
+    const model *m = p->facts->model;
+    for (int k = 0; k < AXES; k++)
+        p->tile[k] = p->per_block[k] = p->block[k] = 1;
+    const char *refusal = check_model(j, p->facts);
+    if (refusal == NULL)
+        refusal = check_schedule(j, m, &p->schedule);
+    if (refusal == NULL)
+        refusal = p->template_id == TEMPLATE_LINE       ? fit_line(j, p)
+                  : p->template_id == TEMPLATE_PIPELINE ? fit_pipeline(j, p)
+                                                        : fit_levels(j, p);
+    if (refusal == NULL)
+        plan_walk_fused(p, m->dims > 1 ? p->schedule.coarsen[m->dims - 1] : 1);
+    return refusal;
+}

@@ -1,0 +1,33 @@
+/* What the two halves of the planner's search share: plan.c tries the methods of one step a pass,
+   plan_search_fused.c those of several. */
+#ifndef SG_GEN_PLAN_SEARCH_H
+#define SG_GEN_PLAN_SEARCH_H
+
+#include "gen/passes.h"
+
+typedef struct search {
+    job *job;
+    const plan_facts *facts;
+    const passes *passes;
+    const schedule *wanted;
+    const target *target;
+    const int64_t *size;
+    int64_t steps;
+    plan *single; /* how one step is made where others are fused; NULL where none are */
+    plan *best;
+    schedule *tried; /* what constraints leave of several candidates may be the same */
+    int tried_count;
+    const char *refusal; /* the first, of the method at hand */
+} search;
+
+/* False where it was tried before. */
+bool search_is_new(search *, const schedule *);
+
+/* Of a plan with its cost: it becomes the best if it is. */
+void search_keep(search *, plan *);
+void search_refuse(search *, const char *refusal);
+
+/* Tries every candidate of a method whose plans make several steps a launch. */
+void search_fused(search *, method);
+
+#endif
