@@ -262,19 +262,6 @@ static int list_arrays(arrays *a) {
     return EXIT_DONE;
 }
 
-/* A further step reads what the one before wrote. */
-static int judge_steps(const arrays *a) {
-    bool goes_on = false;
-    for (int i = 0; i < a->count; i++)
-        goes_on |= a->items[i].info.reads >= 0;
-    if (goes_on || a->session->options->steps == 1)
-        return EXIT_DONE;
-    return complain(EXIT_USAGE, a->spec,
-                    "--steps: %s reads nothing that it writes, so that a second step would be the "
-                    "first again; run it on its output instead",
-                    a->name);
-}
-
 /* Whether the files can hold what they are to show, before the work. */
 static int judge_outputs(const arrays *a) {
     const bindings *outputs = &a->session->options->outputs;
@@ -310,7 +297,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
     a->is_grid = words_of(a->plan)->is_grid;
     code = list_arrays(a);
     if (code == EXIT_DONE)
-        code = judge_steps(a);
+        code = session_judge_steps(s, spec, a->plan);
     if (code == EXIT_DONE)
         code = arrays_match(a);
     if (code == EXIT_DONE && arrays_is(a, "spmv"))

@@ -6,6 +6,9 @@
 #include "cli/output.h"
 #include "cli/report.h"
 
+/* A measurement of many steps takes no more than so many launches. */
+enum { LAUNCHES_TIMED = 64 };
+
 typedef struct work {
     session session;
     json json;
@@ -116,8 +119,10 @@ static void make_binaries(work *w, report *r) {
 /* ---- checking and measuring ---------------------------------------------------------------- */
 
 static void check(work *w, report *r, const double *parameters) {
-    const sg_check_options how = {
+    sg_check_options how = {
         .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
+    if (r->info.steps > 1)
+        how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
     r->check.struct_size = sizeof r->check;
     progress("%s: checking", name_of(r));
     const sg_status status = sg_check(r->built, &how, &r->check);
@@ -127,7 +132,10 @@ static void check(work *w, report *r, const double *parameters) {
 }
 
 static void measure(work *w, report *r, const double *parameters) {
-    const sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
+    sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
+    const int64_t most = (int64_t)LAUNCHES_TIMED * r->info.steps, steps = w->session.options->steps;
+    if (steps > 1)
+        how.steps = steps < most ? steps : most;
     r->speed.struct_size = sizeof r->speed;
     progress("%s: measuring", name_of(r));
     const sg_status status = sg_measure(r->built, &how, &r->speed);
@@ -159,6 +167,12 @@ static int make_source(work *w, report *r, double **parameters) {
     if (code != EXIT_DONE)
         return code;
     sg_kernel_facts(r->kernel, &r->info);
+    code = session_judge_steps(s, r->spec, r->kernel);
+    if (code != EXIT_DONE) { /* there is nothing to report */
+        sg_release(r->kernel);
+        r->kernel = NULL;
+        return code;
+    }
     return session_parameters(s, r->spec, r->kernel, false, parameters, &count);
 }
 

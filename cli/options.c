@@ -202,6 +202,10 @@ static const option table[] = {
      PLACE(coarsen)},
     {"--vector", "4", "points along x that a thread loads at once", FOR_SPECS, PLACE(vector)},
     {"--time", "1", "time steps fused into one pass", FOR_SPECS, PLACE(time)},
+    {"--steps", "N",
+     "updates, each from the one before (default: 1): run makes them;\n"
+     "with more than one several may be fused into a launch",
+     FOR_SPECS, CALL(set_steps)},
     {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS, CALL(set_parameter)},
     {"--size", "512x512x512",
      "the grid, x first, or the elements (default: 512^3, 8192^2 or\n"
@@ -223,7 +227,6 @@ static const option table[] = {
      FOR_RUN, CALL(set_output)},
     {"--output-values", "FILE", "likewise the values of merged keys", FOR_RUN,
      CALL(set_output_values)},
-    {"--steps", "N", "updates, each from the one before (default: 1)", FOR_RUN, CALL(set_steps)},
     {"--help", NULL, "show this", FOR_ALL, PLACE(help)},
     {"--version", NULL, "show the version", FOR_ALL, PLACE(version)},
 };

@@ -75,7 +75,9 @@ static void add_judged(const report *r, buffer *out) {
         buffer_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
                       c->judged, c->points);
     if (w->is_grid)
-        buffer_size(out, r->info.size, r->info.dims);
+        buffer_size(out, c->size, r->info.dims);
+    if (c->steps > 1)
+        buffer_printf(out, " after %" PRId64 " steps", c->steps);
     if (c->undecidable > 0)
         buffer_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
 }
@@ -112,10 +114,14 @@ static void add_speed(const report *r, const session *s, buffer *out) {
     buffer_add(out, "  speed    ");
     buffer_seconds(out, v->seconds);
     const words *w = words_of(r->kernel);
-    buffer_printf(out, " %s, %.2g %s/s, ", w->step, v->points, w->points);
+    if (v->steps > 1)
+        buffer_printf(out, " for %" PRId64 " steps, ", v->steps);
+    else
+        buffer_printf(out, " %s, ", w->step);
+    buffer_printf(out, "%.4g billion %s/s, ", v->points / 1e9, w->points);
     buffer_bytes(out, v->bytes);
-    buffer_printf(out, "/s, %.2f of a copy   (median of %d on the %s device)\n", v->of_copy,
-                  v->repeats, s->device.device);
+    buffer_printf(out, "/s, %.2f of a copy%s\n%*s(median of %d on the %s device)\n", v->of_copy,
+                  v->steps > 1 ? " a step" : "", INDENT, "", v->repeats, s->device.device);
 }
 
 /* A boundary is a grid's. */
@@ -186,6 +192,7 @@ static void json_kernel(const report *r, json *j) {
     json_integer(j, "source_lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
     json_object(j, "launch");
     json_bool(j, "launchable", r->info.launchable != 0);
+    json_integer(j, "steps", r->info.steps);
     json_integer(j, "threads", r->info.threads);
     json_integer(j, "shared_bytes", (int64_t)r->info.shared_bytes);
     json_known(j, "registers", r->info.registers);
@@ -234,6 +241,8 @@ static void json_check(const report *r, json *j) {
     json_object(j, "check");
     json_bool(j, "right", c->wrong == 0);
     json_integer(j, "points", c->points);
+    json_size(j, c->size, r->info.dims);
+    json_integer(j, "steps", c->steps);
     json_integer(j, "judged", c->judged);
     json_integer(j, "wrong", c->wrong);
     json_integer(j, "undecidable", c->undecidable);
@@ -254,6 +263,7 @@ static void json_speed(const report *r, json *j) {
     json_object(j, "speed");
     json_size(j, v->size, r->info.dims);
     json_integer(j, "repeats", v->repeats);
+    json_integer(j, "steps", v->steps);
     json_number(j, "seconds", v->seconds);
     json_number(j, "fastest_seconds", v->fastest);
     json_number(j, "slowest_seconds", v->slowest);

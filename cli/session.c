@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/words.h"
+
 int session_failed(const session *s, sg_status status) {
     return complain_library(s->context, status);
 }
@@ -43,6 +45,7 @@ sg_build_options session_build_options(const session *s, int index) {
         .index = index,
         .schedule = o->schedule.length > 0 ? o->schedule.data : NULL,
         .arch = o->arch,
+        .steps = o->steps,
     };
     for (int axis = 0; axis < o->size_count; axis++)
         build.size[axis] = o->size[axis];
@@ -58,6 +61,22 @@ int session_judge_size(const session *s, const sg_kernel *kernel) {
     return complain(EXIT_USAGE, NULL, "--size has %d extent%s, but %s has %d dimension%s", given,
                     given == 1 ? "" : "s", sg_kernel_text(kernel, SG_TEXT_NAME), info.dims,
                     info.dims == 1 ? "" : "s");
+}
+
+int session_judge_steps(const session *s, const char *spec, const sg_kernel *kernel) {
+    bool goes_on = s->options->steps == 1;
+    sg_array_info array = {.struct_size = sizeof array};
+    sg_kernel_info info = {.struct_size = sizeof info};
+    sg_kernel_facts(kernel, &info);
+    for (int i = 0; i < info.arrays && !goes_on; i++)
+        goes_on = sg_kernel_array(kernel, i, &array) == SG_OK && words_of(kernel)->is_grid &&
+                  array.reads >= 0;
+    if (goes_on)
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, spec,
+                    "--steps: %s reads nothing that it writes, so that a second step would be the "
+                    "first again; run it on its output instead",
+                    sg_kernel_text(kernel, SG_TEXT_NAME));
 }
 
 /* Planning is cheap beside compiling, so a build for the default size answers this. */

@@ -24,6 +24,9 @@ sg_build_options session_build_options(const session *, int index);
 /* Whether --size, where it is given, has an extent for each dimension of the kernel. */
 int session_judge_size(const session *, const sg_kernel *);
 
+/* Whether --steps makes sense for the kernel: a further step reads what the one before wrote. */
+int session_judge_steps(const session *, const char *spec, const sg_kernel *);
+
 /* The dimensions of the spec, compared with those of --size. */
 int session_dimensions(session *, const char *spec, const sg_build_options *, int *out);
 

@@ -311,6 +311,7 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     if (options->size[0] == 0 && options->size[1] == 0 && options->size[2] == 0)
         check_steps_size(c->kernel, steps, size, &c->result.points);
     c->result.steps = steps;
+    memcpy(c->result.size, size, sizeof size);
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, c->kernel, options->parameters, c->result.seed, parameters);
 

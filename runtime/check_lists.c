@@ -73,6 +73,7 @@ void check_lists(job *j, const sg_kernel *k, const sg_check_options *options, sg
     int64_t size[PROGRAM_AXES], unused;
     family_call before;
     kernel_size(j, k, options->size, size, &unused);
+    memcpy(r->size, size, sizeof size);
     lists_draw(j, k, size, options->parameters, r->seed, &before);
 
     /* The family's call, as one of the library: its extents give its temporary memory. */

@@ -86,7 +86,7 @@ static void check_launch(job *j, measurement *m, const double *parameters, size_
                                     .parameter_count = p->parameter_count,
                                     .temporary = m->temporary,
                                     .temporary_bytes = temporary_bytes};
-    launch_check(j, m->kernel, &arguments, false, &m->launch);
+    launch_check(j, m->kernel, &arguments, m->options->steps > 0, &m->launch);
 }
 
 static void prepare_grid(job *j, measurement *m) {
@@ -148,6 +148,12 @@ static void prepare(job *j, measurement *m) {
 static void update(job *j, void *argument) {
     const measurement *m = argument;
     int code = 0;
+    if (m->options->steps > 0) {
+        launch l = m->launch;
+        int final[LAUNCH_ARRAYS];
+        steps_make(j, m->kernel, &l, m->options->steps, NULL, final);
+        return;
+    }
     if (launch_send(m->kernel, &m->launch, NULL, &code) != FAULT_NONE)
         launch_fail(j, m->kernel, code);
 }
@@ -193,8 +199,8 @@ static void take_times(job *j, measurement *m) {
     r->seconds = median(updates, repeats);
     r->fastest = updates[0];
     r->slowest = updates[repeats - 1];
-    r->points = (double)m->points / r->seconds;
-    r->bytes = m->bytes / r->seconds;
+    r->points = (double)m->points * (double)r->steps / r->seconds;
+    r->bytes = m->bytes * (double)r->steps / r->seconds;
     r->copy_bytes = 2 * (double)m->half / median(copies, repeats);
     r->of_copy = r->bytes / r->copy_bytes;
 }
@@ -205,7 +211,10 @@ static void measure(job *j, void *argument) {
     context_read(j, &options, sizeof options, m->options, "sg_speed_options");
     if (options.repeats < 0)
         context_refuse(j, "%d repeats cannot be made", options.repeats);
+    if (options.steps != 0)
+        steps_allow(j, m->kernel->program, options.steps);
     kernel_need_launchable(j, m->kernel);
+    m->result.steps = options.steps > 0 ? options.steps : program_steps(m->kernel->program);
     m->options = &options;
     m->device = context_device(j, m->kernel->context);
     kernel_size(j, m->kernel, options.size, m->result.size, &m->points);

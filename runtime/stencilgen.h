@@ -486,6 +486,7 @@ typedef struct sg_check_result {
     const char *first_wrong; /* "u.next at (3,0,5): 1.5 instead of 2.5", or ""; valid until the
                                 thread's next call */
     int64_t steps;           /* made by the kernel, and by the reference */
+    int64_t size[3];         /* of the grid, or of a call of lists */
 } sg_check_result;
 
 /* A launch, or several steps, on fresh random data in [-1, 1), outputs poisoned beforehand, guard
@@ -498,22 +499,26 @@ typedef struct sg_speed_options {
     size_t struct_size;
     int64_t size[3]; /* 0: the size planned for */
     const double *parameters;
-    int repeats; /* 0: enough for about half a second, 5 to 100 */
+    int repeats;   /* 0: enough for about half a second, 5 to 100 */
+    int64_t steps; /* time sg_run of so many steps; 0: sg_launch */
 } sg_speed_options;
 
 typedef struct sg_speed {
     size_t struct_size;
     int64_t size[3];
     int repeats;
-    double seconds; /* median of one update */
+    double seconds; /* median of one launch, or of one run of the steps asked for */
     double fastest, slowest;
-    double points;     /* updated a second */
-    double bytes;      /* a second, by bytes_per_point */
-    double copy_bytes; /* a second of a device copy of as many bytes, read and written, same run */
-    double of_copy;    /* bytes / copy_bytes */
+    double points; /* updated a second, in each step anew */
+    double bytes;  /* a second: bytes_per_point for each of these points. Where several steps are
+                      made between reading the grid and writing it, more than what moves */
+    double copy_bytes; /* a second of a device copy of as many bytes as one step must move, read and
+                          written, same run */
+    double of_copy;    /* bytes / copy_bytes; more than 1 is out of reach of single steps */
+    int64_t steps;     /* that a launch, or a run, makes */
 } sg_speed;
 
-/* Times updates of random data beside a plain copy of the same number of bytes. */
+/* Times launches, or runs of several steps, on random data beside a plain copy. */
 SG_API sg_status sg_measure(sg_kernel *, const sg_speed_options *options, sg_speed *out);
 
 /* ---- explaining ---------------------------------------------------------------------------- */

@@ -13,6 +13,18 @@ done
 reports 'all 1200 points of 40x30'
 holds "$folder/new" heat2d5.cu
 
+begin 'many steps are planned for and measured'
+exits 0 $spec $small -o "$folder/new" --steps 10
+grep -q '^  speed .* for 10 steps, .* billion points/s, .* of a copy a step$' "$out" ||
+    flunk "$(cat "$out")"
+exits 0 bench $spec $small --json --steps 3
+reports '"steps": 3'
+exits 0 bench $spec $small
+grep -q '^  speed .* a step, .* billion points/s, .* of a copy$' "$out" || flunk "$(cat "$out")"
+exits 0 explain $spec --steps 10
+exits 2 bench specs/blur.lua $small --steps 2
+says '--steps: blur reads nothing that it writes'
+
 begin 'all kinds of files'
 exits 0 $spec $small -o "$folder/kinds" --emit source,plan,model
 holds "$folder/kinds" heat2d5.cu heat2d5.model heat2d5.plan

@@ -39,8 +39,8 @@ exits 2 benhc $spec
 says 'did you mean bench?'
 
 begin 'options that another command has'
-exits 2 --steps 3 $spec
-says '--steps is no option of build'
+exits 2 doctor --steps 3
+says '--steps is no option of doctor'
 exits 2 bench --input a.npy $spec
 says '--input is no option of bench'
 exits 2 explain --input a.mtx $spec

@@ -254,6 +254,23 @@ static void speed_is_measured(void **state) {
     assert_true(fabs(s.bytes - 8 * s.points) < 1e-6 * s.bytes);
     assert_true(s.copy_bytes > 0);
     assert_true(fabs(s.of_copy - s.bytes / s.copy_bytes) < 1e-9);
+    assert_int_equal(s.steps, 1);
+    sg_release(k);
+}
+
+static void runs_are_measured(void **state) {
+    (void)state;
+    sg_kernel *k = build(HEAT7, NULL);
+    sg_speed_options options = {
+        .struct_size = sizeof options, .size = {32, 32, 32}, .repeats = 4, .steps = 7};
+    sg_speed s = {.struct_size = sizeof s};
+    expect_ok(sg_measure(k, &options, &s));
+    assert_int_equal(s.steps, 7);
+    assert_true(fabs(s.points * s.seconds - 7 * 32768) < 1e-6 * 7 * 32768);
+    assert_true(fabs(s.bytes - 8 * s.points) < 1e-6 * s.bytes);
+    options.steps = -1;
+    assert_int_equal(sg_measure(k, &options, &s), SG_ERROR_USAGE);
+    assert_string_equal(sg_error(context), "error: -1 steps cannot be run");
     sg_release(k);
 }
 
@@ -335,6 +352,7 @@ int main(void) {
         damaged(large_grids_are_judged_in_part),
         damaged(impossible_checks_are_refused),
         damaged(speed_is_measured),
+        damaged(runs_are_measured),
         damaged(explanations_agree_with_the_textbook),
         damaged(explanations_hold_refusals),
     };
