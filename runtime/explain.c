@@ -111,7 +111,8 @@ static void write_plan(job *j, const model *m, const plan *p, sg_method_row *row
     row->shared_bytes = p->shared_bytes;
     row->threads = p->block[0] * p->block[1] * p->block[2];
     row->registers = e->registers;
-    row->estimated_seconds = e->seconds;
+    const int steps = p->schedule.time; /* that a launch makes */
+    row->estimated_seconds = e->seconds / (steps > 1 ? steps : 1);
     row->bound = keep(j, e->bound);
 }
 
