@@ -10,6 +10,7 @@ enum {
     PIPELINE_INPUT = 4, /* slots of so many rows that the first stage loads ahead */
     LEVELS_INPUT = 3,   /* planes */
     MAX_STAGES = 32,
+    MAX_PATCH = 32, /* points of a lane in 3D; a bit for each */
     MAX_THREADS = 1024,
     MAX_REGISTERS = 255,
     MAX_PACK_BYTES = 16,
@@ -130,8 +131,10 @@ static const char *fit_line(job *j, plan *p) {
     p->tile[0] = s->tile[0];
     p->per_block[0] = LINE_WARPS * s->tile[0];
     p->block[0] = LINE_WARPS * WARP;
-    const char *refusal = check_registers(
-        j, p, 30 + words(p->facts->model) * (2 * (int64_t)s->lane[0] + p->low[0] + p->high[0]));
+    const char *refusal = check_lane(j, p, 0);
+    if (refusal == NULL)
+        refusal = check_registers(
+            j, p, 30 + words(p->facts->model) * (2 * (int64_t)s->lane[0] + p->low[0] + p->high[0]));
     return refusal != NULL ? refusal : check_shared(j, p, line_shared(p));
 }
 
@@ -206,7 +209,8 @@ static int64_t levels_shared(const plan *p) {
     const plan_fused *f = &p->fused;
     const int64_t plane = (int64_t)f->width[0] * f->width[1];
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
-    return f->input * plane + 2 * (p->schedule.time - 1) * level;
+    const int64_t patches = f->width[1] / p->schedule.lane[1];
+    return f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
 }
 
 static int64_t levels_registers(const plan *p) {
@@ -243,6 +247,11 @@ static const char *fit_levels(job *j, plan *p) {
     if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
         return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
                          f->lanes, threads, MAX_THREADS);
+    if (threads / f->lanes % s->lane[0] != 0 || s->lane[0] * s->lane[1] > MAX_PATCH)
+        return job_print(j,
+                         "tile: %d patches along y, one below the other, are no multiple of the "
+                         "%d points of one along x, or these have more than %d points",
+                         threads / f->lanes, s->lane[0], MAX_PATCH);
     f->input = LEVELS_INPUT;
     f->keep = false;
     f->corners = p->facts->corners;

@@ -245,8 +245,22 @@ static void run_at_once(job *j, scene *s) {
     }
 }
 
+/* Kernels that fuse steps: one launch of so many of a whole grid, or any number by sg_run. */
+static void run_fused(job *j, scene *s) {
+    int final[SUBJECT_ARRAYS];
+    const int64_t steps = s->place.steps;
+    scene_launch(j, s, steps, final);
+    if (s->tamper != NULL)
+        s->tamper(s, steps == 0 ? NULL : final);
+    scene_judge_steps(j, s, steps == 0 ? s->subject->info.steps : steps, steps == 0 ? NULL : final);
+}
+
 void scene_run(job *j, scene *s) {
     int final[SUBJECT_ARRAYS];
+    if (s->subject->info.steps > 1 && updates_all(&s->place)) {
+        run_fused(j, s);
+        return;
+    }
     if (s->place.steps == 0) {
         scene_launch(j, s, 0, NULL);
         if (s->tamper != NULL)

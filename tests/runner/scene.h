@@ -54,4 +54,8 @@ bool value_is_right(dtype, double actual, double expected, double bound);
    brings the cells that are not updated to the new level. */
 void scene_judge(job *, scene *, bool run);
 
+/* Of several steps at once, from the start on; `final` as sg_run says it, NULL after an sg_launch.
+ */
+void scene_judge_steps(job *, scene *, int64_t steps, const int *final);
+
 #endif

@@ -1,0 +1,100 @@
+-- Several steps a launch: every shape that the method temporal takes, with boundaries that keep their
+-- cells or repeat the grid, sizes with and without edges in one tile, and numbers of steps that leave
+-- a remainder. A place without steps is one launch of all that the kernel fuses.
+local shapes = require "shapes"
+local cases = {}
+
+local boundaries = {
+  fixed = { "'fixed'", "'fixed'", "'fixed'" },
+  zero = { "'zero'", "'zero'", "'zero'" },
+  constant = { "constant(3/4)", "constant(-1/2)", "constant(1/8)" },
+  periodic = { "'periodic'", "'periodic'", "'periodic'" },
+  mixed = { "{ constant(3/4), 'fixed' }", "'periodic'", "{ 'zero', 'fixed' }" },
+  mixed2 = { "'periodic'", "{ 'fixed', constant(1/4) }", "'periodic'" },
+}
+local names = { "fixed", "zero", "constant", "periodic", "mixed", "mixed2" }
+
+local function boundary(name, dims)
+  local out = {}
+  for axis = 1, dims do
+    out[axis] = ("xyz"):sub(axis, axis) .. " = " .. boundaries[name][axis]
+  end
+  return "{ " .. table.concat(out, ", ") .. " }"
+end
+
+local layouts = {
+  { pad = { 3, 2 }, vary = true }, { offset = 1 }, { pad = { -16, 1 } }, { pad = { 5, 0 }, negative = true },
+  { guard = false },
+}
+
+local count = 0
+local function add(shape, schedule, sizes, steps)
+  local s = assert(shapes.list[shape], shape)
+  for _, name in ipairs(names) do
+    for _, dtype in ipairs { "float", "double" } do
+      count = count + 1
+      local places = {}
+      for i, size in ipairs(sizes) do
+        local layout = layouts[(count + i) % (#layouts + 1)]
+        places[#places + 1] = { size = size, layout = layout, steps = steps[(count + i) % #steps + 1],
+                                wild = (count + i) % 4 == 0 }
+        if i == 1 then -- large enough for every kernel
+          places[#places + 1] = { size = size, layout = layouts[count % #layouts + 1] }
+        end
+      end
+      -- Boxes are made step by step.
+      local first, last = {}, {}
+      for axis, n in ipairs(sizes[1]) do
+        first[axis], last[axis] = n // 3, n - n // 4
+      end
+      places[#places + 1] = { size = sizes[1], first = first, last = last, steps = 2 }
+      local line = type(schedule) == "function" and schedule(dtype == "float" and 4 or 8) or schedule
+      cases[#cases + 1] = {
+        name = ("%s %s %s %s"):format(shape, line, name, dtype),
+        spec = shapes.text(s, dtype, boundary(name, s.dims)),
+        schedule = line,
+        places = places,
+        refusals = { "this build has no template" },
+      }
+    end
+  end
+end
+
+-- 1D: a lane holds an odd number of packs of 16 bytes.
+local function line(time, packs)
+  return function(bytes) return ("temporal time=%d lane=%d"):format(time, packs * 16 // bytes) end
+end
+local lines = { { 4099 }, { 1024 }, { 383 }, { 37 }, { 4 }, { 1 } }
+add("star1d1", line(5, 3), lines, { 5, 12, 3 })
+add("star1d2", line(16, 3), lines, { 16, 35, 1 })
+add("star1d3", line(4, 5), lines, { 8, 7, 2 })
+add("points1d", line(6, 3), lines, { 6, 13, 5 })
+add("upwind1d", line(9, 5), lines, { 9, 20, 4 })
+add("heat1d", line(3, 3), lines, { 3, 8 })
+add("given1d", line(8, 3), lines, { 8, 9, 25 })
+
+-- 2D: strips of a warp, and stages.
+local strips = { { 517, 83 }, { 131, 40 }, { 90, 35 }, { 7, 3 }, { 33, 1 }, { 1, 9 } }
+add("star2d1", "temporal time=4 lane=4 stages=2 coarsen=y16", strips, { 4, 9, 3 })
+add("star2d1", "temporal time=6 lane=6 stages=3 coarsen=y100", strips, { 6, 13, 5 })
+add("star2d1", "temporal time=3 lane=3 stages=1 coarsen=y7", strips, { 6, 4 })
+add("box2d1", "temporal time=8 lane=8 stages=4 coarsen=y32", strips, { 8, 15, 2 })
+add("star2d2", "temporal time=4 lane=6 stages=2 coarsen=y24", strips, { 4, 7, 2 })
+add("box2d2", "temporal time=2 lane=5 stages=1 coarsen=y24", strips, { 2, 5 })
+add("heat2d", "temporal time=4 lane=8 stages=4 coarsen=y40", strips, { 4, 7 })
+add("points2d", "temporal time=2 lane=6 stages=2 coarsen=y20", strips, { 2, 5 })
+add("upwind2d", "temporal time=6 lane=4 stages=2 coarsen=y20", strips, { 6, 11 })
+add("single2d", "temporal time=4 lane=2 stages=2 coarsen=y20", strips, { 4, 5 })
+
+-- 3D: patches of a lane, and 8 to 32 lanes a row.
+local planes = { { 77, 45, 29 }, { 33, 40, 11 }, { 19, 9, 23 }, { 5, 3, 2 }, { 1, 17, 4 }, { 40, 1, 6 } }
+add("star3d1", "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", planes, { 2, 5, 3 })
+add("star3d1", "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", planes, { 3, 7 })
+add("box3d1", "temporal time=2 tile=24x12 lane=4x2 coarsen=z40", planes, { 2, 3 })
+add("star3d2", "temporal time=2 tile=24x8 lane=4x2 coarsen=z12", planes, { 2, 5 })
+add("box3d2", "temporal time=2 tile=24x8 lane=4x2 coarsen=z12", planes, { 2 })
+add("heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20", planes, { 4, 3 })
+add("points3d", "temporal time=2 tile=16x20 lane=4x4 coarsen=z20", planes, { 2, 3 })
+add("upwind3d", "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", planes, { 3, 7 })
+add("given3d", "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", planes, { 2, 5 })
+return cases
