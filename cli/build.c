@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/report.h"
+#include "cli/words.h"
 
 /* A measurement of many steps takes no more than so many launches. */
 enum { LAUNCHES_TIMED = 64 };
@@ -123,6 +124,8 @@ static void check(work *w, report *r, const double *parameters) {
         .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
     if (r->info.steps > 1)
         how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
+    else if (w->session.options->command == COMMAND_BENCH)
+        beside_check_size(&r->info, how.size);
     r->check.struct_size = sizeof r->check;
     progress("%s: checking", name_of(r));
     const sg_status status = sg_check(r->built, &how, &r->check);
@@ -144,11 +147,27 @@ static void measure(work *w, report *r, const double *parameters) {
         r->code = first_failure(r->code, session_failed(&w->session, status));
 }
 
-static void exercise(work *w, report *r, const double *parameters) {
-    const bool is_bench = w->session.options->command == COMMAND_BENCH;
-    if (!is_bench)
+/* Benches check on grids of a modest size, and stencils alone. */
+static void bench(work *w, report *r, const double *parameters) {
+    session *s = &w->session;
+    const bool is_grid = words_of(r->built)->is_grid;
+    if (is_grid)
         check(w, r, parameters);
-    if (is_bench || (r->checked && r->check.wrong == 0))
+    if (is_grid && (!r->checked || r->check.wrong > 0))
+        return;
+    measure(w, r, parameters);
+    if (r->measured && is_grid && s->options->schedule.length == 0)
+        r->code = first_failure(
+            r->code, beside_measure(s, r->spec, r->index, &r->info, parameters, r->beside));
+}
+
+static void exercise(work *w, report *r, const double *parameters) {
+    if (w->session.options->command == COMMAND_BENCH) {
+        bench(w, r, parameters);
+        return;
+    }
+    check(w, r, parameters);
+    if (r->checked && r->check.wrong == 0)
         measure(w, r, parameters);
 }
 

@@ -153,9 +153,13 @@ void report_text(const report *r, const session *s, buffer *out) {
         add_binary(r, s, out);
         if (r->checked || (r->built != NULL && !r->info.launchable))
             add_check(r, out);
+    } else if (r->checked) {
+        add_check(r, out);
     }
     if (r->measured)
         add_speed(r, s, out);
+    if (r->measured)
+        beside_text(r->beside, r->speed.points, out);
 }
 
 static void json_known(json *j, const char *key, int value) {
@@ -283,9 +287,11 @@ void report_json(const report *r, const session *s, json *j) {
         if (s->options->command == COMMAND_BUILD) {
             json_files(r, j);
             json_binary(r, j);
-            json_check(r, j);
         }
+        json_check(r, j);
         json_speed(r, j);
+        if (s->options->command == COMMAND_BENCH)
+            beside_json(r->beside, j);
     }
     json_string(j, "error", r->error);
     json_integer(j, "exit", r->code);
@@ -295,6 +301,7 @@ void report_json(const report *r, const session *s, json *j) {
 void report_free(report *r) {
     for (int which = 0; which < EMIT_COUNT; which++)
         free(r->files[which]);
+    beside_free(r->beside);
     buffer_free(&r->no_binary);
     free(r->error);
     sg_release(r->built);

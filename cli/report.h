@@ -2,7 +2,7 @@
 #ifndef SG_CLI_REPORT_H
 #define SG_CLI_REPORT_H
 
-#include "cli/session.h"
+#include "cli/beside.h"
 
 typedef struct report {
     const char *spec;
@@ -18,7 +18,8 @@ typedef struct report {
     sg_check_result check;
     bool measured;
     sg_speed speed;
-    char *error; /* what failed first, as printed; NULL */
+    beside beside[BESIDE_COUNT]; /* of bench, where no schedule was asked for */
+    char *error;                 /* what failed first, as printed; NULL */
     int code;
 } report;
 

@@ -236,7 +236,26 @@ begin 'bench measures and writes nothing'
 (cd "$folder" && mkdir empty && cd empty &&
     "$STENCILGEN" bench "$SOURCE/$spec" $small >"$out" 2>"$err") || flunk "$(cat "$err")"
 grep -q '^  speed ' "$out" || flunk 'there is no speed'
+grep -q '^  check    right: ' "$out" || flunk 'there is no check'
 holds "$folder/empty"
+
+begin 'bench measures what the textbook would do'
+[ "$(grep -c ' a step, .* of a copy; .* times as long$' "$out")" = 4 ] || flunk "$(cat "$out")"
+for method in naive tiled coarsened register; do
+    grep -q "^  *\(beside  *\)*$method tile=" "$out" || flunk "there is no $method: $(cat "$out")"
+done
+exits 0 bench $spec $small --json
+[ "$(grep -c '"refusal": null' "$out")" = 4 ] || flunk "$(cat "$out")"
+exits 0 bench $spec $small --method naive
+grep -q beside "$out" && flunk "$(cat "$out")"
+cat >"$folder/cubic.lua" <<'EOF'
+return stencil {
+  name = "cubic", shape = box(3, 1),
+  update = function(u) return u(1, 1, 1) * u(-1, -1, -1) * u(0, 0, 0) end,
+}
+EOF
+exits 0 bench "$folder/cubic.lua" --size 9x8x7
+grep -q '^ *register tile=32x32 coarsen=z32 .*register' "$out" || flunk "$(cat "$out")"
 
 begin 'explain has a row for each method'
 exits 0 explain $spec --device cpu
