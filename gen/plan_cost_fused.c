@@ -4,17 +4,21 @@
 
 #include <math.h>
 
-/* To be fitted to the sweep in bench/: instructions of a lane for a level of a row (or patch) and
-   for a turn between two barriers, beside what is counted; cycles that a level of a row takes at
+/* To be fitted to the sweep in bench/: instructions of a lane for a level of a row (or patch), for
+   a turn between two barriers, and for a shuffle of a word; cycles that a level of a row takes at
    least, because each instruction waits for the one before, and those of a turn; the share of
-   issue slots that is used at best; and the exponent that joins arithmetic and memory. */
+   issue slots that is used at best; cycles before a block's first result; how many times as long
+   a block at an edge takes; seconds from one launch to the next; and the exponent that joins
+   arithmetic and memory. */
 static const struct costs {
-    double level, turn;
+    double level, turn, shuffle;
     double level_cycles, turn_cycles;
     double efficiency;
     double start_cycles;
+    double edge;
+    double launch;
     double overlap;
-} costs = {6, 20, 60, 60, 0.85, 2000, 4};
+} costs = {3, 20, 2, 60, 60, 0.95, 2000, 4, 3e-6, 4};
 
 static const double lanes = 128, schedulers = 4, warp = 32, pack_words = 4;
 
@@ -45,7 +49,8 @@ static work line_work(const plan *p) {
     const double operations =
         c.additions + 1 > c.multiplications ? c.additions + 1 : c.multiplications;
     const double moved = lane * words(p) / pack_words;
-    const double step = slots_of(p, lane * operations, words(p) * reach + costs.level);
+    const double step =
+        slots_of(p, lane * operations, costs.shuffle * words(p) * reach + costs.level);
     return (work){.slots = s->time * step + 6 * moved + 100,
                   .latency = s->time * (costs.level_cycles + step),
                   .loads = lane * warp,
@@ -61,7 +66,7 @@ static double walked(const plan *p) {
 static work pipeline_work(const plan *p) {
     const schedule *s = &p->schedule;
     const double lane = s->lane[0], levels = (double)s->time / s->stages;
-    const double shuffles = words(p) * (p->low[0] + p->high[0]);
+    const double shuffles = costs.shuffle * words(p) * (p->low[0] + p->high[0]);
     const double level = slots_of(p, lane * p->facts->sum_operations, shuffles + costs.level);
     const double ring = 2 * lane * words(p) / pack_words; /* taken and handed on */
     const double turns = walked(p) + s->stages * p->fused.rows;
@@ -79,7 +84,7 @@ static work levels_work(const plan *p) {
     const double patch = s->lane[0] * s->lane[1];
     const double beside = p->low[1] + p->high[1];
     const double rows = s->lane[1] + (p->fused.corners ? beside : 0);
-    const double shuffles = words(p) * (p->low[0] + p->high[0]) * rows;
+    const double shuffles = costs.shuffle * words(p) * (p->low[0] + p->high[0]) * rows;
     const double packs = ceil(s->lane[0] * words(p) / pack_words);
     const double exchanged = packs * (beside + (p->fused.keep ? 0 : s->lane[1]) + s->lane[1]);
     const double level =
@@ -121,7 +126,7 @@ static double makespan(const plan *p, const work *w, double blocks) {
     double cycles = waves * (resident * each > alone ? resident * each : alone);
     if (left > 0)
         cycles += left * each > alone ? left * each : alone;
-    return cycles;
+    return cycles + (costs.edge - 1) * w->latency;
 }
 
 void plan_cost_fused(plan *p, const int64_t size[AXES]) {
@@ -143,5 +148,6 @@ void plan_cost_fused(plan *p, const int64_t size[AXES]) {
     const double issue = makespan(p, &w, blocks) / t->clock;
     const double memory = (read + points) * bytes / t->copy_rate;
     e->bound = issue > memory ? "instructions" : "device memory";
-    e->seconds = pow(pow(issue, costs.overlap) + pow(memory, costs.overlap), 1 / costs.overlap);
+    e->seconds = pow(pow(issue, costs.overlap) + pow(memory, costs.overlap), 1 / costs.overlap) +
+                 costs.launch;
 }

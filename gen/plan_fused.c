@@ -108,6 +108,12 @@ static int64_t line_shared(const plan *p) {
     return (int64_t)LINE_WARPS * p->fused.width[0];
 }
 
+/* A new value takes the register of one that is no longer read, but for a few. */
+static int64_t line_registers(const plan *p) {
+    const int64_t lane = p->schedule.lane[0];
+    return 32 + words(p->facts->model) * (lane + lane / 8 + p->low[0] + p->high[0]);
+}
+
 static const char *fit_line(job *j, plan *p) {
     const schedule *s = &p->schedule;
     const int bytes = (int)dtype_words[p->facts->model->dtype].bytes, pack = MAX_PACK_BYTES / bytes;
@@ -133,8 +139,7 @@ static const char *fit_line(job *j, plan *p) {
     p->block[0] = LINE_WARPS * WARP;
     const char *refusal = check_lane(j, p, 0);
     if (refusal == NULL)
-        refusal = check_registers(
-            j, p, 30 + words(p->facts->model) * (2 * (int64_t)s->lane[0] + p->low[0] + p->high[0]));
+        refusal = check_registers(j, p, line_registers(p));
     return refusal != NULL ? refusal : check_shared(j, p, line_shared(p));
 }
 
