@@ -65,7 +65,8 @@ void case_read_place(lua_State *L, job *j, place *out) {
         out->end[axis] = out->size[axis];
     read_integers(L, "last", out->end, AXES);
     out->layout = read_layout(L);
-    out->steps = case_integer(L, "steps", 0);
+    out->steps = lua_getfield(L, -1, "steps") == LUA_TTABLE ? 0 : (int)luaL_optinteger(L, -1, 0);
+    lua_pop(L, 1); /* several: see read_place */
     out->wild = case_flag(L, "wild");
     out->kind = case_text(L, j, "kind");
     out->again = case_flag(L, "again");
@@ -122,6 +123,8 @@ void case_read(lua_State *L, job *j, test_case *out) {
     out->arch = case_text(L, j, "arch");
     out->expect = case_text(L, j, "expect");
     out->property = case_text(L, j, "property");
+    read_integers(L, "plan", out->plan_size, AXES);
+    out->plan_steps = case_integer(L, "plan_steps", 0);
     out->golden = case_flag(L, "golden");
     out->huge = case_flag(L, "huge");
     out->deterministic = case_flag(L, "deterministic");
@@ -136,19 +139,52 @@ static const char *name_place(job *j, const place *p, int index) {
             text_printf(&t, "%s%lld", axis > 0 ? "x" : "", (long long)p->size[axis]);
     if (p->kind != NULL)
         text_printf(&t, "/%s", p->kind);
+    if (p->steps > 0)
+        text_printf(&t, "/%d steps", p->steps);
     text_printf(&t, "/%d", index + 1);
     return t.data;
 }
 
+/* How many places the one at the top of the stack stands for: one for each number of steps. */
+static int count_steps(lua_State *L) {
+    const int count = lua_getfield(L, -1, "steps") == LUA_TTABLE ? (int)luaL_len(L, -1) : 1;
+    lua_pop(L, 1);
+    return count;
+}
+
+static void read_place(lua_State *L, job *j, int which, place *out) {
+    case_read_place(L, j, out);
+    if (lua_getfield(L, -1, "steps") == LUA_TTABLE) {
+        lua_geti(L, -1, which + 1);
+        out->steps = (int)luaL_checkinteger(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+static int count_places(lua_State *L) {
+    int count = 0;
+    for (lua_Integer i = 1; i <= luaL_len(L, -1); i++, lua_pop(L, 1)) {
+        lua_geti(L, -1, i);
+        luaL_checktype(L, -1, LUA_TTABLE);
+        count += count_steps(L);
+    }
+    return count;
+}
+
 static void read_places(lua_State *L, job *j, test_case *out) {
     if (lua_getfield(L, -1, "places") == LUA_TTABLE) {
-        out->place_count = (int)luaL_len(L, -1);
-        place *places = job_array(j, (size_t)out->place_count, sizeof *places);
-        out->place_names = job_array(j, (size_t)out->place_count, sizeof *out->place_names);
-        for (int i = 0; i < out->place_count; i++, lua_pop(L, 1)) {
-            lua_geti(L, -1, i + 1);
-            case_read_place(L, j, &places[i]);
-            out->place_names[i] = name_place(j, &places[i], i);
+        const int count = count_places(L);
+        place *places = job_array(j, (size_t)count, sizeof *places);
+        out->place_names = job_array(j, (size_t)count, sizeof *out->place_names);
+        for (lua_Integer i = 1; out->place_count < count; i++, lua_pop(L, 1)) {
+            lua_geti(L, -1, i);
+            const int steps = count_steps(L);
+            for (int k = 0; k < steps; k++, out->place_count++) {
+                place *p = &places[out->place_count];
+                read_place(L, j, k, p);
+                out->place_names[out->place_count] = name_place(j, p, out->place_count);
+            }
         }
         out->places = places;
     }

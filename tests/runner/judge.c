@@ -59,8 +59,8 @@ static void say_value(text *t, double value) {
         text_number(t, value, 9);
 }
 
-static void say_wrong(scene *s, int which, int64_t index, double actual, double expected,
-                      const char *why) {
+void scene_say(scene *s, int which, int64_t index, double actual, double expected,
+               const char *why) {
     if (s->wrong.length > 0)
         return;
     text_printf(&s->wrong, "%s", name_image(s, which));
@@ -99,7 +99,7 @@ static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
             text t = text_new(s->wrong.job);
             text_add(&t, ", bound ");
             say_value(&t, bound);
-            say_wrong(s, which, at, actual, value, t.data);
+            scene_say(s, which, at, actual, value, t.data);
         }
         memcpy(expected, m->after + (size_t)at * s->element, s->element);
     }
@@ -153,7 +153,7 @@ static void compare_memory(judging *g) {
         for (int64_t at = 0; at < m->count; at++)
             if (memcmp(g->expected[i] + (size_t)at * s->element, m->after + (size_t)at * s->element,
                        s->element) != 0) {
-                say_wrong(s, i, at, image_value(m->after, s->element, at),
+                scene_say(s, i, at, image_value(m->after, s->element, at),
                           image_value(g->expected[i], s->element, at), ", which must not change");
                 break;
             }

@@ -49,7 +49,8 @@ typedef struct test_case {
     int refusal_count; /* texts by which the method may refuse it */
     value *parameters;
     int parameter_count;
-    const char *property; /* what is to hold, or NULL */
+    const char *property;                /* what is to hold, or NULL */
+    int64_t plan_size[AXES], plan_steps; /* what its kernel is planned for; 0: the default */
     bool golden, huge;
     bool deterministic;   /* of lists: a second launch must make the same bits */
     const matrix *matrix; /* places are chosen by `chosen`, a row of indices each; else `places` */

@@ -150,7 +150,15 @@ static void judge_temporary(job *j, scene *s, const sg_arguments *a) {
                         i < TEMPORARY_GUARD ? "before" : "behind");
 }
 
-void scene_launch(job *j, scene *s, int64_t steps, int *final) {
+/* A launch of several steps may be refused: for a box, or a small grid, which a matrix chooses
+   without knowing what is too small. */
+static bool is_refused(const scene *s, sg_status status) {
+    return status == SG_ERROR_USAGE && s->subject->info.steps > 1 &&
+           (s->subject->test->matrix != NULL || !updates_all(&s->place)) &&
+           strstr(sg_error(s->subject->context), "sg_run makes") != NULL;
+}
+
+bool scene_launch(job *j, scene *s, int64_t steps, int *final) {
     const test_subject *k = s->subject;
     sg_grid grids[SUBJECT_ARRAYS];
     for (int i = 0; i < k->array_count; i++) {
@@ -171,14 +179,18 @@ void scene_launch(job *j, scene *s, int64_t steps, int *final) {
         a.end[axis] = s->place.end[axis];
     }
     take_temporary(j, s, &a);
-    need(j, s,
-         steps == 0 ? sg_launch(k->kernel, &a, NULL) : sg_run(k->kernel, &a, steps, NULL, final));
+    const sg_status status =
+        steps == 0 ? sg_launch(k->kernel, &a, NULL) : sg_run(k->kernel, &a, steps, NULL, final);
+    const bool refused = steps == 0 && is_refused(s, status);
+    if (!refused)
+        need(j, s, status);
     need(j, s, sg_synchronize(k->context, NULL));
     judge_temporary(j, s, &a);
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[i];
         need(j, s, sg_download(k->context, m->after, m->device, (size_t)m->count * s->element));
     }
+    return !refused;
 }
 
 static bool box_is_empty(const place *p) {
@@ -223,17 +235,31 @@ static void next_step(scene *s) {
     }
 }
 
+/* As all began. */
+static void start_again(job *j, scene *s) {
+    for (int i = 0; i < s->subject->array_count; i++) {
+        const image *m = &s->images[i];
+        s->at[i] = i;
+        need(j, s,
+             sg_upload(s->subject->context, m->device, m->start, (size_t)m->count * s->element));
+    }
+}
+
+static bool leaves_nothing_out(const scene *s) {
+    return s->place.steps > 0 && s->wrong.length == 0 && !box_is_empty(&s->place);
+}
+
 /* All steps at once must leave the memory as all steps one by one did. */
 static void run_at_once(job *j, scene *s) {
     const test_subject *k = s->subject;
     int one_by_one[SUBJECT_ARRAYS], final[SUBJECT_ARRAYS];
     memcpy(one_by_one, s->at, sizeof one_by_one);
-    for (int i = 0; i < k->array_count; i++) {
-        image *m = &s->images[i];
-        s->at[i] = i;
-        need(j, s, sg_upload(k->context, m->device, m->start, (size_t)m->count * s->element));
-    }
+    start_again(j, s);
     scene_launch(j, s, s->place.steps, final);
+    if (s->tamper_steps != NULL)
+        s->tamper_steps(s, final);
+    if (leaves_nothing_out(s))
+        scene_judge_steps(j, s, s->place.steps, final);
     for (int i = 0; i < k->array_count && s->wrong.length == 0; i++) {
         const image *m = &s->images[i];
         if (final[i] != one_by_one[i])
@@ -245,30 +271,46 @@ static void run_at_once(job *j, scene *s) {
     }
 }
 
-/* Kernels that fuse steps: one launch of so many of a whole grid, or any number by sg_run. */
+/* A kernel that makes several steps a launch: which launches sg_run takes is its business. */
 static void run_fused(job *j, scene *s) {
     int final[SUBJECT_ARRAYS];
-    const int64_t steps = s->place.steps;
-    scene_launch(j, s, steps, final);
+    start_again(j, s);
+    scene_launch(j, s, s->place.steps, final);
+    if (s->tamper_steps != NULL)
+        s->tamper_steps(s, final);
+    if (leaves_nothing_out(s))
+        scene_judge_steps(j, s, s->place.steps, final);
+}
+
+/* One launch, of all the steps that the kernel fuses; or, where it cannot be made, of none. */
+static void launch_fused(job *j, scene *s) {
+    const int64_t steps = s->subject->info.steps;
+    const bool made = scene_launch(j, s, 0, NULL);
     if (s->tamper != NULL)
-        s->tamper(s, steps == 0 ? NULL : final);
-    scene_judge_steps(j, s, steps == 0 ? s->subject->info.steps : steps, steps == 0 ? NULL : final);
+        s->tamper(s, NULL);
+    if (made && !box_is_empty(&s->place))
+        scene_judge_steps(j, s, steps, NULL);
+    for (int i = 0; i < s->subject->array_count && !made && s->wrong.length == 0; i++)
+        if (memcmp(s->images[i].after, s->images[i].start,
+                   (size_t)s->images[i].count * s->element) != 0)
+            text_printf(&s->wrong, "a launch that was refused changed grid %d", i);
 }
 
 void scene_run(job *j, scene *s) {
     int final[SUBJECT_ARRAYS];
-    if (s->subject->info.steps > 1 && updates_all(&s->place)) {
-        run_fused(j, s);
-        return;
-    }
+    const bool fused = s->subject->info.steps > 1;
     if (s->place.steps == 0) {
+        if (fused) {
+            launch_fused(j, s);
+            return;
+        }
         scene_launch(j, s, 0, NULL);
         if (s->tamper != NULL)
             s->tamper(s, NULL);
         scene_judge(j, s, false);
         return;
     }
-    for (int step = 0; step < s->place.steps && s->wrong.length == 0; step++) {
+    for (int step = 0; step < (fused ? 1 : s->place.steps) && s->wrong.length == 0; step++) {
         scene_launch(j, s, 1, final);
         if (s->tamper != NULL)
             s->tamper(s, final);
@@ -276,6 +318,8 @@ void scene_run(job *j, scene *s) {
         rotate(s, final);
         next_step(s);
     }
-    if (s->wrong.length == 0)
+    if (s->wrong.length == 0 && !fused)
         run_at_once(j, s);
+    else if (s->wrong.length == 0)
+        run_fused(j, s);
 }

@@ -20,8 +20,9 @@ struct scene {
     place place;
     size_t element;
     image images[SUBJECT_ARRAYS];
-    int at[SUBJECT_ARRAYS];              /* which image plays each of the kernel's arrays */
-    void (*tamper)(scene *, int *final); /* after a launch, before it is judged; or NULL */
+    int at[SUBJECT_ARRAYS]; /* which image plays each of the kernel's arrays */
+    /* After a launch, before it is judged; or after all steps at once. NULL. */
+    void (*tamper)(scene *, int *final), (*tamper_steps)(scene *, int *final);
     int64_t judged, undecidable;
     void *temporary; /* of the launch at hand, with its guards */
     text wrong;      /* the first thing found wrong, "" */
@@ -31,12 +32,14 @@ struct scene {
 void scene_open(job *, const test_subject *, const place *, uint64_t seed, scene *out);
 void scene_close(void *scene);
 
-/* Runs the place: one launch, or several steps one by one and then at once. What is wrong is in
+/* Runs the place: one launch, or several steps one by one and then at once. Of a kernel that makes
+   several steps a launch, single steps are no other than its first. What is wrong is in
    scene.wrong. */
 void scene_run(job *, scene *);
 
-/* One sg_launch or one step of sg_run, into `after`, not judged. */
-void scene_launch(job *, scene *, int64_t steps, int *final);
+/* One sg_launch (`steps` 0) or so many steps of sg_run, into `after`, not judged. False where the
+   launch may be refused, and was, because it would make several steps. */
+bool scene_launch(job *, scene *, int64_t steps, int *final);
 
 static inline double image_value(const unsigned char *bytes, size_t element, int64_t i) {
     return element == sizeof(float) ? (double)((const float *)bytes)[i]
@@ -50,12 +53,15 @@ static inline int64_t image_index(const image *m, int64_t x, int64_t y, int64_t 
 /* Whether a kernel's value is within what the reference allows. */
 bool value_is_right(dtype, double actual, double expected, double bound);
 
+/* What is wrong first: an element of an image. */
+void scene_say(scene *, int image, int64_t index, double actual, double expected, const char *why);
+
+/* Compares the images after so many steps at once, which began with all images as they were at the
+   start, with as many steps of the reference; `final` is sg_run's, or NULL after one sg_launch. */
+void scene_judge_steps(job *, scene *, int64_t steps, const int *final);
+
 /* Compares the images after one step with what is expected of it; `run`: by sg_run, which also
    brings the cells that are not updated to the new level. */
 void scene_judge(job *, scene *, bool run);
-
-/* Of several steps at once, from the start on; `final` as sg_run says it, NULL after an sg_launch.
- */
-void scene_judge_steps(job *, scene *, int64_t steps, const int *final);
 
 #endif

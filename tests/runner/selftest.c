@@ -91,26 +91,59 @@ static void spoil_later_step(scene *s, int *final) {
         spoil_cell_a_little(s, NULL);
 }
 
+/* Of several steps at once, after which the result may be in either grid. */
+static image *final_image(scene *s, const int *final) {
+    return &s->images[final[s->subject->reads[0]]];
+}
+
+static void spoil_result_a_little(scene *s, int *final) {
+    image *m = final_image(s, final);
+    const int64_t at = image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.begin[2]);
+    if (s->element == sizeof(float))
+        ((float *)m->after)[at] += 0x1p-15f;
+    else
+        ((double *)m->after)[at] += 0x1p-43;
+}
+
+static void spoil_by_the_step_before(scene *s, int *final) {
+    image *m = final_image(s, final), *other = &s->images[1 - (m - s->images)];
+    memcpy(m->after, other->after, (size_t)m->count * s->element);
+}
+
+static void spoil_result_outside_box(scene *s, int *final) {
+    flip(s, final_image(s, final), image_index(final_image(s, final), 0, 0, 0));
+}
+
+static void spoil_guard_of_result(scene *s, int *final) {
+    flip(s, final_image(s, final), 1);
+}
+
 static const struct {
     const char *name;
     void (*tamper)(scene *, int *final);
     int steps;
     bool inside; /* in a sub-box */
     const char *found;
+    bool at_once; /* after all steps at once */
 } spoils[] = {
-    {"a cell", spoil_cell, 0, false, "instead of"},
-    {"a cell, slightly", spoil_cell_a_little, 0, false, "instead of"},
-    {"a cell, not a number", spoil_not_a_number, 0, false, "NaN instead of"},
-    {"a cell of a sub-box", spoil_cell, 0, true, "instead of"},
-    {"the guard before", spoil_guard_before, 0, false, "outside of its cells, element 0 of"},
-    {"the guard behind", spoil_guard_behind, 0, false, "outside of its cells"},
-    {"padding", spoil_padding, 0, false, "outside of its cells"},
-    {"a cell outside of the box", spoil_outside_box, 0, true, "which must not change"},
-    {"an array that is read", spoil_read_array, 0, false, "which must not change"},
-    {"all, by not running", spoil_everything_late, 0, false, "NaN instead of"},
-    {"the order of the grids", spoil_final, 2, false, "final says"},
-    {"the second step", spoil_later_step, 2, false, "instead of"},
-    {"what a step carries along", spoil_outside_box, 1, true, "which must not change"},
+    {"a cell", spoil_cell, 0, false, "instead of", false},
+    {"a cell, slightly", spoil_cell_a_little, 0, false, "instead of", false},
+    {"a cell, not a number", spoil_not_a_number, 0, false, "NaN instead of", false},
+    {"a cell of a sub-box", spoil_cell, 0, true, "instead of", false},
+    {"the guard before", spoil_guard_before, 0, false, "outside of its cells, element 0 of", false},
+    {"the guard behind", spoil_guard_behind, 0, false, "outside of its cells", false},
+    {"padding", spoil_padding, 0, false, "outside of its cells", false},
+    {"a cell outside of the box", spoil_outside_box, 0, true, "which must not change", false},
+    {"an array that is read", spoil_read_array, 0, false, "which must not change", false},
+    {"all, by not running", spoil_everything_late, 0, false, "NaN instead of", false},
+    {"the order of the grids", spoil_final, 2, false, "final says", false},
+    {"the second step", spoil_later_step, 2, false, "instead of", false},
+    {"what a step carries along", spoil_outside_box, 1, true, "which must not change", false},
+    {"the result of seven steps", spoil_result_a_little, 7, false, "after several steps", true},
+    {"the last of seven steps", spoil_by_the_step_before, 7, false, "after several steps", true},
+    {"steps in a box", spoil_result_a_little, 6, true, "after several steps", true},
+    {"what steps carry along", spoil_result_outside_box, 6, true, "in any step", true},
+    {"the guard of several steps", spoil_guard_of_result, 3, false, "in any step", true},
 };
 
 /* ---- running them
@@ -143,7 +176,7 @@ static void run_trial(job *j, void *argument) {
     scene s;
     scene_open(j, t->subject, &p, t->options->data_seed, &s);
     if (t->spoil >= 0)
-        s.tamper = spoils[t->spoil].tamper;
+        *(spoils[t->spoil].at_once ? &s.tamper_steps : &s.tamper) = spoils[t->spoil].tamper;
     scene_run(j, &s);
     if (t->found == NULL && s.wrong.length > 0)
         report_fail(t->report, t->name, job_print(j, "it should be right: %s", s.wrong.data));

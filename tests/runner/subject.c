@@ -122,7 +122,9 @@ bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, 
                                 .index = t->index,
                                 .schedule = t->schedule,
                                 .arch = t->arch,
-                                .source_only = source_only};
+                                .size = {t->plan_size[0], t->plan_size[1], t->plan_size[2]},
+                                .source_only = source_only,
+                                .steps = t->plan_steps};
     const sg_status status = sg_build(c, subject_path(j, o, t), &b, &s->kernel);
     if (status != SG_OK) {
         report_error(j, t, status, sg_error(c), r);
