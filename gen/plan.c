@@ -6,6 +6,9 @@
 #include <string.h>
 
 /* What a method is tried with where the constraints leave it open. Lists end with 0. */
+/* From one launch to the next of many, where the grid is so small that it shows. */
+#define LAUNCH_SECONDS 2e-6
+
 enum { MOST_VALUES = 8, MOST_TILES = 12, MOST_TRIED = 4096 };
 
 typedef struct choices {
@@ -62,8 +65,8 @@ static bool is_fused(method m) {
 /* Seconds a step, where as many are made as are planned for: whole launches first. */
 static double seconds_a_step(const search *s, const plan *p) {
     const int time = p->schedule.time;
-    if (time <= 1)
-        return p->estimate.seconds;
+    if (time <= 1) /* each is a launch of its own */
+        return p->estimate.seconds + (s->steps > 1 ? LAUNCH_SECONDS : 0);
     if (s->steps <= time || s->steps >= 64 * (int64_t)time)
         return p->estimate.seconds / time;
     const double left = (double)(s->steps % time) * s->single->estimate.seconds;

@@ -106,8 +106,9 @@ typedef struct plan_estimate {
 typedef struct plan_fused {
     int width[LANE_AXES];
     int halo_low[LANE_AXES], halo_high[LANE_AXES]; /* what of that is not output */
-    int lanes;                                     /* 3D: threads that share a row */
-    int rows;                                      /* 2D: between two barriers */
+    int round_halo[AXES]; /* resident: below and above the tile, for the steps of a round */
+    int lanes;            /* 3D: threads that share a row */
+    int rows;             /* 2D: between two barriers */
     int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
     bool keep;    /* 3D: a level's newest plane stays in registers too */
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
@@ -170,6 +171,7 @@ static inline bool plan_keeps_sums(template_id t) {
 bool plan_is_fused(template_id);
 const char *plan_fit_fused(job *, plan *);
 size_t plan_pipeline_bytes(const plan *, int stages); /* of shared memory */
+const char *plan_fit_resident(job *, plan *);         /* likewise */
 void plan_walk_fused(plan *, int walk);
 void plan_cost_fused(plan *, const int64_t size[AXES]);
 

@@ -77,7 +77,9 @@ static const char *check_vector(job *j, const model *m, const schedule *s) {
 static void lay_axes(const model *m, plan *p) {
     for (int k = 0; k < AXES; k++)
         p->axes[k] = k < m->dims ? k : -1;
-    if (plan_walk_axis(p->schedule.method, m->dims) == 1) {
+    if (plan_walk_axis(p->schedule.method, m->dims) == 1 ||
+        (p->template_id == TEMPLATE_RESIDENT &&
+         m->dims == 2)) { /* its columns lie along the last */
         p->axes[1] = -1;
         p->axes[2] = 1;
     }

@@ -282,6 +282,8 @@ const char *plan_fit_fused(job *j, plan *p) {
     const model *m = p->facts->model;
     for (int k = 0; k < AXES; k++)
         p->tile[k] = p->per_block[k] = p->block[k] = 1;
+    if (p->template_id == TEMPLATE_RESIDENT)
+        return plan_fit_resident(j, p);
     const char *refusal = check_model(j, p->facts);
     if (refusal == NULL)
         refusal = check_schedule(j, m, &p->schedule);

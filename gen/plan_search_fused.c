@@ -161,11 +161,30 @@ static void try_levels(search *s, const int lane[LANE_AXES], int lanes, int thre
     }
 }
 
+/* Tiles of which every multiprocessor has about one, and others. */
+static void try_residents(search *s) {
+    static const int tiles[AXES][MOST][AXES] = {
+        {{256}, {512}, {1024}, {2048}, {4096}},
+        {{32, 8}, {32, 16}, {64, 8}, {32, 32}, {64, 16}, {64, 32}, {64, 64}},
+        {{16, 8, 8}, {16, 16, 8}, {32, 8, 8}, {16, 16, 16}, {32, 16, 8}, {32, 16, 16}}};
+    static const int times[MOST] = {2, 3, 4, 6, 8, 12, 16};
+    const int dims = s->facts->model->dims;
+    for (int i = 0; i < MOST && tiles[dims - 1][i][0] != 0; i++)
+        for (int t = 0; times[t] != 0; t++) {
+            schedule c = *s->wanted;
+            c.method = METHOD_RESIDENT;
+            c.time = given(c.time, times[t]);
+            c.vector = given(c.vector, 1);
+            for (int axis = 0; axis < dims; axis++)
+                c.tile[axis] = given(c.tile[axis], tiles[dims - 1][i][axis]);
+            if (is_useful(s, c.time))
+                try_candidate(s, c);
+        }
+}
+
 void search_fused(search *s, method m) {
-    if (m != METHOD_TEMPORAL) {
-        schedule c = *s->wanted;
-        c.method = m;
-        try_candidate(s, c);
+    if (m == METHOD_RESIDENT) {
+        try_residents(s);
         return;
     }
     switch (s->facts->model->dims) {

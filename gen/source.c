@@ -77,9 +77,10 @@ void source_describe_launch(const plan *p, program_launch *l) {
     }
     /* Whole packs are read, so a thread may reach further than its shape. */
     const int vector = p->schedule.vector;
-    for (int k = 0; k < LANE_AXES && plan_is_fused(p->template_id); k++) {
-        l->low[k] = p->fused.halo_low[k];
-        l->high[k] = p->fused.halo_high[k];
+    for (int k = 0; k < AXES && plan_is_fused(p->template_id); k++) {
+        const plan_fused *f = &p->fused;
+        l->low[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_low[k] : 0);
+        l->high[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_high[k] : 0);
     }
     l->low[0] = (l->low[0] + vector - 1) / vector * vector;
     l->high[0] = (l->high[0] + vector - 1) / vector * vector;

@@ -10,7 +10,7 @@ static void triple(text *t, const char *name, const int v[AXES]) {
 }
 
 /* What the templates of several steps a pass ask for beside. */
-static void write_fused(text *t, const plan *p) {
+static void write_fused(text *t, const plan *p, const program *program) {
     const plan_fused *f = &p->fused;
     const schedule *s = &p->schedule;
     if (!plan_is_fused(p->template_id))
@@ -26,6 +26,12 @@ static void write_fused(text *t, const plan *p) {
                     "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
                     s->stages, s->lane[0], s->vector, f->rows, f->input, p->walk, p->low[2],
                     p->high[2]);
+    if (p->template_id == TEMPLATE_RESIDENT) {
+        triple(t, "halo_low", f->round_halo);
+        triple(t, "halo_high", f->round_halo);
+        text_printf(t, "    static constexpr int walk = %d, words = %d; // words: the last grid\n",
+                    p->walk, program_grid_count(program) - 1);
+    }
     if (p->template_id == TEMPLATE_LEVELS)
         text_printf(t,
                     "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
@@ -35,7 +41,8 @@ static void write_fused(text *t, const plan *p) {
                     f->keep ? "true" : "false", f->corners ? "true" : "false");
 }
 
-static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f) {
+static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f,
+                            const program *program) {
     text_add(t, "struct plan {\n");
     triple(t, "tile", p->tile);
     triple(t, "threads", p->block);
@@ -57,7 +64,7 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     if (p->template_id == TEMPLATE_WINDOW)
         text_printf(t, "    static constexpr int walk = %d, results = %d, result_pitch = %d;\n",
                     p->walk, p->results, p->result_pitch);
-    write_fused(t, p);
+    write_fused(t, p, program);
     text_add(t, "};\n\n");
 }
 
@@ -102,7 +109,7 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
                     "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
                     "low_z = %d, high_z = %d;\n",
                     a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-        if (plan_stages(p)) {
+        if (plan_stages(p) || p->template_id == TEMPLATE_RESIDENT) {
             text_printf(t,
                         "    static constexpr bool staged = %s; // in shared memory ...\n"
                         "    static constexpr int shared = %d;     // ... from this element on\n",
@@ -187,7 +194,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (which > 0)
         text_add(t, "#undef STENCIL_KERNEL\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n\n", program->launches[which].entry);
-    write_constants(t, m, p, f);
+    write_constants(t, m, p, f, program);
     if (!of_several)
         source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);
