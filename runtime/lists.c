@@ -272,7 +272,7 @@ static void answer(job *j, void *argument) {
         context_refuse(j, "sg_temporary_bytes needs a place for its result");
     launch_read(j, q->kernel, q->arguments, &a);
     launch_measure(j, p, &a, &l, &bytes);
-    if (!l.empty && l.whole && program_has_barrier(p) && steps_together(q->kernel, l.size))
+    if (program_has_barrier(p) && !l.empty && l.whole && steps_together(q->kernel, l.size))
         bytes = PROGRAM_BARRIER_BYTES;
     *q->out = bytes;
 }
