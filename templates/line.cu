@@ -1,0 +1,231 @@
+// line: temporal blocking in 1D. Each warp holds a stretch of x in registers, lane_x consecutive
+// points a lane, makes `time` steps there and writes the points that are still right:
+//
+//        h h h h [t t t t t t t t t t t t] h h h h     h: `time` times the shape's reach
+//
+// A step asks the two neighbouring lanes for what the shape reaches of theirs, one shuffle an
+// element; all else stays in registers. The two ends of the stretch go wrong by the reach a step.
+// Points go from one array of registers to another and back, ascending and then descending, so that
+// a new value can take the register of the one that nobody reads any more.
+//
+// Stretches near the ends of the grid also hold the cells outside of it: they keep their values
+// (or follow the rules) through all steps, as do the cells that a fixed boundary keeps.
+#include "common.cuh"
+#include "cooperation.cuh"
+#include "async.cuh"
+#include "plan.h"
+#include "grid.cuh"
+
+constexpr int points = plan::lane_x; // of a lane
+constexpr int width = warp_size * points;
+constexpr int pack = 16 / static_cast<int>(sizeof(Real));
+using Chunk = Pack<Real, pack>; // a lane's chunks lie an odd number apart: no bank conflicts
+constexpr int chunks = points / pack;
+static_assert(points % pack == 0 && chunks % 2 == 1, "lanes read shared memory without conflicts");
+
+constexpr int low = plan::low_x, high = plan::high_x;
+static_assert(plan::halo_low_x + plan::tile_x <= width, "a warp holds its tile and the halo before");
+static_assert(low <= points && high <= points, "neighbouring lanes have all that taps reach");
+
+// What the taps of a lane's points reach of the lanes below and above.
+struct Neighbours {
+    Real below[low > 0 ? low : 1], above[high > 0 ? high : 1];
+    __device__ __forceinline__ explicit Neighbours(const Real (&own)[points]) {
+#pragma unroll
+        for (int i = 0; i < low; ++i)
+            below[i] = shuffle_up(own[points - low + i], 1);
+#pragma unroll
+        for (int i = 0; i < high; ++i)
+            above[i] = shuffle_down(own[i], 1);
+    }
+};
+
+template <int point> struct AtLine {
+    const Real (&own)[points];
+    const Neighbours &others;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        constexpr int at = point + dx;
+        if constexpr (at < 0)
+            return others.below[at + low];
+        else if constexpr (at >= points)
+            return others.above[at - points];
+        else
+            return own[at];
+    }
+};
+
+// The cells that no step changes, by their place in the lane's points; in a stretch that has none,
+// nothing.
+template <bool edge> struct Keeper;
+template <> struct Keeper<false> {
+    __device__ __forceinline__ Keeper<false> again() const {
+        return {};
+    }
+    __device__ __forceinline__ Real choose(int, Real, Real after) const {
+        return after;
+    }
+};
+template <> struct Keeper<true> {
+    int begin, end; // what changes
+    // For the next step, which compares anew: the answers for all points would take more registers
+    // than there are.
+    __device__ __forceinline__ Keeper<true> again() const {
+        return {static_cast<int>(opaque(begin)), static_cast<int>(opaque(end))};
+    }
+    __device__ __forceinline__ Real choose(int i, Real before, Real after) const {
+        return i < begin || i >= end ? before : after;
+    }
+};
+
+// One step of the lane's points from `made` on, ascending or descending.
+template <bool ascending, bool edge, int made = 0>
+__device__ __forceinline__ void step(const Real (&from)[points], const Neighbours &others,
+                                     Real (&to)[points], const Arguments &a,
+                                     const Keeper<edge> &keeper) {
+    if constexpr (made < points) {
+        constexpr int point = ascending ? made : points - 1 - made;
+        Outputs out;
+        update_point(AtLine<point>{from, others}, a, out);
+        to[point] = keeper.choose(point, from[point], out[0]);
+        step<ascending, edge, made + 1>(from, others, to, a, keeper);
+    }
+}
+
+template <bool ascending, bool edge>
+__device__ __forceinline__ void step(const Real (&from)[points], Real (&to)[points],
+                                     const Arguments &a, const Keeper<edge> &keeper) {
+    step<ascending, edge>(from, Neighbours(from), to, a, keeper.again());
+}
+
+template <bool edge>
+__device__ __forceinline__ void make_steps(Real (&value)[points], const Arguments &a,
+                                           const Keeper<edge> &keeper) {
+    Real next[points];
+#pragma unroll 1
+    for (int pair = a.steps / 2; pair > 0; --pair) {
+        step<true>(value, next, a, keeper);
+        step<false>(next, value, a, keeper);
+    }
+    if (a.steps % 2 != 0) {
+        step<true>(value, next, a, keeper);
+#pragma unroll
+        for (int i = 0; i < points; ++i)
+            value[i] = next[i];
+    }
+}
+
+// Between shared memory, where the stretch lies as in the grid, and the lanes' registers.
+__device__ __forceinline__ void take(const Real *shared, Real (&value)[points]) {
+    const Chunk *const from = reinterpret_cast<const Chunk *>(shared) + lane() * chunks;
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+        const Chunk chunk = from[c];
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            value[c * pack + i] = chunk.element[i];
+    }
+}
+__device__ __forceinline__ void give(const Real (&value)[points], Real *shared) {
+    Chunk *const to = reinterpret_cast<Chunk *>(shared) + lane() * chunks;
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+        Chunk chunk;
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            chunk.element[i] = value[c * pack + i];
+        to[c] = chunk;
+    }
+}
+
+// Between global and shared memory, `count` consecutive elements (or chunks).
+template <int count, class T> __device__ __forceinline__ void load_all(const T *from, T *shared) {
+#pragma unroll
+    for (int i = 0; i < count; i += warp_size)
+        if (count % warp_size == 0 || i + lane() < count)
+            copy_async(&shared[i + lane()], &from[i + lane()]);
+}
+template <int count, class T> __device__ __forceinline__ void store_all(const T *shared, T *to) {
+#pragma unroll
+    for (int i = 0; i < count; i += warp_size)
+        if (i + warp_size <= count || i + lane() < count)
+            to[i + lane()] = shared[i + lane()];
+}
+
+// A stretch that begins at x = first, all of whose cells lie in the grid.
+__device__ __forceinline__ void make_inner(const Arguments &a, Index first, Real *shared) {
+    const Real *const from = a.grid[Array<0>::grid].data + first;
+    Real *const to = a.grid[Output<0>::grid].data + first + plan::halo_low_x;
+    if (a.aligned)
+        load_all<width / pack>(reinterpret_cast<const Chunk *>(from),
+                               reinterpret_cast<Chunk *>(shared));
+    else
+        load_all<width>(from, shared);
+    copies_commit();
+    copies_wait<0>();
+    warp_barrier();
+    Real value[points];
+    take(shared, value);
+    make_steps(value, a, Keeper<false>{});
+    give(value, shared);
+    warp_barrier();
+    const Real *const results = shared + plan::halo_low_x;
+    if (a.aligned)
+        store_all<plan::tile_x / pack>(reinterpret_cast<const Chunk *>(results),
+                                       reinterpret_cast<Chunk *>(to));
+    else
+        store_all<plan::tile_x>(results, to);
+}
+
+// How many cells at the end of the grid a fixed boundary keeps; or less than none where cells that
+// lie beyond it change as others do.
+template <int side> __device__ __forceinline__ Index kept_cells() {
+    constexpr Boundary kind = Edge<0, side>::kind;
+    return kind == Boundary::fixed      ? (side == 0 ? low : high)
+           : kind == Boundary::periodic ? -width
+                                        : 0;
+}
+
+__device__ __forceinline__ int in_lane(Index i) {
+    return i > points ? points : i < 0 ? 0 : static_cast<int>(i);
+}
+
+// Any stretch.
+__device__ __noinline__ void make_edge(const Arguments &a, Index first, Real *shared) {
+    const Index size = a.size[0];
+    const Real *const from = a.grid[Array<0>::grid].data;
+    for (int i = lane(); i < width; i += warp_size) {
+        Index x = first + i;
+        Real value = 0;
+        if (resolve<0>(x, size, value))
+            value = load(from + x);
+        shared[i] = value;
+    }
+    warp_barrier();
+    Real value[points];
+    take(shared, value);
+    const Index own = first + lane() * points;
+    const Index begin = kept_cells<0>() - own, end = size - kept_cells<1>() - own;
+    make_steps(value, a, Keeper<true>{in_lane(begin), in_lane(end)});
+    give(value, shared);
+    warp_barrier();
+    for (int i = lane(); i < plan::tile_x; i += warp_size)
+        if (first + plan::halo_low_x + i < a.end[0])
+            a.grid[Output<0>::grid].data[first + plan::halo_low_x + i] =
+                shared[plan::halo_low_x + i];
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    constexpr int warps = plan::threads / warp_size;
+    Real *const shared = reinterpret_cast<Real *>(shared_bytes()) + warp() * width;
+    // The last block is made first: the stretches near the ends take longer than the others.
+    const Index block = blockIdx.x == 0 ? gridDim.x - 1 : blockIdx.x - 1;
+    const Index origin = arguments.begin[0] + (block * warps + warp()) * plan::tile_x;
+    const Index first = origin - plan::halo_low_x;
+    if (origin >= arguments.end[0])
+        return;
+    if (first >= 0 && first + width <= arguments.size[0])
+        make_inner(arguments, first, shared);
+    else
+        make_edge(arguments, first, shared);
+}
