@@ -218,14 +218,12 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     constexpr int warps = plan::threads / warp_size;
     Real *const shared = reinterpret_cast<Real *>(shared_bytes()) + warp() * width;
-    // The last block is made first: the stretches near the ends take longer than the others.
+    // The last block is made first: those near the ends take longer than the others. All warps of a
+    // block go one way, so that the compiler knows that no lane misses a shuffle.
     const Index block = blockIdx.x == 0 ? gridDim.x - 1 : blockIdx.x - 1;
     const Index origin = arguments.begin[0] + (block * warps + warp()) * plan::tile_x;
-    const Index first = origin - plan::halo_low_x;
-    if (origin >= arguments.end[0])
-        return;
-    if (first >= 0 && first + width <= arguments.size[0])
-        make_inner(arguments, first, shared);
-    else
-        make_edge(arguments, first, shared);
+    if (block >= arguments.inner_first[0] && block < arguments.inner_end[0])
+        make_inner(arguments, origin - plan::halo_low_x, shared);
+    else if (origin < arguments.end[0])
+        make_edge(arguments, origin - plan::halo_low_x, shared);
 }
