@@ -46,8 +46,7 @@ bool time_is_up(const bench *b, double share) {
     return b->options.budget > 0 && seconds_now() - b->begin > share * b->options.budget;
 }
 
-/* ---- options
- * --------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static void refuse(const char *option, const char *value) {
     fprintf(stderr, "stencils: bad or unknown: %s %s\n%s", option, value != NULL ? value : "",
@@ -139,8 +138,7 @@ static void read_options(options *o, int count, char **arguments) {
     }
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void open_all(bench *b) {
     const sg_options o = {.struct_size = sizeof o, .device = b->options.device};

@@ -13,8 +13,7 @@
 
 enum { AXES = 3, TEXTBOOK_METHODS = 4 };
 
-/* ---- shapes and figures (stencils_shapes.c, stencils_rivals.c) --------------------------------
- */
+/* ---- shapes and figures (stencils_shapes.c, stencils_rivals.c) ------------------------------- */
 
 typedef struct shape {
     const char *name, *title; /* "2d9box", "2D 9-point box" */
@@ -52,8 +51,7 @@ typedef struct rival {
 const rival *rival_best(const shape *, bool wide);
 const rival *rival_here(const shape *, bool wide, const int64_t size[AXES]);
 
-/* ---- options (stencils.c) ----------------------------------------------------------------------
- */
+/* ---- options (stencils.c) -------------------------------------------------------------------- */
 
 typedef enum part { PART_ONE_STEP, PART_STEPS, PART_SMALL, PARTS } part;
 extern const char *const part_words[PARTS];
@@ -98,7 +96,9 @@ typedef struct row {
     const char *plan;
     double estimate; /* seconds a step by the planner's model; 0: unknown */
     state state;
-    char *error; /* of a row that is not right */
+    bool checks;             /* its kernel is checked, or being so */
+    const struct row *alike; /* the row whose check counts for this one too; NULL: its own */
+    char *error;             /* of a row that is not right */
 
     bool timed;
     int repeats;

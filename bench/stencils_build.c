@@ -8,13 +8,14 @@
 enum { MOST_THREADS = 64 };
 #define SHARE_TO_BUILD 0.6 /* of the time there is */
 
-/* Larger than any tile, with remainders along every axis. */
-static const int64_t checked[AXES][AXES] = {{300007, 1, 1}, {1531, 517, 1}, {163, 131, 83}};
-static const int64_t checked_tiny[AXES][AXES] = {{5003, 1, 1}, {131, 73, 1}, {45, 35, 27}};
+/* By the reference, which takes a while: where tiles are larger, one and a bit of them. By another
+   kernel: several tiles, with remainders along every axis. */
+static const int64_t judged[AXES][AXES] = {{60007, 1, 1}, {331, 101, 1}, {75, 61, 29}};
+static const int64_t compared[AXES][AXES] = {{300007, 1, 1}, {1531, 517, 1}, {163, 131, 83}};
+static const int64_t tiny[AXES][AXES] = {{5003, 1, 1}, {131, 73, 1}, {45, 35, 27}};
 
 typedef struct work {
     bench *bench;
-    void (*each)(bench *, row *);
     pthread_mutex_t mutex;
     int next;
 } work;
@@ -24,32 +25,7 @@ void row_fail(row *r, state state, const char *text) {
     r->error = must_have(strdup(text));
 }
 
-static void *go(void *argument) {
-    work *w = argument;
-    for (;;) {
-        pthread_mutex_lock(&w->mutex);
-        const int i = w->next++;
-        pthread_mutex_unlock(&w->mutex);
-        if (i >= w->bench->count || time_is_up(w->bench, SHARE_TO_BUILD))
-            return NULL;
-        w->each(w->bench, &w->bench->rows[i]);
-    }
-}
-
-static void for_all(bench *b, void (*each)(bench *, row *)) {
-    pthread_t threads[MOST_THREADS];
-    const int wanted = b->options.threads < MOST_THREADS ? (int)b->options.threads : MOST_THREADS;
-    work w = {.bench = b, .each = each, .mutex = PTHREAD_MUTEX_INITIALIZER};
-    int started = 0;
-    while (started < wanted - 1 && pthread_create(&threads[started], NULL, go, &w) == 0)
-        started++;
-    go(&w);
-    for (int i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-}
-
-/* ---- building
- * ------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 /* What the model says of the plan that was made: the row of `explain` with the same plan. */
 static double estimate(bench *b, const sg_build_options *o, const char *plan) {
@@ -83,30 +59,54 @@ static void build(bench *b, row *r) {
     free(text);
 }
 
-/* ---- checking
- * ------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
-/* The first row with the same source is checked for all of them; small grids at their own size. */
-static const row *first_alike(const bench *b, const row *r) {
-    const char *source = sg_kernel_text(r->kernel, SG_TEXT_SOURCE);
-    for (const row *o = b->rows; o < r; o++)
-        if (o->kernel != NULL && o->shape == r->shape && o->wide == r->wide &&
-            (o->part == PART_SMALL) == (r->part == PART_SMALL) && strcmp(o->plan, r->plan) == 0 &&
-            strcmp(sg_kernel_text(o->kernel, SG_TEXT_SOURCE), source) == 0)
-            return o;
-    return r;
+static bool alike(const row *a, const row *b) {
+    return a->shape == b->shape && a->wide == b->wide &&
+           (a->part == PART_SMALL) == (b->part == PART_SMALL) && strcmp(a->plan, b->plan) == 0 &&
+           strcmp(sg_kernel_text(a->kernel, SG_TEXT_SOURCE),
+                  sg_kernel_text(b->kernel, SG_TEXT_SOURCE)) == 0;
 }
 
-static void check_size(const bench *b, const row *r, int64_t size[AXES]) {
-    const int64_t(*modest)[AXES] = b->options.tiny ? checked_tiny : checked;
-    memcpy(size, r->part == PART_SMALL ? r->size : modest[r->shape->dims - 1], sizeof r->size);
+/* Of rows that are alike the first that comes is checked for all. */
+static bool is_first(work *w, row *r) {
+    pthread_mutex_lock(&w->mutex);
+    for (const row *o = w->bench->rows; o < w->bench->rows + w->bench->count && !r->alike; o++)
+        if (o->checks && alike(o, r))
+            r->alike = o;
+    r->checks = r->alike == NULL;
+    pthread_mutex_unlock(&w->mutex);
+    return r->checks;
+}
+
+/* The tile "32x8" of the plan leaves room for another one and its halo; an axis that is walked has
+   no tile. */
+static void judged_size(const bench *b, const row *r, int64_t size[AXES]) {
+    const int dims = r->shape->dims;
+    const char *tile = strstr(r->plan, "tile=");
+    memcpy(size, b->options.tiny ? tiny[dims - 1] : judged[dims - 1], sizeof r->size);
+    if (r->part == PART_SMALL)
+        memcpy(size, r->size, sizeof r->size);
+    if (tile == NULL || r->part == PART_SMALL)
+        return;
+    char *at = (char *)tile + strlen("tile=");
+    for (int axis = 0; axis < dims; axis++, at++) {
+        const int64_t needed = strtoll(at, &at, 10) + 3 * r->info.steps * r->info.radius + 9;
+        size[axis] = size[axis] > needed ? size[axis] : needed;
+        if (*at != 'x')
+            return;
+    }
 }
 
 /* Blocks that walk an axis are to meet: it is made longer than one of them goes, where the grid
    that is timed is that long. */
-static void lengthen(const row *r, int64_t size[AXES]) {
+static void compared_size(const bench *b, const row *r, int64_t size[AXES]) {
     const char *walk = strstr(r->plan, "coarsen=");
-    if (walk == NULL || r->part == PART_SMALL)
+    if (r->part == PART_SMALL)
+        return;
+    if (!b->options.tiny)
+        memcpy(size, compared[r->shape->dims - 1], sizeof r->size);
+    if (walk == NULL)
         return;
     const int axis = walk[8] - 'x';
     const int64_t further = strtoll(walk + 9, NULL, 10) * 5 / 4 + 7;
@@ -114,32 +114,52 @@ static void lengthen(const row *r, int64_t size[AXES]) {
     size[axis] = size[axis] > wanted ? size[axis] : wanted;
 }
 
-/* By the reference, and at more steps and a larger size beside the naive method. */
+/* A launch by the reference; more steps and a larger size beside the naive method. */
 static void check(bench *b, row *r) {
-    if (r->state != ROW_WAITS || r->kernel == NULL || first_alike(b, r) != r)
-        return;
     sg_check_options o = {.struct_size = sizeof o, .seed = 1};
     sg_check_result result = {.struct_size = sizeof result};
-    check_size(b, r, o.size);
+    judged_size(b, r, o.size);
     const sg_status status = sg_check(r->kernel, &o, &result);
     if (status == SG_ERROR_CHECK) {
         row_fail(r, ROW_WRONG, result.first_wrong);
     } else if (status != SG_OK) {
         row_fail(r, ROW_FAILED, sg_error(b->context));
     } else {
-        lengthen(r, o.size);
+        compared_size(b, r, o.size);
         rows_check_steps(b, r, o.size, 2 * r->info.steps + 3);
     }
 }
 
-void rows_build(bench *b) {
-    for_all(b, build);
-    for_all(b, check);
-    for (row *r = b->rows; r < b->rows + b->count; r++) {
-        const row *first = r->kernel != NULL ? first_alike(b, r) : r;
-        if (first == r || r->state != ROW_WAITS)
-            continue;
-        r->state = first->state;
-        r->error = first->error != NULL ? must_have(strdup(first->error)) : NULL;
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void *go(void *argument) {
+    work *w = argument;
+    for (;;) {
+        pthread_mutex_lock(&w->mutex);
+        const int i = w->next++;
+        pthread_mutex_unlock(&w->mutex);
+        if (i >= w->bench->count || time_is_up(w->bench, SHARE_TO_BUILD))
+            return NULL;
+        row *r = &w->bench->rows[i];
+        build(w->bench, r);
+        if (r->state == ROW_WAITS && is_first(w, r))
+            check(w->bench, r);
     }
+}
+
+void rows_build(bench *b) {
+    pthread_t threads[MOST_THREADS];
+    const int wanted = b->options.threads < MOST_THREADS ? (int)b->options.threads : MOST_THREADS;
+    work w = {.bench = b, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    int started = 0;
+    while (started < wanted - 1 && pthread_create(&threads[started], NULL, go, &w) == 0)
+        started++;
+    go(&w);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    for (row *r = b->rows; r < b->rows + b->count; r++)
+        if (r->alike != NULL) {
+            r->state = r->alike->state;
+            r->error = r->alike->error != NULL ? must_have(strdup(r->alike->error)) : NULL;
+        }
 }

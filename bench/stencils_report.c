@@ -58,8 +58,7 @@ void report_begin(const bench *b) {
         printf("boundary: %s\n", b->options.boundary);
 }
 
-/* ---- lines
- * ----------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void one_step_line(const bench *b, int first, int end) {
     const row *line = &b->rows[first];

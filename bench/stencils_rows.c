@@ -72,8 +72,7 @@ static void add(bench *b, const row *r) {
     b->rows[b->count++] = *r;
 }
 
-/* ---- the rows of one line of the table
- * ----------------------------------------------------------- */
+/* ---- the rows of one line of the table ------------------------------------------------------- */
 
 static void add_sweep(bench *b, row r, const lines *schedules) {
     r.method = "auto";
@@ -124,8 +123,7 @@ static void add_line(bench *b, const row *line, const lines *schedules) {
         add(b, &r);
 }
 
-/* ---- all lines
- * ------------------------------------------------------------------------------------- */
+/* ---- all lines ------------------------------------------------------------------------------- */
 
 static int dims_of(const int64_t size[AXES]) {
     return size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
@@ -163,8 +161,7 @@ void rows_make(bench *b) {
             }
 }
 
-/* ---- what a row says
- * ------------------------------------------------------------------------------- */
+/* ---- what a row says ------------------------------------------------------------------------- */
 
 bool rows_together(const row *a, const row *b) {
     return a->part == b->part && a->shape == b->shape && a->wide == b->wide &&

@@ -77,8 +77,7 @@ static void prepare_grids(bench *b, grids *g, const row *r) {
     }
 }
 
-/* ---- what is timed
- * -------------------------------------------------------------------------------- */
+/* ---- what is timed --------------------------------------------------------------------------- */
 
 /* Launch by launch, as an application does it. */
 static void send(void *argument) {
@@ -100,8 +99,7 @@ static void run(void *argument) {
         sg_run(s->row->kernel, &s->arguments, s->row->steps, bench_stream(s->bench->device), NULL);
 }
 
-/* ---- samples
- * -------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
