@@ -157,6 +157,9 @@ static void close_all(bench *b) {
         free(b->rows[i].error);
     }
     free(b->rows);
+    for (int i = 0; i < b->schedules.count; i++)
+        free(b->schedules.items[i]);
+    free(b->schedules.items);
     bench_close(b->device);
     sg_close(b->context);
 }

@@ -106,8 +106,15 @@ typedef struct row {
     double copy;                      /* bytes a second of the copy, taken in turns with it */
 } row;
 
+/* The schedules of a sweep. */
+typedef struct schedules {
+    char **items;
+    int count;
+} schedules;
+
 typedef struct bench {
     options options;
+    schedules schedules;
     sg_context *context;
     sg_device_info facts;
     bench_device *device;

@@ -19,14 +19,8 @@ static const int64_t small[AXES][SIZES][AXES] = {{{0}}, {{256, 256, 1}}, {{64, 6
 static const int64_t tiny[AXES][SIZES][AXES] = {
     {{4096, 1, 1}, {3001, 1, 1}}, {{96, 64, 1}, {101, 67, 1}}, {{40, 32, 24}, {37, 29, 23}}};
 
-/* The schedules of a sweep, a line each; blank ones and those that begin with # are nothing. */
-typedef struct lines {
-    char *text;
-    const char **items;
-    int count;
-} lines;
-
-static void read_lines(const char *path, lines *out) {
+/* A schedule a line; blank ones and those that begin with # are nothing. */
+static void read_lines(const char *path, schedules *out) {
     FILE *in = fopen(path, "r");
     char *line = NULL;
     size_t room = 0;
@@ -74,12 +68,12 @@ static void add(bench *b, const row *r) {
 
 /* ---- the rows of one line of the table ------------------------------------------------------- */
 
-static void add_sweep(bench *b, row r, const lines *schedules) {
+static void add_sweep(bench *b, row r) {
     r.method = "auto";
     add(b, &r);
     r.method = "schedule";
-    for (int i = 0; i < schedules->count; i++) {
-        r.schedule = schedules->items[i];
+    for (int i = 0; i < b->schedules.count; i++) {
+        r.schedule = b->schedules.items[i];
         add(b, &r);
     }
 }
@@ -106,15 +100,15 @@ static void add_small(bench *b, row r) {
     add(b, &r);
 }
 
-static void add_line(bench *b, const row *line, const lines *schedules) {
+static void add_line(bench *b, const row *line) {
     row r = *line;
     r.way = r.part == PART_ONE_STEP ? WAY_LAUNCH : WAY_RUN;
     r.steps = r.part == PART_ONE_STEP ? 1 : b->options.steps;
     if (r.part == PART_SMALL)
         r.steps = b->options.tiny ? TINY_SMALL_STEPS : SMALL_STEPS;
     r.method = "auto";
-    if (schedules->count > 0)
-        add_sweep(b, r, schedules);
+    if (b->schedules.count > 0)
+        add_sweep(b, r);
     else if (r.part == PART_ONE_STEP)
         add_one_step(b, r);
     else if (r.part == PART_SMALL)
@@ -129,7 +123,7 @@ static int dims_of(const int64_t size[AXES]) {
     return size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
 }
 
-static void add_sizes(bench *b, row *line, const lines *schedules) {
+static void add_sizes(bench *b, row *line) {
     const options *o = &b->options;
     const int dims = line->shape->dims;
     const int64_t(*sizes)[AXES] = o->tiny                    ? tiny[dims - 1]
@@ -142,22 +136,21 @@ static void add_sizes(bench *b, row *line, const lines *schedules) {
         if (size[0] == 0 || dims_of(size) != dims)
             continue;
         memcpy(line->size, size, sizeof line->size);
-        add_line(b, line, schedules);
+        add_line(b, line);
     }
 }
 
 void rows_make(bench *b) {
     const options *o = &b->options;
-    lines schedules = {0};
     if (o->schedules != NULL)
-        read_lines(o->schedules, &schedules);
+        read_lines(o->schedules, &b->schedules);
     for (int part = 0; part < PARTS; part++)
         for (int s = 0; s < SHAPES; s++)
             for (int wide = 0; wide < 2; wide++) {
                 row line = {.part = (enum part)part, .shape = &shapes[s], .wide = wide != 0};
                 if (listed(o->parts, part_words[part]) && listed(o->shapes, shapes[s].name) &&
                     listed(o->dtype, wide ? "double" : "float"))
-                    add_sizes(b, &line, &schedules);
+                    add_sizes(b, &line);
             }
 }
 
