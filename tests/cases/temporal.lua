@@ -28,34 +28,44 @@ local layouts = {
 }
 
 local count = 0
+local function add_case(s, line, name, dtype, sizes, steps)
+  count = count + 1
+  local places = {}
+  for i, size in ipairs(sizes) do
+    local layout = layouts[(count + i) % (#layouts + 1)]
+    places[#places + 1] = { size = size, layout = layout, steps = steps[(count + i) % #steps + 1],
+                            wild = (count + i) % 4 == 0 }
+    if i == 1 then -- large enough for every kernel
+      places[#places + 1] = { size = size, layout = layouts[count % #layouts + 1] }
+    end
+  end
+  -- Boxes are made step by step.
+  local first, last = {}, {}
+  for axis, n in ipairs(sizes[1]) do
+    first[axis], last[axis] = n // 3, n - n // 4
+  end
+  places[#places + 1] = { size = sizes[1], first = first, last = last, steps = 2 }
+  cases[#cases + 1] = {
+    name = ("%s %s %s %s"):format(s.name, line, name, dtype),
+    spec = shapes.text(s, dtype, boundary(name, s.dims)),
+    schedule = line,
+    places = places,
+    refusals = { "this build has no template" },
+  }
+end
+
+-- A schedule may be a function of the bytes of an element, which may have none.
 local function add(shape, schedule, sizes, steps)
   local s = assert(shapes.list[shape], shape)
   for _, name in ipairs(names) do
     for _, dtype in ipairs { "float", "double" } do
-      count = count + 1
-      local places = {}
-      for i, size in ipairs(sizes) do
-        local layout = layouts[(count + i) % (#layouts + 1)]
-        places[#places + 1] = { size = size, layout = layout, steps = steps[(count + i) % #steps + 1],
-                                wild = (count + i) % 4 == 0 }
-        if i == 1 then -- large enough for every kernel
-          places[#places + 1] = { size = size, layout = layouts[count % #layouts + 1] }
-        end
+      local line = schedule
+      if type(schedule) == "function" then
+        line = schedule(shapes.bytes[dtype])
       end
-      -- Boxes are made step by step.
-      local first, last = {}, {}
-      for axis, n in ipairs(sizes[1]) do
-        first[axis], last[axis] = n // 3, n - n // 4
+      if line then
+        add_case(s, line, name, dtype, sizes, steps)
       end
-      places[#places + 1] = { size = sizes[1], first = first, last = last, steps = 2 }
-      local line = type(schedule) == "function" and schedule(dtype == "float" and 4 or 8) or schedule
-      cases[#cases + 1] = {
-        name = ("%s %s %s %s"):format(shape, line, name, dtype),
-        spec = shapes.text(s, dtype, boundary(name, s.dims)),
-        schedule = line,
-        places = places,
-        refusals = { "this build has no template" },
-      }
     end
   end
 end
@@ -89,12 +99,18 @@ add("single2d", "temporal time=4 lane=2 stages=2 coarsen=y20", strips, { 4, 5 })
 -- 3D: patches of a lane, and 8 to 32 lanes a row.
 local planes = { { 77, 45, 29 }, { 33, 40, 11 }, { 19, 9, 23 }, { 5, 3, 2 }, { 1, 17, 4 }, { 40, 1, 6 } }
 add("star3d1", "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", planes, { 2, 5, 3 })
-add("star3d1", "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", planes, { 3, 7 })
 add("box3d1", "temporal time=2 tile=24x12 lane=4x2 coarsen=z40", planes, { 2, 3 })
-add("star3d2", "temporal time=2 tile=24x8 lane=4x2 coarsen=z12", planes, { 2, 5 })
-add("box3d2", "temporal time=2 tile=24x8 lane=4x2 coarsen=z12", planes, { 2 })
-add("heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20", planes, { 4, 3 })
-add("points3d", "temporal time=2 tile=16x20 lane=4x4 coarsen=z20", planes, { 2, 3 })
+-- Doubles take twice the registers.
+local function by_dtype(float, double)
+  return function(bytes) return bytes == 4 and float or double end
+end
+local deep = by_dtype("temporal time=3 tile=24x10 lane=4x4 coarsen=z9", "temporal time=3 tile=24x10 lane=4x2 coarsen=z9")
+add("star3d1", deep, planes, { 3, 7 })
+local wide = by_dtype("temporal time=2 tile=24x8 lane=4x2 coarsen=z12", "temporal time=2 tile=24x8 lane=2x2 coarsen=z12")
+add("star3d2", wide, planes, { 2, 5 })
+add("box3d2", wide, planes, { 2 })
+add("heat3d", by_dtype("temporal time=2 tile=24x24 lane=4x4 coarsen=z20", "temporal time=2 lane=2x2"), planes, { 4, 3 })
+add("points3d", by_dtype("temporal time=2 tile=20x16 lane=4x3 coarsen=z20"), planes, { 2, 3 })
 add("upwind3d", "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", planes, { 3, 7 })
 add("given3d", "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", planes, { 2, 5 })
 return cases
