@@ -20,6 +20,8 @@ struct plan {
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
     static constexpr int walk_low = 1, walk_high = 1;
     static constexpr int results = 1000, result_pitch = 600;
+    static constexpr int lane_y = 1, lanes = 8, ring = 3, halo_x = 4;
+    static constexpr bool keep = false, corners = false, copy_packs = true;
 };
 
 struct Grid {

@@ -1,0 +1,213 @@
+// levels: many time steps a pass in 3D. A block walks z over a tile with a halo for all its steps,
+// and between two barriers makes one plane of every time level:
+//
+//      z →        ring of planes from memory  →  level 1  →  level 2  …  →  level T  →  memory
+//                 (copied ahead)                 plane i     i - 1 - h      i - (T-1)(1+h)
+//
+// Level l takes the plane that level l - 1 made between the two barriers before, adds it to the
+// sums of the planes that are not complete yet, which stay in registers, and completes the one h
+// planes before (h: how far the shape reaches up). A thread holds a patch of points:
+//
+//        rows above the patch      shared memory: what threads above stored between barriers before
+//      l [ lane_x × lane_y ] r     registers; l, r: the lanes beside, by shuffle
+//        rows below the patch      shared memory
+//
+// Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
+// which is garbage. So are the tile's outermost points, by `reach` more with each level.
+#include "common.cuh"
+#include "cooperation.cuh"
+#include "async.cuh"
+#include "plan.h"
+#include "grid.cuh"
+#include "patches.cuh"
+
+constexpr int depth = plan::low_z + 1 + plan::high_z;
+constexpr int held = depth > 1 ? depth - 1 : 1; // sums of a point between planes
+constexpr int lag = 1 + plan::high_z;           // planes that a level is behind the one below
+
+struct State {
+    // sum[l - 1][r][e][k] gathers the point of level l that is k - high_z planes from the latest
+    // plane of the level below.
+    Real sum[plan::time][plan::lane_y][plan::lane_x][held];
+    // Level l's latest plane, which need not be read again where registers suffice.
+    Patch newest[plan::keep ? plan::time : 1];
+};
+
+// Between two barriers.
+struct Iteration {
+    int number, slot; // of the plane in the ring that level 1 takes
+};
+
+struct AtRows {
+    const Rows &row;
+    int x, y;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        static_assert(dz == 0, "sums are added plane by plane");
+        return row[y + plan::low_y + dy][x + plan::low_x + dx];
+    }
+};
+
+// The rows that a level needs of the latest plane of the level below.
+template <int level>
+__device__ __forceinline__ void read_rows(const Walk &w, const State &s, const Iteration &i,
+                                          Rows &row) {
+    constexpr bool first = level == 1;
+    const int before = (i.number + 1) & 1;
+    const Real *plane =
+        w.shared + (first ? i.slot * tile::plane : (2 * (level - 2) + before) * tile::level_plane);
+    const Real *above = plane + (first ? w.above : w.above_level);
+    const Real *own = plane + (first ? w.own : w.own_level);
+    const Real *below = plane + (first ? w.below : w.below_level);
+#pragma unroll
+    for (int r = 0; r < plan::low_y; ++r) {
+        const int there = plan::lane_y - plan::low_y + r;
+        Walk::read(above + (first ? there : tile::slot(there)) * tile::width, row[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r) {
+        if constexpr (!first && plan::keep) {
+#pragma unroll
+            for (int e = 0; e < plan::lane_x; ++e)
+                row[plan::low_y + r][plan::low_x + e] = s.newest[level - 1][r][e];
+        } else {
+            Walk::read(own + r * tile::width, row[plan::low_y + r]);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < plan::high_y; ++r)
+        Walk::read(below + (first ? r : tile::slot(r)) * tile::width,
+                   row[plan::low_y + plan::lane_y + r]);
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+        if (plan::corners || (r >= plan::low_y && r < plan::low_y + plan::lane_y))
+            Walk::extend(row[r]);
+}
+
+// Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
+// before.
+template <int level, Care care>
+__device__ __forceinline__ void add_level(const Walk &w, State &s, const Rows &row, int arrived,
+                                          Patch &out) {
+    using Kept = Where<care>;
+    bool plane_kept[depth] = {}; // of the plane of each sum
+    if constexpr (care == Care::all) {
+#pragma unroll
+        for (int k = 0; k <= plan::high_z; ++k)
+            plane_kept[k] = keeps_at<2>(w.origin.z + arrived - plan::high_z + k, w.a.size[2],
+                                        plan::low_z, plan::high_z);
+    }
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e) {
+            Real(&before)[held] = s.sum[level - 1][r][e];
+            Real sum[1][depth];
+#pragma unroll
+            for (int k = 0; k + 1 < depth; ++k)
+                sum[0][k] = before[k];
+            sum[0][depth - 1] = 0;
+            add_plane(AtRows{row, e, r}, w.a, sum);
+            Outputs result = {sum[0][0]};
+            finish_sums(w.a, result);
+            if ((Kept::columns >> e & 1) != 0 || (Kept::rows >> r & 1) != 0) {
+                const Real own = row[plan::low_y + r][plan::low_x + e];
+                const bool point = ((Kept::columns >> e & 1) != 0 && (w.kept_x >> e & 1) != 0) ||
+                                   ((Kept::rows >> r & 1) != 0 && (w.kept_y >> r & 1) != 0);
+#pragma unroll
+                for (int k = 0; k <= plan::high_z; ++k)
+                    if (point || plane_kept[k])
+                        (k == 0 ? result[0] : sum[0][k]) = k == plan::high_z ? own : before[k];
+            }
+            out[r][e] = result[0];
+#pragma unroll
+            for (int k = 0; k + 1 < depth; ++k)
+                before[k] = sum[0][k + 1];
+        }
+}
+
+// What a level has made: for the next one, which takes it after the barrier, or for memory.
+template <int level>
+__device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, int completed,
+                                        const Patch &out) {
+    if constexpr (level == plan::time) {
+        if (completed >= tile::halo_z) {
+            w.put(out);
+            w.to += w.a.grid[Output<0>::grid].stride_z;
+        }
+    } else {
+        Real *const plane =
+            w.shared + w.own_level + (2 * (level - 1) + (i.number & 1)) * tile::level_plane;
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r)
+            if (tile::stores(r))
+                Walk::write<tile::lanes * tile::pack>(plane + tile::slot(r) * tile::width, out[r]);
+        if constexpr (plan::keep) {
+#pragma unroll
+            for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+                for (int e = 0; e < plan::lane_x; ++e)
+                    s.newest[level][r][e] = out[r][e];
+        }
+    }
+}
+
+// The last level first: it takes what the one below made before, and that one then makes anew.
+template <int level, Care care>
+__device__ __forceinline__ void make_levels(Walk &w, State &s, const Iteration &i) {
+    if constexpr (level > 0) {
+        const int arrived = i.number - (level - 1) * lag;
+        Rows row;
+        read_rows<level>(w, s, i, row);
+        Patch out;
+        add_level<level, care>(w, s, row, arrived, out);
+        pass_on<level>(w, s, i, arrived - plan::high_z, out);
+        make_levels<level - 1, care>(w, s, i);
+    }
+}
+
+// All levels, from iteration i.number on until `until`.
+template <Care care>
+__device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int until) {
+    constexpr int ahead = plan::ring - 1;
+    while (i.number < until) {
+        copies_wait<ahead - 1>();
+        __syncthreads(); // the levels' planes and the ring's next are complete; all have read the
+                         // last
+        w.load_plane(i.number + ahead, i.slot > 0 ? i.slot - 1 : ahead);
+        make_levels<plan::time, care>(w, s, i);
+        ++i.number;
+        i.slot = i.slot < ahead ? i.slot + 1 : 0;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    Walk w(arguments);
+    State s = {};
+#pragma unroll 1
+    for (int k = 0; k + 1 < plan::ring; ++k)
+        w.load_plane(k, k);
+
+    // From `first` to `end` no level meets a plane that is kept.
+    constexpr int reach = (plan::time - 1) * lag + plan::high_z; // of the levels' planes
+    const int iterations = w.loaded + plan::time - 1;
+    const int first = int(min(Index(iterations), max(Index(0), plan::low_z - w.origin.z + reach)));
+    const int end =
+        int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - w.origin.z)));
+    const Care care = w.care();
+    Iteration i = {0, 0};
+    do {
+        const bool middle = i.number >= first && i.number < end;
+        const int until = i.number < first ? first : middle ? end : iterations;
+        if (middle && care == Care::none)
+            make_planes<Care::none>(w, s, i, until);
+        else if (middle && care == Care::left)
+            make_planes<Care::left>(w, s, i, until);
+        else if (middle && care == Care::right)
+            make_planes<Care::right>(w, s, i, until);
+        else if (middle && care == Care::rows)
+            make_planes<Care::rows>(w, s, i, until);
+        else
+            make_planes<Care::all>(w, s, i, until);
+    } while (i.number < iterations);
+}
