@@ -19,7 +19,7 @@ static const char usage[] =
     "  --methods auto,naive,tiled,coarsened,register,launches,graph   which columns\n"
     "  --schedules FILE               a sweep: these schedules, a line each, beside auto\n"
     "  --steps 64                     how many are many\n"
-    "  --weights heat|distinct        those of specs/, or no two alike\n"
+    "  --weights heat|distinct|given  those of specs/, no two alike, or given at launch\n"
     "  --boundary fixed\n"
     "  --budget SECONDS               end in good order after about so long\n"
     "  --threads N                    that build and check; one a core\n"
@@ -87,10 +87,12 @@ static void read_sizes(options *o, const char *value) {
 }
 
 static void read_weights(options *o, const char *value) {
-    if (strcmp(value, "distinct") == 0)
-        o->weights = WEIGHTS_DISTINCT;
-    else if (strcmp(value, "heat") != 0)
+    int w = 0;
+    while (w < WEIGHTS && strcmp(value, weights_words[w]) != 0)
+        w++;
+    if (w == WEIGHTS)
         refuse("--weights", value);
+    o->weights = (weights)w;
 }
 
 static void read_option(options *o, const char *name, const char *value) {

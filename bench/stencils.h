@@ -28,7 +28,9 @@ typedef struct shape {
 enum { SHAPES = 9 };
 extern const shape shapes[SHAPES];
 
-typedef enum weights { WEIGHTS_HEAT, WEIGHTS_DISTINCT } weights;
+/* Those of specs/; no two alike; the same, given at launch. */
+typedef enum weights { WEIGHTS_HEAT, WEIGHTS_DISTINCT, WEIGHTS_GIVEN, WEIGHTS } weights;
+extern const char *const weights_words[WEIGHTS];
 /* The spec's text, on the heap. */
 char *shape_spec(const shape *, bool wide, weights, const char *boundary);
 double shape_growth(const shape *, weights);
@@ -128,6 +130,7 @@ void rows_make(bench *);
 bool rows_together(const row *, const row *); /* of one line of the table */
 double row_rate(const row *);                 /* points a second */
 double row_of_copy(const row *);
+double row_goal(const row *); /* of row_of_copy; 0: none */
 
 /* stencils_build.c: builds all kernels and checks each, on several threads. */
 void rows_build(bench *);

@@ -96,9 +96,7 @@ static void print_row(FILE *out, const row *r, double best) {
     number(out, "copy_bytes", r->copy, r->timed);
     number(out, "of_copy", r->timed ? row_of_copy(r) : 0, r->timed);
     number(out, "of_best", r->timed ? best / r->seconds : 0, r->timed);
-    number(out, "goal_of_copy", many ? r->shape->goal_of_bound : r->shape->goal_one_step,
-           many ? r->shape->goal_of_bound > 0
-                : r->part == PART_ONE_STEP && r->shape->goal_one_step > 0);
+    number(out, "goal_of_copy", row_goal(r), row_goal(r) > 0);
     print_rival(out, "rival_best", r, many ? rival_best(r->shape, r->wide) : NULL);
     print_rival(out, "rival_here", r, many ? rival_here(r->shape, r->wide, r->size) : NULL);
     text(out, "error", r->error);
@@ -112,7 +110,7 @@ bool report_json(const bench *b, FILE *out, int code) {
     text(out, "device", b->facts.name);
     text(out, "arch", b->facts.arch);
     text(out, "boundary", b->options.boundary);
-    text(out, "weights", b->options.weights == WEIGHTS_DISTINCT ? "distinct" : "heat");
+    text(out, "weights", weights_words[b->options.weights]);
     fputs("\n  \"rows\": [\n", out);
     for (int first = 0, end; first < b->count; first = end) {
         for (end = first; end < b->count && rows_together(&b->rows[first], &b->rows[end]);)

@@ -52,8 +52,8 @@ static void print_troubles(const bench *b, int first, int end) {
 void report_begin(const bench *b) {
     printf("%s, %s, stencilgen %s; %d figures\n", b->facts.name, b->facts.arch, sg_version(),
            b->count);
-    if (b->options.weights == WEIGHTS_DISTINCT)
-        printf("weights: no two alike\n");
+    if (b->options.weights != WEIGHTS_HEAT)
+        printf("weights: %s\n", weights_words[b->options.weights]);
     if (strcmp(b->options.boundary, "fixed") != 0)
         printf("boundary: %s\n", b->options.boundary);
 }
@@ -68,8 +68,8 @@ static void one_step_line(const bench *b, int first, int end) {
         print_entry(r, r->timed ? row_of_copy(r) : 0, 3, entry);
         printf(" %9s", entry);
     }
-    if (line->shape->goal_one_step > 0)
-        printf("  goal %.2f", line->shape->goal_one_step);
+    if (row_goal(line) > 0)
+        printf("  goal %.2f", row_goal(line));
     if (line->plan != NULL)
         printf("  %s", line->plan);
 }
@@ -92,6 +92,8 @@ static void steps_line(const bench *b, int first, int end) {
     printf(" %6.2f", row_of_copy(r));
     print_rival(r, rival_best(r->shape, r->wide));
     print_rival(r, rival_here(r->shape, r->wide, r->size));
+    if (row_goal(r) > 0)
+        printf("  goal %g copies", row_goal(r));
     printf("  %s", r->plan);
 }
 

@@ -40,12 +40,24 @@ const textbook_method textbook[TEXTBOOK_METHODS] = {
       "register tile=32x32 coarsen=z32"}},
 };
 
+const char *const weights_words[WEIGHTS] = {"heat", "distinct", "given"};
+
 /* No two alike, positive, of the sum 1: what cannot be factored. */
-static void write_distinct(FILE *out, int points) {
-    const char *before = "{ ";
-    for (int i = 1; i <= points; i++, before = ", ")
-        fprintf(out, "%s%d/%d", before, 2 * i, points * (points + 1));
+static void write_distinct(FILE *out, int points, const char *name) {
+    for (int i = 1; i <= points; i++) {
+        fputs(i == 1 ? "{ " : ", ", out);
+        if (name != NULL)
+            fprintf(out, "%s%d = ", name, i);
+        fprintf(out, "%d/%d", 2 * i, points * (points + 1));
+    }
     fputs(" }", out);
+}
+
+static void write_given(FILE *out, int points) {
+    for (int i = 1; i <= points; i++)
+        fprintf(out, "%s param 'c%d'", i == 1 ? "{" : ",", i);
+    fputs(" },\n  parameters = ", out);
+    write_distinct(out, points, "c");
 }
 
 char *shape_spec(const shape *s, bool wide, weights weights, const char *boundary) {
@@ -55,8 +67,10 @@ char *shape_spec(const shape *s, bool wide, weights weights, const char *boundar
     fprintf(out,
             "return stencil {\n  name = 'stencil%s',\n  shape = %s,\n  coefficients = ", s->name,
             s->tree);
-    if (weights == WEIGHTS_DISTINCT)
-        write_distinct(out, s->points);
+    if (weights == WEIGHTS_GIVEN)
+        write_given(out, s->points);
+    else if (weights == WEIGHTS_DISTINCT)
+        write_distinct(out, s->points, NULL);
     else
         fputs(s->coefficients, out);
     fprintf(out, ",\n  dtype = '%s',\n  boundary = '%s',\n}\n", wide ? "double" : "float",
@@ -66,5 +80,5 @@ char *shape_spec(const shape *s, bool wide, weights weights, const char *boundar
 }
 
 double shape_growth(const shape *s, weights weights) {
-    return weights == WEIGHTS_DISTINCT ? 1 : s->growth;
+    return weights == WEIGHTS_HEAT ? s->growth : 1;
 }

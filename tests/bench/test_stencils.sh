@@ -30,6 +30,11 @@ exits 0 $stencils --only one-step --shape 1d5,2d9box,3d7 --dtype float --size 33
 prints 'boundary: periodic'
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
 
+begin 'weights given at launch'
+exits 0 $stencils --only steps --shape 2d9box,1d7 --dtype double --weights given --boundary zero --json given.json
+prints 'weights: given'
+prints '0 wrong, 0 failed, 0 refused, 0 left out'
+
 begin 'a sweep says how far auto is behind the best'
 printf '# two\nnaive tile=32x8 vec=1\n\ntiled tile=32x8 # the textbook\nregister tile=7\nnaive tile=999999\n' >two.schedules
 exits 1 $stencils --only steps --shape 2d5 --dtype double --size 96x64 --steps 5 --schedules two.schedules --json sweep.json
@@ -53,7 +58,7 @@ prints 'left out'
 
 begin 'the JSON'
 if command -v python3 >/dev/null 2>&1; then
-    for file in all one sweep wrong budget; do
+    for file in all one given sweep wrong budget; do
         python3 -m json.tool <$file.json >parsed || flunk "$file is not JSON: $(cat $file.json)"
     done
 else
