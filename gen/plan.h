@@ -103,6 +103,7 @@ typedef struct plan_estimate {
 
 /* Of templates that make several steps a pass: what a block (in 1D: a warp) holds of the levels'
    rows or planes, its halo for all steps included. By kernel axes x and y. */
+enum { PLAN_STRIP_BYTES = 128 }; /* pipeline.cu: what a block notes in shared memory */
 typedef struct plan_fused {
     int width[LANE_AXES];
     int halo_low[LANE_AXES], halo_high[LANE_AXES]; /* what of that is not output */

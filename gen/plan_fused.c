@@ -7,7 +7,7 @@ enum {
     WARP = 32,
     LINE_WARPS = 4,     /* of a block in 1D; they have nothing to do with each other */
     PIPELINE_ROWS = 2,  /* between two barriers */
-    PIPELINE_INPUT = 4, /* slots of so many rows that the first stage loads ahead */
+    PIPELINE_INPUT = 3, /* slots of so many rows that the first stage loads ahead */
     LEVELS_INPUT = 3,   /* planes */
     MAX_STAGES = 32,
     MAX_PATCH = 32, /* points of a lane in 3D; a bit for each */
@@ -145,9 +145,11 @@ static const char *fit_line(job *j, plan *p) {
 
 /* ---- 2D: warps as a pipeline of time ------------------------------------------------------- */
 
+/* What a block notes about its strip, and the rings. */
 static int64_t pipeline_shared(const plan *p, int stages) {
     const plan_fused *f = &p->fused;
-    return (int64_t)(f->input + 2 * stages) * f->rows * f->width[0];
+    const int64_t bytes = (int64_t)dtype_words[p->facts->model->dtype].bytes;
+    return PLAN_STRIP_BYTES / bytes + (int64_t)(f->input + 2 * stages) * f->rows * f->width[0];
 }
 
 size_t plan_pipeline_bytes(const plan *p, int stages) {

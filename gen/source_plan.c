@@ -22,9 +22,9 @@ static void write_fused(text *t, const plan *p, const program *program) {
     if (p->template_id == TEMPLATE_PIPELINE)
         text_printf(t,
                     "    static constexpr int stages = %d, lane = %d, vector = %d;\n"
-                    "    static constexpr int rows = %d, input_rows = %d;\n"
+                    "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
                     "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
-                    s->stages, s->lane[0], s->vector, f->rows, f->input, p->walk, p->low[2],
+                    s->stages, s->lane[0], s->vector, f->rows, f->input, PLAN_STRIP_BYTES, p->walk, p->low[2],
                     p->high[2]);
     if (p->template_id == TEMPLATE_RESIDENT) {
         triple(t, "halo_low", f->round_halo);

@@ -1,22 +1,114 @@
-// Copies from global to shared memory that run beside the arithmetic: the thread goes on, and waits
-// for its own copies later. Where the hardware has none (before sm_80, and the host) they are plain
-// ones, done at once.
+// Shared memory by place, and copies from global memory into it that run beside the arithmetic: the
+// thread goes on, and waits for its own copies later. Where the hardware has none (before sm_80, and
+// the host) they are plain ones, done at once.
 
 #if !defined(SG_CPU) && __CUDA_ARCH__ >= 800
 #define SG_ASYNC_COPIES
 #endif
 
-// One element (or Pack) of 4, 8 or 16 bytes, each address aligned to that.
-template <class T> __device__ __forceinline__ void copy_async(T *shared, const T *from) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one copy instruction");
+// A place in shared memory. On GPUs a 32-bit address, which costs one register, and to which what is
+// known when compiling adds nothing; a pointer there is computed anew at each use.
+template <class T> struct SharedAt {
+#if defined(SG_CPU)
+    T *at;
+    __device__ __forceinline__ explicit SharedAt(T *shared) : at(shared) {
+    }
+    __device__ __forceinline__ SharedAt operator+(int elements) const {
+        return SharedAt(at + elements);
+    }
+    template <int count> __device__ __forceinline__ Pack<T, count> read() const {
+        return *reinterpret_cast<const Pack<T, count> *>(at);
+    }
+    template <int count> __device__ __forceinline__ void write(const Pack<T, count> &pack) const {
+        *reinterpret_cast<Pack<T, count> *>(at) = pack;
+    }
+#else
+    unsigned at;
+    __device__ __forceinline__ explicit SharedAt(T *shared)
+        : at(static_cast<unsigned>(__cvta_generic_to_shared(shared))) {
+        asm volatile("" : "+r"(at));
+    }
+    struct address {
+        unsigned at;
+    };
+    __device__ __forceinline__ explicit SharedAt(address a) : at(a.at) {
+    }
+    __device__ __forceinline__ SharedAt operator+(int elements) const {
+        return SharedAt(address{at + elements * static_cast<int>(sizeof(T))});
+    }
+    template <int count> __device__ __forceinline__ Pack<T, count> read() const {
+        Pack<T, count> pack;
+        constexpr int bytes = sizeof(pack);
+        static_assert(bytes == 4 || bytes == 8 || bytes == 16, "one load instruction");
+        if constexpr (bytes == 16) {
+            uint4 w;
+            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w)
+                         : "r"(at)
+                         : "memory");
+            memcpy(&pack, &w, bytes);
+        } else if constexpr (bytes == 8) {
+            unsigned long long w;
+            asm volatile("ld.shared.u64 %0, [%1];" : "=l"(w) : "r"(at) : "memory");
+            memcpy(&pack, &w, bytes);
+        } else {
+            unsigned w;
+            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(at) : "memory");
+            memcpy(&pack, &w, bytes);
+        }
+        return pack;
+    }
+    template <int count> __device__ __forceinline__ void write(const Pack<T, count> &pack) const {
+        constexpr int bytes = sizeof(pack);
+        static_assert(bytes == 4 || bytes == 8 || bytes == 16, "one store instruction");
+        if constexpr (bytes == 16) {
+            uint4 w;
+            memcpy(&w, &pack, bytes);
+            asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(w.x), "r"(w.y),
+                         "r"(w.z), "r"(w.w)
+                         : "memory");
+        } else if constexpr (bytes == 8) {
+            unsigned long long w;
+            memcpy(&w, &pack, bytes);
+            asm volatile("st.shared.u64 [%0], %1;" ::"r"(at), "l"(w) : "memory");
+        } else {
+            unsigned w;
+            memcpy(&w, &pack, bytes);
+            asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(w) : "memory");
+        }
+    }
+#endif
+    __device__ __forceinline__ T read() const {
+        return read<1>().element[0];
+    }
+    __device__ __forceinline__ void write(T value) const {
+        Pack<T, 1> pack;
+        pack.element[0] = value;
+        write<1>(pack);
+    }
+};
+
+// `count` elements of 4, 8 or 16 bytes together, each address aligned to that.
+template <int count, class T>
+__device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
+    constexpr int bytes = count * static_cast<int>(sizeof(T));
+    static_assert(bytes == 4 || bytes == 8 || bytes == 16, "one copy instruction");
 #if defined(SG_ASYNC_COPIES)
-    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-    if constexpr (sizeof(T) == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from),
-                     "n"(static_cast<int>(sizeof(T)))
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to.at), "l"(from)
                      : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to.at), "l"(from), "n"(bytes)
+                     : "memory");
+#else
+    to.template write<count>(load(reinterpret_cast<const Pack<T, count> *>(from)));
+#endif
+}
+
+// The same to an address that is no SharedAt.
+template <class T> __device__ __forceinline__ void copy_async(T *shared, const T *from) {
+#if defined(SG_ASYNC_COPIES)
+    copy_async<1>(SharedAt<T>(shared), from);
 #else
     *shared = load(from);
 #endif

@@ -1,0 +1,438 @@
+// pipeline: several steps of a linear update of a 2D grid in one pass (temporal blocking). A block
+// walks y with a strip of rows, and its warps are the stages of a pipeline in time: each makes
+// `levels` steps in registers and hands the row on. A row lies across a warp, `lane` neighbouring
+// points a thread; neighbours of x in other lanes come by shuffle.
+//
+//      grid --> [ring] --> warp 0: steps 1 to 4 --> [ring] --> warp 1: steps 5 to 8 --> ... --> grid
+//
+// A step keeps no rows but the sums of those not yet complete: the row that arrives adds to each row
+// that reads it, from `walk_high` before it to `walk_low` after it, and the first of these is then
+// complete, the next level's.
+// The strip is loaded with a halo of time · reach columns. What is wrong at its rim moves inwards by the
+// reach with each step, and never arrives at the points that are stored.
+//
+// Cells that keep their value for ever bound the grid: of `fixed` sides its outermost cells, of
+// zero and constant ones those just outside. What lies further out is anything at all.
+// Streaming through registers and keeping old values outside of what is valid follow K. Matsumura et
+// al., AN5D: Automated Stencil Framework for High-Degree Temporal Blocking on GPUs (CGO 2020).
+#include "common.cuh"
+#include "plan.h"
+#include "cooperation.cuh"
+#include "async.cuh"
+#include "grid.cuh"
+
+constexpr int points = plan::lane; // of a row, a thread
+constexpr int width = warp_size * points;
+constexpr int levels = plan::time / plan::stages; // of a stage
+constexpr int halo = plan::time * plan::low_x;    // columns loaded before the first that is stored
+constexpr int below = plan::walk_high, above = plan::walk_low;
+constexpr int held = below + above; // sums of a point between two rows
+constexpr int input_slots = plan::input_slots;
+constexpr int rows = plan::rows; // between two barriers
+static_assert(points >= plan::low_x && points >= plan::high_x, "the next lane has the neighbours");
+static_assert(width == plan::tile_x + halo + plan::time * plan::high_x, "the strip");
+
+// ---- edges ----------------------------------------------------------------------------------
+
+template <int axis>
+constexpr bool endless = Edge<axis, 0>::kind == Boundary::periodic;
+template <int axis, int side>
+constexpr bool inside = Edge<axis, side>::kind == Boundary::fixed; // kept cells are the grid's own
+
+// The lane whose point p is kept in a strip at the low or the high edge of x; −1: none.
+__device__ constexpr int kept_lane(int first, int count, int p) {
+    for (int i = first; i < first + count; ++i)
+        if (i % points == p)
+            return i / points;
+    return -1;
+}
+__device__ constexpr int kept_low(int p) {
+    return kept_lane(halo - (inside<0, 0> ? 0 : plan::low_x), plan::low_x, p);
+}
+__device__ constexpr int kept_high(int p) {
+    return kept_lane(halo + plan::tile_x - (inside<0, 1> ? plan::high_x : 0), plan::high_x, p);
+}
+
+// What a block works on. It lies in shared memory, since few turns need it.
+struct Strip {
+    Index x;                  // of the first column that is loaded
+    int size;                 // columns that are stored, from x + halo on
+    bool low, high;           // at which edge of x it lies
+    bool beside;              // some columns lie outside of the grid
+    bool wide;                // rows can be loaded and stored as packs
+    Index y0, y1;             // the rows that are stored
+    Index begin;              // the first row of the first turn
+    Index kept_to, kept_from; // rows before and from which all are kept
+};
+
+// What a thread knows of its strip: its lane, the same in strips at the low and the high edge of x and
+// else -1.
+struct Place {
+    int lane, low_lane, high_lane;
+};
+
+// Keeps a value in a register that the compiler would otherwise compute anew at each use.
+__device__ __forceinline__ int hold(int value) {
+#if !defined(SG_CPU)
+    asm volatile("" : "+r"(value));
+#endif
+    return value;
+}
+
+// Strips are spread evenly, so that the last one ends with the grid and no other comes near that
+// edge: program_launch.least sees to it.
+__device__ __forceinline__ Index strip_begin(const Arguments &a, Index i) {
+    if (endless<0>)
+        return i * plan::tile_x;
+    const Index last = Index(gridDim.x) - 1;
+    const Index begin = last == 0 ? 0 : i * (a.size[0] - plan::tile_x) / last;
+    return a.aligned ? begin / plan::vector * plan::vector : begin;
+}
+
+// A stage takes what the one before made in the turn before.
+constexpr int lag = rows + levels * below; // rows that it is behind that one
+
+__device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
+    Strip s;
+    const bool last = blockIdx.x + 1 == gridDim.x;
+    const Index begin = strip_begin(a, blockIdx.x);
+    s.low = !endless<0> && blockIdx.x == 0;
+    s.high = !endless<0> && last;
+    s.x = begin - halo;
+    s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, blockIdx.x + 1)) - begin);
+    s.beside = s.x < 0 || s.x + width > a.size[0];
+    s.wide = a.aligned && a.size[0] % plan::vector == 0;
+    s.y0 = a.begin[2] + Index(blockIdx.z) * plan::walk;
+    s.y1 = min(s.y0 + plan::walk, a.size[2]);
+    s.begin = s.y0 - stages * levels * above;
+    if (!endless<2>)
+        s.begin = max(s.begin, Index(inside<2, 0> ? 0 : -above));
+    // A turn stores `rows` rows, from y0 on. What comes before the first that matters may be anything.
+    s.begin -= (rows - (s.y0 - s.begin + (stages - 1) * lag + levels * below) % rows) % rows;
+    constexpr Index far = Index(1) << 60;
+    s.kept_to = endless<2> ? -far : inside<2, 0> ? above : 0;
+    s.kept_from = endless<2> ? far : a.size[2] - (inside<2, 1> ? below : 0);
+    return s;
+}
+
+// ---- a row through the levels of a stage -----------------------------------------------------
+
+// A thread's points of a row and the neighbours that the shape reads.
+struct Line {
+    Real element[plan::low_x + points + plan::high_x];
+    __device__ __forceinline__ explicit Line(const Real (&own)[points]) {
+#pragma unroll
+        for (int i = 0; i < plan::low_x; ++i)
+            element[i] = shuffle_up(own[points - plan::low_x + i], 1);
+#pragma unroll
+        for (int i = 0; i < plan::high_x; ++i)
+            element[plan::low_x + points + i] = shuffle_down(own[i], 1);
+#pragma unroll
+        for (int i = 0; i < points; ++i)
+            element[plan::low_x + i] = own[i];
+    }
+};
+struct AtLine {
+    const Line &line;
+    int point;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        static_assert(dy == 0 && dz == 0, "sums are added row by row");
+        return line.element[plan::low_x + point + dx];
+    }
+};
+
+using Sums = Real[held > 0 ? held : 1][points];
+
+// One step: `row` of the level before comes in as `value`, row - below of this level goes out.
+// `side` and `ends`: cells of the strip, or rows, may be kept.
+template <bool side, bool ends>
+__device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
+                                     Sums &sums, Real (&value)[points]) {
+    const Line line(value);
+    bool kept_row[below + 1];
+#pragma unroll
+    for (int k = 0; k <= below; ++k)
+        kept_row[k] = ends && (row - below + k < s.kept_to || row - below + k >= s.kept_from);
+#pragma unroll
+    for (int p = 0; p < points; ++p) {
+        Real sum[1][held + 1];
+#pragma unroll
+        for (int k = 0; k < held; ++k)
+            sum[0][k] = sums[k][p];
+        sum[0][held] = 0;
+        add_plane(AtLine{line, p}, a, sum);
+        bool kept_column = false;
+        if (side && kept_low(p) >= 0)
+            kept_column |= me.low_lane == kept_low(p);
+        if (side && kept_high(p) >= 0)
+            kept_column |= me.high_lane == kept_high(p);
+#pragma unroll
+        for (int k = 0; k <= below; ++k)
+            if (kept_column || kept_row[k])
+                sum[0][k] = k < below ? sums[k][p] : value[p];
+        Outputs out = {sum[0][0]};
+        finish_sums(a, out);
+        value[p] = kept_column || kept_row[0] ? sum[0][0] : out[0];
+#pragma unroll
+        for (int k = 0; k < held; ++k)
+            sums[k][p] = sum[0][k + 1];
+    }
+}
+
+template <bool side, bool ends>
+__device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, const Place &me,
+                                          Index row, Sums (&sums)[levels],
+                                          Real (&value)[points]) {
+#pragma unroll
+    for (int l = 0; l < levels; ++l)
+        step<side, ends>(a, s, me, row - l * below, sums[l], value);
+}
+
+// ---- rows between stages ----------------------------------------------------------------------
+
+// A thread's points lie side by side in shared memory. Packs as wide as that allows.
+constexpr int pack_bytes = points * sizeof(Real) % 16 == 0 ? 16 : points * sizeof(Real) % 8 == 0 ? 8 : 4;
+constexpr int lane_pack = pack_bytes / sizeof(Real) > 0 ? pack_bytes / sizeof(Real) : 1;
+
+__device__ __forceinline__ void take(SharedAt<Real> row, Real (&value)[points]) {
+#pragma unroll
+    for (int i = 0; i < points; i += lane_pack) {
+        const Pack<Real, lane_pack> pack = (row + i).template read<lane_pack>();
+#pragma unroll
+        for (int e = 0; e < lane_pack; ++e)
+            value[i + e] = pack.element[e];
+    }
+}
+__device__ __forceinline__ void hand_on(SharedAt<Real> row, const Real (&value)[points]) {
+#pragma unroll
+    for (int i = 0; i < points; i += lane_pack) {
+        Pack<Real, lane_pack> pack;
+#pragma unroll
+        for (int e = 0; e < lane_pack; ++e)
+            pack.element[e] = value[i + e];
+        (row + i).write(pack);
+    }
+}
+
+// ---- between the grid and the first and last rings ---------------------------------------------
+
+__device__ __forceinline__ Index wrapped(Index i, Index size) {
+    i %= size;
+    return i < 0 ? i + size : i;
+}
+
+template <int count> constexpr int packs = width / count;                      // of a row
+template <int count> constexpr int turns_of = (packs<count> + warp_size - 1) / warp_size; // of a warp
+template <int count> __device__ __forceinline__ bool has(int lane, int k) {
+    return packs<count> % warp_size == 0 || lane + k * warp_size < packs<count>;
+}
+
+// Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
+// lies beside the grid may be anything: here it is the memory of the rows before and after.
+template <int count>
+__device__ __forceinline__ void load_row(const Real *row, int lane, SharedAt<Real> slot) {
+    const SharedAt<Real> to = slot + lane * count;
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (has<count>(lane, k))
+            copy_async<count>(to + k * warp_size * count, row + (lane + k * warp_size) * count);
+}
+
+// The same for any row, and where there is nothing beside it.
+__device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
+                                            SharedAt<Real> slot) {
+    const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);
+    const Real value = y < 0 ? Edge<2, 0>::value() : Edge<2, 1>::value();
+    y = wrapped(y, a.size[2]);
+    const Grid &grid = a.grid[Array<0>::grid];
+#pragma unroll 1
+    for (int i = lane; i < width; i += warp_size) {
+        const Index x = endless<0> ? wrapped(s.x + i, a.size[0]) : s.x + i;
+        if (beyond)
+            (slot + i).write(value);
+        else if (x >= 0 && x < a.size[0])
+            copy_async<1>(slot + i, grid.data + y * grid.stride_z + x);
+    }
+}
+
+// The virtual cells of zero and constant sides.
+__device__ __forceinline__ void set_beside(const Place &me, Real (&value)[points]) {
+#pragma unroll
+    for (int p = 0; p < points; ++p) {
+        if (!inside<0, 0> && kept_low(p) >= 0 && me.low_lane == kept_low(p))
+            value[p] = Edge<0, 0>::value();
+        if (!inside<0, 1> && kept_high(p) >= 0 && me.high_lane == kept_high(p))
+            value[p] = Edge<0, 1>::value();
+    }
+}
+
+template <int count>
+__device__ __forceinline__ void store_row(Real *row, int size, int lane, SharedAt<Real> slot) {
+    Pack<Real, count> pack[turns_of<count>];
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (has<count>(lane, k))
+            pack[k] = (slot + (lane + k * warp_size) * count).template read<count>();
+    const int first = lane * count - halo;
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (static_cast<unsigned>(first + k * warp_size * count) < static_cast<unsigned>(size))
+            *reinterpret_cast<Pack<Real, count> *>(row + (lane + k * warp_size) * count) = pack[k];
+}
+
+// ---- the walk ---------------------------------------------------------------------------------
+
+// In each turn a stage takes `rows` rows that the one before made in the turn before.
+struct Stage {
+    int number;
+    bool first, last;
+    int turn;
+    int easy, easy_end;     // turns whose loads find memory wherever they reach
+    int store;              // the first turn that stores rows
+    const Real *from;       // the next row to be loaded
+    Real *to;               // the next row to be stored
+    SharedAt<Real> in, out; // rings; of the first stage the one that is loaded
+    int slot;               // of the ring that is loaded
+};
+
+// The first turn that takes no row less than so many after the first of all.
+__device__ __forceinline__ int turn_of(Index row) {
+    constexpr Index most = 1 << 30;
+    return row <= 0 ? 0 : static_cast<int>(min((row + rows - 1) / rows, most));
+}
+
+__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Stage &g, int lane,
+                                          int turn, SharedAt<Real> slot) {
+    const Index stride = a.grid[Array<0>::grid].stride_z;
+    const bool easy = turn >= g.easy && turn < g.easy_end;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+        if (!easy)
+            load_carefully(a, s, s.begin + Index(turn) * rows + r, lane, slot + r * width);
+        else if (s.wide)
+            load_row<plan::vector>(g.from, lane, slot + r * width);
+        else
+            load_row<1>(g.from, lane, slot + r * width);
+        g.from += stride;
+    }
+    copies_commit();
+}
+
+__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Stage &g, int lane,
+                                           SharedAt<Real> made) {
+    const Index left = s.y1 - s.y0 - Index(g.turn - g.store) * rows; // rows still to be stored
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+        if (r < left) {
+            if (s.wide)
+                store_row<plan::vector>(g.to, s.size, lane, made + r * width);
+            else
+                store_row<1>(g.to, s.size, lane, made + r * width);
+        }
+        g.to += a.grid[Output<0>::grid].stride_z;
+    }
+}
+
+enum class Kind { idle, plain, careful };
+
+// The turns until `end`, all of one kind.
+template <bool side, Kind kind>
+__device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, const Place &me,
+                                           Stage &g, Sums (&sums)[levels], int end) {
+    constexpr int slot_size = rows * width;
+    for (; g.turn < end; ++g.turn) {
+        const int odd = g.turn & 1;
+        SharedAt<Real> from = g.in + (1 - odd) * slot_size;
+        const SharedAt<Real> to = g.out + odd * slot_size, made = g.out + (1 - odd) * slot_size;
+        if (g.first) {
+            copies_wait<input_slots - 2>();
+            warp_barrier();
+            from = g.in + g.slot * slot_size;
+            const int emptied = g.slot == 0 ? input_slots - 1 : g.slot - 1;
+            load_turn(a, s, g, me.lane, g.turn + input_slots - 1, g.in + emptied * slot_size);
+            g.slot = g.slot + 1 == input_slots ? 0 : g.slot + 1;
+        }
+        if (g.last && g.turn >= g.store)
+            store_turn(a, s, g, me.lane, made);
+        if constexpr (kind != Kind::idle) {
+            const SharedAt<Real> own = from + me.lane * points, next = to + me.lane * points;
+            const Index row =
+                kind == Kind::plain ? 0 : s.begin + Index(g.turn) * rows - g.number * lag;
+#pragma unroll
+            for (int r = 0; r < rows; ++r) {
+                Real value[points];
+                take(own + r * width, value);
+                if (side && g.first)
+                    set_beside(me, value);
+                if constexpr (kind == Kind::plain)
+                    all_steps<side, false>(a, s, me, 0, sums, value);
+                else
+                    all_steps<true, true>(a, s, me, row + r, sums, value);
+                hand_on(next + r * width, value);
+            }
+        }
+        __syncthreads(); // the rows of this turn are there, and those of the turn before read
+    }
+}
+
+template <bool side>
+__device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedAt<Real> shared) {
+    Place me;
+    me.lane = hold(lane());
+    me.low_lane = hold(s.low ? lane() : -1);
+    me.high_lane = hold(s.high ? lane() : -1);
+    const int stages = blockDim.z;
+    const Grid &from = a.grid[Array<0>::grid], &to = a.grid[Output<0>::grid];
+    Stage g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, 0};
+    g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
+    g.first = g.number == 0;
+    g.last = g.number + 1 == stages;
+    g.easy = endless<0> && s.beside ? 1 << 30 : turn_of(s.beside - s.begin);
+    g.easy_end = turn_of(a.size[2] - s.beside - (rows - 1) - s.begin);
+    g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
+    g.from = from.data + s.begin * from.stride_z + s.x;
+    g.to = to.data + s.y0 * to.stride_z + s.x;
+    const SharedAt<Real> rings = shared + input_slots * rows * width;
+    g.in = g.first ? shared : rings + (g.number - 1) * 2 * rows * width;
+    g.out = rings + g.number * 2 * rows * width;
+    if (g.first)
+        for (int t = 0; t + 1 < input_slots; ++t)
+            load_turn(a, s, g, me.lane, t, shared + t * rows * width);
+    Sums sums[levels];
+#pragma unroll
+    for (int l = 0; l < levels; ++l)
+#pragma unroll
+        for (int k = 0; k < held; ++k)
+#pragma unroll
+            for (int p = 0; p < points; ++p)
+                sums[l][k][p] = 0;
+
+    // Turns whose rows matter to what is stored, and those of them where no row is kept.
+    const int turns = g.store + turn_of(s.y1 - s.y0), left = (stages - g.number) * levels;
+    const Index before = g.number * lag - s.begin;
+    const int active = min(turn_of(s.y0 - left * above - (rows - 1) + before), turns);
+    const int end = min(turn_of(s.y1 + left * below + before), turns);
+    const int plain = max(active, min(end, turn_of(s.kept_to + levels * below + before)));
+    const int plain_end = max(plain, min(end, turn_of(s.kept_from - (rows - 1) + before)));
+    take_turns<side, Kind::idle>(a, s, me, g, sums, active);
+    take_turns<side, Kind::careful>(a, s, me, g, sums, plain);
+    take_turns<side, Kind::plain>(a, s, me, g, sums, plain_end);
+    take_turns<side, Kind::careful>(a, s, me, g, sums, end);
+    take_turns<side, Kind::idle>(a, s, me, g, sums, turns);
+}
+
+extern "C" __global__ void
+    __launch_bounds__(plan::threads, plan::blocks)
+        STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    // The strip, then the rings.
+    Strip &strip = *reinterpret_cast<Strip *>(shared_bytes());
+    static_assert(sizeof(Strip) <= plan::strip_bytes, "room for it");
+    if (threadIdx.x == 0 && threadIdx.z == 0)
+        strip = strip_of(arguments, blockDim.z);
+    __syncthreads();
+    const SharedAt<Real> rings(reinterpret_cast<Real *>(shared_bytes() + plan::strip_bytes));
+    if (strip.low || strip.high)
+        walk<true>(arguments, strip, rings);
+    else
+        walk<false>(arguments, strip, rings);
+}
