@@ -79,6 +79,11 @@ __device__ __forceinline__ int hold(int value) {
     return value;
 }
 
+// Whether rows can be loaded and stored as packs.
+__device__ __forceinline__ bool in_packs(const Arguments &a) {
+    return a.aligned && a.size[0] % plan::vector == 0;
+}
+
 // Strips are spread evenly, so that the last one ends with the grid and no other comes near that
 // edge: program_launch.least sees to it.
 __device__ __forceinline__ Index strip_begin(const Arguments &a, Index i) {
@@ -86,7 +91,7 @@ __device__ __forceinline__ Index strip_begin(const Arguments &a, Index i) {
         return i * plan::tile_x;
     const Index last = Index(gridDim.x) - 1;
     const Index begin = last == 0 ? 0 : i * (a.size[0] - plan::tile_x) / last;
-    return a.aligned ? begin / plan::vector * plan::vector : begin;
+    return in_packs(a) ? begin / plan::vector * plan::vector : begin;
 }
 
 // A stage takes what the one before made in the turn before.
@@ -101,7 +106,7 @@ __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     s.x = begin - halo;
     s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, blockIdx.x + 1)) - begin);
     s.beside = s.x < 0 || s.x + width > a.size[0];
-    s.wide = a.aligned && a.size[0] % plan::vector == 0;
+    s.wide = in_packs(a);
     s.y0 = a.begin[2] + Index(blockIdx.z) * plan::walk;
     s.y1 = min(s.y0 + plan::walk, a.size[2]);
     s.begin = s.y0 - stages * levels * above;
