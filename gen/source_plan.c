@@ -21,11 +21,11 @@ static void write_fused(text *t, const plan *p, const program *program) {
                     f->halo_low[0]);
     if (p->template_id == TEMPLATE_PIPELINE)
         text_printf(t,
-                    "    static constexpr int stages = %d, lane = %d, vector = %d;\n"
+                    "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
                     "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
                     "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
-                    s->stages, s->lane[0], s->vector, f->rows, f->input, PLAN_STRIP_BYTES, p->walk, p->low[2],
-                    p->high[2]);
+                    s->stages, s->lane[0], s->vector, f->rows, f->input, PLAN_STRIP_BYTES, p->walk,
+                    p->low[2], p->high[2]);
     if (p->template_id == TEMPLATE_RESIDENT) {
         triple(t, "halo_low", f->round_halo);
         triple(t, "halo_high", f->round_halo);

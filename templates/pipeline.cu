@@ -21,7 +21,7 @@
 #include "async.cuh"
 #include "grid.cuh"
 
-constexpr int points = plan::lane; // of a row, a thread
+constexpr int points = plan::lane_x; // of a row, a thread
 constexpr int width = warp_size * points;
 constexpr int levels = plan::time / plan::stages; // of a stage
 constexpr int halo = plan::time * plan::low_x;    // columns loaded before the first that is stored
@@ -30,7 +30,7 @@ constexpr int held = below + above; // sums of a point between two rows
 constexpr int input_slots = plan::input_slots;
 constexpr int rows = plan::rows; // between two barriers
 static_assert(points >= plan::low_x && points >= plan::high_x, "the next lane has the neighbours");
-static_assert(width == plan::tile_x + halo + plan::time * plan::high_x, "the strip");
+static_assert(width >= plan::tile_x + halo + plan::time * plan::high_x, "the strip with its halo");
 
 // ---- edges ----------------------------------------------------------------------------------
 
