@@ -112,7 +112,8 @@ typedef struct program_launch {
      - int32 aligned: see program_launch.vector;
      - int32 steps: the time steps that this launch makes, at PROGRAM_OFFSET_STEPS;
      - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count], and one more where
-       a launch is cooperative: the data of the last are the barrier, PROGRAM_BARRIER_BYTES;
+       a launch is cooperative: the data of the last are the words that its blocks exchange,
+       program_exchange_bytes of them;
      - parameter[max(1, parameter_count)], of the spec's dtype.
 
    To a launch that reads a layer, the layer is the grid, and its first cell is (0, 0, 0). What a
@@ -123,7 +124,6 @@ enum {
     PROGRAM_OFFSET_STEPS = 100,
     PROGRAM_OFFSET_GRIDS = 104,
     PROGRAM_GRID_BYTES = 24,
-    PROGRAM_BARRIER_BYTES = 256,
 };
 
 /* What `storage` of a program says; the members of struct storage in matrix/format.h. */
@@ -183,24 +183,38 @@ typedef struct program {
    and any box.
 
    A cooperative way takes each Arguments.steps from 1 on. Up to its `steps` it is launched as any
-   other and uses no barrier. With more, all its blocks are resident, and it goes in rounds of at
+   other and exchanges nothing. With more, all its blocks are resident, and it goes in rounds of at
    most `steps` each, ceil(Arguments.steps / steps) of them: the first reads the arrays and writes
    the outputs, and for each further one the arrays that an output reads and the output itself swap
-   places. The barrier is zero when the launch begins. */
+   places. The words are zero when the launch begins. */
 
 /* The time steps of one sg_launch. */
 static inline int program_steps(const program *p) {
     return p->ways ? p->launches[0].steps : 1;
 }
 
-/* Whether the grids of the arguments end with the barrier's: cooperative ways come first. */
-static inline bool program_has_barrier(const program *p) {
+/* Whether the grids of the arguments end with the words': cooperative ways come first. */
+static inline bool program_has_exchange(const program *p) {
     return p->ways && p->launches[0].cooperative;
 }
 
 /* How many grids the arguments of a program of grids hold. */
 static inline int program_grid_count(const program *p) {
-    return p->array_count + p->layer_count + program_has_barrier(p);
+    return p->array_count + p->layer_count + program_has_exchange(p);
+}
+
+/* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for
+   rounds of odd and of even number. SIZE_MAX where they are more than that. */
+static inline size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]) {
+    size_t bytes = 0;
+    for (int i = 0; i < p->array_count; i++)
+        bytes += p->arrays[i].written ? 4 * p->element_bytes : 0;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        if (bytes > SIZE_MAX / (size_t)size[axis])
+            return SIZE_MAX;
+        bytes *= (size_t)size[axis];
+    }
+    return bytes;
 }
 
 /* Whether a grid of this size, along grid axes, can take the way, if all of it is updated. */

@@ -68,10 +68,10 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     text_add(t, "};\n\n");
 }
 
-/* Layers come after the arrays, and last a barrier. */
+/* Layers come after the arrays, and last the words that blocks exchange. */
 static const char *grid_name(const program *p, int grid) {
     if (grid >= p->array_count + p->layer_count)
-        return "barrier";
+        return "exchange";
     return grid < p->array_count ? p->arrays[grid].name : p->layers[grid - p->array_count].name;
 }
 

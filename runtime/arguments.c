@@ -214,7 +214,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
     size_t needed;
     out->empty = false;
     out->steps = program_steps(p);
-    out->barrier = NULL;
+    out->exchange = NULL;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
     if (!launch_read(j, k, given, &a))
@@ -227,10 +227,10 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return true;
     if (!rotating && !check_way(j, p, out))
         return false;
-    if (program_has_barrier(p) && a.temporary != NULL &&
-        a.temporary_bytes >= PROGRAM_BARRIER_BYTES) {
-        needed = PROGRAM_BARRIER_BYTES; /* nothing else is needed: there are no layers */
-        out->barrier = a.temporary;
+    if (program_has_exchange(p) && a.temporary != NULL &&
+        a.temporary_bytes >= program_exchange_bytes(p, out->size)) {
+        needed = program_exchange_bytes(p, out->size); /* and nothing else: there are no layers */
+        out->exchange = a.temporary;
     }
     for (int i = 0; i < p->array_count; i++) {
         if (a.grids[i].data == NULL)

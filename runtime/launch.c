@@ -104,8 +104,8 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
         for (int axis = 1; axis < PROGRAM_AXES; axis++)
             put(at, 0, axis, p->axes[axis] < 0 ? 0 : l->grids[i].stride[p->axes[axis]]);
     }
-    if (program_has_barrier(k->program)) {
-        memcpy(at, &all->barrier, sizeof all->barrier);
+    if (program_has_exchange(k->program)) {
+        memcpy(at, &all->exchange, sizeof all->exchange);
         at += PROGRAM_GRID_BYTES;
     }
     at += pack_parameters(k, all, at);

@@ -33,8 +33,8 @@ typedef struct launch {
     bool whole;                        /* the box is the grid */
     launch_grid grids[LAUNCH_ARRAYS];
     double parameters[LAUNCH_PARAMETERS];
-    int32_t steps;          /* that a launch makes */
-    unsigned char *barrier; /* memory for it; NULL: none was given, or it needs none */
+    int32_t steps;           /* that a launch makes */
+    unsigned char *exchange; /* memory of words between blocks; NULL: none given, or needed */
 
     /* Of lists, whose grids have only data and what they span. */
     int64_t sizes[LAUNCH_SIZES];

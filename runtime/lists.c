@@ -272,8 +272,8 @@ static void answer(job *j, void *argument) {
         context_refuse(j, "sg_temporary_bytes needs a place for its result");
     launch_read(j, q->kernel, q->arguments, &a);
     launch_measure(j, p, &a, &l, &bytes);
-    if (program_has_barrier(p) && !l.empty && l.whole && steps_together(q->kernel, l.size))
-        bytes = PROGRAM_BARRIER_BYTES;
+    if (program_has_exchange(p) && !l.empty && l.whole && steps_together(q->kernel, l.size))
+        bytes = program_exchange_bytes(p, l.size);
     *q->out = bytes;
 }
 

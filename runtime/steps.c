@@ -89,7 +89,7 @@ typedef struct leap {
     int way;
     int64_t steps;
     int64_t turns; /* how often the arrays rotate meanwhile */
-    bool together; /* with the barrier */
+    bool together; /* with words between blocks */
 } leap;
 
 /* Blocks of a launch that updates all of a grid; INT32_MAX where they are more than one may have.
@@ -107,16 +107,17 @@ static int64_t count_blocks(const program_launch *l, const int64_t size[PROGRAM_
 bool steps_together(const sg_kernel *k, const int64_t size[PROGRAM_AXES]) {
     const program_launch *first = &k->program->launches[0];
     device *d = k->context->device;
-    return program_has_barrier(k->program) && k->module != NULL && program_way_fits(first, size) &&
+    return program_has_exchange(k->program) && k->module != NULL && program_way_fits(first, size) &&
            count_blocks(first, size) <= d->ops->together(d, k->module, 0);
 }
 
 size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES]) {
-    return steps_together(k, size) ? PROGRAM_BARRIER_BYTES : layers_bytes(j, k->program, size);
+    return steps_together(k, size) ? program_exchange_bytes(k->program, size)
+                                   : layers_bytes(j, k->program, size);
 }
 
 /* The longest way that the grid can take and that does not go too far. A cooperative one goes as
-   far as it is told, in one launch where there is a barrier. */
+   far as it is told, in one launch where blocks can exchange words. */
 static leap choose(const steps *s, bool together) {
     const program *p = s->kernel->program;
     const int64_t left = s->count - s->done;
@@ -140,7 +141,9 @@ static fault send(const steps *s, const leap *by, int *code) {
     if (!s->kernel->program->ways)
         return launch_send(s->kernel, s->launch, s->stream, code);
     if (by->together)
-        f = d->ops->fill_async(d, s->launch->barrier, 0, PROGRAM_BARRIER_BYTES, s->stream, code);
+        f = d->ops->fill_async(d, s->launch->exchange, 0,
+                               program_exchange_bytes(s->kernel->program, s->launch->size),
+                               s->stream, code);
     if (f == FAULT_NONE)
         f = launch_send_way(s->kernel, s->launch, by->way, by->together, s->stream, code);
     return f;
@@ -149,7 +152,7 @@ static fault send(const steps *s, const leap *by, int *code) {
 void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stream,
                 int final[LAUNCH_ARRAYS]) {
     steps s = {.kernel = k, .launch = l, .count = l->empty ? 0 : count, .stream = stream};
-    const bool together = l->barrier != NULL && steps_together(k, l->size);
+    const bool together = l->exchange != NULL && steps_together(k, l->size);
     for (int i = 0; i < k->program->array_count; i++)
         final[i] = i;
     while (s.done < s.count) {

@@ -14,10 +14,10 @@ void steps_make(job *, const sg_kernel *, launch *, int64_t count, void *stream,
                 int final[LAUNCH_ARRAYS]);
 
 /* Whether the program can make many steps of a grid of this size in one launch, given memory for
-   the barrier. */
+   the exchange. */
 bool steps_together(const sg_kernel *, const int64_t size[PROGRAM_AXES]);
 
-/* The bytes of temporary memory for an update of a whole grid, with that for the barrier where it
+/* The bytes of temporary memory for an update of a whole grid, with that for the exchange where it
    is of use. */
 size_t steps_bytes(job *, const sg_kernel *, const int64_t size[PROGRAM_AXES]);
 

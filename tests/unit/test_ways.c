@@ -38,6 +38,8 @@ static program make(program_launch *launches, int count) {
 static void *const memory[3] = {(void *)(uintptr_t)0x1000000, (void *)(uintptr_t)0x2000000,
                                 (void *)(uintptr_t)0x3000000};
 static void *const temporary = (void *)(uintptr_t)0x4000000;
+/* The words of two outputs of 40 by 20 floats: of 8 bytes, for rounds of odd and even number. */
+enum { EXCHANGE = 2 * 40 * 20 * 2 * 8 };
 
 typedef struct scene {
     sg_kernel *kernel;
@@ -202,7 +204,7 @@ static void expect_together(scene *s, int64_t steps, int turns) {
     assert_int_equal(s->device->fill_count, 1);
     assert_ptr_equal(s->device->fills[0].to, temporary);
     assert_int_equal(s->device->fills[0].byte, 0);
-    assert_int_equal(s->device->fills[0].bytes, PROGRAM_BARRIER_BYTES);
+    assert_int_equal(s->device->fills[0].bytes, EXCHANGE);
     assert_int_equal(s->device->fills[0].launches, 0);
     assert_int_equal(s->final[0], turns % 2);
     assert_int_equal(s->final[1], 1 - turns % 2);
@@ -215,20 +217,20 @@ static void a_resident_kernel_makes_all_steps_at_once(void **state) {
     scene s;
     begin(&s, &p, 40, 20); /* 3 blocks along x, 3 along y */
     s.device->together = 9;
-    assert_int_equal(temporary_bytes(&s), PROGRAM_BARRIER_BYTES);
+    assert_int_equal(temporary_bytes(&s), EXCHANGE);
     s.arguments.temporary = temporary;
-    s.arguments.temporary_bytes = PROGRAM_BARRIER_BYTES;
+    s.arguments.temporary_bytes = EXCHANGE;
     expect_together(&s, 9, 2);
     expect_together(&s, 16, 2);
     expect_together(&s, 17, 3);
     expect_together(&s, 1000, 125);
-    run(&s, 8); /* one round needs no barrier */
+    run(&s, 8); /* one round exchanges nothing */
     assert_false(s.device->launches[0].together);
     assert_int_equal(s.device->fill_count, 0);
     fake_end(s.kernel);
 }
 
-/* Not all blocks fit, or there is no memory for the barrier. */
+/* Not all blocks fit, or there is no memory for the exchange. */
 static void else_it_makes_as_many_as_it_can(void **state) {
     (void)state;
     const program p = make(resident, 2);
@@ -237,8 +239,8 @@ static void else_it_makes_as_many_as_it_can(void **state) {
     for (int i = 0; i < 2; i++) {
         s.device->together = i == 0 ? 8 : 9;
         s.arguments.temporary = i == 0 ? temporary : NULL;
-        s.arguments.temporary_bytes = PROGRAM_BARRIER_BYTES;
-        assert_int_equal(temporary_bytes(&s), i == 0 ? 0 : PROGRAM_BARRIER_BYTES);
+        s.arguments.temporary_bytes = EXCHANGE;
+        assert_int_equal(temporary_bytes(&s), i == 0 ? 0 : EXCHANGE);
         run(&s, 21);
         assert_int_equal(s.device->launch_count, 3);
         for (int l = 0; l < 3; l++) {
@@ -255,20 +257,20 @@ static void else_it_makes_as_many_as_it_can(void **state) {
     fake_end(s.kernel);
 }
 
-static void memory_for_the_barrier_is_checked(void **state) {
+static void memory_for_the_exchange_is_checked(void **state) {
     (void)state;
     const program p = make(resident, 2);
     scene s;
     begin(&s, &p, 40, 20);
     s.device->together = 9;
     s.arguments.temporary = (char *)temporary + 8;
-    s.arguments.temporary_bytes = PROGRAM_BARRIER_BYTES;
+    s.arguments.temporary_bytes = EXCHANGE;
     assert_int_equal(sg_run(s.kernel, &s.arguments, 20, NULL, NULL), SG_ERROR_USAGE);
     s.arguments.temporary = memory[1];
     assert_int_equal(sg_run(s.kernel, &s.arguments, 20, NULL, NULL), SG_ERROR_USAGE);
     assert_string_equal(sg_error(s.kernel->context),
                         "error: the temporary memory overlaps 'u.next'");
-    s.arguments.temporary_bytes = PROGRAM_BARRIER_BYTES - 1; /* too little to be of use */
+    s.arguments.temporary_bytes = EXCHANGE - 1; /* too little to be of use */
     assert_int_equal(sg_run(s.kernel, &s.arguments, 20, NULL, NULL), SG_OK);
     fake_end(s.kernel);
 }
@@ -281,7 +283,7 @@ int main(void) {
         cmocka_unit_test(a_launch_is_the_first_way),
         cmocka_unit_test(a_resident_kernel_makes_all_steps_at_once),
         cmocka_unit_test(else_it_makes_as_many_as_it_can),
-        cmocka_unit_test(memory_for_the_barrier_is_checked),
+        cmocka_unit_test(memory_for_the_exchange_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
