@@ -4,9 +4,11 @@
 #include "gen/plan.h"
 
 enum {
-    THREADS = 512,
-    WALK = 4,      /* points of a column, which has the rows between them in common */
-    MOST_WALK = 32 /* a bit for each */
+    LEAST_WALK = 2, /* points of a column, which has the rows between them in common */
+    MOST_WALK = 8,
+    FEW_THREADS = 768, /* more are taken only where columns would be longer than that */
+    MOST_THREADS = 1024,
+    WARP = 32,
 };
 
 static const char *check_model(const model *m) {
@@ -45,6 +47,35 @@ static int64_t resident_shared(plan *p) {
     return elements + p->low[0] + p->high[0];
 }
 
+static int quotient_up(int n, int by) {
+    return (n + by - 1) / by;
+}
+
+/* Columns of a box: whole rows along x, else what steps can make. */
+static int count_columns(const plan *p, int walk) {
+    const int *halo = p->fused.round_halo;
+    const int height = p->tile[1] + 2 * halo[1] - p->low[1] - p->high[1];
+    const int depth = p->tile[2] + 2 * halo[2] - p->low[2] - p->high[2];
+    return (p->tile[0] + 2 * halo[0]) * height * quotient_up(depth, walk);
+}
+
+/* A thread a column, as short as there are threads for; else each thread makes several. */
+static void lay_columns(plan *p) {
+    const model *m = p->facts->model;
+    const int words = (int)dtype_words[m->dtype].bytes / 4;
+    const int taps = p->facts->all_taps < 40 ? p->facts->all_taps : 40;
+    const int need = 48 + words * (taps + 2 * LEAST_WALK) * m->output_count;
+    p->estimate.registers = need < 128 ? need : 128;
+    int most = REGISTERS_PER_MULTIPROCESSOR / p->estimate.registers / WARP * WARP;
+    most = most < MOST_THREADS ? most : MOST_THREADS;
+    p->walk = LEAST_WALK;
+    while (p->walk < MOST_WALK &&
+           count_columns(p, p->walk) > (most < FEW_THREADS ? most : FEW_THREADS))
+        p->walk++;
+    const int columns = count_columns(p, p->walk);
+    p->block[0] = quotient_up(quotient_up(columns, quotient_up(columns, most)), WARP) * WARP;
+}
+
 const char *plan_fit_resident(job *j, plan *p) {
     const model *m = p->facts->model;
     const schedule *s = &p->schedule;
@@ -58,17 +89,12 @@ const char *plan_fit_resident(job *j, plan *p) {
         p->fused.round_halo[k] = s->time * reach; /* the same below and above: see the template */
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
     }
-    p->walk = WALK < MOST_WALK ? WALK : MOST_WALK;
-    p->block[0] = THREADS;
     const int64_t bytes = resident_shared(p) * (int64_t)dtype_words[m->dtype].bytes;
     if (bytes > p->target->shared_per_block)
         return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
                          (long long)bytes, p->target->arch, p->target->shared_per_block);
     p->shared_bytes = (size_t)bytes;
-    const int words = (int)dtype_words[m->dtype].bytes / 4;
-    const int taps = p->facts->all_taps < 40 ? p->facts->all_taps : 40;
-    const int need = 60 + words * (taps + 2 * p->walk);
-    p->estimate.registers = need < 128 ? need : 128; /* all of a block's threads are to have some */
+    lay_columns(p);
     p->blocks = plan_resident(p);
     return NULL;
 }
