@@ -93,19 +93,19 @@ static const char *check_registers(job *j, plan *p, int64_t need) {
     return NULL;
 }
 
-static const char *check_shared(job *j, plan *p, int64_t elements) {
-    const int64_t bytes = elements * (int64_t)dtype_words[p->facts->model->dtype].bytes;
-    if (bytes > p->target->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)bytes, p->target->arch, p->target->shared_per_block);
-    p->shared_bytes = (size_t)bytes;
+static const char *check_shared(job *j, plan *p, size_t bytes) {
+    if (bytes > (size_t)p->target->shared_per_block)
+        return job_print(j, "it needs %zu bytes of shared memory a block, and %s has %d", bytes,
+                         p->target->arch, p->target->shared_per_block);
+    p->shared_bytes = bytes;
     return NULL;
 }
 
 /* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------ */
 
-static int64_t line_shared(const plan *p) {
-    return (int64_t)LINE_WARPS * p->fused.width[0];
+static size_t line_bytes(const plan *p) {
+    return (size_t)LINE_WARPS * (size_t)p->fused.width[0] *
+           dtype_words[p->facts->model->dtype].bytes;
 }
 
 /* A new value takes the register of one that is no longer read, but for a few. */
@@ -140,20 +140,16 @@ static const char *fit_line(job *j, plan *p) {
     const char *refusal = check_lane(j, p, 0);
     if (refusal == NULL)
         refusal = check_registers(j, p, line_registers(p));
-    return refusal != NULL ? refusal : check_shared(j, p, line_shared(p));
+    return refusal != NULL ? refusal : check_shared(j, p, line_bytes(p));
 }
 
 /* ---- 2D: warps as a pipeline of time ------------------------------------------------------- */
 
-/* What a block notes about its strip, and the rings. */
-static int64_t pipeline_shared(const plan *p, int stages) {
-    const plan_fused *f = &p->fused;
-    const int64_t bytes = (int64_t)dtype_words[p->facts->model->dtype].bytes;
-    return PLAN_STRIP_BYTES / bytes + (int64_t)(f->input + 2 * stages) * f->rows * f->width[0];
-}
-
 size_t plan_pipeline_bytes(const plan *p, int stages) {
-    return (size_t)pipeline_shared(p, stages) * dtype_words[p->facts->model->dtype].bytes;
+    const plan_fused *f = &p->fused;
+    const size_t rows = (size_t)(f->input + 2 * stages) * (size_t)f->rows;
+    return PLAN_STRIP_BYTES +
+           rows * (size_t)f->width[0] * dtype_words[p->facts->model->dtype].bytes;
 }
 
 static int64_t pipeline_registers(const plan *p) {
@@ -202,7 +198,7 @@ static const char *fit_pipeline(job *j, plan *p) {
         refusal = check_strips(j, p);
     if (refusal == NULL)
         refusal = check_registers(j, p, pipeline_registers(p));
-    return refusal != NULL ? refusal : check_shared(j, p, pipeline_shared(p, s->stages));
+    return refusal != NULL ? refusal : check_shared(j, p, plan_pipeline_bytes(p, s->stages));
 }
 
 /* ---- 3D: all levels of a plane between two barriers ------------------------------------------ */
@@ -213,12 +209,14 @@ static int stored_rows(const plan *p) {
     return !p->fused.keep || read >= lane ? lane : read;
 }
 
-static int64_t levels_shared(const plan *p) {
+static size_t levels_bytes(const plan *p) {
     const plan_fused *f = &p->fused;
     const int64_t plane = (int64_t)f->width[0] * f->width[1];
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
     const int64_t patches = f->width[1] / p->schedule.lane[1];
-    return f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
+    const int64_t elements =
+        f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
+    return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
 static int64_t levels_registers(const plan *p) {
@@ -255,11 +253,13 @@ static const char *fit_levels(job *j, plan *p) {
     if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
         return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
                          f->lanes, threads, MAX_THREADS);
-    if (threads / f->lanes % s->lane[0] != 0 || s->lane[0] * s->lane[1] > MAX_PATCH)
+    /* Single elements are copied row by row; a bit for each of a thread's. */
+    const int rows = threads / f->width[0];
+    if (rows == 0 || f->width[1] > rows * MAX_PATCH || s->lane[0] * s->lane[1] > MAX_PATCH)
         return job_print(j,
-                         "tile: %d patches along y, one below the other, are no multiple of the "
-                         "%d points of one along x, or these have more than %d points",
-                         threads / f->lanes, s->lane[0], MAX_PATCH);
+                         "tile: %d threads copy a plane of %dx%d points, each at most %d, and hold "
+                         "a patch of at most %d",
+                         threads, f->width[0], f->width[1], MAX_PATCH, MAX_PATCH);
     f->input = LEVELS_INPUT;
     f->keep = false;
     f->corners = p->facts->corners;
@@ -267,7 +267,7 @@ static const char *fit_levels(job *j, plan *p) {
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
     refusal = check_registers(j, p, levels_registers(p));
-    return refusal != NULL ? refusal : check_shared(j, p, levels_shared(p));
+    return refusal != NULL ? refusal : check_shared(j, p, levels_bytes(p));
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
