@@ -41,6 +41,18 @@ cases[#cases + 1] = {
   golden = true,
   places = { { size = { 67, 35 } } },
 }
+-- Several steps a launch: the arguments, then the plan.h of each kernel.
+keep("line_star1d", "star1d2", "temporal time=16 lane=12", "float", "zero")
+keep("pipeline_star2d", "star2d2", "temporal time=8 lane=10 stages=4 coarsen=y64", "double", "periodic")
+keep("levels_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20")
+cases[#cases + 1] = {
+  name = "pipeline_symmetric2d",
+  spec = [[return stencil { name = "blur", shape = box(2, 1), dtype = "float",
+    coefficients = { 1/16, 2/16, 1/16, 2/16, 4/16, 2/16, 1/16, 2/16, 1/16 } }]],
+  schedule = "temporal time=8 lane=12 stages=2 coarsen=y64",
+  golden = true,
+  places = { { size = { 1100, 35 } } },
+}
 keep("given_given1d", "given1d", "naive tile=256 vec=1 time=1")
 
 -- Lists: an operator, an order or a map stands in plan.h with the arguments and the constants.

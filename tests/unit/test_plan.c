@@ -145,15 +145,9 @@ static planning make_steps(const loaded *l, const char *line, int64_t steps) {
     return p;
 }
 
-static void need_template(template_id t) {
-    if (!plan_has_template(t))
-        skip();
-}
-
 /* Strips of 32 lanes, of which eight steps leave 32·12 − 2·8; two stages of four steps each. */
 static void fused_steps_have_ways(void **state) {
     (void)state;
-    need_template(TEMPLATE_PIPELINE);
     loaded l = the_spec(plain);
     planning p = make_steps(&l, "temporal time=8 lane=12 stages=2 coarsen=y64", 1);
     assert_false(job_failed(p.job));
@@ -184,7 +178,6 @@ static void fused_steps_have_ways(void **state) {
 
 static void steps_are_fused_where_there_are_several(void **state) {
     (void)state;
-    need_template(TEMPLATE_PIPELINE);
     loaded l = the_spec(plain);
     planning one = make_steps(&l, "", 1), five = make_steps(&l, "", 5),
              many = make_steps(&l, "", 1000), forced = make_steps(&l, "time=1", 1000);
@@ -207,7 +200,6 @@ static void steps_are_fused_where_there_are_several(void **state) {
 
 static void what_cannot_be_fused_is_refused(void **state) {
     (void)state;
-    need_template(TEMPLATE_PIPELINE);
     static const struct {
         const char *spec, *line, *text;
     } cases[] = {
@@ -247,7 +239,6 @@ static void what_cannot_be_fused_is_refused(void **state) {
 /* A side that the shape does not reach over may be as it likes. */
 static void sides_that_nothing_reaches_do_not_matter(void **state) {
     (void)state;
-    need_template(TEMPLATE_PIPELINE);
     loaded l = the_spec("return stencil { name = 's', shape = points { {0,0}, {-1,0}, {0,-1} }, "
                         "coefficients = { 1, 2, 3 }, boundary = { x = { 'zero', 'clamp' }, "
                         "y = { 'fixed', 'mirror' } } }");

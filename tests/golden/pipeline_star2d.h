@@ -1,0 +1,166 @@
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+#define STENCIL_KERNEL star2d2_kernel
+
+struct plan {
+    static constexpr int tile_x = 288, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 1, threads_z = 4;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 2; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 2, low_y = 0, low_z = 2;
+    static constexpr int high_x = 2, high_y = 0, high_z = 2;
+    static constexpr int time = 8;
+    static constexpr int stages = 4, lane_x = 10, vector = 2;
+    static constexpr int rows = 2, input_slots = 3, strip_bytes = 128;
+    static constexpr int walk = 64, walk_low = 2, walk_high = 2;
+};
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 2, high_z = 2;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<2, 1> : Side<Boundary::periodic> {};
+
+// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
+// k - 2 planes away. The last of an output's sums is 0 before.
+template <class At>
+__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
+                                          [[maybe_unused]] const Arguments &arguments,
+                                          Real (&sum)[1][5]) {
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm2 = at.template tap<0, -2, 0, 0>();
+    const Real u_xp2 = at.template tap<0, 2, 0, 0>();
+    sum[0][0] -= 0.19791666666666666 * u_c;
+    sum[0][1] += 0.11631944444444445 * u_c;
+    sum[0][2] -= 0.18055555555555555 * u_xm2;
+    sum[0][2] += 0.09895833333333333 * u_xm1;
+    sum[0][2] += 0.034722222222222224 * u_c;
+    sum[0][2] -= 0.16319444444444445 * u_xp1;
+    sum[0][2] += 0.06944444444444445 * u_xp2;
+    sum[0][3] += 0.052083333333333336 * u_c;
+    sum[0][4] = 0.13368055555555555 * u_c;
+}
+
+// What does not depend on any tap.
+__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
+                                            [[maybe_unused]] Real (&out)[1]) {
+}
+#undef STENCIL_KERNEL
+#define STENCIL_KERNEL star2d2_step
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 4, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 10; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 2, low_y = 2, low_z = 0;
+    static constexpr int high_x = 2, high_y = 2, high_z = 0;
+    static constexpr int vector = 2, rows = 5;
+};
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 2, high_x = 2, low_y = 2, high_y = 2, low_z = 0, high_z = 0;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> {
+    static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2;
+};
+template <> struct Row<1> {
+    static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0;
+};
+template <> struct Row<2> {
+    static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0;
+};
+template <> struct Row<3> {
+    static constexpr int array = 0, dy = -2, dz = 0, low = 0, high = 0;
+};
+template <> struct Row<4> {
+    static constexpr int array = 0, dy = 2, dz = 0, low = 0, high = 0;
+};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_xm2 = at.template tap<0, -2, 0, 0>();
+    const Real u_xp2 = at.template tap<0, 2, 0, 0>();
+    const Real u_ym2 = at.template tap<0, 0, -2, 0>();
+    const Real u_yp2 = at.template tap<0, 0, 2, 0>();
+    const Real t1 = 0.034722222222222224 * u_c + 0.09895833333333333 * u_xm1;
+    const Real t2 = 0.16319444444444445 * u_xp1;
+    const Real t3 = t1 - t2 + 0.052083333333333336 * u_ym1 + 0.11631944444444445 * u_yp1;
+    const Real t4 = 0.18055555555555555 * u_xm2;
+    const Real t5 = t3 - t4 + 0.06944444444444445 * u_xp2 + 0.13368055555555555 * u_ym2;
+    const Real t6 = 0.19791666666666666 * u_yp2;
+    out[0] = t5 - t6;
+}
