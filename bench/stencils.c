@@ -184,6 +184,7 @@ int main(int count, char **arguments) {
     open_all(&b);
     report_begin(&b);
     rows_build(&b);
+    b.built = seconds_now();
     rows_time(&b, report_line);
     const int code = report_end(&b);
     if (b.options.json != NULL)

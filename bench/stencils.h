@@ -120,7 +120,7 @@ typedef struct bench {
     sg_context *context;
     sg_device_info facts;
     bench_device *device;
-    double begin;
+    double begin, built; /* when it began, and when all kernels were there */
     row *rows;
     int count;
 } bench;

@@ -200,9 +200,10 @@ static void report_sweep(const bench *b) {
 
 int report_end(const bench *b) {
     int wrong = 0, failed = 0, waiting = 0, refused = 0;
-    double copy = 0;
+    double copy = 0, compiling = 0;
     for (const row *r = b->rows; r < b->rows + b->count; r++) {
         wrong += r->state == ROW_WRONG;
+        compiling += r->kernel != NULL && r->alike == NULL ? r->info.compile_seconds : 0;
         failed += r->state == ROW_FAILED;
         refused += r->state == ROW_REFUSED;
         waiting += !r->timed && (r->state == ROW_RIGHT || r->state == ROW_WAITS);
@@ -212,8 +213,9 @@ int report_end(const bench *b) {
         report_sweep(b);
     printf(
         "\nbest copy: %.0f GB/s; %d of %d figures are not there: %d wrong, %d failed, %d refused, "
-        "%d left out; %.1f s\n",
-        copy * 1e-9, wrong + failed + refused + waiting, b->count, wrong, failed, refused, waiting,
-        seconds_now() - b->begin);
+        "%d left out\n",
+        copy * 1e-9, wrong + failed + refused + waiting, b->count, wrong, failed, refused, waiting);
+    printf("%.1f s, %.1f of them to build and check on %lld threads; %.1f s of the compiler's\n",
+           seconds_now() - b->begin, b->built - b->begin, (long long)b->options.threads, compiling);
     return wrong + failed > 0 ? 1 : 0;
 }
