@@ -6,7 +6,7 @@
 enum {
     WARP = 32,
     LINE_WARPS = 4,     /* of a block in 1D; they have nothing to do with each other */
-    PIPELINE_ROWS = 4,  /* between two barriers, at most */
+    PIPELINE_ROWS = 2,  /* between two barriers, at most, of words */
     PIPELINE_INPUT = 3, /* slots of so many rows that the first stage loads ahead */
     LEVELS_INPUT = 3,   /* planes */
     MAX_STAGES = 32,
@@ -186,7 +186,8 @@ static const char *fit_pipeline(job *j, plan *p) {
         return job_print(j, "vec=%d: the tile and the halo before it must be multiples of it",
                          s->vector);
     /* The more warps meet at a barrier, the more work there must be between two of them. */
-    f->rows = s->stages > 2 * PIPELINE_ROWS ? PIPELINE_ROWS : (s->stages + 1) / 2;
+    const int rows = (s->stages + 1) / 2, most = PIPELINE_ROWS * words(p->facts->model);
+    f->rows = rows < most ? rows : most;
     f->input = PIPELINE_INPUT;
     p->tile[0] = p->per_block[0] = s->tile[0];
     p->block[0] = WARP;

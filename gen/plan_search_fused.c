@@ -9,7 +9,7 @@ enum { MOST = 16, WARP = 32, MOST_PACK_BYTES = 16, LEAST_WALK = 16, MOST_WAVES =
 /* What is tried where the constraints leave it open. Lists end with 0. */
 static const int line_lanes[MOST] = {6, 10, 12, 14, 18, 20, 22, 26, 28, 30, 36, 44, 52, 60};
 static const int line_times[MOST] = {8, 16, 24, 32, 48, 64, 96, 128};
-static const int pipeline_lanes[MOST] = {4, 6, 8, 10, 12, 14, 16, 18, 20, 24};
+static const int pipeline_lanes[MOST] = {4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24};
 static const int pipeline_stages[MOST] = {1, 2, 4, 6, 8};
 static const int pipeline_levels[MOST] = {1, 2, 3, 4, 6, 8};
 static const int levels_times[MOST] = {2, 3, 4, 5, 6, 8};
