@@ -31,6 +31,9 @@ static void write_fused(text *t, const plan *p, const program *program) {
         triple(t, "halo_high", f->round_halo);
         text_printf(t, "    static constexpr int walk = %d, words = %d; // words: the last grid\n",
                     p->walk, program_grid_count(program) - 1);
+        const plan_facts *facts = p->facts;
+        text_printf(t, "    static constexpr bool star = %s; // every tap lies on an axis\n",
+                    facts->column_or_plane && !facts->corners ? "true" : "false");
     }
     if (p->template_id == TEMPLATE_LEVELS)
         text_printf(t,

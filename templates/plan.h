@@ -14,6 +14,7 @@ struct plan {
     static constexpr int vector = 1;
     static constexpr int time = 4, lane_x = 20, stages = 4, input_slots = 3, strip_bytes = 128;
     static constexpr int words = 2;
+    static constexpr bool star = true;
     static constexpr int halo_low_x = 4, halo_low_y = 4, halo_low_z = 4;
     static constexpr int halo_high_x = 4, halo_high_y = 4, halo_high_z = 4;
     static constexpr int arrays = 2, outputs = 1, rows = 6;

@@ -113,10 +113,21 @@ template <int axis> struct Axis {
         else
             return (distance + asks - 1) / asks;
     }
+    // Whether a block beside this one may ask for a cell of the tile.
+    __device__ __forceinline__ bool is_asked(int i) const {
+        return halo > 0 && (i < own.begin + halo || i >= own.end - halo);
+    }
     // How many steps of the round, at least, come after the last one that makes this cell.
     __device__ __forceinline__ int level(int i) const {
         return i < own.begin   ? steps_to<asks_low>(own.begin - i)
                : i >= own.end ? steps_to<asks_high>(i - own.end + 1)
+                              : 0;
+    }
+    // The same, if the shape reached as far below as above.
+    __device__ __forceinline__ int distance(int i) const {
+        constexpr int asks = low < high ? high : low;
+        return i < own.begin   ? steps_to<asks>(own.begin - i)
+               : i >= own.end ? steps_to<asks>(i - own.end + 1)
                               : 0;
     }
     // Whether a cell is beyond a side where it has the value of another, and as near as taps reach.
@@ -154,9 +165,21 @@ struct Place {
     __device__ __forceinline__ bool owns(const Cell3 &c) const {
         return x.own.has(c.x) && y.own.has(c.y) && z.own.has(c.z);
     }
+    // Where every tap lies on an axis, a step goes along one of them; else along all.
+    static __device__ __forceinline__ int join(int x, int y, int z) {
+        if constexpr (plan::star)
+            return x + y + z;
+        const int xy = x < y ? y : x;
+        return xy < z ? z : xy;
+    }
     __device__ __forceinline__ int level(const Cell3 &c) const {
-        const int xy = x.level(c.x) < y.level(c.y) ? y.level(c.y) : x.level(c.x);
-        return xy < z.level(c.z) ? z.level(c.z) : xy;
+        return join(x.level(c.x), y.level(c.y), z.level(c.z));
+    }
+    __device__ __forceinline__ int distance(const Cell3 &c) const {
+        return join(x.distance(c.x), y.distance(c.y), z.distance(c.z));
+    }
+    __device__ __forceinline__ bool is_asked(const Cell3 &c) const {
+        return x.is_asked(c.x) || y.is_asked(c.y) || z.is_asked(c.z);
     }
     // Whether the box holds cells that are copied.
     __device__ __forceinline__ bool has_copied() const {
@@ -301,7 +324,8 @@ struct Column {
     Cell3 first;
     int at;            // its first cell's number in the box
     unsigned stored;   // a bit for each cell that steps are to store ...
-    unsigned finished; // ... and for those that the last step of a round is to
+    unsigned finished; // ... for those that the last step of a round is to ...
+    unsigned sent;     // ... and for those that other blocks ask for
     int level;         // steps with fewer than so many after them in the round leave it out
 
     __device__ __forceinline__ void place(const Place &p, int i) {
@@ -310,7 +334,7 @@ struct Column {
         first = {i % Box::width, plan::low_y + row % height,
                  plan::low_z + (begin < last ? begin : last)};
         at = Box::at(first.x, first.y, first.z);
-        stored = finished = 0;
+        stored = finished = sent = 0;
         level = Axis<0>::never;
         if (i >= count)
             return;
@@ -322,6 +346,7 @@ struct Column {
                 continue;
             stored |= 1u << k;
             finished |= needed == 0 ? 1u << k : 0;
+            sent |= needed == 0 && p.is_asked(c) ? 1u << k : 0;
             level = needed < level ? needed : level;
         }
     }
@@ -388,7 +413,7 @@ __device__ __forceinline__ void publish_column(const Arguments &a, const Place &
             const Index plane = a.size[0] * a.size[1];
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)
-                if (c.finished >> k & 1)
+                if (c.sent >> k & 1)
                     send(a, to + k * plane, s.round, out[k][output]);
         }
         publish_column<output + 1>(a, p, s, c, out);
@@ -493,7 +518,7 @@ struct HaloCell {
     }
     __device__ __forceinline__ void place(const Arguments &a, const Place &p, const Cell3 &c) {
         at = -1;
-        if (!p.changes(c))
+        if (!p.changes(c) || p.distance(c) > plan::time)
             return;
         Index x = p.x.first + c.x, y = p.y.first + c.y, z = p.z.first + c.z;
         Real value;
