@@ -44,6 +44,7 @@ cases[#cases + 1] = {
 -- Several steps a launch: the arguments, then the plan.h of each kernel.
 keep("line_star1d", "star1d2", "temporal time=16 lane=12", "float", "zero")
 keep("pipeline_star2d", "star2d2", "temporal time=8 lane=10 stages=4 coarsen=y64", "double", "periodic")
+keep("resident_grayscott2d", "grayscott2d", "resident time=3 tile=24x16", "float", "mirror")
 keep("levels_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20")
 cases[#cases + 1] = {
   name = "pipeline_symmetric2d",
