@@ -59,6 +59,7 @@ struct Strip {
     int size;                 // columns that are stored, from x + halo on
     bool low, high;           // at which edge of x it lies
     bool beside;              // some columns lie outside of the grid
+    int wrap_to, wrap_from;   // of a grid without ends: columns before and from which lie beyond it
     bool wide;                // rows can be loaded and stored as packs
     Index y0, y1;             // the rows that are stored
     Index begin;              // the first row of the first turn
@@ -106,6 +107,8 @@ __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     s.x = begin - halo;
     s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, blockIdx.x + 1)) - begin);
     s.beside = s.x < 0 || s.x + width > a.size[0];
+    s.wrap_to = static_cast<int>(max(-s.x, Index(0)));
+    s.wrap_from = static_cast<int>(min(a.size[0] - s.x, Index(width)));
     s.wide = in_packs(a);
     s.y0 = a.begin[2] + Index(blockIdx.z) * plan::walk;
     s.y1 = min(s.y0 + plan::walk, a.size[2]);
@@ -243,6 +246,23 @@ __device__ __forceinline__ void load_row(const Real *row, int lane, SharedAt<Rea
             copy_async<count>(to + k * warp_size * count, row + (lane + k * warp_size) * count);
 }
 
+// The same in a grid without ends, at least as wide as the strip.
+template <int count>
+__device__ __forceinline__ void load_wrapped(const Real *row, const Strip &s, Index size, int lane,
+                                             SharedAt<Real> slot) {
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k) {
+        const int i = (lane + k * warp_size) * count;
+        const Real *from = row + i;
+        if (i < s.wrap_to)
+            from += size;
+        if (i >= s.wrap_from)
+            from -= size;
+        if (has<count>(lane, k))
+            copy_async<count>(slot + i, from);
+    }
+}
+
 // The same for any row, and where there is nothing beside it.
 __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
                                             SharedAt<Real> slot) {
@@ -314,6 +334,10 @@ __device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, St
     for (int r = 0; r < rows; ++r) {
         if (!easy)
             load_carefully(a, s, s.begin + Index(turn) * rows + r, lane, slot + r * width);
+        else if (endless<0> && s.beside && s.wide)
+            load_wrapped<plan::vector>(g.from, s, a.size[0], lane, slot + r * width);
+        else if (endless<0> && s.beside)
+            load_wrapped<1>(g.from, s, a.size[0], lane, slot + r * width);
         else if (s.wide)
             load_row<plan::vector>(g.from, lane, slot + r * width);
         else
@@ -394,8 +418,9 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
-    g.easy = endless<0> && s.beside ? 1 << 30 : turn_of(s.beside - s.begin);
-    g.easy_end = turn_of(a.size[2] - s.beside - (rows - 1) - s.begin);
+    const bool over = s.beside && !endless<0>; // reads the rows before and after
+    g.easy = endless<0> && a.size[0] < width ? 1 << 30 : turn_of(over - s.begin);
+    g.easy_end = turn_of(a.size[2] - over - (rows - 1) - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
     g.from = from.data + s.begin * from.stride_z + s.x;
     g.to = to.data + s.y0 * to.stride_z + s.x;
