@@ -1,0 +1,213 @@
+// Strips of a 2D grid: what a block of the pipeline works on, where the edges lie in it, and its rows
+// on their way between the grid, shared memory and the registers of a warp, across which a row lies.
+
+constexpr int points = plan::lane_x; // of a row, a thread
+constexpr int width = warp_size * points;
+constexpr int levels = plan::time / plan::stages; // of a stage
+constexpr int halo = plan::time * plan::low_x;    // columns loaded before the first that is stored
+constexpr int below = plan::walk_high, above = plan::walk_low;
+constexpr int held = below + above; // sums of a point between two rows
+constexpr int input_slots = plan::input_slots;
+constexpr int rows = plan::rows; // between two barriers
+static_assert(points >= plan::low_x && points >= plan::high_x, "the next lane has the neighbours");
+static_assert(width >= plan::tile_x + halo + plan::time * plan::high_x, "the strip with its halo");
+
+// ---- edges ----------------------------------------------------------------------------------
+
+template <int axis>
+constexpr bool endless = Edge<axis, 0>::kind == Boundary::periodic;
+template <int axis, int side>
+constexpr bool inside = Edge<axis, side>::kind == Boundary::fixed; // kept cells are the grid's own
+
+// The lane whose point p is kept in a strip at the low or the high edge of x; −1: none.
+__device__ constexpr int kept_lane(int first, int count, int p) {
+    for (int i = first; i < first + count; ++i)
+        if (i % points == p)
+            return i / points;
+    return -1;
+}
+__device__ constexpr int kept_low(int p) {
+    return kept_lane(halo - (inside<0, 0> ? 0 : plan::low_x), plan::low_x, p);
+}
+__device__ constexpr int kept_high(int p) {
+    return kept_lane(halo + plan::tile_x - (inside<0, 1> ? plan::high_x : 0), plan::high_x, p);
+}
+
+// What a block works on. It lies in shared memory, since few turns need it.
+struct Strip {
+    Index x;                  // of the first column that is loaded
+    int size;                 // columns that are stored, from x + halo on
+    bool low, high;           // at which edge of x it lies
+    bool beside;              // some columns lie outside of the grid
+    int wrap_to, wrap_from;   // of a grid without ends: columns before and from which lie beyond it
+    bool wide;                // rows can be loaded and stored as packs
+    Index y0, y1;             // the rows that are stored
+    Index begin;              // the first row of the first turn
+    Index kept_to, kept_from; // rows before and from which all are kept
+};
+
+// What a thread knows of its strip: its lane, the same in strips at the low and the high edge of x and
+// else -1.
+struct Place {
+    int lane, low_lane, high_lane;
+};
+
+// Keeps a value in a register that the compiler would otherwise compute anew at each use.
+__device__ __forceinline__ int hold(int value) {
+#if !defined(SG_CPU)
+    asm volatile("" : "+r"(value));
+#endif
+    return value;
+}
+
+// Whether rows can be loaded and stored as packs.
+__device__ __forceinline__ bool in_packs(const Arguments &a) {
+    return a.aligned && a.size[0] % plan::vector == 0;
+}
+
+// Strips are spread evenly, so that the last one ends with the grid and no other comes near that
+// edge: program_launch.least sees to it.
+__device__ __forceinline__ Index strip_begin(const Arguments &a, Index i) {
+    if (endless<0>)
+        return i * plan::tile_x;
+    const Index last = Index(gridDim.x) - 1;
+    const Index begin = last == 0 ? 0 : i * (a.size[0] - plan::tile_x) / last;
+    return in_packs(a) ? begin / plan::vector * plan::vector : begin;
+}
+
+// A stage takes what the one before made in the turn before.
+constexpr int lag = rows + levels * below; // rows that it is behind that one
+
+__device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
+    Strip s;
+    const bool last = blockIdx.x + 1 == gridDim.x;
+    const Index begin = strip_begin(a, blockIdx.x);
+    s.low = !endless<0> && blockIdx.x == 0;
+    s.high = !endless<0> && last;
+    s.x = begin - halo;
+    s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, blockIdx.x + 1)) - begin);
+    s.beside = s.x < 0 || s.x + width > a.size[0];
+    s.wrap_to = static_cast<int>(max(-s.x, Index(0)));
+    s.wrap_from = static_cast<int>(min(a.size[0] - s.x, Index(width)));
+    s.wide = in_packs(a);
+    s.y0 = a.begin[2] + Index(blockIdx.z) * plan::walk;
+    s.y1 = min(s.y0 + plan::walk, a.size[2]);
+    s.begin = s.y0 - stages * levels * above;
+    if (!endless<2>)
+        s.begin = max(s.begin, Index(inside<2, 0> ? 0 : -above));
+    // A turn stores `rows` rows, from y0 on. What comes before the first that matters may be anything.
+    s.begin -= (rows - (s.y0 - s.begin + (stages - 1) * lag + levels * below) % rows) % rows;
+    constexpr Index far = Index(1) << 60;
+    s.kept_to = endless<2> ? -far : inside<2, 0> ? above : 0;
+    s.kept_from = endless<2> ? far : a.size[2] - (inside<2, 1> ? below : 0);
+    return s;
+}
+
+// ---- rows between stages ----------------------------------------------------------------------
+
+// A thread's points lie side by side in shared memory. Packs as wide as that allows.
+constexpr int pack_bytes = points * sizeof(Real) % 16 == 0 ? 16 : points * sizeof(Real) % 8 == 0 ? 8 : 4;
+constexpr int lane_pack = pack_bytes / sizeof(Real) > 0 ? pack_bytes / sizeof(Real) : 1;
+
+__device__ __forceinline__ void take(SharedAt<Real> row, Real (&value)[points]) {
+#pragma unroll
+    for (int i = 0; i < points; i += lane_pack) {
+        const Pack<Real, lane_pack> pack = (row + i).template read<lane_pack>();
+#pragma unroll
+        for (int e = 0; e < lane_pack; ++e)
+            value[i + e] = pack.element[e];
+    }
+}
+__device__ __forceinline__ void hand_on(SharedAt<Real> row, const Real (&value)[points]) {
+#pragma unroll
+    for (int i = 0; i < points; i += lane_pack) {
+        Pack<Real, lane_pack> pack;
+#pragma unroll
+        for (int e = 0; e < lane_pack; ++e)
+            pack.element[e] = value[i + e];
+        (row + i).write(pack);
+    }
+}
+
+// ---- between the grid and the first and last rings ---------------------------------------------
+
+__device__ __forceinline__ Index wrapped(Index i, Index size) {
+    i %= size;
+    return i < 0 ? i + size : i;
+}
+
+template <int count> constexpr int packs = width / count;                      // of a row
+template <int count> constexpr int turns_of = (packs<count> + warp_size - 1) / warp_size; // of a warp
+template <int count> __device__ __forceinline__ bool has(int lane, int k) {
+    return packs<count> % warp_size == 0 || lane + k * warp_size < packs<count>;
+}
+
+// Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
+// lies beside the grid may be anything: here it is the memory of the rows before and after.
+template <int count>
+__device__ __forceinline__ void load_row(const Real *row, int lane, SharedAt<Real> slot) {
+    const SharedAt<Real> to = slot + lane * count;
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (has<count>(lane, k))
+            copy_async<count>(to + k * warp_size * count, row + (lane + k * warp_size) * count);
+}
+
+// The same in a grid without ends, at least as wide as the strip.
+template <int count>
+__device__ __forceinline__ void load_wrapped(const Real *row, const Strip &s, Index size, int lane,
+                                             SharedAt<Real> slot) {
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k) {
+        const int i = (lane + k * warp_size) * count;
+        const Real *from = row + i;
+        if (i < s.wrap_to)
+            from += size;
+        if (i >= s.wrap_from)
+            from -= size;
+        if (has<count>(lane, k))
+            copy_async<count>(slot + i, from);
+    }
+}
+
+// The same for any row, and where there is nothing beside it.
+__device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
+                                            SharedAt<Real> slot) {
+    const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);
+    const Real value = y < 0 ? Edge<2, 0>::value() : Edge<2, 1>::value();
+    y = wrapped(y, a.size[2]);
+    const Grid &grid = a.grid[Array<0>::grid];
+#pragma unroll 1
+    for (int i = lane; i < width; i += warp_size) {
+        const Index x = endless<0> ? wrapped(s.x + i, a.size[0]) : s.x + i;
+        if (beyond)
+            (slot + i).write(value);
+        else if (x >= 0 && x < a.size[0])
+            copy_async<1>(slot + i, grid.data + y * grid.stride_z + x);
+    }
+}
+
+// The virtual cells of zero and constant sides.
+__device__ __forceinline__ void set_beside(const Place &me, Real (&value)[points]) {
+#pragma unroll
+    for (int p = 0; p < points; ++p) {
+        if (!inside<0, 0> && kept_low(p) >= 0 && me.low_lane == kept_low(p))
+            value[p] = Edge<0, 0>::value();
+        if (!inside<0, 1> && kept_high(p) >= 0 && me.high_lane == kept_high(p))
+            value[p] = Edge<0, 1>::value();
+    }
+}
+
+template <int count>
+__device__ __forceinline__ void store_row(Real *row, int size, int lane, SharedAt<Real> slot) {
+    Pack<Real, count> pack[turns_of<count>];
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (has<count>(lane, k))
+            pack[k] = (slot + (lane + k * warp_size) * count).template read<count>();
+    const int first = lane * count - halo;
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (static_cast<unsigned>(first + k * warp_size * count) < static_cast<unsigned>(size))
+            *reinterpret_cast<Pack<Real, count> *>(row + (lane + k * warp_size) * count) = pack[k];
+}
