@@ -220,13 +220,29 @@ static size_t levels_bytes(const plan *p) {
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
+/* Sums and planes of all levels, the rows that one level reads, and addresses. */
 static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const int64_t patch = (int64_t)s->lane[0] * s->lane[1];
-    const int64_t rows = p->low[1] + s->lane[1] + p->high[1];
     const int64_t columns = p->low[0] + s->lane[0] + p->high[0];
-    return 40 + words(p->facts->model) *
-                    (patch * s->time * (p->low[2] + p->high[2] + p->fused.keep) + rows * columns);
+    const int64_t beside =
+        (p->low[1] + p->high[1]) * (p->fused.corners ? columns : (int64_t)s->lane[0]);
+    const int64_t rows = s->lane[1] * columns + beside;
+    const int64_t state = patch * s->time * (p->low[2] + p->high[2]);
+    return 24 +
+           words(p->facts->model) * (state + rows + (p->fused.keep ? patch * (s->time - 1) : 0));
+}
+
+/* Levels keep their own planes where that leaves enough registers; else they read them again, and
+   the compiler is to have a few to spare. */
+static int64_t choose_keep(plan *p) {
+    const int64_t threads = plan_threads(p), each = REGISTERS_PER_MULTIPROCESSOR / threads;
+    p->fused.keep = true;
+    const int64_t need = levels_registers(p);
+    if (need <= MAX_REGISTERS && need <= each)
+        return need;
+    p->fused.keep = false;
+    return levels_registers(p) + 8;
 }
 
 static const char *fit_levels(job *j, plan *p) {
@@ -262,12 +278,11 @@ static const char *fit_levels(job *j, plan *p) {
                          "a patch of at most %d",
                          threads, f->width[0], f->width[1], MAX_PATCH, MAX_PATCH);
     f->input = LEVELS_INPUT;
-    f->keep = false;
     f->corners = p->facts->corners;
     p->block[0] = threads;
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
-    refusal = check_registers(j, p, levels_registers(p));
+    refusal = check_registers(j, p, choose_keep(p));
     return refusal != NULL ? refusal : check_shared(j, p, levels_bytes(p));
 }
 

@@ -38,9 +38,9 @@ static void write_fused(text *t, const plan *p, const program *program) {
     if (p->template_id == TEMPLATE_LEVELS)
         text_printf(t,
                     "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
-                    "    static constexpr int ring = %d, halo_x = %d;\n"
+                    "    static constexpr int ring = %d, halo_x = %d, walk = %d;\n"
                     "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
-                    s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0],
+                    s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
                     f->keep ? "true" : "false", f->corners ? "true" : "false");
 }
 

@@ -33,9 +33,26 @@ struct State {
     Patch newest[plan::keep ? plan::time : 1];
 };
 
-// Between two barriers.
+// Of the patch, a bit each.
+struct KeptBits {
+    unsigned columns, rows;
+};
+
+// Between two barriers: places in shared memory.
 struct Iteration {
     int number, slot; // of the plane in the ring that level 1 takes
+    __device__ __forceinline__ int ring() const {
+        return slot * tile::plane * element;
+    }
+    // The plane of a level, from 1 on, that was made before, and the one that is made now.
+    template <int level> __device__ __forceinline__ int before() const {
+        return ((number + 1) & 1) * tile::level_plane * element +
+               2 * (level - 1) * tile::level_plane * element;
+    }
+    template <int level> __device__ __forceinline__ int now() const {
+        return (number & 1) * tile::level_plane * element +
+               2 * (level - 1) * tile::level_plane * element;
+    }
 };
 
 struct AtRows {
@@ -52,16 +69,21 @@ template <int level>
 __device__ __forceinline__ void read_rows(const Walk &w, const State &s, const Iteration &i,
                                           Rows &row) {
     constexpr bool first = level == 1;
-    const int before = (i.number + 1) & 1;
-    const Real *plane =
-        w.shared + (first ? i.slot * tile::plane : (2 * (level - 2) + before) * tile::level_plane);
-    const Real *above = plane + (first ? w.above : w.above_level);
-    const Real *own = plane + (first ? w.own : w.own_level);
-    const Real *below = plane + (first ? w.below : w.below_level);
+    constexpr int row_bytes = tile::width * element;
+    int above, own, below;
+    if constexpr (first) {
+        above = w.ring.above + i.ring();
+        own = w.ring.own + i.ring();
+        below = w.ring.below + i.ring();
+    } else {
+        above = w.levels.above + i.before<level - 1>();
+        own = w.levels.own + i.before<level - 1>();
+        below = w.levels.below + i.before<level - 1>();
+    }
 #pragma unroll
     for (int r = 0; r < plan::low_y; ++r) {
         const int there = plan::lane_y - plan::low_y + r;
-        Walk::read(above + (first ? there : tile::slot(there)) * tile::width, row[r]);
+        Walk::read(above + (first ? there : tile::slot(there)) * row_bytes, row[r]);
     }
 #pragma unroll
     for (int r = 0; r < plan::lane_y; ++r) {
@@ -70,12 +92,12 @@ __device__ __forceinline__ void read_rows(const Walk &w, const State &s, const I
             for (int e = 0; e < plan::lane_x; ++e)
                 row[plan::low_y + r][plan::low_x + e] = s.newest[level - 1][r][e];
         } else {
-            Walk::read(own + r * tile::width, row[plan::low_y + r]);
+            Walk::read(own + r * row_bytes, row[plan::low_y + r]);
         }
     }
 #pragma unroll
     for (int r = 0; r < plan::high_y; ++r)
-        Walk::read(below + (first ? r : tile::slot(r)) * tile::width,
+        Walk::read(below + (first ? r : tile::slot(r)) * row_bytes,
                    row[plan::low_y + plan::lane_y + r]);
 #pragma unroll
     for (int r = 0; r < rows; ++r)
@@ -86,8 +108,8 @@ __device__ __forceinline__ void read_rows(const Walk &w, const State &s, const I
 // Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
 // before.
 template <int level, Care care>
-__device__ __forceinline__ void add_level(const Walk &w, State &s, const Rows &row, int arrived,
-                                          Patch &out) {
+__device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBits &bits,
+                                          const Rows &row, int arrived, Patch &out) {
     using Kept = Where<care>;
     bool plane_kept[depth] = {}; // of the plane of each sum
     if constexpr (care == Care::all) {
@@ -109,10 +131,12 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const Rows &r
             add_plane(AtRows{row, e, r}, w.a, sum);
             Outputs result = {sum[0][0]};
             finish_sums(w.a, result);
-            if ((Kept::columns >> e & 1) != 0 || (Kept::rows >> r & 1) != 0) {
+            const bool by_column = (Kept::columns >> e & 1) != 0,
+                       by_row = (Kept::rows >> r & 1) != 0;
+            if (by_column || by_row) {
                 const Real own = row[plan::low_y + r][plan::low_x + e];
-                const bool point = ((Kept::columns >> e & 1) != 0 && (w.kept_x >> e & 1) != 0) ||
-                                   ((Kept::rows >> r & 1) != 0 && (w.kept_y >> r & 1) != 0);
+                const bool point = (by_column && (bits.columns >> e & 1) != 0) ||
+                                   (by_row && (bits.rows >> r & 1) != 0);
 #pragma unroll
                 for (int k = 0; k <= plan::high_z; ++k)
                     if (point || plane_kept[k])
@@ -130,13 +154,10 @@ template <int level>
 __device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, int completed,
                                         const Patch &out) {
     if constexpr (level == plan::time) {
-        if (completed >= tile::halo_z) {
+        if (completed >= tile::halo_z)
             w.put(out);
-            w.to += w.a.grid[Output<0>::grid].stride_z;
-        }
     } else {
-        Real *const plane =
-            w.shared + w.own_level + (2 * (level - 1) + (i.number & 1)) * tile::level_plane;
+        Real *const plane = shared_at(w.levels.own + i.now<level>());
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r)
             if (tile::stores(r))
@@ -153,28 +174,33 @@ __device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, i
 
 // The last level first: it takes what the one below made before, and that one then makes anew.
 template <int level, Care care>
-__device__ __forceinline__ void make_levels(Walk &w, State &s, const Iteration &i) {
+__device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &bits,
+                                            const Iteration &i) {
     if constexpr (level > 0) {
         const int arrived = i.number - (level - 1) * lag;
         Rows row;
         read_rows<level>(w, s, i, row);
         Patch out;
-        add_level<level, care>(w, s, row, arrived, out);
+        add_level<level, care>(w, s, bits, row, arrived, out);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
-        make_levels<level - 1, care>(w, s, i);
+        make_levels<level - 1, care>(w, s, bits, i);
     }
 }
 
-// All levels, from iteration i.number on until `until`.
+// All levels, from iteration i.number on until `until`. Warps of a block may be in different calls
+// of this: a barrier counts who arrives, wherever that is.
 template <Care care>
 __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int until) {
     constexpr int ahead = plan::ring - 1;
+    KeptBits bits = {0, 0};
+    if constexpr (care != Care::none)
+        bits = {w.kept_columns(), w.kept_rows()};
     while (i.number < until) {
         copies_wait<ahead - 1>();
         __syncthreads(); // the levels' planes and the ring's next are complete; all have read the
                          // last
-        w.load_plane(i.number + ahead, i.slot > 0 ? i.slot - 1 : ahead);
-        make_levels<plan::time, care>(w, s, i);
+        w.load_plane(i.number + ahead, (i.slot > 0 ? i.slot - 1 : ahead) * tile::plane * element);
+        make_levels<plan::time, care>(w, s, bits, i);
         ++i.number;
         i.slot = i.slot < ahead ? i.slot + 1 : 0;
     }
@@ -186,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     State s = {};
 #pragma unroll 1
     for (int k = 0; k + 1 < plan::ring; ++k)
-        w.load_plane(k, k);
+        w.load_plane(k, k * tile::plane * element);
 
     // From `first` to `end` no level meets a plane that is kept.
     constexpr int reach = (plan::time - 1) * lag + plan::high_z; // of the levels' planes

@@ -26,8 +26,8 @@ struct plan {
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
     static constexpr int time = 2;
     static constexpr int lane_x = 4, lane_y = 4, lanes = 8;
-    static constexpr int ring = 3, halo_x = 4;
-    static constexpr bool keep = false, corners = false, copy_packs = true;
+    static constexpr int ring = 3, halo_x = 4, walk = 20;
+    static constexpr bool keep = true, corners = false, copy_packs = true;
 };
 
 // The arrays that taps read, and how far.
