@@ -23,9 +23,10 @@ static void write_fused(text *t, const plan *p, const program *program) {
         text_printf(t,
                     "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
                     "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
-                    "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
+                    "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n"
+                    "    static constexpr int wave = %d; // blocks that run at once\n",
                     s->stages, s->lane[0], s->vector, f->rows, f->input, PLAN_STRIP_BYTES, p->walk,
-                    p->low[2], p->high[2]);
+                    p->low[2], p->high[2], plan_resident(p) * p->target->multiprocessors);
     if (p->template_id == TEMPLATE_RESIDENT) {
         triple(t, "halo_low", f->round_halo);
         triple(t, "halo_high", f->round_halo);

@@ -12,7 +12,8 @@ struct plan {
     static constexpr int blocks = 4;
     static constexpr int walk = 16;
     static constexpr int vector = 1;
-    static constexpr int time = 4, lane_x = 20, stages = 4, input_slots = 3, strip_bytes = 128;
+    static constexpr int time = 4, lane_x = 20, stages = 4;
+    static constexpr int input_slots = 3, strip_bytes = 128, wave = 264;
     static constexpr int words = 2;
     static constexpr bool star = true;
     static constexpr int halo_low_x = 4, halo_low_y = 4, halo_low_z = 4;

@@ -93,6 +93,8 @@ add("box2d2", "temporal time=2 lane=5 stages=1 coarsen=y24", strips, { 2, 5 })
 add("heat2d", "temporal time=4 lane=8 stages=4 coarsen=y40", strips, { 4, 7 })
 add("points2d", "temporal time=2 lane=6 stages=2 coarsen=y20", strips, { 2, 5 })
 add("upwind2d", "temporal time=6 lane=4 stages=2 coarsen=y20", strips, { 6, 11 })
+-- More blocks than run at once, whose walks then grow shorter.
+add("star2d1", "temporal time=2 lane=3 stages=2 coarsen=y1", { { 300, 1700 } }, { 2 })
 add("single2d", "temporal time=4 lane=2 stages=2 coarsen=y20", strips, { 4, 5 })
 
 -- 3D: patches of a lane, and 8 to 32 lanes a row.

@@ -28,6 +28,7 @@ struct plan {
     static constexpr int stages = 4, lane_x = 10, vector = 2;
     static constexpr int rows = 2, input_slots = 3, strip_bytes = 128;
     static constexpr int walk = 64, walk_low = 2, walk_high = 2;
+    static constexpr int wave = 264; // blocks that run at once
 };
 
 // The arrays that taps read, and how far.

@@ -28,6 +28,7 @@ struct plan {
     static constexpr int stages = 2, lane_x = 12, vector = 4;
     static constexpr int rows = 1, input_slots = 3, strip_bytes = 128;
     static constexpr int walk = 64, walk_low = 1, walk_high = 1;
+    static constexpr int wave = 792; // blocks that run at once
 };
 
 // The arrays that taps read, and how far.
