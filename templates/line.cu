@@ -66,14 +66,29 @@ template <> struct Keeper<false> {
     }
 };
 template <> struct Keeper<true> {
-    int begin, end; // what changes
-    // For the next step, which compares anew: the answers for all points would take more registers
-    // than there are.
+    static constexpr int words = (points + 31) / 32;
+    unsigned kept[words]; // a bit for each point
+
+    // Points from `begin` to before `end` change.
+    __device__ __forceinline__ void place(Index begin, Index end) {
+#pragma unroll
+        for (int w = 0; w < words; ++w)
+            kept[w] = 0;
+#pragma unroll
+        for (int i = 0; i < points; ++i)
+            kept[i / 32] |= i < begin || i >= end ? 1u << i % 32 : 0;
+    }
+    // For the next step, which looks at the bits anew: answers kept for all points would take more
+    // registers than there are.
     __device__ __forceinline__ Keeper<true> again() const {
-        return {static_cast<int>(opaque(begin)), static_cast<int>(opaque(end))};
+        Keeper<true> keeper;
+#pragma unroll
+        for (int w = 0; w < words; ++w)
+            keeper.kept[w] = static_cast<unsigned>(opaque(kept[w]));
+        return keeper;
     }
     __device__ __forceinline__ Real choose(int i, Real before, Real after) const {
-        return i < begin || i >= end ? before : after;
+        return kept[i / 32] >> i % 32 & 1 ? before : after;
     }
 };
 
@@ -185,10 +200,6 @@ template <int side> __device__ __forceinline__ Index kept_cells() {
                                         : 0;
 }
 
-__device__ __forceinline__ int in_lane(Index i) {
-    return i > points ? points : i < 0 ? 0 : static_cast<int>(i);
-}
-
 // Any stretch.
 __device__ __noinline__ void make_edge(const Arguments &a, Index first, Real *shared) {
     const Index size = a.size[0];
@@ -205,7 +216,9 @@ __device__ __noinline__ void make_edge(const Arguments &a, Index first, Real *sh
     take(shared, value);
     const Index own = first + lane() * points;
     const Index begin = kept_cells<0>() - own, end = size - kept_cells<1>() - own;
-    make_steps(value, a, Keeper<true>{in_lane(begin), in_lane(end)});
+    Keeper<true> keeper;
+    keeper.place(begin, end);
+    make_steps(value, a, keeper);
     give(value, shared);
     warp_barrier();
     for (int i = lane(); i < plan::tile_x; i += warp_size)
