@@ -105,3 +105,9 @@ __device__ __forceinline__ Index opaque(Index offset) {
 #endif
     return offset;
 }
+__device__ __forceinline__ int opaque(int offset) {
+#if !defined(SG_CPU)
+    asm("" : "+r"(offset));
+#endif
+    return offset;
+}

@@ -178,6 +178,35 @@ template <class T> __device__ __forceinline__ void store_relaxed(T *to, const T 
 #endif
 }
 
+// Two words of 8 bytes side by side, each of which is an access of its own.
+using WordPair = Pack<unsigned long long, 2>;
+
+__device__ __forceinline__ WordPair load_relaxed(const WordPair *from) {
+    WordPair to;
+#if defined(SG_CPU)
+    __atomic_load(&from->element[0], &to.element[0], __ATOMIC_RELAXED);
+    __atomic_load(&from->element[1], &to.element[1], __ATOMIC_RELAXED);
+#else
+    asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(to.element[0]), "=l"(to.element[1])
+                 : "l"(from)
+                 : "memory");
+#endif
+    return to;
+}
+
+__device__ __forceinline__ void store_relaxed(WordPair *to, const WordPair &pair) {
+#if defined(SG_CPU)
+    WordPair from = pair;
+    __atomic_store(&to->element[0], &from.element[0], __ATOMIC_RELAXED);
+    __atomic_store(&to->element[1], &from.element[1], __ATOMIC_RELAXED);
+#else
+    asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(pair.element[0]),
+                 "l"(pair.element[1])
+                 : "memory");
+#endif
+}
+
 // Adds where other threads add as well; gives the value before. Orders nothing.
 template <class T> __device__ __forceinline__ T atomic_add(T *at, T value) {
     if constexpr (is_whole<T> && sizeof(T) == 8)

@@ -84,7 +84,7 @@ template <> struct Keeper<true> {
         Keeper<true> keeper;
 #pragma unroll
         for (int w = 0; w < words; ++w)
-            keeper.kept[w] = static_cast<unsigned>(opaque(kept[w]));
+            keeper.kept[w] = static_cast<unsigned>(opaque(static_cast<int>(kept[w])));
         return keeper;
     }
     __device__ __forceinline__ Real choose(int i, Real before, Real after) const {
@@ -200,17 +200,29 @@ template <int side> __device__ __forceinline__ Index kept_cells() {
                                         : 0;
 }
 
+// Loads all cells of any stretch, by the rules, as many at once as a lane has chunks.
+__device__ __forceinline__ void load_edge(const Arguments &a, Index first, Real *shared) {
+    const Real *const from = a.grid[Array<0>::grid].data;
+#pragma unroll 1
+    for (int i = lane(); i < width; i += chunks * warp_size) {
+        Real held[chunks];
+#pragma unroll
+        for (int c = 0; c < chunks; ++c) {
+            Index x = first + i + c * warp_size;
+            held[c] = 0;
+            if (resolve<0>(x, a.size[0], held[c]))
+                held[c] = load(from + x);
+        }
+#pragma unroll
+        for (int c = 0; c < chunks; ++c)
+            shared[i + c * warp_size] = held[c];
+    }
+}
+
 // Any stretch.
 __device__ __noinline__ void make_edge(const Arguments &a, Index first, Real *shared) {
     const Index size = a.size[0];
-    const Real *const from = a.grid[Array<0>::grid].data;
-    for (int i = lane(); i < width; i += warp_size) {
-        Index x = first + i;
-        Real value = 0;
-        if (resolve<0>(x, size, value))
-            value = load(from + x);
-        shared[i] = value;
-    }
+    load_edge(a, first, shared);
     warp_barrier();
     Real value[points];
     take(shared, value);

@@ -14,11 +14,11 @@
 // along each axis. Cells beyond periodic sides change like any other; those beyond clamp and mirror
 // are copied after each step.
 //
-// Blocks do not wait for each other as a whole. Every element travels as a word with the number of
-// the round in it, and the reader waits until that is the right one: one way through the second-level
-// cache, and neither barriers nor fences. Words of even and odd rounds have places of their own. No
-// block can be two rounds ahead of one whose tile lies in its box, since it waits for that one's words,
-// and halos are as wide on both sides: so nothing is overwritten before it has been read.
+// Blocks do not wait for each other as a whole. Every element travels as a message with the number
+// of the round in it, and the reader waits until that is the right one: one way through the second-
+// level cache, and neither barriers nor fences. Messages of even and odd rounds have places of their
+// own. No block can be two rounds ahead of one whose tile lies in its box, since it waits for that one's
+// messages, and halos are as wide on both sides: so nothing is overwritten before it has been read.
 #include "common.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
@@ -258,44 +258,44 @@ __device__ __forceinline__ void store_all_kept(const Arguments &a, const Place &
     }
 }
 
-// ---- words between blocks ---------------------------------------------------------------------
+// ---- messages between blocks ------------------------------------------------------------------
 
-using Word = unsigned long long;
-constexpr int parts = sizeof(Real) / 4; // words of an element
-
-// The word of an element in its first part; `cell` is its number in the grid.
-template <int output>
-__device__ __forceinline__ Word *word_at(const Arguments &a, unsigned round, Index cell) {
-    const Index cells = a.size[0] * a.size[1] * a.size[2];
-    return reinterpret_cast<Word *>(a.grid[plan::words].data) +
-           ((round & 1) * plan::outputs + output) * parts * cells + cell;
-}
-__device__ __forceinline__ Index number_of(const Arguments &a, Index x, Index y, Index z) {
-    return (z * a.size[1] + y) * a.size[0] + x;
-}
-
-__device__ __forceinline__ void send(const Arguments &a, Word *to, unsigned round, Real value) {
-    const Word tag = static_cast<Word>(round) << 32;
-    if constexpr (parts == 1) {
-        store_relaxed(to, tag | same_bits<unsigned>(value));
-    } else {
-        const Word bits = same_bits<Word>(value);
-        store_relaxed(to, tag | (bits & 0xffffffffu));
-        store_relaxed(to + a.size[0] * a.size[1] * a.size[2], tag | bits >> 32);
+// An element in two halves, or whole where it has 4 bytes, each with the round's number above it.
+template <int bytes> struct MessageOf;
+template <> struct MessageOf<4> {
+    using type = unsigned long long;
+    static __device__ __forceinline__ type make(float value, unsigned round) {
+        return static_cast<type>(round) << 32 | same_bits<unsigned>(value);
     }
-}
-// False where the word is not of this round yet.
-__device__ __forceinline__ bool receive(const Arguments &a, const Word *from, unsigned round,
-                                        Real &value) {
-    const Word first = load_relaxed(from);
-    if constexpr (parts == 1) {
-        value = same_bits<Real>(static_cast<unsigned>(first));
-        return first >> 32 == round;
-    } else {
-        const Word second = load_relaxed(from + a.size[0] * a.size[1] * a.size[2]);
-        value = same_bits<Real>((first & 0xffffffffu) | second << 32);
-        return first >> 32 == round && second >> 32 == round;
+    static __device__ __forceinline__ float read(type message) {
+        return same_bits<float>(static_cast<unsigned>(message));
     }
+    // 0 where the message is of the round.
+    static __device__ __forceinline__ unsigned differs(type message, unsigned round) {
+        return static_cast<unsigned>(message >> 32) ^ round;
+    }
+};
+template <> struct MessageOf<8> {
+    using type = WordPair;
+    using Word = unsigned long long;
+    static __device__ __forceinline__ type make(double value, unsigned round) {
+        const Word bits = same_bits<Word>(value), tag = static_cast<Word>(round) << 32;
+        return {{tag | (bits & 0xffffffffu), tag | bits >> 32}};
+    }
+    static __device__ __forceinline__ double read(const type &message) {
+        return same_bits<double>((message.element[0] & 0xffffffffu) | message.element[1] << 32);
+    }
+    static __device__ __forceinline__ unsigned differs(const type &message, unsigned round) {
+        return (static_cast<unsigned>(message.element[0] >> 32) ^ round) |
+               (static_cast<unsigned>(message.element[1] >> 32) ^ round);
+    }
+};
+using Messages = MessageOf<sizeof(Real)>;
+using Message = Messages::type;
+
+// All cells of resident blocks together are fewer than an int counts.
+__device__ __forceinline__ int number_of(const Arguments &a, Index x, Index y, Index z) {
+    return static_cast<int>((z * a.size[1] + y) * a.size[0] + x);
 }
 
 // ---- steps ----------------------------------------------------------------------------------
@@ -305,7 +305,19 @@ struct State {
     Real *shared;
     int now; // where in an array's place the box lies that is read: 0, or Box::cells
     unsigned round;
-    bool final; // the round is the last
+    bool final;     // the round is the last
+    Message *first; // where the round's messages lie: of each output all cells by their numbers
+
+    // Rounds of odd and of even number have their messages in two halves.
+    __device__ __forceinline__ void begin_round(const Arguments &a, unsigned number, bool last) {
+        round = number;
+        final = last;
+        const Index half = number % 2 == 0 ? 0 : cells_of(a) * plan::outputs;
+        first = reinterpret_cast<Message *>(a.grid[plan::words].data) + opaque(half);
+    }
+    static __device__ __forceinline__ Index cells_of(const Arguments &a) {
+        return a.size[0] * a.size[1] * a.size[2];
+    }
 };
 
 // Points are made in columns of `column` cells along z, which have the rows between them in common.
@@ -322,18 +334,19 @@ struct Column {
     static constexpr bool held = rounds <= 4; // in registers, from launch to end
 
     Cell3 first;
-    int at;            // its first cell's number in the box
+    int at, number;    // its first cell's number in the box and in the grid
     unsigned stored;   // a bit for each cell that steps are to store ...
     unsigned finished; // ... for those that the last step of a round is to ...
     unsigned sent;     // ... and for those that other blocks ask for
     int level;         // steps with fewer than so many after them in the round leave it out
 
-    __device__ __forceinline__ void place(const Place &p, int i) {
-        const int row = i / Box::width, number = row / height;
-        const int begin = number * cells, last = depth - cells; // the last one may begin earlier
+    __device__ __forceinline__ void place(const Arguments &a, const Place &p, int i) {
+        const int row = i / Box::width;
+        const int begin = row / height * cells, last = depth - cells; // the last one may begin earlier
         first = {i % Box::width, plan::low_y + row % height,
                  plan::low_z + (begin < last ? begin : last)};
         at = Box::at(first.x, first.y, first.z);
+        number = number_of(a, p.x.first + first.x, p.y.first + first.y, p.z.first + first.z);
         stored = finished = sent = 0;
         level = Axis<0>::never;
         if (i >= count)
@@ -380,8 +393,8 @@ __device__ __forceinline__ void put_column(const State &s, const Column &c,
                                            unsigned which) {
     if constexpr (output < plan::outputs) {
         if constexpr (array_of<output>() >= 0) {
-            Real *const to =
-                s.shared + Array<array_of<output>()>::shared + (Box::cells - s.now) + c.at;
+            constexpr int place = Array<array_of<output>()>::shared;
+            Real *const to = s.shared + place + opaque(Box::cells - s.now + c.at);
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)
                 if (which >> k & 1)
@@ -399,22 +412,22 @@ __device__ __forceinline__ void publish_column(const Arguments &a, const Place &
                                                const Outputs (&out)[Column::cells]) {
     if constexpr (output < plan::outputs) {
         constexpr int current = Output<output>::current;
-        const Index x = p.x.first + c.first.x, y = p.y.first + c.first.y, z = p.z.first + c.first.z;
         if (s.final) {
             const Grid &grid =
                 a.grid[current >= 0 && s.round % 2 == 0 ? current : Output<output>::grid];
-            Real *const to = grid.data + offset(grid, x, y, z);
+            Real *const to = grid.data + offset(grid, p.x.first + c.first.x, p.y.first + c.first.y,
+                                                p.z.first + c.first.z);
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)
                 if (c.finished >> k & 1)
                     to[k * grid.stride_z] = out[k][output];
         } else if constexpr (array_of<output>() >= 0) {
-            Word *const to = word_at<output>(a, s.round, number_of(a, x, y, z));
-            const Index plane = a.size[0] * a.size[1];
+            Message *const to = s.first + opaque(output * State::cells_of(a) + c.number);
+            const int plane = static_cast<int>(a.size[0] * a.size[1]);
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)
                 if (c.sent >> k & 1)
-                    send(a, to + k * plane, s.round, out[k][output]);
+                    store_relaxed(to + k * plane, Messages::make(out[k][output], s.round));
         }
         publish_column<output + 1>(a, p, s, c, out);
     }
@@ -435,11 +448,11 @@ __device__ __forceinline__ void make_column(const Arguments &a, const Place &p, 
 // The thread's columns.
 struct Columns {
     Column column[Column::held ? Column::rounds : 1];
-    __device__ __forceinline__ void place(const Place &p) {
+    __device__ __forceinline__ void place(const Arguments &a, const Place &p) {
         if constexpr (Column::held) {
 #pragma unroll
             for (int k = 0; k < Column::rounds; ++k)
-                column[k].place(p, threadIdx.x + k * plan::threads);
+                column[k].place(a, p, threadIdx.x + k * plan::threads);
         }
     }
     __device__ __forceinline__ void make(const Arguments &a, const Place &p, const State &s,
@@ -451,7 +464,7 @@ struct Columns {
         } else {
 #pragma unroll 1
             for (int k = 0; k < Column::rounds; ++k) {
-                column[0].place(p, threadIdx.x + k * plan::threads);
+                column[0].place(a, p, threadIdx.x + k * plan::threads);
                 make_column(a, p, s, column[0], left);
             }
         }
@@ -495,8 +508,8 @@ struct HaloCell {
     static constexpr int rounds = (count + plan::threads - 1) / plan::threads;
     static constexpr bool held = rounds <= 8;
 
-    int at;       // in the box; −1: it has nothing to receive
-    Index number; // in the grid
+    int at;     // in the box; −1: it has nothing to receive
+    int number; // in the grid
 
     template <int low, int tile> static __device__ __forceinline__ int around(int i) {
         return i < low ? i : i + tile;
@@ -536,21 +549,23 @@ __device__ __forceinline__ void receive_cells(const Arguments &a, const State &s
                                               const HaloCell (&cell)[count]) {
     if constexpr (output < plan::outputs) {
         if constexpr (array_of<output>() >= 0) {
-            Real held[count];
-            bool good = false;
-            while (!good) {
-                good = true;
+            const Message *const from = s.first + output * State::cells_of(a);
+            Message message[count];
+            unsigned differ = 1;
+            while (differ != 0) {
+                differ = 0;
 #pragma unroll
                 for (int k = 0; k < count; ++k)
-                    if (cell[k].at >= 0)
-                        good &= receive(a, word_at<output>(a, s.round, cell[k].number), s.round,
-                                        held[k]);
+                    if (cell[k].at >= 0) {
+                        message[k] = load_relaxed(from + cell[k].number);
+                        differ |= Messages::differs(message[k], s.round);
+                    }
             }
             Real *const to = s.shared + Array<array_of<output>()>::shared + s.now;
 #pragma unroll
             for (int k = 0; k < count; ++k)
                 if (cell[k].at >= 0)
-                    to[cell[k].at] = held[k];
+                    to[cell[k].at] = Messages::read(message[k]);
         }
         receive_cells<count, output + 1>(a, s, cell);
     }
@@ -626,7 +641,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     p.y.place(a, blockIdx.y);
     p.z.place(a, blockIdx.z);
     // Columns at a box's ends read a little before and behind it.
-    State s = {reinterpret_cast<Real *>(shared_bytes()) + plan::low_x, 0, 1, false};
+    State s = {reinterpret_cast<Real *>(shared_bytes()) + plan::low_x, 0, 1, false, nullptr};
     if (block_inside(a)) {
         load_box<true>(a, p, s.shared);
     } else {
@@ -634,13 +649,14 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         store_all_kept(a, p);
     }
     Columns columns;
-    columns.place(p);
+    columns.place(a, p);
     Halo halo;
     if (a.steps > plan::time)
         halo.place(a, p);
     const bool copied = p.has_copied();
-    for (int left = a.steps;; left -= plan::time) {
-        s.final = left <= plan::time;
+    unsigned round = 1;
+    for (int left = a.steps;; left -= plan::time, ++round) {
+        s.begin_round(a, round, left <= plan::time);
         make_round(a, p, s, columns, s.final ? left : plan::time, copied);
         if (s.final)
             return;
@@ -649,6 +665,5 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             __syncthreads();
             copy_cells(a, p, s);
         }
-        ++s.round;
     }
 }
