@@ -175,6 +175,7 @@ size_t plan_pipeline_bytes(const plan *, int stages); /* of shared memory */
 const char *plan_fit_resident(job *, plan *);         /* likewise */
 void plan_walk_fused(plan *, int walk);
 void plan_cost_fused(plan *, const int64_t size[AXES]);
+void plan_cost_resident(plan *, const int64_t size[AXES]); /* its part for that template */
 
 /* Operations of one point as they are emitted, of all passes. */
 expr_count plan_emitted(const plan *);

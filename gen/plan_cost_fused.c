@@ -132,42 +132,9 @@ static double makespan(const plan *p, const work *w, double blocks) {
     return cycles + (costs.edge - 1) * w->latency;
 }
 
-/* Many steps in one launch, in rounds between which blocks exchange halos; where not all blocks are
-   resident, each round is a launch. */
-static void cost_resident(plan *p, const int64_t size[AXES]) {
-    const target *t = p->target;
-    plan_estimate *e = &p->estimate;
-    const double bytes = (double)dtype_words[p->facts->model->dtype].bytes;
-    const expr_count c = p->facts->emitted;
-    const double operations = c.additions + c.multiplications / 2 + 8 * c.others;
-    double box = 1, tile = 1, points = 1;
-    for (int k = 0; k < AXES; k++) {
-        box *= p->tile[k] + p->fused.round_halo[k]; /* of the mean step */
-        tile *= p->tile[k];
-        points *= p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
-    }
-    const double column =
-        slots_of(p, p->walk * operations, p->walk * p->facts->all_taps * costs.column_loads + 12);
-    const double blocks = blocks_of(p, size), time = p->schedule.time;
-    const double slots = ceil(box / p->walk / plan_threads(p)) * plan_threads(p) / warp * column;
-    e->blocks_resident = plan_resident(p);
-    const double wave = (double)t->multiprocessors * e->blocks_resident;
-    const double share = blocks < t->multiprocessors ? 1 : ceil(blocks / t->multiprocessors);
-    const double step = share * slots / schedulers + costs.step_cycles;
-    const bool together = blocks <= wave;
-    const double staged = points * (pow(box / tile, 2) + 1) * bytes;
-    e->seconds =
-        time * step / t->clock + (together ? costs.exchange : costs.launch + staged / t->copy_rate);
-    e->bytes_per_point = together ? 0 : staged / (points * time);
-    e->loads_per_point = e->bytes_per_point / bytes;
-    e->shared_per_point = (p->facts->all_taps + 1) * box / tile;
-    e->instructions_per_point = slots * warp * blocks / points;
-    e->bound = "instructions";
-}
-
 void plan_cost_fused(plan *p, const int64_t size[AXES]) {
     if (p->template_id == TEMPLATE_RESIDENT) {
-        cost_resident(p, size);
+        plan_cost_resident(p, size);
         return;
     }
     const model *m = p->facts->model;
