@@ -62,6 +62,18 @@ static bool is_fused(method m) {
     return m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
 }
 
+/* Seconds of the steps that whole launches leave: pipelines leave out warps, 3D makes single ones,
+   and the others are told how many, by halves. */
+static double seconds_of_rest(const search *s, const plan *p, int rest) {
+    const int time = p->schedule.time;
+    int together = p->template_id == TEMPLATE_LEVELS ? 0 : rest;
+    if (p->template_id == TEMPLATE_PIPELINE)
+        together -= rest % (time / p->schedule.stages);
+    const double shorter =
+        together == 0 ? 0 : p->estimate.seconds * (1 + 3.0 * together / time) / 4;
+    return shorter + (rest - together) * s->single->estimate.seconds;
+}
+
 /* Seconds a step, where as many are made as are planned for: whole launches first. */
 static double seconds_a_step(const search *s, const plan *p) {
     const int time = p->schedule.time;
@@ -69,8 +81,8 @@ static double seconds_a_step(const search *s, const plan *p) {
         return p->estimate.seconds + (s->steps > 1 ? LAUNCH_SECONDS : 0);
     if (s->steps <= time || s->steps >= 64 * (int64_t)time)
         return p->estimate.seconds / time;
-    const double left = (double)(s->steps % time) * s->single->estimate.seconds;
-    return ((double)(s->steps / time) * p->estimate.seconds + left) / (double)s->steps;
+    const double rest = seconds_of_rest(s, p, (int)(s->steps % time));
+    return ((double)(s->steps / time) * p->estimate.seconds + rest) / (double)s->steps;
 }
 
 void search_keep(search *s, plan *p) {

@@ -111,6 +111,7 @@ typedef struct plan_fused {
     int lanes;            /* 3D: threads that share a row */
     int rows;             /* 2D: between two barriers */
     int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
+    int spilled;  /* registers of a thread that lie in local memory */
     bool keep;    /* 3D: a level's newest plane stays in registers too */
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
 } plan_fused;

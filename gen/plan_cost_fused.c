@@ -4,33 +4,40 @@
 
 #include <math.h>
 
-/* To be fitted to the sweep in bench/: instructions of a lane for a level of a row (or patch), for
-   a turn between two barriers, and for a shuffle of a word; cycles that a level of a row takes at
-   least, because each instruction waits for the one before, and those of a turn; the share of
-   issue slots that is used at best; cycles before a block's first result; how many times as long
-   a block at an edge takes; seconds from one launch to the next; and the exponent that joins
-   arithmetic and memory. */
-static const struct costs {
-    double level, turn, shuffle;
-    double level_cycles, turn_cycles;
-    double efficiency;
-    double start_cycles;
-    double edge;
-    double launch;
-    double overlap;
-    double column_loads, step_cycles,
-        exchange; /* resident: loads a tap, as columns share them; cycles
-                     of a step's barrier; seconds of an exchange */
-} costs = {3, 20, 2, 60, 60, 0.95, 2000, 4, 3e-6, 4, 0.7, 350, 1.2e-6};
+/* Of one template: instructions of a lane for a level of a row (or patch) and for a turn between
+   two barriers; cycles that a level takes at least, because each instruction waits for the one
+   before, those of a turn, and those before a block's first result; the share of issue slots that
+   is used at best; how well blocks hide each other's latency (an exponent); and how much longer
+   than others the blocks at an edge take. Fitted to sweeps: docs/performance.md. */
+typedef struct costs {
+    double level, turn;
+    double level_cycles, turn_cycles, start_cycles;
+    double efficiency, hiding, edge, spill;
+} costs;
+static const costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8};
+static const costs pipeline_costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8};
+static const costs levels_costs = {1, 1, 369, 570, 63000, 2.05, 1.24, 1.3, 27};
 
+/* Of all: instructions for a shuffle of a word, and for a row's use of a register that lies in
+   local memory; seconds from one launch to the next; and the exponent that joins arithmetic and
+   memory. */
+static const double shuffle = 2, launch = 3e-6, overlap = 4;
+
+enum { banks = 32 };
 static const double lanes = 128, schedulers = 4, warp = 32, pack_words = 4;
 
 /* What one warp does for a block's walk. */
 typedef struct work {
+    const costs *costs;
     double slots;         /* of one scheduler: to issue, or until the multiply-add units are free */
     double latency;       /* cycles that it takes alone */
+    double banks;         /* cycles that it keeps the multiprocessor's shared memory busy */
     double loads, shared; /* elements that it reads from global memory, and exchanges */
 } work;
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
 
 static double words(const plan *p) {
     return (double)dtype_words[p->facts->model->dtype].bytes / 4;
@@ -41,21 +48,21 @@ static double words(const plan *p) {
 static double slots_of(const plan *p, double operations, double others) {
     const double hold = lanes / p->target->fma_lanes[p->facts->model->dtype];
     const double issued = operations + others;
-    return hold * operations > issued ? hold * operations : issued;
+    return larger(hold * operations, issued);
 }
 
 /* 1D: `lane` points a lane through all steps. */
 static work line_work(const plan *p) {
     const schedule *s = &p->schedule;
     const double lane = s->lane[0], reach = p->low[0] + p->high[0];
-    const expr_count c = p->facts->emitted;
-    const double operations =
-        c.additions + 1 > c.multiplications ? c.additions + 1 : c.multiplications;
+    const expr_count emitted = p->facts->emitted;
+    const costs *c = &line_costs;
+    const double operations = larger(emitted.additions + 1, emitted.multiplications);
     const double moved = lane * words(p) / pack_words;
-    const double step =
-        slots_of(p, lane * operations, costs.shuffle * words(p) * reach + costs.level);
-    return (work){.slots = s->time * step + 6 * moved + 100,
-                  .latency = s->time * (costs.level_cycles + step),
+    const double step = slots_of(p, lane * operations, shuffle * words(p) * reach + c->level);
+    return (work){.costs = c,
+                  .slots = s->time * step + 6 * moved + 100,
+                  .latency = s->time * (c->level_cycles + step),
                   .loads = lane * warp,
                   .shared = 4 * lane * warp};
 }
@@ -65,18 +72,35 @@ static double walked(const plan *p) {
     return p->walk + p->schedule.time * (double)(p->low[2] + p->high[2]);
 }
 
+/* 32-bit words that a lane reads at once of those that lie side by side, and how many lanes of a
+   warp meet in a bank. */
+static double pack_of(int lane_words) {
+    return lane_words % 4 == 0 ? 4 : lane_words % 2 == 0 ? 2 : 1;
+}
+static double conflicts(int lane_words) {
+    int ways = 1;
+    while (ways < banks && lane_words % (2 * ways) == 0)
+        ways *= 2;
+    return larger(ways / pack_of(lane_words), 1);
+}
+
 /* 2D: a row of `lane` points a lane through the levels of a stage. */
 static work pipeline_work(const plan *p) {
     const schedule *s = &p->schedule;
+    const costs *c = &pipeline_costs;
     const double lane = s->lane[0], levels = (double)s->time / s->stages;
-    const double shuffles = costs.shuffle * words(p) * (p->low[0] + p->high[0]);
-    const double level = slots_of(p, lane * p->facts->sum_operations, shuffles + costs.level);
-    const double ring = 2 * lane * words(p) / pack_words; /* taken and handed on */
+    const double shuffles = shuffle * words(p) * (p->low[0] + p->high[0]);
+    const double level = slots_of(p, lane * p->facts->sum_operations, shuffles + c->level);
+    const int each = s->lane[0] * (int)words(p);
+    const double ring = 2 * each / pack_of(each); /* taken and handed on */
     const double turns = walked(p) + s->stages * p->fused.rows;
-    const double row = levels * level + ring + costs.turn / p->fused.rows;
-    return (work){.slots = turns * row,
-                  .latency = turns * (levels * (costs.level_cycles + level) +
-                                      costs.turn_cycles / p->fused.rows),
+    const double row =
+        levels * level + ring + c->turn / p->fused.rows + c->spill * p->fused.spilled;
+    return (work){.costs = c,
+                  .slots = turns * row,
+                  .latency =
+                      turns * (levels * (c->level_cycles + level) + c->turn_cycles / p->fused.rows),
+                  .banks = turns * each * (2 * conflicts(each) + 2.0 / s->stages),
                   .loads = walked(p) * lane * warp / s->stages,
                   .shared = turns * 2 * lane * warp};
 }
@@ -84,17 +108,20 @@ static work pipeline_work(const plan *p) {
 /* 3D: a patch of points a thread through all levels, one plane between two barriers. */
 static work levels_work(const plan *p) {
     const schedule *s = &p->schedule;
+    const costs *c = &levels_costs;
     const double patch = s->lane[0] * s->lane[1];
     const double beside = p->low[1] + p->high[1];
     const double rows = s->lane[1] + (p->fused.corners ? beside : 0);
-    const double shuffles = costs.shuffle * words(p) * (p->low[0] + p->high[0]) * rows;
+    const double shuffles = shuffle * words(p) * (p->low[0] + p->high[0]) * rows;
     const double packs = ceil(s->lane[0] * words(p) / pack_words);
     const double exchanged = packs * (beside + (p->fused.keep ? 0 : s->lane[1]) + s->lane[1]);
     const double level =
-        slots_of(p, patch * p->facts->sum_operations, shuffles + exchanged + costs.level);
+        slots_of(p, patch * p->facts->sum_operations, shuffles + exchanged + c->level);
     const double planes = walked(p) + s->time;
-    return (work){.slots = planes * (s->time * level + costs.turn + 4 * patch),
-                  .latency = planes * (costs.turn_cycles + costs.level_cycles + s->time * level),
+    return (work){.costs = c,
+                  .slots = planes *
+                           (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
+                  .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
                   .loads = walked(p) * patch * warp,
                   .shared = planes * s->time * exchanged * pack_words / words(p) * warp};
 }
@@ -117,19 +144,28 @@ static double blocks_of(const plan *p, const int64_t size[AXES]) {
     return blocks;
 }
 
+/* Cycles of so many blocks that run at once on a multiprocessor. They hide each other's latency,
+   but not perfectly. */
+static double run(const plan *p, const work *w, double blocks) {
+    const double warps = blocks * plan_threads(p) / warp, k = w->costs->hiding;
+    const double issue = warps * w->slots / (schedulers * w->costs->efficiency);
+    const double alone = w->latency + w->costs->start_cycles, shared = warps * w->banks;
+    const double most = larger(larger(issue, alone), shared);
+    return most * pow(pow(issue / most, k) + pow(alone / most, k) + pow(shared / most, k), 1 / k);
+}
+
 /* Cycles from the first block's start to the last one's end: whole waves, and what is left, whose
-   blocks have more of their multiprocessor. */
+   blocks have more of their multiprocessor. Pipelines of more than a wave taper: their blocks end
+   at about the same time. */
 static double makespan(const plan *p, const work *w, double blocks) {
-    const double warps = plan_threads(p) / warp, resident = p->estimate.blocks_resident;
-    const double each = warps * w->slots / (schedulers * costs.efficiency); /* if alone */
+    const double resident = p->estimate.blocks_resident;
     const double slots = p->target->multiprocessors * resident;
+    const double wave = run(p, w, resident), last = (w->costs->edge - 1) * wave;
+    if (p->template_id == TEMPLATE_PIPELINE && blocks > slots)
+        return blocks / slots * wave + last;
     const double waves = floor(blocks / slots);
     const double left = ceil((blocks - waves * slots) / p->target->multiprocessors);
-    const double alone = w->latency + costs.start_cycles;
-    double cycles = waves * (resident * each > alone ? resident * each : alone);
-    if (left > 0)
-        cycles += left * each > alone ? left * each : alone;
-    return cycles + (costs.edge - 1) * w->latency;
+    return waves * wave + (left > 0 ? run(p, w, left) : 0) + last;
 }
 
 void plan_cost_fused(plan *p, const int64_t size[AXES]) {
@@ -155,6 +191,5 @@ void plan_cost_fused(plan *p, const int64_t size[AXES]) {
     const double issue = makespan(p, &w, blocks) / t->clock;
     const double memory = (read + points) * bytes / t->copy_rate;
     e->bound = issue > memory ? "instructions" : "device memory";
-    e->seconds = pow(pow(issue, costs.overlap) + pow(memory, costs.overlap), 1 / costs.overlap) +
-                 costs.launch;
+    e->seconds = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap) + launch;
 }

@@ -13,6 +13,7 @@ enum {
     MAX_PATCH = 32, /* points of a lane in 3D; a bit for each */
     MAX_THREADS = 1024,
     MAX_REGISTERS = 255,
+    MOST_SPILLED = 64,
     MAX_PACK_BYTES = 16,
 };
 
@@ -82,13 +83,22 @@ static const char *check_lane(job *j, const plan *p, int k) {
                      axis_names[k]);
 }
 
+/* What a thread may have where a block is resident at all. */
+static int most_registers(const plan *p) {
+    const int most = REGISTERS_PER_MULTIPROCESSOR / plan_threads(p) / 8 * 8;
+    return most < MAX_REGISTERS ? most : MAX_REGISTERS;
+}
+
+/* Some that do not fit may lie in local memory, which costs. */
 static const char *check_registers(job *j, plan *p, int64_t need) {
-    if (need > MAX_REGISTERS || need * plan_threads(p) > REGISTERS_PER_MULTIPROCESSOR)
+    const int most = most_registers(p);
+    if (need > most + MOST_SPILLED)
         return job_print(j,
                          "%d threads would need about %lld registers each; take fewer points a "
                          "lane, or fewer steps",
                          plan_threads(p), (long long)need);
-    p->estimate.registers = (int)need;
+    p->fused.spilled = need > most ? (int)need - most : 0;
+    p->estimate.registers = (int)need - p->fused.spilled;
     p->blocks = plan_resident_by_registers(p);
     return NULL;
 }
@@ -152,10 +162,13 @@ size_t plan_pipeline_bytes(const plan *p, int stages) {
            rows * (size_t)f->width[0] * dtype_words[p->facts->model->dtype].bytes;
 }
 
+/* For each level of a point its sums, and about one more that its row is made of. Addresses and
+   what else a lane keeps are fewer than what rows taken at once need (doubles: see take_turns). */
 static int64_t pipeline_registers(const plan *p) {
     const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
-    return 30 + words(p->facts->model) *
-                    (lane * (p->low[2] + p->high[2]) * levels + 2 * lane + p->low[0] + p->high[0]);
+    const int64_t at_once = words(p->facts->model) > 1 ? p->fused.rows : 1;
+    return larger(20, 12 * (int)at_once) +
+           words(p->facts->model) * lane * levels * (p->low[2] + p->high[2] + 1);
 }
 
 /* The first and the last strip know where the edges lie in them, and no other meets one. */
@@ -220,7 +233,8 @@ static size_t levels_bytes(const plan *p) {
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
-/* Sums and planes of all levels, the rows that one level reads, and addresses. */
+/* Sums of all levels, the rows that one level reads, and addresses. Of more levels the compiler has
+   several under way at once, with a value a point each. */
 static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const int64_t patch = (int64_t)s->lane[0] * s->lane[1];
@@ -228,21 +242,17 @@ static int64_t levels_registers(const plan *p) {
     const int64_t beside =
         (p->low[1] + p->high[1]) * (p->fused.corners ? columns : (int64_t)s->lane[0]);
     const int64_t rows = s->lane[1] * columns + beside;
-    const int64_t state = patch * s->time * (p->low[2] + p->high[2]);
-    return 24 +
-           words(p->facts->model) * (state + rows + (p->fused.keep ? patch * (s->time - 1) : 0));
+    const int64_t state = patch * s->time * (p->low[2] + p->high[2] + (s->time > 2));
+    return 24 + words(p->facts->model) * (state + rows);
 }
 
-/* Levels keep their own planes where that leaves enough registers; else they read them again, and
-   the compiler is to have a few to spare. */
+/* Levels keep their own planes where that leaves enough registers; else they read them again. */
 static int64_t choose_keep(plan *p) {
-    const int64_t threads = plan_threads(p), each = REGISTERS_PER_MULTIPROCESSOR / threads;
-    p->fused.keep = true;
+    const schedule *s = &p->schedule;
     const int64_t need = levels_registers(p);
-    if (need <= MAX_REGISTERS && need <= each)
-        return need;
-    p->fused.keep = false;
-    return levels_registers(p) + 8;
+    const int64_t kept = (int64_t)words(p->facts->model) * s->lane[0] * s->lane[1];
+    p->fused.keep = need + kept <= most_registers(p);
+    return need + (p->fused.keep ? kept : 0);
 }
 
 static const char *fit_levels(job *j, plan *p) {

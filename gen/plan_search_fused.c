@@ -15,8 +15,7 @@ static const int pipeline_levels[MOST] = {1, 2, 3, 4, 6, 8};
 static const int levels_times[MOST] = {2, 3, 4, 5, 6, 8};
 static const int levels_lanes[MOST] = {8, 16, 32}; /* that share a row */
 static const int levels_threads[MOST] = {128, 192, 256, 384, 512, 768, 1024};
-static const int levels_patches[][LANE_AXES] = {{2, 2}, {4, 1}, {4, 2}, {2, 4}, {4, 4},
-                                                {2, 6}, {4, 3}, {8, 2}, {2, 8}, {4, 6}};
+static const int levels_rows[MOST] = {2, 3, 4, 5, 6, 8}; /* of a patch; each is a pack along x */
 
 static int given(int wanted, int choice) {
     return wanted != 0 ? wanted : choice;
@@ -142,8 +141,9 @@ static void try_pipelines(search *s) {
 }
 
 /* 3D: by the points of a lane, the lanes of a row, and the threads. */
-static void try_levels(search *s, const int lane[LANE_AXES], int lanes, int threads) {
+static void try_levels(search *s, int rows, int lanes, int threads) {
     const model *m = s->facts->model;
+    const int lane[LANE_AXES] = {MOST_PACK_BYTES / element_bytes(s), rows};
     for (int t = 0; levels_times[t] != 0; t++) {
         schedule c = *s->wanted;
         c.method = METHOD_TEMPORAL;
@@ -195,10 +195,10 @@ void search_fused(search *s, method m) {
         try_pipelines(s);
         break;
     default:
-        for (size_t p = 0; p < sizeof levels_patches / sizeof levels_patches[0]; p++)
+        for (int r = 0; levels_rows[r] != 0; r++)
             for (int l = 0; levels_lanes[l] != 0; l++)
                 for (int t = 0; levels_threads[t] != 0; t++)
-                    try_levels(s, levels_patches[p], levels_lanes[l], levels_threads[t]);
+                    try_levels(s, levels_rows[r], levels_lanes[l], levels_threads[t]);
         break;
     }
 }
