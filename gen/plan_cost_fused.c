@@ -7,21 +7,22 @@
 /* Of one template: instructions of a lane for a level of a row (or patch) and for a turn between
    two barriers; cycles that a level takes at least, because each instruction waits for the one
    before, those of a turn, and those before a block's first result; the share of issue slots that
-   is used at best; how well blocks hide each other's latency (an exponent); and how much longer
-   than others the blocks at an edge take. Fitted to sweeps: docs/performance.md. */
+   is used at best; how well blocks hide each other's latency (an exponent); how much longer than
+   others the blocks at an edge take; instructions of a row (or patch) for a register that lies in
+   local memory; the share of the copy rate, and how well memory and the rest hide each other (an
+   exponent). Fitted to sweeps: docs/performance.md. */
 typedef struct costs {
     double level, turn;
     double level_cycles, turn_cycles, start_cycles;
     double efficiency, hiding, edge, spill;
+    double memory, overlap;
 } costs;
-static const costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8};
-static const costs pipeline_costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8};
-static const costs levels_costs = {1, 1, 369, 570, 63000, 2.05, 1.24, 1.3, 27};
+static const costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8, 1, 4};
+static const costs pipeline_costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
+static const costs levels_costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 10.6, 1.26, 2.35};
 
-/* Of all: instructions for a shuffle of a word, and for a row's use of a register that lies in
-   local memory; seconds from one launch to the next; and the exponent that joins arithmetic and
-   memory. */
-static const double shuffle = 2, launch = 3e-6, overlap = 4;
+/* Of all: instructions for a shuffle of a word; seconds from one launch to the next. */
+static const double shuffle = 2, launch = 3e-6;
 
 enum { banks = 32 };
 static const double lanes = 128, schedulers = 4, warp = 32, pack_words = 4;
@@ -115,13 +116,17 @@ static work levels_work(const plan *p) {
     const double shuffles = shuffle * words(p) * (p->low[0] + p->high[0]) * rows;
     const double packs = ceil(s->lane[0] * words(p) / pack_words);
     const double exchanged = packs * (beside + (p->fused.keep ? 0 : s->lane[1]) + s->lane[1]);
-    const double level =
-        slots_of(p, patch * p->facts->sum_operations, shuffles + exchanged + c->level);
+    /* Points above one another share what they add up of the rows between them. */
+    const double own = p->fused.corners ? 0.4 : 1, high = s->lane[1];
+    const double operations = patch * p->facts->sum_operations *
+                              (own + (1 - own) * (high + beside) / (high * (1 + beside)));
+    const double level = slots_of(p, operations, shuffles + exchanged + c->level);
     const double planes = walked(p) + s->time;
     return (work){.costs = c,
                   .slots = planes *
                            (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
                   .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
+                  .banks = planes * s->time * exchanged * pack_words,
                   .loads = walked(p) * patch * warp,
                   .shared = planes * s->time * exchanged * pack_words / words(p) * warp};
 }
@@ -189,7 +194,8 @@ void plan_cost_fused(plan *p, const int64_t size[AXES]) {
     e->shared_per_point = blocks * warps * w.shared / updates;
     e->instructions_per_point = blocks * warps * w.slots * warp / updates;
     const double issue = makespan(p, &w, blocks) / t->clock;
-    const double memory = (read + points) * bytes / t->copy_rate;
+    const double memory = (read + points) * bytes / (t->copy_rate * w.costs->memory);
+    const double overlap = w.costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     e->seconds = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap) + launch;
 }

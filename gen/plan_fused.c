@@ -163,12 +163,15 @@ size_t plan_pipeline_bytes(const plan *p, int stages) {
 }
 
 /* For each level of a point its sums, and about one more that its row is made of. Addresses and
-   what else a lane keeps are fewer than what rows taken at once need (doubles: see take_turns). */
+   what else a lane keeps are fewer than what rows taken at once need (doubles: see take_turns), and
+   neighbours further off keep more of those rows alive. */
 static int64_t pipeline_registers(const plan *p) {
     const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
     const int64_t at_once = words(p->facts->model) > 1 ? p->fused.rows : 1;
-    return larger(20, 12 * (int)at_once) +
-           words(p->facts->model) * lane * levels * (p->low[2] + p->high[2] + 1);
+    const int64_t beside = (at_once - 1) * (larger(p->low[0], p->high[0]) - 1);
+    return larger(20, 14 * (int)at_once) +
+           words(p->facts->model) * lane *
+               (levels * (p->low[2] + p->high[2] + 1) + (beside > 0 ? beside : 0));
 }
 
 /* The first and the last strip know where the edges lie in them, and no other meets one. */
@@ -234,7 +237,7 @@ static size_t levels_bytes(const plan *p) {
 }
 
 /* Sums of all levels, the rows that one level reads, and addresses. Of more levels the compiler has
-   several under way at once, with a value a point each. */
+   several under way at once, with a value a point each and more. */
 static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const int64_t patch = (int64_t)s->lane[0] * s->lane[1];
@@ -242,7 +245,8 @@ static int64_t levels_registers(const plan *p) {
     const int64_t beside =
         (p->low[1] + p->high[1]) * (p->fused.corners ? columns : (int64_t)s->lane[0]);
     const int64_t rows = s->lane[1] * columns + beside;
-    const int64_t state = patch * s->time * (p->low[2] + p->high[2] + (s->time > 2));
+    const int64_t values = s->time > 2 ? 2 * s->time - 3 : 0;
+    const int64_t state = patch * (s->time * (p->low[2] + p->high[2]) + values);
     return 24 + words(p->facts->model) * (state + rows);
 }
 
