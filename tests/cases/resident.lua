@@ -11,11 +11,16 @@ local sizes = {
 }
 local layouts = { { pad = { 3, 2 }, vary = true }, { offset = 1 }, { pad = { 5, 0 }, negative = true }, { guard = false } }
 
-local count = 0
+-- Every boundary where all is asked for, else a few, in turn.
+local count, lists = 0, 0
 local function add(shape, schedule, steps)
   local s = assert(shapes.list[shape], shape)
+  lists = lists + 1
   for b, name in ipairs(shapes.boundaries) do
     count = count + 1
+    if not full and (b + lists) % 4 ~= 0 then
+      goto another
+    end
     local dtype = (count + b) % 2 == 0 and "float" or "double"
     local places = { { size = sizes[s.dims][1] } }
     for i, size in ipairs(sizes[s.dims]) do
@@ -28,6 +33,7 @@ local function add(shape, schedule, steps)
       schedule = schedule,
       places = places,
     }
+    ::another::
   end
 end
 

@@ -317,6 +317,8 @@ lua_cases *cases_open(job *j, const options *o) {
     luaL_openlibs(c->L);
     lua_pushstring(c->L, o->root);
     lua_setglobal(c->L, "root");
+    lua_pushboolean(c->L, o->selection != SELECT_PAIRWISE);
+    lua_setglobal(c->L, "full"); /* whether a file is to list all that its product has */
     lua_getglobal(c->L, "package");
     lua_pushfstring(c->L, "%s/tests/cases/lib/?.lua", o->root);
     lua_setfield(c->L, -2, "path");
