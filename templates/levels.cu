@@ -20,6 +20,8 @@
 #include "plan.h"
 #include "grid.cuh"
 #include "patches.cuh"
+#include "kept.cuh"
+#include "patch_walk.cuh"
 
 constexpr int depth = plan::low_z + 1 + plan::high_z;
 constexpr int held = depth > 1 ? depth - 1 : 1; // sums of a point between planes

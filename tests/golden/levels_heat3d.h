@@ -78,7 +78,7 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     sum[0][2] += 0.041666668f * (u_xm1 + u_xp1 + u_ym1 + u_yp1);
     sum[0][2] += 0.765625f * u_c;
     sum[0][3] += 0.041666668f * u_c;
-    sum[0][4] = -0.0026041667f * u_c;
+    sum[0][4] -= 0.0026041667f * u_c;
 }
 
 // What does not depend on any tap.

@@ -89,7 +89,7 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     sum[0][1] += 0.040509257f * u_xm1yp1;
     sum[0][1] += 0.061921295f * u_yp1;
     sum[0][1] -= 0.02488426f * u_xp1yp1;
-    sum[0][2] = 0.011574074f * u_xm1ym1;
+    sum[0][2] += 0.011574074f * u_xm1ym1;
     sum[0][2] += 0.032986112f * u_ym1;
     sum[0][2] -= 0.05439815f * u_xp1ym1;
     sum[0][2] += 0.017361112f * u_xm1;

@@ -1,0 +1,385 @@
+// A block's walk along z over a tile of patches: which tile, what its threads load, exchange and store.
+
+// The tile of a block: how many come before it along each axis. Tiles at the edges of x and y come
+// first, since they take longest, and the last blocks of a launch do not.
+struct TileIndex {
+    Index x, y, z;
+
+    static __device__ __forceinline__ Index count(Index size, int output) {
+        return (size - 1) / output + 1;
+    }
+    __device__ __forceinline__ explicit TileIndex(const Arguments &a) {
+        const int nx = gridDim.x, ny = gridDim.y, nz = gridDim.z;
+        const bool whole = nx == count(a.size[0], plan::tile_x) &&
+                           ny == count(a.size[1], plan::tile_y) &&
+                           nz == count(a.size[2], plan::walk);
+        if (!whole || nx < 3 || ny < 3) { // one launch of several, or no tile is inside
+            x = a.begin[0] / plan::tile_x + blockIdx.x;
+            y = a.begin[1] / plan::tile_y + blockIdx.y;
+            z = a.begin[2] / plan::walk + blockIdx.z;
+            return;
+        }
+        const int inner = (nx - 2) * (ny - 2), rim = nx * ny - inner;
+        const int block = blockIdx.x + nx * (blockIdx.y + ny * blockIdx.z);
+        const int i = block < rim * nz ? block : block - rim * nz;
+        if (block >= rim * nz) {
+            x = 1 + i % (nx - 2);
+            y = 1 + i / (nx - 2) % (ny - 2);
+            z = i / inner;
+        } else {
+            const int k = i % rim, side = k - 2 * nx; // first and last row, then the other sides
+            x = side < 0 ? k % nx : side % 2 == 0 ? 0 : nx - 1;
+            y = side >= 0 ? 1 + side / 2 : k < nx ? 0 : ny - 1;
+            z = i / rim;
+        }
+    }
+};
+
+// The output points of a tile along an axis. The last one ends where the grid does, and stores what
+// those before it have not.
+struct Span {
+    Index origin, first, end;
+    __device__ __forceinline__ Span(Index i, int output, Index size) {
+        first = i * output;
+        origin = i > 0 && first + output > size ? size - output : first;
+        end = min(first + output, size);
+    }
+};
+
+// Bits whose tests stay where they are: hoisted out of a loop, each would keep a register.
+__device__ __forceinline__ unsigned tested_here(unsigned bits) {
+#if !defined(SG_CPU)
+    asm volatile("" : "+r"(bits));
+#endif
+    return bits;
+}
+
+// Places in shared memory are bytes from here on.
+__device__ __forceinline__ Real *shared_at(int bytes) {
+    return reinterpret_cast<Real *>(shared_bytes() + bytes);
+}
+constexpr int element = sizeof(Real);
+
+// A patch's rows, and the first and last rows of those beside it.
+struct Places {
+    int own, above, below;
+    __device__ __forceinline__ Places(int first, int row_bytes, int patch, int column) {
+        own = first + patch * row_bytes + column * int(sizeof(Packed));
+        above = patch > 0 ? own - row_bytes : own;
+        below = patch + 1 < tile::patches ? own + row_bytes : own;
+    }
+};
+
+struct Walk {
+    const Arguments &a;
+    Point origin;        // of the tile, halo included, in its first plane
+    int loaded;          // planes, from `origin` on
+    Places ring, levels; // the patch's rows
+    unsigned stored;  // of what the thread puts to memory, a bit for each pack, or see put_elements
+    const Real *from; // the next plane, where the thread begins to copy, ...
+    int copy_to;      // ... and where to in a plane of the ring
+    unsigned inside;  // a bit for each of its copies: whether a cell of the grid is copied
+    Real *to;         // the next plane that is complete, where the thread puts what is stored
+
+    __device__ __forceinline__ explicit Walk(const Arguments &arguments)
+        : a(arguments), ring(0, tile::width * plan::lane_y * element, patch(), column()),
+          levels(tile::levels * element, tile::width * tile::stored * element, patch(), column()) {
+        const TileIndex tile_index(a);
+        const Span x(tile_index.x, plan::tile_x, a.size[0]),
+            y(tile_index.y, plan::tile_y, a.size[1]);
+        const Index walks = TileIndex::count(a.size[2], plan::walk); // about as long as each other
+        const Index walk = (a.size[2] - 1) / walks + 1;
+        const Index z = min(tile_index.z * walk, a.size[2]);
+        origin = {x.origin - plan::halo_x, y.origin - tile::halo_y, z - tile::halo_z};
+        loaded = int(min(walk, a.size[2] - z)) + plan::time * (plan::low_z + plan::high_z);
+        if (whole_packs())
+            place_packs(x, y);
+        else
+            place_elements(x, y);
+        if (packed())
+            place_copies<tile::pack>();
+        else
+            place_copies<1>();
+    }
+
+    static __device__ __forceinline__ int column() {
+        return int(threadIdx.x) % tile::lanes;
+    }
+    static __device__ __forceinline__ int patch() {
+        return int(threadIdx.x) / tile::lanes;
+    }
+    // Whether the tile's packs are those of the grid's rows.
+    __device__ __forceinline__ bool whole_packs() const {
+        return a.aligned && a.size[0] % tile::pack == 0 && plan::halo_x % tile::pack == 0 &&
+               plan::tile_x % tile::pack == 0;
+    }
+    __device__ __forceinline__ bool packed() const {
+        return plan::copy_packs && whole_packs();
+    }
+
+    // The patch's columns and rows that a boundary keeps, a bit each.
+    __device__ __forceinline__ unsigned kept_columns() const {
+        unsigned bits = 0;
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e)
+            if (keeps_at<0>(origin.x + column() * plan::lane_x + e, a.size[0], plan::low_x,
+                            plan::high_x))
+                bits |= 1u << e;
+        return bits;
+    }
+    __device__ __forceinline__ unsigned kept_rows() const {
+        unsigned bits = 0;
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r)
+            if (keeps_at<1>(origin.y + patch() * plan::lane_y + r, a.size[1], plan::low_y,
+                            plan::high_y))
+                bits |= 1u << r;
+        return bits;
+    }
+
+    // What the block must see to between the first and the last planes.
+    __device__ __forceinline__ Care care() const {
+        const Meeting left =
+            meet<0, 0>(origin.x, tile::width, plan::halo_x, plan::tile_x, plan::low_x, a.size[0]);
+        const Meeting right =
+            meet<0, 1>(origin.x, tile::width, plan::halo_x, plan::tile_x, plan::high_x, a.size[0]);
+        const Meeting up =
+            meet<1, 0>(origin.y, tile::height, tile::halo_y, plan::tile_y, plan::low_y, a.size[1]);
+        const Meeting down =
+            meet<1, 1>(origin.y, tile::height, tile::halo_y, plan::tile_y, plan::high_y, a.size[1]);
+        const bool x = left.any || right.any, y = up.any || down.any;
+        if (!(left.aligned && right.aligned && up.aligned && down.aligned) || (x && y) ||
+            (left.any && right.any))
+            return Care::all;
+        return left.any ? Care::left : right.any ? Care::right : y ? Care::rows : Care::none;
+    }
+
+    // ---- from memory to the ring ----
+
+    // Of element x of a row: packs of a lane lie `lanes` packs apart.
+    static __device__ __forceinline__ int place_in_row(int x) {
+        const int e = x % plan::lane_x;
+        return (e / tile::pack * tile::lanes + x / plan::lane_x) * tile::pack + e % tile::pack;
+    }
+
+    // How the threads share a plane's elements, `count` a copy. Some may have nothing to do.
+    template <int count> struct Copies {
+        static constexpr int across = tile::width / count; // copies of a row
+        static constexpr int row_step = plan::threads / across;
+        static constexpr int rounds = (tile::height + row_step - 1) / row_step;
+        static constexpr bool even = plan::threads % across == 0 && tile::height % row_step == 0;
+        static constexpr int bytes = row_step * tile::width * element; // of one to the next
+        static_assert(row_step > 0 && rounds <= 32, "a bit for each");
+        static __device__ __forceinline__ int x() {
+            return int(threadIdx.x) % across * count;
+        }
+        static __device__ __forceinline__ int y() {
+            return int(threadIdx.x) / across;
+        }
+        static __device__ __forceinline__ bool in_tile(int round) {
+            return even || (y() < row_step && y() + round * row_step < tile::height);
+        }
+    };
+
+    template <int count> __device__ __forceinline__ void place_copies() {
+        using C = Copies<count>;
+        const Grid &grid = a.grid[Array<0>::grid];
+        copy_to = (C::y() * tile::width + place_in_row(C::x())) * element;
+        Index x = origin.x + C::x();
+        Real value = 0;
+        const bool in_row = find<0>(x, a.size[0], value); // rows of packs: all of it or nothing
+        from = grid.data + offset(grid, x, origin.y + C::y(), origin.z);
+        inside = 0;
+#pragma unroll 1
+        for (int k = 0; k < C::rounds && C::in_tile(k); ++k) {
+            Index y = origin.y + C::y() + k * C::row_step;
+            Real v = value;
+            if (in_row && find<1>(y, a.size[1], v)) {
+                inside |= 1u << k;
+                continue;
+            }
+            for (int slot = 0; slot < plan::ring; ++slot) // which nothing overwrites
+                for (int e = 0; e < count; ++e)
+                    shared_at(copy_to + slot * tile::plane * element + k * C::bytes)[e] = v;
+        }
+    }
+
+    // Begins to copy the plane to a slot of the ring, in bytes, if the walk needs it.
+    __device__ __forceinline__ void load_plane(int plane, int slot) {
+        if (plane < loaded) {
+            if (packed())
+                load_plane_by<tile::pack>(origin.z + plane, copy_to + slot);
+            else
+                load_plane_by<1>(origin.z + plane, copy_to + slot);
+            from += a.grid[Array<0>::grid].stride_z;
+        }
+        copies_commit();
+    }
+    template <int count>
+    __device__ __forceinline__ void load_plane_by(Index z, int to_shared) const {
+        using C = Copies<count>;
+        using Copied = Pack<Real, count>;
+        if (wraps_y || z < 0 || z >= a.size[2]) {
+            copy_edge<count>(z, to_shared);
+            return;
+        }
+        const unsigned copied = tested_here(inside);
+        const Real *row = from;
+#pragma unroll
+        for (int k = 0; k < C::rounds; ++k) {
+            if (copied >> k & 1)
+                copy_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
+                           reinterpret_cast<const Copied *>(row));
+            row += C::row_step * a.grid[Array<0>::grid].stride_y;
+        }
+    }
+    // A plane outside of the grid, or rows of which some may lie on its other side.
+    template <int count> __device__ __forceinline__ void copy_edge(Index z, int to_shared) const {
+        using C = Copies<count>;
+        using Copied = Pack<Real, count>;
+        const Grid &grid = a.grid[Array<0>::grid];
+        Index there = z;
+        Real value = 0;
+        const bool cells = find<2>(there, a.size[2], value);
+        const Real *const plane = from + (there - z) * grid.stride_z;
+#pragma unroll 1
+        for (int k = 0; k < C::rounds; ++k) {
+            if (!(inside >> k & 1))
+                continue;
+            Real *const to_row = shared_at(to_shared + k * C::bytes);
+            Index rows = k * C::row_step; // from that of the first copy
+            if constexpr (wraps_y) {
+                const Index first = origin.y + C::y();
+                Real unused;
+                rows += first;
+                find<1>(rows, a.size[1], unused);
+                rows -= first;
+            }
+            if (cells)
+                copy_async(reinterpret_cast<Copied *>(to_row),
+                           reinterpret_cast<const Copied *>(plane + rows * grid.stride_y));
+            else
+                for (int e = 0; e < count; ++e)
+                    to_row[e] = value;
+        }
+    }
+
+    // ---- rows of a patch, in shared memory ----
+
+    static __device__ __forceinline__ void read(int from_shared, Real (&row)[columns]) {
+#pragma unroll
+        for (int k = 0; k < tile::packs; ++k) {
+            const Packed p = *reinterpret_cast<const Packed *>(
+                shared_at(from_shared + k * tile::lanes * tile::pack * element));
+#pragma unroll
+            for (int e = 0; e < tile::pack; ++e)
+                row[plan::low_x + k * tile::pack + e] = p.element[e];
+        }
+    }
+    // Packs so many elements apart.
+    template <int step>
+    static __device__ __forceinline__ void write(Real *out, const Real (&row)[plan::lane_x]) {
+#pragma unroll
+        for (int k = 0; k < tile::packs; ++k)
+            *reinterpret_cast<Packed *>(out + k * step) = pack_of(row, k);
+    }
+    static __device__ __forceinline__ Packed pack_of(const Real (&row)[plan::lane_x], int k) {
+        Packed p;
+#pragma unroll
+        for (int e = 0; e < tile::pack; ++e)
+            p.element[e] = row[k * tile::pack + e];
+        return p;
+    }
+    // What the lanes beside hold. At the tile's sides it is garbage.
+    static __device__ __forceinline__ void extend(Real (&row)[columns]) {
+#pragma unroll
+        for (int d = 0; d < plan::low_x; ++d)
+            row[d] = shuffle_up(row[plan::lane_x + d], 1);
+#pragma unroll
+        for (int d = 0; d < plan::high_x; ++d)
+            row[plan::low_x + plan::lane_x + d] = shuffle_down(row[plan::low_x + d], 1);
+    }
+
+    // ---- to memory: by packs, where the tile's are those of the grid's rows ----
+
+    __device__ __forceinline__ void place_packs(const Span &span_x, const Span &span_y) {
+        const Grid &grid = a.grid[Output<0>::grid];
+        const Index x = origin.x + column() * plan::lane_x, y = origin.y + patch() * plan::lane_y;
+        to = grid.data + offset(grid, x, y, origin.z + tile::halo_z);
+        stored = 0;
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+            for (int k = 0; k < tile::packs; ++k)
+                if (x + k * tile::pack >= span_x.first && x + k * tile::pack < span_x.end &&
+                    y + r >= span_y.first && y + r < span_y.end)
+                    stored |= 1u << (r * tile::packs + k);
+    }
+    __device__ __forceinline__ void put_packs(const Patch &out) const {
+        const unsigned bits = tested_here(stored);
+        Real *row = to;
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r) {
+#pragma unroll
+            for (int k = 0; k < tile::packs; ++k)
+                if (bits >> (r * tile::packs + k) & 1)
+                    reinterpret_cast<Packed *>(row)[k] = pack_of(out[r], k);
+            row += a.grid[Output<0>::grid].stride_y;
+        }
+    }
+
+    // ---- or, a warp after the other, neighbours by neighbours ----
+
+    static constexpr int rows_across = warp_size / tile::lanes; // patches of a warp
+    static constexpr int parts =
+        (tile::width + warp_size - 1) / warp_size; // of a row, for 32 lanes
+
+    // The bits of `stored` are those of the lane's elements of a row, then those of the warp's
+    // rows.
+    __device__ __forceinline__ void place_elements(const Span &span_x, const Span &span_y) {
+        static_assert(parts + rows_across * plan::lane_y <= 32, "a bit for each");
+        const Grid &grid = a.grid[Output<0>::grid];
+        const Index x = origin.x + lane();
+        const Index y = origin.y + warp() * rows_across * plan::lane_y;
+        to = grid.data + offset(grid, x, y, origin.z + tile::halo_z);
+        stored = 0;
+#pragma unroll
+        for (int k = 0; k < parts; ++k)
+            if (lane() + k * warp_size < tile::width && x + k * warp_size >= span_x.first &&
+                x + k * warp_size < span_x.end)
+                stored |= 1u << k;
+#pragma unroll
+        for (int r = 0; r < rows_across * plan::lane_y; ++r)
+            if (y + r >= span_y.first && y + r < span_y.end)
+                stored |= 1u << (parts + r);
+    }
+    // The warp lays its rows into shared memory, one of each patch at a time.
+    __device__ __forceinline__ void put_elements(const Patch &out) const {
+        const unsigned bits = tested_here(stored);
+        Real *const scratch =
+            shared_at((tile::scratch + warp() * rows_across * tile::width) * element);
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r) {
+            warp_barrier(); // all have read the rows before
+            write<tile::pack>(scratch + lane() * plan::lane_x, out[r]);
+            warp_barrier(); // the rows are complete
+#pragma unroll
+            for (int p = 0; p < rows_across; ++p) {
+                const int y = p * plan::lane_y + r;
+                Real *const row = to + y * a.grid[Output<0>::grid].stride_y;
+#pragma unroll
+                for (int k = 0; k < parts; ++k)
+                    if ((bits >> k & 1) && (bits >> (parts + y) & 1))
+                        row[k * warp_size] = scratch[p * tile::width + lane() + k * warp_size];
+            }
+        }
+    }
+
+    __device__ __forceinline__ void put(const Patch &out) {
+        if (whole_packs())
+            put_packs(out);
+        else
+            put_elements(out);
+        to += a.grid[Output<0>::grid].stride_z;
+    }
+};
