@@ -16,7 +16,7 @@ void emit_statements(text *, const emitter *, const expr_id *roots, const char *
                      int count);
 
 /* One statement `target op ±weight·value;`. */
-typedef enum emit_op { EMIT_DECLARE, EMIT_SET, EMIT_ADD } emit_op; /* "Real x =", "x =", "x +=" */
+typedef enum emit_op { EMIT_DECLARE, EMIT_ADD } emit_op; /* "Real x =", "x +=" */
 typedef struct emit_product {
     const char *target;
     emit_op op;

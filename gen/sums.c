@@ -148,14 +148,14 @@ static void write_chains(writer *w, const chain *chains, int output) {
     for (int k = 0; k < w->depth; k++) {
         const char *target = job_print(w->job, "sum[%d][%d]", output, k);
         const char *shared = chains[chains[k].same_as].shared;
-        /* The last one is new. In 3D it is added to 0: a multiply-add of its own, where compilers
-           would keep the product for it that another sum gains as well, in registers that patches
-           of points do not have. */
-        const emit_op op = k + 1 == w->depth && w->m->dims < 3 ? EMIT_SET : EMIT_ADD;
+        /* The last one, which is new, gains by 0 too: so every product is a multiply-add of its
+           own, where compilers would else compute it once for all sums that gain it and add it to
+           each. */
         if (shared == NULL)
-            write_gains(w, &chains[k], target, op);
+            write_gains(w, &chains[k], target, EMIT_ADD);
         else
-            w->products[w->count++] = (emit_product){.target = target, .op = op, .named = shared};
+            w->products[w->count++] =
+                (emit_product){.target = target, .op = EMIT_ADD, .named = shared};
     }
 }
 

@@ -77,7 +77,7 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     sum[0][2] -= 0.16319444444444445 * u_xp1;
     sum[0][2] += 0.06944444444444445 * u_xp2;
     sum[0][3] += 0.052083333333333336 * u_c;
-    sum[0][4] = 0.13368055555555555 * u_c;
+    sum[0][4] += 0.13368055555555555 * u_c;
 }
 
 // What does not depend on any tap.

@@ -73,7 +73,7 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     sum[0][0] += gain_0_2;
     sum[0][1] += 0.125f * t1;
     sum[0][1] += 0.25f * u_c;
-    sum[0][2] = gain_0_2;
+    sum[0][2] += gain_0_2;
 }
 
 // What does not depend on any tap.
