@@ -236,8 +236,8 @@ static size_t levels_bytes(const plan *p) {
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
-/* Sums of all levels, the rows that one level reads, and addresses. Of more levels the compiler has
-   several under way at once, with a value a point each and more. */
+/* Sums of all levels, the rows that one level reads, and addresses. Of more than two levels the
+   compiler has parts under way at once. */
 static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const int64_t patch = (int64_t)s->lane[0] * s->lane[1];
@@ -245,17 +245,16 @@ static int64_t levels_registers(const plan *p) {
     const int64_t beside =
         (p->low[1] + p->high[1]) * (p->fused.corners ? columns : (int64_t)s->lane[0]);
     const int64_t rows = s->lane[1] * columns + beside;
-    const int64_t values = s->time > 2 ? 2 * s->time - 3 : 0;
-    const int64_t state = patch * (s->time * (p->low[2] + p->high[2]) + values);
-    return 24 + words(p->facts->model) * (state + rows);
+    const int64_t state = patch * s->time * (p->low[2] + p->high[2]);
+    return 24 + (s->time > 2 ? 8 + patch : 0) + words(p->facts->model) * (state + rows);
 }
 
 /* Levels keep their own planes where that leaves enough registers; else they read them again. */
 static int64_t choose_keep(plan *p) {
     const schedule *s = &p->schedule;
     const int64_t need = levels_registers(p);
-    const int64_t kept = (int64_t)words(p->facts->model) * s->lane[0] * s->lane[1];
-    p->fused.keep = need + kept <= most_registers(p);
+    const int64_t kept = (int64_t)words(p->facts->model) * s->lane[0] * s->lane[1] * (s->time - 1);
+    p->fused.keep = need + kept <= most_registers(p) + 2; /* about */
     return need + (p->fused.keep ? kept : 0);
 }
 
