@@ -53,9 +53,13 @@ static const choices table[] = {
     {METHOD_REGISTER, 1, {{128}, {256}, {512}}, {2, 4, 8}, {1}},
     {METHOD_REGISTER, 2, {{64}, {128}, {256}, {512}}, {8, 16, 32, 64}, {1}},
     {METHOD_REGISTER, 3, {{32, 4}, {32, 8}, {32, 16}, {32, 32}, {64, 8}}, {8, 16, 32, 64}, {1}},
-    {METHOD_STREAMED, 1, {{512}, {1024}, {2048}}, {0}, {1, 2, 4}},
-    {METHOD_STREAMED, 2, {{128}, {256}, {512}}, {8, 16, 32, 64}, {1, 2, 4}},
-    {METHOD_STREAMED, 3, {{128, 4}, {256, 2}, {256, 4}}, {8, 16, 32, 64}, {1, 2, 4}},
+    {METHOD_STREAMED, 1, {{512}}, {0}, {1}}, /* refused */
+    {METHOD_STREAMED, 2, {{128}, {256}, {512}}, {4, 5, 6, 8}, {1, 2, 4}},
+    {METHOD_STREAMED,
+     3,
+     {{64, 4}, {64, 8}, {128, 4}, {128, 8}, {256, 4}, {256, 8}},
+     {4, 6, 8, 64},
+     {1, 2, 4}},
 };
 
 static bool is_fused(method m) {
@@ -134,30 +138,39 @@ static void try_passes(search *s, schedule *candidate) {
         try_schedule(s, candidate);
 }
 
-/* Every vector width, then every coarsening, for one tile. */
-static void try_tile(search *s, const choices *c, const int tile[AXES]) {
+/* One combination for a tile; `rows` is the coarsening along y. */
+static void try_choice(search *s, const choices *c, const int tile[AXES], int vector, int coarsen,
+                       int rows) {
     const int walk = plan_walk_axis(c->method, c->dims);
+    schedule candidate = *s->wanted;
+    candidate.method = c->method;
+    for (int axis = 0; axis < AXES; axis++) {
+        const bool applies = axis < c->dims && (axis != walk || c->dims == 1);
+        if (applies && candidate.tile[axis] == 0)
+            candidate.tile[axis] = tile[axis];
+        else if (!applies && candidate.tile[axis] == 1)
+            candidate.tile[axis] = 0;
+        if (axis != walk && candidate.coarsen[axis] == 1)
+            candidate.coarsen[axis] = 0;
+    }
+    if (rows > 1 && s->wanted->coarsen[1] == 0)
+        candidate.coarsen[1] = rows;
+    if (walk >= 0 && candidate.coarsen[walk] == 0)
+        candidate.coarsen[walk] = coarsen;
+    if (candidate.vector == 0)
+        candidate.vector = vector;
+    if (candidate.time == 0)
+        candidate.time = 1;
+    try_passes(s, &candidate);
+}
+
+/* Every vector width, every coarsening, for one tile. */
+static void try_tile(search *s, const choices *c, const int tile[AXES]) {
+    const int most_rows = c->method == METHOD_STREAMED && c->dims == 3 ? 2 : 1;
     for (int v = 0; v < MOST_VALUES && (v == 0 || c->vectors[v] != 0); v++)
-        for (int k = 0; k < MOST_VALUES && (k == 0 || c->coarsen[k] != 0); k++) {
-            schedule candidate = *s->wanted;
-            candidate.method = c->method;
-            for (int axis = 0; axis < AXES; axis++) {
-                const bool applies = axis < c->dims && (axis != walk || c->dims == 1);
-                if (applies && candidate.tile[axis] == 0)
-                    candidate.tile[axis] = tile[axis];
-                else if (!applies && candidate.tile[axis] == 1)
-                    candidate.tile[axis] = 0;
-                if (axis != walk && candidate.coarsen[axis] == 1)
-                    candidate.coarsen[axis] = 0;
-            }
-            if (walk >= 0 && candidate.coarsen[walk] == 0)
-                candidate.coarsen[walk] = c->coarsen[k];
-            if (candidate.vector == 0)
-                candidate.vector = c->vectors[v];
-            if (candidate.time == 0)
-                candidate.time = 1;
-            try_passes(s, &candidate);
-        }
+        for (int k = 0; k < MOST_VALUES && (k == 0 || c->coarsen[k] != 0); k++)
+            for (int rows = 1; rows <= most_rows; rows++)
+                try_choice(s, c, tile, c->vectors[v], c->coarsen[k], rows);
 }
 
 /* The first refusal of the method in *refusal where none of its candidates fits. */

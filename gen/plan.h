@@ -40,9 +40,10 @@ typedef enum template_id {
     TEMPLATE_CONSTANT,
     TEMPLATE_CACHED_HALO,
     TEMPLATE_STREAMED,
-    TEMPLATE_LINE,     /* the method temporal in 1D, ... */
-    TEMPLATE_PIPELINE, /* ... in 2D ... */
-    TEMPLATE_LEVELS,   /* ... and in 3D */
+    TEMPLATE_STREAMED_SUMS, /* for linear updates that reach along x in several planes */
+    TEMPLATE_LINE,          /* the method temporal in 1D, ... */
+    TEMPLATE_PIPELINE,      /* ... in 2D ... */
+    TEMPLATE_LEVELS,        /* ... and in 3D */
     TEMPLATE_RESIDENT,
     TEMPLATE_COUNT
 } template_id;
@@ -116,6 +117,14 @@ typedef struct plan_fused {
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
 } plan_fused;
 
+/* Of the streamed method, what a thread does beside: rows along y, planes that it fetches ahead of
+   need, and how many points a slab of blocks has; and what it loads of each plane: packs, and
+   elements beside them. */
+typedef struct plan_streamed {
+    int lane_y, ahead, slab;
+    int packs, beside;
+} plan_streamed;
+
 typedef struct plan {
     const plan_facts *facts; /* of the model planned for */
     schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
@@ -133,6 +142,7 @@ typedef struct plan {
     int kernel_array[2 * MAX_FIELDS]; /* the model's array → index into arrays, −1 */
     int results, result_pitch;        /* window: where results are staged, in elements */
     plan_fused fused;
+    plan_streamed streamed;
     int least[AXES]; /* cells that the grid has along kernel axes, or another plan serves; 0: any */
     size_t shared_bytes;
     struct plan
@@ -163,7 +173,8 @@ void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
 
 /* Whether a template adds up planes (add_plane of plan.h) instead of making points one by one. */
 static inline bool plan_keeps_sums(template_id t) {
-    return t == TEMPLATE_SUMS || t == TEMPLATE_PIPELINE || t == TEMPLATE_LEVELS;
+    return t == TEMPLATE_SUMS || t == TEMPLATE_PIPELINE || t == TEMPLATE_LEVELS ||
+           t == TEMPLATE_STREAMED_SUMS;
 }
 
 /* Whether plans of the template make several steps a launch; and the halves of plan_make for those:
@@ -177,6 +188,14 @@ const char *plan_fit_resident(job *, plan *);         /* likewise */
 void plan_walk_fused(plan *, int walk);
 void plan_cost_fused(plan *, const int64_t size[AXES]);
 void plan_cost_resident(plan *, const int64_t size[AXES]); /* its part for that template */
+
+/* The streamed method's halves of plan_make: the first completes a plan that has its facts,
+   schedule, template, target and axes, and returns NULL or the refusal. */
+const char *plan_fit_streamed(job *, plan *);
+bool plan_streams_sums(const plan_facts *);       /* else points are made one by one */
+int plan_streamed_rows(const plan *, plan_row *); /* what Row<…> of its plan.h are, along kernel
+                                                     axes: at most row_count of the facts */
+void plan_cost_streamed(plan *, const int64_t size[AXES]);
 
 /* Operations of one point as they are emitted, of all passes. */
 expr_count plan_emitted(const plan *);

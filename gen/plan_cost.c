@@ -225,6 +225,10 @@ static double short_rows(const plan *p, double bytes) {
 }
 
 void plan_cost(const plan_facts *f, plan *p, const int64_t size[AXES]) {
+    if (p->schedule.method == METHOD_STREAMED) {
+        plan_cost_streamed(p, size);
+        return;
+    }
     const model *m = f->model;
     plan_estimate *e = &p->estimate;
     const target *t = p->target;

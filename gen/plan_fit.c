@@ -29,6 +29,9 @@ static int round_up(int n, int step) {
 
 static const char *check_applies(job *j, const model *m, const schedule *s, template_id template) {
     const int walk = plan_walk_axis(s->method, m->dims);
+    if (s->method == METHOD_STREAMED && walk < 0)
+        return "it walks the last of several axes; a grid of one axis is streamed by the method "
+               "naive with vec";
     for (int axis = 0; axis < AXES; axis++) {
         const bool tiled = axis < m->dims && (axis != walk || m->dims == 1);
         if (!tiled && s->tile[axis] > 1)
@@ -37,7 +40,8 @@ static const char *check_applies(job *j, const model *m, const schedule *s, temp
                                    axis_names[axis])
                        : job_print(j, "it walks %c: set coarsen=%c%d instead of a tile along it",
                                    axis_names[axis], axis_names[axis], s->tile[axis]);
-        if (axis != walk && s->coarsen[axis] > 1)
+        const bool rows = s->method == METHOD_STREAMED && m->dims == 3 && axis == 1;
+        if (axis != walk && !rows && s->coarsen[axis] > 1)
             return walk < 0 ? job_print(j, "it has no coarsening; the methods coarsened and "
                                            "register have")
                             : job_print(j, "it coarsens along %c alone", axis_names[walk]);
@@ -58,8 +62,8 @@ static const char *check_applies(job *j, const model *m, const schedule *s, temp
         return job_print(j, "it makes one time step a pass, not %d", s->time);
     if (s->lane[0] > 1 || s->lane[1] > 1 || s->stages > 1)
         return "it has no lane and no stages; the method temporal has";
-    if (s->vector > 1 && s->method != METHOD_NAIVE)
-        return "it loads single elements; the method naive takes vec";
+    if (s->vector > 1 && s->method != METHOD_NAIVE && s->method != METHOD_STREAMED)
+        return "it loads single elements; the methods naive and streamed take vec";
     return NULL;
 }
 
@@ -121,7 +125,7 @@ static template_id choose_template(const plan_facts *f, const schedule *s) {
             return TEMPLATE_WINDOW;
         return f->column_or_plane ? TEMPLATE_REGISTER : TEMPLATE_SUMS;
     case METHOD_STREAMED:
-        return TEMPLATE_STREAMED;
+        return plan_streams_sums(f) ? TEMPLATE_STREAMED_SUMS : TEMPLATE_STREAMED;
     case METHOD_TEMPORAL:
         return f->model->dims == 1   ? TEMPLATE_LINE
                : f->model->dims == 2 ? TEMPLATE_PIPELINE
@@ -318,6 +322,10 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
         return NULL;
     lay_axes(m, p);
     lay_tile(m, p);
+    if (s->method == METHOD_STREAMED) {
+        *refusal = plan_fit_streamed(j, p);
+        return *refusal == NULL ? p : NULL;
+    }
     int64_t need = 0;
     for (int most = MAX_THREADS; most >= 128; most /= 2) {
         lay_threads(m, p, most);

@@ -13,6 +13,7 @@ const plan_template plan_templates[TEMPLATE_COUNT] = {
     [TEMPLATE_CONSTANT] = {"constant.cu", false},
     [TEMPLATE_CACHED_HALO] = {"cached_halo.cu", true},
     [TEMPLATE_STREAMED] = {"streamed.cu", false},
+    [TEMPLATE_STREAMED_SUMS] = {"streamed_sums.cu", false},
     [TEMPLATE_LINE] = {"line.cu", true},
     [TEMPLATE_PIPELINE] = {"pipeline.cu", true},
     [TEMPLATE_LEVELS] = {"levels.cu", true},

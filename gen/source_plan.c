@@ -61,6 +61,17 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     if (p->template_id == TEMPLATE_PACKS)
         text_printf(t, "    static constexpr int vector = %d, rows = %d;\n", p->schedule.vector,
                     f->row_count);
+    if (p->schedule.method == METHOD_STREAMED) {
+        plan_row *rows = job_array(t->job, (size_t)f->row_count, sizeof *rows);
+        text_printf(
+            t,
+            "    static constexpr int vector = %d, rows = %d;\n"
+            "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
+            "    static constexpr int slab = %d; // points that are walked through together\n"
+            "    static constexpr bool flat = %s; // there is no axis y\n",
+            p->schedule.vector, plan_streamed_rows(p, rows), p->streamed.lane_y, p->walk,
+            p->streamed.ahead, p->streamed.slab, p->axes[1] < 0 ? "true" : "false");
+    }
     if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
         p->template_id == TEMPLATE_SUMS)
         text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
@@ -162,16 +173,23 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
 }
 
 static void write_rows(text *t, const plan *p, const plan_facts *f) {
-    if (p->template_id != TEMPLATE_PACKS)
+    const bool streamed = p->schedule.method == METHOD_STREAMED;
+    if (p->template_id != TEMPLATE_PACKS && !streamed)
         return;
+    plan_row *rows = f->rows;
+    int count = f->row_count;
+    if (streamed) {
+        rows = job_array(t->job, (size_t)count, sizeof *rows);
+        count = plan_streamed_rows(p, rows);
+    }
     text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
-    for (int r = 0; r < f->row_count; r++)
+    for (int r = 0; r < count; r++)
         text_printf(t,
                     "template <> struct Row<%d> {\n"
                     "    static constexpr int array = %d, dy = %d, dz = %d, low = %d, high = %d;\n"
                     "};\n",
-                    r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz,
-                    f->rows[r].low, f->rows[r].high);
+                    r, p->kernel_array[rows[r].array], rows[r].dy, rows[r].dz, rows[r].low,
+                    rows[r].high);
     text_add(t, "\n");
 }
 
@@ -204,6 +222,8 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     write_arrays(t, m, p, program);
     write_boundaries(t, m, p);
     write_rows(t, p, f);
+    if (p->template_id == TEMPLATE_STREAMED_SUMS) /* small grids are made point by point */
+        write_update(t, m, f, &e);
     if (plan_keeps_sums(p->template_id))
         source_write_sums(t, m, p, &e);
     else if (p->template_id == TEMPLATE_CONSTANT)

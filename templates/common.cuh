@@ -97,13 +97,51 @@ template <class T> __device__ __forceinline__ T load(const T *from) {
 #endif
 }
 
-// Hides how an offset was computed, so that what is added to it later stays an addition: the
-// compiler would otherwise multiply coordinates and strides anew for every tap.
-__device__ __forceinline__ Index opaque(Index offset) {
-#if !defined(SG_CPU)
-    asm("" : "+l"(offset));
+// Writes memory that is not read before much else is: the caches let go of it first.
+template <class T> __device__ __forceinline__ void store_once(T *to, const T &from) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one store instruction");
+#if defined(SG_CPU)
+    *to = from;
+#else
+    if constexpr (sizeof(T) == 16)
+        __stcs(reinterpret_cast<uint4 *>(to), *reinterpret_cast<const uint4 *>(&from));
+    else if constexpr (sizeof(T) == 8)
+        __stcs(reinterpret_cast<uint2 *>(to), *reinterpret_cast<const uint2 *>(&from));
+    else
+        __stcs(reinterpret_cast<unsigned *>(to), *reinterpret_cast<const unsigned *>(&from));
 #endif
-    return offset;
+}
+
+// Asks for what will be loaded later, so that it comes from the second-level cache by then.
+template <class T> __device__ __forceinline__ void fetch([[maybe_unused]] const T *from) {
+#if !defined(SG_CPU)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#endif
+}
+
+// `count` times so many bytes further on: one multiply-add of 32 bits by 32, which compilers make
+// three of where they hoist the extension of its factors.
+template <class T> __device__ __forceinline__ T *multiply_add(int count, int bytes, T *first) {
+#if defined(SG_CPU)
+    return first + static_cast<Index>(count) * (bytes / int(sizeof(T)));
+#else
+    T *to;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(to) : "r"(count), "r"(bytes), "l"(first));
+    return to;
+#endif
+}
+
+// Hides how a number was computed: of an offset, so that what is added to it later stays an
+// addition, where the compiler would otherwise multiply coordinates and strides anew for every tap;
+// of what is computed once, so that it is not computed anew at every use.
+template <class T> __device__ __forceinline__ T opaque(T number) {
+#if !defined(SG_CPU)
+    if constexpr (sizeof(T) == 8)
+        asm("" : "+l"(number));
+    else
+        asm("" : "+r"(number));
+#endif
+    return number;
 }
 __device__ __forceinline__ int opaque(int offset) {
 #if !defined(SG_CPU)

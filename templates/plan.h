@@ -16,6 +16,8 @@ struct plan {
     static constexpr int input_slots = 3, strip_bytes = 128, wave = 264;
     static constexpr int words = 2;
     static constexpr bool star = true;
+    static constexpr int ahead = 2, slab = 1 << 21;
+    static constexpr bool flat = false;
     static constexpr int halo_low_x = 4, halo_low_y = 4, halo_low_z = 4;
     static constexpr int halo_high_x = 4, halo_high_y = 4, halo_high_z = 4;
     static constexpr int arrays = 2, outputs = 1, rows = 6;

@@ -72,6 +72,9 @@ end
 local function build(v)
   local size = filters[v.filter]
   local axes, refusals = 0, { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
+  if v.method == "streamed" and #size == 1 then
+    refusals[#refusals + 1] = "it walks the last of several axes"
+  end
   for _, n in ipairs(size) do
     axes = axes + (n > 1 and 1 or 0)
   end

@@ -24,13 +24,28 @@ local tiles = {
 }
 local tile_names = { "free", "odd", "large", "thin", "wide" }
 
-local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "auto" }
+local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "auto" }
 
 local function walks(method)
   return method == "coarsened" or method == "register"
 end
 
+-- Of the streamed method: threads in a row that are no warp, several rows a thread, as few as can be.
+local function streamed(tile, dims, bytes)
+  local wide = 16 // bytes
+  local line = ({
+    odd = dims == 3 and "tile=22x6 vec=2 coarsen=z3,y3" or "tile=22 vec=2 coarsen=y3",
+    large = ("tile=%d%s vec=%d coarsen=%s"):format(64 * wide, dims == 3 and "x8" or "", wide, dims == 3 and "z5,y2" or "y5"),
+    thin = dims == 3 and "tile=8x1 vec=1 coarsen=z1" or "tile=8 vec=1 coarsen=y1",
+    wide = ("tile=%d%s vec=%d coarsen=%s40"):format(32 * wide, dims == 3 and "x1" or "", wide, dims == 3 and "z" or "y"),
+  })[tile]
+  return line and "streamed " .. line or "streamed"
+end
+
 local function schedule(method, tile, dims, bytes)
+  if method == "streamed" then
+    return streamed(tile, dims, bytes)
+  end
   local line = method == "vec" and "naive" or method
   local wide = method == "vec" and (tile == "odd" and 2 or 16 // bytes) or nil
   local t = tiles[tile]
@@ -62,6 +77,9 @@ local function build(v)
   local refusals = {}
   if v.method == "register" or v.method == "auto" then
     table.move(shape.refusals or {}, 1, 9, 1, refusals)
+  end
+  if v.method == "streamed" and shape.dims == 1 then
+    refusals[#refusals + 1] = "it walks the last of several axes"
   end
   if v.method == "constant" and not shape.linear then
     refusals[#refusals + 1] = "constant memory holds the weights of linear updates"

@@ -89,14 +89,17 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define STENCIL_KERNEL heat3d_step
 
 struct plan {
-    static constexpr int tile_x = 32, tile_y = 4, tile_z = 4;
-    static constexpr int threads_x = 8, threads_y = 4, threads_z = 4;
+    static constexpr int tile_x = 256, tile_y = 8, tile_z = 1;
+    static constexpr int threads_x = 64, threads_y = 4, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 9; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 2; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr int low_x = 2, low_y = 2, low_z = 2;
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
     static constexpr int vector = 4, rows = 9;
+    static constexpr int lane_y = 2, walk = 8, ahead = 2;
+    static constexpr int slab = 4000000; // points that are walked through together
+    static constexpr bool flat = false; // there is no axis y
 };
 
 // The arrays that taps read, and how far.

@@ -88,21 +88,24 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define STENCIL_KERNEL star2d2_step
 
 struct plan {
-    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
-    static constexpr int threads_x = 32, threads_y = 4, threads_z = 1;
+    static constexpr int tile_x = 256, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 10; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 6; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
-    static constexpr int low_x = 2, low_y = 2, low_z = 0;
-    static constexpr int high_x = 2, high_y = 2, high_z = 0;
+    static constexpr int low_x = 2, low_y = 0, low_z = 2;
+    static constexpr int high_x = 2, high_y = 0, high_z = 2;
     static constexpr int vector = 2, rows = 5;
+    static constexpr int lane_y = 1, walk = 5, ahead = 2;
+    static constexpr int slab = 2000000; // points that are walked through together
+    static constexpr bool flat = true; // there is no axis y
 };
 
 // The arrays that taps read, and how far.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 2, low_y = 2, high_y = 2, low_z = 0, high_z = 0;
+    static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 2, high_z = 2;
 };
 template <int output> struct Output;
 template <> struct Output<0> { // u.next
@@ -120,10 +123,10 @@ template <Boundary rule> struct Side {
 template <int axis, int side> struct Edge;
 template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
 template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
-template <> struct Edge<1, 0> : Side<Boundary::periodic> {};
-template <> struct Edge<1, 1> : Side<Boundary::periodic> {};
-template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
-template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<2, 1> : Side<Boundary::periodic> {};
 
 // The rows of x that a point's taps read.
 template <int row> struct Row;
@@ -131,16 +134,16 @@ template <> struct Row<0> {
     static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2;
 };
 template <> struct Row<1> {
-    static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0;
+    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
 };
 template <> struct Row<2> {
-    static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0;
+    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0;
 };
 template <> struct Row<3> {
-    static constexpr int array = 0, dy = -2, dz = 0, low = 0, high = 0;
+    static constexpr int array = 0, dy = 0, dz = -2, low = 0, high = 0;
 };
 template <> struct Row<4> {
-    static constexpr int array = 0, dy = 2, dz = 0, low = 0, high = 0;
+    static constexpr int array = 0, dy = 0, dz = 2, low = 0, high = 0;
 };
 
 // One point; taps come from `at`.
@@ -151,12 +154,12 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
-    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_ym1 = at.template tap<0, 0, 0, -1>();
+    const Real u_yp1 = at.template tap<0, 0, 0, 1>();
     const Real u_xm2 = at.template tap<0, -2, 0, 0>();
     const Real u_xp2 = at.template tap<0, 2, 0, 0>();
-    const Real u_ym2 = at.template tap<0, 0, -2, 0>();
-    const Real u_yp2 = at.template tap<0, 0, 2, 0>();
+    const Real u_ym2 = at.template tap<0, 0, 0, -2>();
+    const Real u_yp2 = at.template tap<0, 0, 0, 2>();
     const Real t1 = 0.034722222222222224 * u_c + 0.09895833333333333 * u_xm1;
     const Real t2 = 0.16319444444444445 * u_xp1;
     const Real t3 = t1 - t2 + 0.052083333333333336 * u_ym1 + 0.11631944444444445 * u_yp1;

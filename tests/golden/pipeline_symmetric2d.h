@@ -84,21 +84,24 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define STENCIL_KERNEL blur_step
 
 struct plan {
-    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
-    static constexpr int threads_x = 16, threads_y = 4, threads_z = 1;
+    static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 21; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 8; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
-    static constexpr int low_x = 1, low_y = 1, low_z = 0;
-    static constexpr int high_x = 1, high_y = 1, high_z = 0;
-    static constexpr int vector = 4, rows = 3;
+    static constexpr int low_x = 1, low_y = 0, low_z = 1;
+    static constexpr int high_x = 1, high_y = 0, high_z = 1;
+    static constexpr int vector = 4, rows = 1;
+    static constexpr int lane_y = 1, walk = 4, ahead = 2;
+    static constexpr int slab = 4000000; // points that are walked through together
+    static constexpr bool flat = true; // there is no axis y
 };
 
 // The arrays that taps read, and how far.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 1, high_y = 1, low_z = 0, high_z = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
 };
 template <int output> struct Output;
 template <> struct Output<0> { // u.next
@@ -116,21 +119,15 @@ template <Boundary rule> struct Side {
 template <int axis, int side> struct Edge;
 template <> struct Edge<0, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<0, 1> : Side<Boundary::fixed> {};
-template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
-template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
-template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
-template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
 // The rows of x that a point's taps read.
 template <int row> struct Row;
 template <> struct Row<0> {
-    static constexpr int array = 0, dy = -1, dz = 0, low = 1, high = 1;
-};
-template <> struct Row<1> {
     static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
-};
-template <> struct Row<2> {
-    static constexpr int array = 0, dy = 1, dz = 0, low = 1, high = 1;
 };
 
 // One point; taps come from `at`.
@@ -138,16 +135,38 @@ template <class At>
 __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
                                              [[maybe_unused]] const Arguments &arguments,
                                              Real (&out)[1]) {
-    const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
-    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
-    const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();
+    const Real u_xm1ym1 = at.template tap<0, -1, 0, -1>();
+    const Real u_ym1 = at.template tap<0, 0, 0, -1>();
+    const Real u_xp1ym1 = at.template tap<0, 1, 0, -1>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
-    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
-    const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 0, 1>();
+    const Real u_yp1 = at.template tap<0, 0, 0, 1>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 0, 1>();
     const Real t1 = 0.0625f * (u_xm1ym1 + u_xp1ym1 + u_xm1yp1 + u_xp1yp1);
     const Real t2 = 0.125f * (u_ym1 + u_xm1 + u_xp1 + u_yp1);
     out[0] = t1 + t2 + 0.25f * u_c;
+}
+// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
+// k - 1 planes away. The last of an output's sums is 0 before.
+template <class At>
+__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
+                                          [[maybe_unused]] const Arguments &arguments,
+                                          Real (&sum)[1][3]) {
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real t1 = u_xm1 + u_xp1;
+    Real gain_0_2 = 0.0625f * t1;
+    gain_0_2 += 0.125f * u_c;
+    sum[0][0] += gain_0_2;
+    sum[0][1] += 0.125f * t1;
+    sum[0][1] += 0.25f * u_c;
+    sum[0][2] += gain_0_2;
+}
+
+// What does not depend on any tap.
+__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
+                                            [[maybe_unused]] Real (&out)[1]) {
 }

@@ -1,0 +1,291 @@
+// What the streamed methods share: where a thread stands, what it holds of a row, where its results
+// go, and the way from a block to its threads' walks.
+
+// Threads whose points of x lie between each other's where they are apart: a warp.
+constexpr int warp_lanes = plan::threads_x % 32 == 0 ? 32 : plan::threads_x;
+static_assert(plan::low_x <= warp_lanes && plan::high_x <= warp_lanes,
+              "only the first and the last of a thread's points reach over the grid's ends");
+constexpr unsigned all_points = (1u << plan::vector) - 1;            // of a row, a bit each
+constexpr int line_rows = plan::low_y + plan::lane_y + plan::high_y; // of each array
+
+using Results = Real[plan::vector][plan::outputs]; // of one row
+
+// ---- where a thread stands --------------------------------------------------------------------
+
+// The rule of an axis, for a shape that reaches over the edge by less than the grid is long. Where
+// a rule gives a value, or the boundary is fixed, any cell does: what it holds is not used.
+template <int axis> __device__ __forceinline__ int inside(int i, int size) {
+    constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
+    const int up = below == Boundary::periodic ? (i < 0 ? i + size : i)
+                   : below == Boundary::mirror ? (i < 0 ? -i : i)
+                                               : max(i, 0);
+    return above == Boundary::periodic ? (i >= size ? i - size : up)
+           : above == Boundary::mirror ? (i >= size ? 2 * (size - 1) - i : up)
+                                       : min(up, size - 1);
+}
+
+template <int axis, int side>
+constexpr bool gives_value =
+    Edge<axis, side>::kind == Boundary::zero || Edge<axis, side>::kind == Boundary::constant;
+
+// Whether a rule gives the value of the cells at i.
+template <int axis> __device__ __forceinline__ bool outside(int i, int size, Real &value) {
+    if (gives_value<axis, 0> && i < 0) {
+        value = Edge<axis, 0>::value();
+        return true;
+    }
+    if (gives_value<axis, 1> && i >= size) {
+        value = Edge<axis, 1>::value();
+        return true;
+    }
+    return false;
+}
+
+__device__ __forceinline__ bool is_short(const Grid &grid) {
+    constexpr Index most = 0x40000000 / sizeof(Real);
+    return grid.stride_y <= most && grid.stride_y >= -most;
+}
+template <int array = 0> __device__ __forceinline__ bool rows_are_short(const Arguments &a) {
+    if constexpr (array < plan::arrays)
+        return is_short(a.grid[Array<array>::grid]) && rows_are_short<array + 1>(a);
+    else if constexpr (array < plan::arrays + plan::outputs)
+        return is_short(a.grid[Output<array - plan::arrays>::grid]) && rows_are_short<array + 1>(a);
+    else
+        return true;
+}
+
+// Whether one rule leads into the grid from wherever the shape reaches: a grid shorter than that
+// may take several where it repeats or is mirrored.
+template <int axis, int low, int high> __device__ __forceinline__ bool is_long(const Arguments &a) {
+    constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
+    if constexpr (below == Boundary::mirror || below == Boundary::periodic ||
+                  above == Boundary::mirror || above == Boundary::periodic)
+        return low - min(a.begin[axis], Index(0)) < a.size[axis] &&
+               high + max(a.end[axis], a.size[axis]) < 2 * a.size[axis];
+    else
+        return true;
+}
+
+// Whether the box has so many points along x as threads make at once; and the rules above hold; and
+// all coordinates, and rows' lengths in bytes, are whole numbers of 32 bits. Along y and z the box
+// of a pass may reach over the grid.
+__device__ __forceinline__ bool fits(const Arguments &a, int width) {
+    const bool good = a.end[0] - a.begin[0] >= width &&
+                      ((a.size[0] | a.size[1] | a.size[2]) & ~Index(0x3fffffff)) == 0 &&
+                      is_long<0, plan::low_x, plan::high_x>(a) &&
+                      is_long<1, plan::low_y, plan::high_y + plan::lane_y - 1>(a) &&
+                      is_long<2, plan::low_z, plan::high_z>(a);
+    if constexpr (plan::flat)
+        return good;
+    else
+        return good && rows_are_short(a);
+}
+
+template <bool packs> struct Thread {
+    static constexpr int apart = packs ? 1 : warp_lanes; // from a point of x to the next
+    static constexpr int span = (plan::vector - 1) * apart;
+    int x, y, z;        // the first point
+    int share;          // from there to the first of the warp's cells that the thread fetches
+    int row[line_rows]; // y of the lines, inside the grid
+    int before[plan::low_x > 0 ? plan::low_x
+                               : 1]; // from the first point to what lies below it, ...
+    int after[plan::high_x > 0 ? plan::high_x : 1]; // ... and above the last
+    unsigned kept[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
+    unsigned makes;              // those that no other thread makes
+    int rows, steps;             // that lie in the box
+
+    // False where the thread has no point.
+    __device__ __forceinline__ bool place(const Arguments &a, const Point &origin) {
+        const int ends[] = {int(a.end[0]), int(a.end[1]), int(a.end[2])};
+        const int lane = packs ? 0 : threadIdx.x % warp_lanes;
+        x = int(origin.x) + (int(threadIdx.x) - lane) * plan::vector;
+        y = int(origin.y) + int(threadIdx.y) * plan::lane_y;
+        z = int(origin.z);
+        if (x >= ends[0] || y >= ends[1])
+            return false;
+        rows = min(plan::lane_y, ends[1] - y);
+        steps = min(plan::walk, ends[2] - z);
+        const int first = x; // another warp makes what lies below
+        x = min(x, ends[0] - plan::vector * apart) + lane;
+        share = lane * (plan::vector - 1);
+        const int size_x = int(a.size[0]), size_y = int(a.size[1]);
+#pragma unroll
+        for (int j = 0; j < line_rows; ++j)
+            row[j] = opaque(inside<1>(y + j - plan::low_y, size_y));
+#pragma unroll
+        for (int d = 1; d <= plan::low_x; ++d)
+            before[d - 1] = opaque(inside<0>(x - d, size_x) - x);
+#pragma unroll
+        for (int d = 1; d <= plan::high_x; ++d)
+            after[d - 1] = opaque(inside<0>(x + span + d, size_x) - x);
+        unsigned keeps_x = 0;
+        makes = 0;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i) {
+            keeps_x |= unsigned(keeps<0>(x + i * apart, size_x, plan::low_x, plan::high_x)) << i;
+            makes |= unsigned(x + i * apart >= first) << i;
+        }
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+            kept[j] =
+                opaque(keeps<1>(y + j, size_y, plan::low_y, plan::high_y) ? all_points : keeps_x);
+        return true;
+    }
+
+    // The cell of the first point, moved to that row and plane inside the grid.
+    template <int grid>
+    __device__ __forceinline__ Real *cell(const Arguments &a, int at_y, int at_z) const {
+        const Grid &g = a.grid[grid];
+        const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Real)));
+        char *const plane = reinterpret_cast<char *>(g.data + x) + unsigned(at_z) * plane_bytes;
+        Real *const row = reinterpret_cast<Real *>(plane);
+        if constexpr (plan::flat)
+            return row;
+        else
+            return multiply_add(at_y, int(g.stride_y) * int(sizeof(Real)), row);
+    }
+};
+
+// ---- rows -------------------------------------------------------------------------------------
+
+// The thread's points of one row.
+template <bool packs> struct Own {
+    Real element[plan::vector];
+
+    __device__ __forceinline__ void read(const Real *from) {
+        if constexpr (packs) {
+            using Wide = Pack<Real, plan::vector>;
+            const Wide pack = load(reinterpret_cast<const Wide *>(from));
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                element[i] = pack.element[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                element[i] = load(from + i * warp_lanes);
+        }
+    }
+    __device__ __forceinline__ void fill(Real value) {
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            element[i] = value;
+    }
+};
+
+template <bool packs>
+__device__ __forceinline__ void store_points(Real *to, const Own<packs> &row, unsigned which) {
+    if (packs && which == all_points) {
+        using Wide = Pack<Real, plan::vector>;
+        Wide pack;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            pack.element[i] = row.element[i];
+        store_once(reinterpret_cast<Wide *>(to), pack);
+    } else {
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            if (which == all_points || (which >> i & 1))
+                store_once(to + i * Thread<packs>::apart, row.element[i]);
+    }
+}
+
+// Where the results of all outputs go, of the thread's first row.
+template <bool packs> struct Stores {
+    Real *to[plan::outputs];
+
+    template <int output = 0>
+    __device__ __forceinline__ void begin(const Arguments &a, const Thread<packs> &t) {
+        if constexpr (output < plan::outputs) {
+            const Grid &grid = a.grid[Output<output>::grid];
+            to[output] = grid.data + opaque(offset(grid, t.x, t.y, t.z));
+            begin<output + 1>(a, t);
+        }
+    }
+    template <int output = 0> __device__ __forceinline__ void advance(const Arguments &a) {
+        if constexpr (output < plan::outputs) {
+            to[output] += a.grid[Output<output>::grid].stride_z;
+            advance<output + 1>(a);
+        }
+    }
+    // Kept cells: the current value goes to the next level; a field that is only written keeps what
+    // its array holds.
+    template <int output = 0>
+    __device__ __forceinline__ void put(const Arguments &a, const Thread<packs> &t, int j, int z,
+                                        unsigned kept, const Results &out) const {
+        if constexpr (output < plan::outputs) {
+            Own<packs> row;
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                row.element[i] = out[i][output];
+            unsigned which = packs ? all_points : t.makes;
+            if (kept != 0) {
+                if constexpr (Output<output>::current >= 0) {
+                    Own<packs> current;
+                    current.read(t.template cell<Output<output>::current>(a, t.y + j, z));
+#pragma unroll
+                    for (int i = 0; i < plan::vector; ++i)
+                        row.element[i] = kept >> i & 1 ? current.element[i] : row.element[i];
+                } else {
+                    which &= ~kept;
+                }
+            }
+            store_points<packs>(to[output] + j * a.grid[Output<output>::grid].stride_y, row, which);
+            put<output + 1>(a, t, j, z, kept, out);
+        }
+    }
+};
+
+// ---- blocks -----------------------------------------------------------------------------------
+
+// Blocks run in the order of their numbers. A slab of rows goes through all planes before the next
+// begins, so that the planes that two blocks of it share are still in the second-level cache.
+__device__ __forceinline__ Point place_of_block(const Arguments &a) {
+    if constexpr (plan::flat) {
+        return {blockIdx.x, blockIdx.y, blockIdx.z};
+    } else {
+        const unsigned rows = gridDim.y;
+        const float points = float(a.size[0]) * (plan::tile_y * plan::walk);
+        const float wanted = float(plan::slab) / points;
+        const unsigned most = wanted < 1 ? 1 : wanted < rows ? unsigned(wanted) : rows;
+        const unsigned all = most * gridDim.z;
+        const unsigned place = blockIdx.y + rows * blockIdx.z; // among all rows of blocks
+        const unsigned slab = place / all, within = place - slab * all;
+        const unsigned height = min(most, rows - slab * most), plane = within / height;
+        return {blockIdx.x, slab * most + (within - plane * height), plane};
+    }
+}
+
+__device__ __forceinline__ Point first_point(const Arguments &a) {
+    const Point block = place_of_block(a);
+    return {a.begin[0] + block.x * plan::tile_x, a.begin[1] + block.y * plan::tile_y,
+            a.begin[2] + block.z * plan::walk};
+}
+
+// Boxes smaller than a thread's points, and grids smaller than its reach.
+__device__ __noinline__ void update_small(const Arguments &a) {
+    const Point origin = first_point(a);
+    const int x0 = threadIdx.x, y0 = threadIdx.y;
+    for (int z = 0; z < plan::walk; ++z)
+        for (int y = y0; y < plan::tile_y; y += plan::threads_y)
+            for (int x = x0; x < plan::tile_x; x += plan::threads_x) {
+                const Point p = {origin.x + x, origin.y + y, origin.z + z};
+                if (in_box(a, p))
+                    update_anywhere(a, p.x, p.y, p.z);
+            }
+}
+
+// walk(a, thread) for each thread of the block that has points.
+template <class Walk> __device__ __forceinline__ void stream(const Arguments &a, const Walk &walk) {
+    const bool packs = a.aligned && a.end[0] % plan::vector == 0;
+    if (!fits(a, packs ? plan::vector : warp_lanes * plan::vector)) {
+        update_small(a);
+    } else if (packs) {
+        Thread<true> thread;
+        if (thread.place(a, first_point(a)))
+            walk(a, thread);
+    } else {
+        Thread<false> thread;
+        if (thread.place(a, first_point(a)))
+            walk(a, thread);
+    }
+}

@@ -1,0 +1,93 @@
+// streamed_sums: the streamed method for linear updates whose shape reaches along x in several
+// planes, such as a box. Each plane adds what it gives to the points around it, and the registers
+// hold the sums of the planes not yet finished: of the plane itself no more than one is held.
+//
+//        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
+//        z     sum |r|   <--   [a b c d] at z, with what lies beside
+//        z-1   sum |r|         this one is then complete
+#include "common.cuh"
+#include "plan.h"
+#include "grid.cuh"
+#include "taps.cuh"
+#include "point.cuh"
+#include "stream.cuh"
+#include "lines.cuh"
+
+constexpr int depth = plan::low_z + 1 + plan::high_z;
+
+// [j][i][o][k] gathers output o of point i of row j, k - high_z planes from the one at hand.
+using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
+
+template <bool packs, int j = 0, int i = 0>
+__device__ __forceinline__ void add(const Lines<packs, 0> &lines, const Arguments &a, Sums &sum) {
+    if constexpr (i < plan::vector) {
+        add_plane(AtLine<packs, j, i>{lines}, a, sum[j][i]);
+        add<packs, j, i + 1>(lines, a, sum);
+    } else if constexpr (j + 1 < plan::lane_y) {
+        add<packs, j + 1>(lines, a, sum);
+    }
+}
+
+__device__ __forceinline__ void shift(Sums &sum) {
+#pragma unroll
+    for (int j = 0; j < plan::lane_y; ++j)
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+#pragma unroll
+            for (int o = 0; o < plan::outputs; ++o) {
+#pragma unroll
+                for (int k = 0; k + 1 < depth; ++k)
+                    sum[j][i][o][k] = sum[j][i][o][k + 1];
+                sum[j][i][o][depth - 1] = 0;
+            }
+}
+
+template <bool packs>
+__device__ __forceinline__ void put_rows(const Arguments &a, const Thread<packs> &thread,
+                                         const Stores<packs> &stores, int z, const Sums &sum) {
+    const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
+#pragma unroll
+    for (int j = 0; j < plan::lane_y; ++j) {
+        Results out;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i) {
+#pragma unroll
+            for (int o = 0; o < plan::outputs; ++o)
+                out[i][o] = sum[j][i][o][0];
+            finish_sums(a, out[i]);
+        }
+        if (j < thread.rows)
+            stores.put(a, thread, j, z, all ? all_points : thread.kept[j], out);
+    }
+}
+
+struct Walk {
+    template <bool packs>
+    __device__ __forceinline__ void operator()(const Arguments &a,
+                                               const Thread<packs> &thread) const {
+        const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
+        Lines<packs, 0> lines;
+        lines.begin(a, thread, begin, end);
+        Stores<packs> stores;
+        stores.begin(a, thread);
+        Sums sum = {};
+#pragma unroll 1
+        for (int step = 0; step < plan::walk + depth - 1; ++step) {
+            const int z = begin + step;
+            if (z >= end)
+                break;
+            lines.arrive(a, thread, z, end);
+            add(lines, a, sum);
+            if (step >= depth - 1) { // the sums of a point that is to be made
+                put_rows(a, thread, stores, z - plan::high_z, sum);
+                stores.advance(a);
+            }
+            shift(sum);
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    stream(arguments, Walk{});
+}

@@ -1,0 +1,171 @@
+#define STENCIL_KERNEL box3d1_kernel
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 8, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 4, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 4; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 1, low_y = 1, low_z = 1;
+    static constexpr int high_x = 1, high_y = 1, high_z = 1;
+    static constexpr int vector = 2, rows = 3;
+    static constexpr int lane_y = 2, walk = 6, ahead = 2;
+    static constexpr int slab = 2000000; // points that are walked through together
+    static constexpr bool flat = false; // there is no axis y
+};
+
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 1, high_y = 1, low_z = 1, high_z = 1;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<2, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<2, 1> : Side<Boundary::periodic> {};
+
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> {
+    static constexpr int array = 0, dy = -1, dz = 0, low = 1, high = 1;
+};
+template <> struct Row<1> {
+    static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
+};
+template <> struct Row<2> {
+    static constexpr int array = 0, dy = 1, dz = 0, low = 1, high = 1;
+};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real u_xm1ym1zm1 = at.template tap<0, -1, -1, -1>();
+    const Real u_ym1zm1 = at.template tap<0, 0, -1, -1>();
+    const Real u_xp1ym1zm1 = at.template tap<0, 1, -1, -1>();
+    const Real u_xm1zm1 = at.template tap<0, -1, 0, -1>();
+    const Real u_zm1 = at.template tap<0, 0, 0, -1>();
+    const Real u_xp1zm1 = at.template tap<0, 1, 0, -1>();
+    const Real u_xm1yp1zm1 = at.template tap<0, -1, 1, -1>();
+    const Real u_yp1zm1 = at.template tap<0, 0, 1, -1>();
+    const Real u_xp1yp1zm1 = at.template tap<0, 1, 1, -1>();
+    const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
+    const Real u_xm1ym1zp1 = at.template tap<0, -1, -1, 1>();
+    const Real u_ym1zp1 = at.template tap<0, 0, -1, 1>();
+    const Real u_xp1ym1zp1 = at.template tap<0, 1, -1, 1>();
+    const Real u_xm1zp1 = at.template tap<0, -1, 0, 1>();
+    const Real u_zp1 = at.template tap<0, 0, 0, 1>();
+    const Real u_xp1zp1 = at.template tap<0, 1, 0, 1>();
+    const Real u_xm1yp1zp1 = at.template tap<0, -1, 1, 1>();
+    const Real u_yp1zp1 = at.template tap<0, 0, 1, 1>();
+    const Real u_xp1yp1zp1 = at.template tap<0, 1, 1, 1>();
+    const Real t1 = 0.011574074074074073 * u_xm1ym1zm1 + 0.03298611111111111 * u_ym1zm1;
+    const Real t2 = 0.05439814814814815 * u_xp1ym1zm1;
+    const Real t3 = t1 - t2 + 0.017361111111111112 * u_xm1zm1 + 0.03877314814814815 * u_zm1;
+    const Real t4 = 0.06018518518518518 * u_xp1zm1;
+    const Real t5 = t3 - t4 + 0.023148148148148147 * u_xm1yp1zm1 + 0.04456018518518518 * u_yp1zm1;
+    const Real t6 = 0.06597222222222222 * u_xp1yp1zm1;
+    const Real t7 = t5 - t6 + 0.028935185185185185 * u_xm1ym1 + 0.050347222222222224 * u_ym1;
+    const Real t8 = 0.013310185185185185 * u_xp1ym1;
+    const Real t9 = t7 - t8 + 0.034722222222222224 * u_xm1 + 0.05613425925925926 * u_c;
+    const Real t10 = 0.019097222222222224 * u_xp1;
+    const Real t11 = t9 - t10 + 0.04050925925925926 * u_xm1yp1 + 0.061921296296296294 * u_yp1;
+    const Real t12 = 0.02488425925925926 * u_xp1yp1;
+    const Real t13 = t11 - t12 + 0.046296296296296294 * u_xm1ym1zp1 + 0.06770833333333333 * u_ym1zp1;
+    const Real t14 = 0.030671296296296297 * u_xp1ym1zp1;
+    const Real t15 = t13 - t14 + 0.052083333333333336 * u_xm1zp1 + 0.015046296296296295 * u_zp1;
+    const Real t16 = 0.036458333333333336 * u_xp1zp1;
+    const Real t17 = t15 - t16 + 0.05787037037037037 * u_xm1yp1zp1 + 0.020833333333333332 * u_yp1zp1;
+    const Real t18 = 0.04224537037037037 * u_xp1yp1zp1;
+    out[0] = t17 - t18;
+}
+// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
+// k - 1 planes away. The last of an output's sums is 0 before.
+template <class At>
+__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
+                                          [[maybe_unused]] const Arguments &arguments,
+                                          Real (&sum)[1][3]) {
+    const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
+    sum[0][0] += 0.046296296296296294 * u_xm1ym1;
+    sum[0][0] += 0.06770833333333333 * u_ym1;
+    sum[0][0] -= 0.030671296296296297 * u_xp1ym1;
+    sum[0][0] += 0.052083333333333336 * u_xm1;
+    sum[0][0] += 0.015046296296296295 * u_c;
+    sum[0][0] -= 0.036458333333333336 * u_xp1;
+    sum[0][0] += 0.05787037037037037 * u_xm1yp1;
+    sum[0][0] += 0.020833333333333332 * u_yp1;
+    sum[0][0] -= 0.04224537037037037 * u_xp1yp1;
+    sum[0][1] += 0.028935185185185185 * u_xm1ym1;
+    sum[0][1] += 0.050347222222222224 * u_ym1;
+    sum[0][1] -= 0.013310185185185185 * u_xp1ym1;
+    sum[0][1] += 0.034722222222222224 * u_xm1;
+    sum[0][1] += 0.05613425925925926 * u_c;
+    sum[0][1] -= 0.019097222222222224 * u_xp1;
+    sum[0][1] += 0.04050925925925926 * u_xm1yp1;
+    sum[0][1] += 0.061921296296296294 * u_yp1;
+    sum[0][1] -= 0.02488425925925926 * u_xp1yp1;
+    sum[0][2] += 0.011574074074074073 * u_xm1ym1;
+    sum[0][2] += 0.03298611111111111 * u_ym1;
+    sum[0][2] -= 0.05439814814814815 * u_xp1ym1;
+    sum[0][2] += 0.017361111111111112 * u_xm1;
+    sum[0][2] += 0.03877314814814815 * u_c;
+    sum[0][2] -= 0.06018518518518518 * u_xp1;
+    sum[0][2] += 0.023148148148148147 * u_xm1yp1;
+    sum[0][2] += 0.04456018518518518 * u_yp1;
+    sum[0][2] -= 0.06597222222222222 * u_xp1yp1;
+}
+
+// What does not depend on any tap.
+__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
+                                            [[maybe_unused]] Real (&out)[1]) {
+}

@@ -1,0 +1,113 @@
+#define STENCIL_KERNEL grayscott2d_kernel
+
+struct plan {
+    static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 11; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 2, outputs = 2;
+    static constexpr int low_x = 1, low_y = 0, low_z = 1;
+    static constexpr int high_x = 1, high_y = 0, high_z = 1;
+    static constexpr int vector = 2, rows = 6;
+    static constexpr int lane_y = 1, walk = 4, ahead = 2;
+    static constexpr int slab = 2000000; // points that are walked through together
+    static constexpr bool flat = true; // there is no axis y
+};
+
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[4]; // u, u.next, v, v.next
+    Real parameter[4]; // Du, Dv, F, k
+};
+static_assert(sizeof(Arguments) == 232, "the host packs 232 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
+};
+template <> struct Array<1> { // v
+    static constexpr int grid = 2;
+    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // u.next
+    static constexpr int grid = 1, current = 0;
+};
+template <> struct Output<1> { // v.next
+    static constexpr int grid = 3, current = 2;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> {
+    static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
+};
+template <> struct Row<1> {
+    static constexpr int array = 1, dy = 0, dz = 0, low = 1, high = 1;
+};
+template <> struct Row<2> {
+    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
+};
+template <> struct Row<3> {
+    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0;
+};
+template <> struct Row<4> {
+    static constexpr int array = 1, dy = 0, dz = -1, low = 0, high = 0;
+};
+template <> struct Row<5> {
+    static constexpr int array = 1, dy = 0, dz = 1, low = 0, high = 0;
+};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[2]) {
+    const Real u_0_c = at.template tap<0, 0, 0, 0>();
+    const Real v_1_c = at.template tap<1, 0, 0, 0>();
+    const Real t1 = u_0_c * (v_1_c * v_1_c);
+    const Real Du_value = arguments.parameter[0];
+    const Real u_0_ym1 = at.template tap<0, 0, 0, -1>();
+    const Real u_0_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_0_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_0_yp1 = at.template tap<0, 0, 0, 1>();
+    const Real F_value = arguments.parameter[2];
+    const Real Dv_value = arguments.parameter[1];
+    const Real v_1_ym1 = at.template tap<1, 0, 0, -1>();
+    const Real v_1_xm1 = at.template tap<1, -1, 0, 0>();
+    const Real v_1_xp1 = at.template tap<1, 1, 0, 0>();
+    const Real v_1_yp1 = at.template tap<1, 0, 0, 1>();
+    const Real k_value = arguments.parameter[3];
+    const Real t2 = u_0_c - t1 + Du_value * (u_0_ym1 + u_0_xm1 + u_0_xp1 + u_0_yp1 - 4.0 * u_0_c);
+    const Real t3 = v_1_c + t1 + Dv_value * (v_1_ym1 + v_1_xm1 + v_1_xp1 + v_1_yp1 - 4.0 * v_1_c);
+    const Real t4 = (F_value + k_value) * v_1_c;
+    out[0] = t2 + F_value * (1.0 - u_0_c);
+    out[1] = t3 - t4;
+}
