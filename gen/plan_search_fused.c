@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { MOST = 16, WARP = 32, MOST_PACK_BYTES = 16, LEAST_WALK = 16, MOST_WAVES = 6 };
+enum { MOST = 16, WARP = 32, MOST_PACK_BYTES = 16, LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
 
 /* What is tried where the constraints leave it open. Lists end with 0. */
 static const int line_lanes[MOST] = {6, 10, 12, 14, 18, 20, 22, 26, 28, 30, 36, 44, 52, 60};
@@ -29,29 +29,29 @@ static int element_bytes(const search *s) {
     return (int)dtype_words[s->facts->model->dtype].bytes;
 }
 
-/* How far blocks walk decides how many waves of blocks there are: as many parts of the walked axis
-   as fill the multiprocessors once, twice … */
+static void try_walk(search *s, const plan *fitting, int axis, double parts) {
+    const double walk = ceil((double)s->size[axis] / parts);
+    plan *p = job_alloc(s->job, sizeof *p);
+    *p = *fitting;
+    plan_walk_fused(p, walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk);
+    plan_cost_fused(p, s->size);
+    search_keep(s, p);
+}
+
+/* How far blocks walk decides how many waves of blocks there are: a few parts of the walked axis,
+   and as many as fill the multiprocessors once, twice … */
 static void try_walks(search *s, const plan *fitting, int axis) {
     double columns = 1;
     for (int k = 0; k < LANE_AXES; k++)
         if (fitting->axes[k] >= 0 && fitting->axes[k] != axis)
             columns *= ceil((double)s->size[fitting->axes[k]] / fitting->per_block[k]);
     const double wave = (double)s->target->multiprocessors * plan_resident(fitting);
-    int last = 0;
-    for (int waves = 0; waves <= MOST_WAVES; waves++) {
-        const double parts = waves == 0 ? 1 : floor(waves * wave / columns);
-        if (parts < 1)
-            continue;
-        const double walk = ceil((double)s->size[axis] / parts);
-        const int rows = walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk;
-        if (rows == last)
-            continue;
-        last = rows;
-        plan *p = job_alloc(s->job, sizeof *p);
-        *p = *fitting;
-        plan_walk_fused(p, rows);
-        plan_cost_fused(p, s->size);
-        search_keep(s, p);
+    for (int parts = 1; parts <= FEW_PARTS; parts++)
+        try_walk(s, fitting, axis, parts);
+    for (int waves = 1; waves <= MOST_WAVES; waves++) {
+        const double parts = floor(waves * wave / columns);
+        if (parts > FEW_PARTS)
+            try_walk(s, fitting, axis, parts);
     }
 }
 

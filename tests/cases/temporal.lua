@@ -114,7 +114,7 @@ end
 local deep = by_dtype("temporal time=3 tile=24x10 lane=4x4 coarsen=z9", "temporal time=3 tile=24x10 lane=4x2 coarsen=z9")
 add("star3d1", deep, planes, { 3, 7 })
 -- Too many steps of too many points for levels to keep their planes in registers.
-local many = by_dtype("temporal time=4 tile=16x24 lane=4x4 coarsen=z30")
+local many = by_dtype("temporal time=4 tile=24x24 lane=4x4 coarsen=z30")
 add("star3d1", many, planes, { 5, 11 })
 add("box3d1", many, planes, { 5 })
 local wide = by_dtype("temporal time=2 tile=24x8 lane=4x2 coarsen=z12", "temporal time=2 tile=24x8 lane=2x2 coarsen=z12")
