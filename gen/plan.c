@@ -89,8 +89,22 @@ static double seconds_a_step(const search *s, const plan *p) {
     return ((double)(s->steps / time) * p->estimate.seconds + rest) / (double)s->steps;
 }
 
+/* Whether a grid of the size planned for is large enough for its launches. */
+static bool serves(const search *s, const plan *p) {
+    bool enough = true;
+    for (int k = 0; k < AXES; k++)
+        enough = enough && (p->axes[k] < 0 || s->size[p->axes[k]] >= p->least[k]);
+    return enough;
+}
+
+static bool is_better(const search *s, const plan *p, const plan *than) {
+    if (than == NULL || serves(s, p) != serves(s, than))
+        return than == NULL || serves(s, p);
+    return seconds_a_step(s, p) < seconds_a_step(s, than);
+}
+
 void search_keep(search *s, plan *p) {
-    if (s->best == NULL || seconds_a_step(s, p) < seconds_a_step(s, s->best))
+    if (is_better(s, p, s->best))
         s->best = p;
 }
 
@@ -235,7 +249,7 @@ static plan *try_all(search *s) {
         if (s->best == NULL)
             text_printf(&reasons, "%smethod %s: %s", reasons.length > 0 ? "; " : "",
                         method_words[m].name, refusal);
-        else if (winner == NULL || seconds_a_step(s, s->best) < seconds_a_step(s, winner))
+        else if (is_better(s, s->best, winner))
             winner = s->best;
     }
     if (winner == NULL)

@@ -19,11 +19,14 @@ typedef struct costs {
 } costs;
 static const costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8, 1, 4};
 static const costs pipeline_costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
-static const costs levels_costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 10.6, 1.26, 2.35};
+static const costs levels_costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 25, 1.26, 2.35};
 
 /* Of all: instructions for a shuffle of a word; seconds from one launch to the next; how many times
    as long a wave takes whose blocks do not end together. */
 static const double shuffle = 2, launch = 3e-6, alone_at_last = 1.1;
+
+/* Of parts that taper, over their mean: templates/strips.cuh. */
+static const double longest_part = 1.7;
 
 enum { banks = 32 };
 static const double lanes = 128, schedulers = 4, warp = 32, pack_words = 4;
@@ -116,8 +119,9 @@ static work levels_work(const plan *p) {
     const double rows = s->lane[1] + (p->fused.corners ? beside : 0);
     const double shuffles = shuffle * words(p) * (p->low[0] + p->high[0]) * rows;
     const double packs = ceil(s->lane[0] * words(p) / pack_words);
-    /* What a level has not kept it reads again, before all else: that counts twice. */
-    const double again = p->fused.keep ? 0 : 2 * s->lane[1];
+    /* What a level has not kept it reads again, before all else: that counts twice where it reads
+       little beside. */
+    const double again = p->fused.keep ? 0 : (p->fused.corners ? 1 : 2) * s->lane[1];
     const double exchanged = packs * (beside + again + s->lane[1]);
     /* Points above one another share what they add up of the rows between them. */
     const double own = p->fused.corners ? 0.4 : 1, high = s->lane[1];
@@ -171,7 +175,7 @@ static double makespan(const plan *p, const work *w, double blocks) {
     const double wave = run(p, w, resident), last = (w->costs->edge - 1) * wave;
     const double hold = lanes / p->target->fma_lanes[p->facts->model->dtype];
     if (p->template_id == TEMPLATE_PIPELINE && blocks > slots)
-        return blocks / slots * wave + last;
+        return larger(blocks / slots, longest_part) * wave + last;
     /* Where units are few, the older blocks of a multiprocessor have them first, and the younger
        ones end alone. */
     if (p->template_id == TEMPLATE_PIPELINE && hold > 1 && resident > 1)

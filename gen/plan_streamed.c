@@ -218,6 +218,9 @@ static double drift(const plan *p) {
     return walk > least ? 1 + share * log2(walk / least) : 1;
 }
 
+/* Of a step along the walk whose rows come from the second-level cache (64³ in 64 steps). */
+static const double step_cycles = 780;
+
 /* The share of lanes, and of the blocks of a wave, that a size leaves without work; and how far a
    block's size is from the best. */
 static double waste(const plan *p, const int64_t size[AXES]) {
@@ -268,4 +271,11 @@ void plan_cost_streamed(plan *p, const int64_t size[AXES]) {
     for (int axis = 0; axis < m->dims; axis++)
         all *= (double)size[axis];
     e->seconds = pow(sum, 1 / costs.overlap) * all * waste(p, size);
+    /* A launch is never shorter than a block's walk, step by step: few blocks of a small grid. */
+    const double steps = p->walk + p->low[2] + p->high[2];
+    const double alone = steps * step_cycles / t->clock;
+    if (alone > e->seconds) {
+        e->seconds = alone;
+        e->bound = "a block's walk";
+    }
 }

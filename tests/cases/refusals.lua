@@ -32,7 +32,7 @@ refuse("a tile beyond all bounds", "star2d1", "naive tile=99999999999999999999",
 refuse("a tile of too many points", "star3d1", "naive tile=65536x65536x65536", "method naive: a tile has at most 1048576 points")
 refuse("weights that are not constant", "nonlinear2d", "constant",
   "method constant: constant memory holds the weights of linear updates, and this one is not linear")
-refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the method naive takes vec")
+refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive and streamed take vec")
 refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
 local function refuse_filter(name, weights, schedule, expect)
   cases[#cases + 1] = {
