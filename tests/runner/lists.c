@@ -247,16 +247,16 @@ void lists_run(job *j, const options *o, const test_subject *k, const place *p, 
         report_skip(r, name, "it takes a GPU and --huge");
         return;
     }
-    list_scene s;
-    list_scene_open(j, k, k->subject, p, seed, &s);
-    list_scene_run(j, &s);
-    report_cells(r, s.verdict.judged, s.verdict.undecidable);
-    if (s.wrong.length > 0)
+    list_scene *const s = job_alloc(j, sizeof *s);
+    list_scene_open(j, k, k->subject, p, seed, s);
+    list_scene_run(j, s);
+    report_cells(r, s->verdict.judged, s->verdict.undecidable);
+    if (s->wrong.length > 0)
         report_fail(r, name,
-                    job_print(j, "%s\n    plan: %s", s.wrong.data,
+                    job_print(j, "%s\n    plan: %s", s->wrong.data,
                               sg_kernel_text(k->kernel, SG_TEXT_PLAN)));
     else
         report_pass(r, name);
-    job_keep(j, &s);
-    list_scene_close(&s);
+    job_keep(j, s);
+    list_scene_close(s);
 }

@@ -41,7 +41,7 @@ static void run_place(job *j, void *argument) {
     report_begin(one->name);
     const place p = find_place(j, one->subject, one->index);
     const uint64_t seed = random_stream(r->options->data_seed, hash_name(one->name));
-    scene s;
+    scene *const s = job_alloc(j, sizeof *s); /* not on the stack, which a failure unwinds */
     if (one->subject->program != NULL) {
         lists_run(j, r->options, one->subject, &p, seed, one->name, r->report);
         return;
@@ -57,17 +57,17 @@ static void run_place(job *j, void *argument) {
             report_pass(r->report, one->name);
         return;
     }
-    scene_open(j, one->subject, &p, seed, &s);
-    scene_run(j, &s);
-    report_cells(r->report, s.judged, s.undecidable);
-    if (s.wrong.length > 0)
+    scene_open(j, one->subject, &p, seed, s);
+    scene_run(j, s);
+    report_cells(r->report, s->judged, s->undecidable);
+    if (s->wrong.length > 0)
         report_fail(r->report, one->name,
-                    job_print(j, "%s\n    plan: %s", s.wrong.data,
+                    job_print(j, "%s\n    plan: %s", s->wrong.data,
                               sg_kernel_text(one->subject->kernel, SG_TEXT_PLAN)));
     else
         report_pass(r->report, one->name);
-    job_keep(j, &s);
-    scene_close(&s);
+    job_keep(j, s);
+    scene_close(s);
 }
 
 static void run_places(job *j, const running *r, const test_subject *s) {
