@@ -127,7 +127,7 @@ static void evaluate(job *j, void *argument) {
     }
     reference_array arrays[2 * MAX_FIELDS];
     for (int i = 0; i < m->array_count; i++)
-        arrays[i] = (reference_array){data, {1, size[0], size[0] * size[1]}};
+        arrays[i] = (reference_array){data, {1, size[0], size[0] * size[1]}, NULL};
     double parameters[MAX_PARAMETERS];
     for (int i = 0; i < m->parameter_count; i++)
         parameters[i] = 0.75;
