@@ -1,5 +1,6 @@
 /* Plans of several passes, as passes.h says. */
 #include "gen/passes.h"
+#include "gen/plan_limits.h"
 
 #include <string.h>
 
@@ -20,10 +21,6 @@ passes *passes_new(job *j, const plan_facts *whole) {
         p->facts[k] = plan_facts_new(j, separable_pass(j, m, p->separable, k, from, to));
     }
     return p;
-}
-
-static int larger(int a, int b) {
-    return a > b ? a : b;
 }
 
 /* One after the other: times and traffic add up. */

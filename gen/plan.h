@@ -8,8 +8,6 @@
 #include "gen/runs.h"
 
 /* What the planner knows of a GPU. */
-enum { REGISTERS_PER_MULTIPROCESSOR = 65536 };
-
 typedef struct target {
     const char *arch;  /* "sm_90" */
     const char *board; /* the one whose clock and rates these are */
@@ -56,7 +54,6 @@ typedef struct plan_template {
 extern const plan_template plan_templates[TEMPLATE_COUNT];
 
 /* Whether this build has the file: no plan uses another. */
-bool plan_has_template(template_id);
 
 /* What the planner asks of a model again and again. */
 typedef struct plan_row {

@@ -40,10 +40,6 @@ typedef struct work {
     double loads, shared; /* elements that it reads from global memory, and exchanges */
 } work;
 
-static double larger(double a, double b) {
-    return a > b ? a : b;
-}
-
 static double words(const plan *p) {
     return (double)dtype_words[p->facts->model->dtype].bytes / 4;
 }
@@ -53,7 +49,7 @@ static double words(const plan *p) {
 static double slots_of(const plan *p, double operations, double others) {
     const double hold = lanes / p->target->fma_lanes[p->facts->model->dtype];
     const double issued = operations + others;
-    return larger(hold * operations, issued);
+    return fmax(hold * operations, issued);
 }
 
 /* 1D: `lane` points a lane through all steps. */
@@ -62,7 +58,7 @@ static work line_work(const plan *p) {
     const double lane = s->lane[0], reach = p->low[0] + p->high[0];
     const expr_count emitted = p->facts->emitted;
     const costs *c = &line_costs;
-    const double operations = larger(emitted.additions + 1, emitted.multiplications);
+    const double operations = fmax(emitted.additions + 1, emitted.multiplications);
     const double moved = lane * words(p) / pack_words;
     const double step = slots_of(p, lane * operations, shuffle * words(p) * reach + c->level);
     return (work){.costs = c,
@@ -86,7 +82,7 @@ static double conflicts(int lane_words) {
     int ways = 1;
     while (ways < banks && lane_words % (2 * ways) == 0)
         ways *= 2;
-    return larger(ways / pack_of(lane_words), 1);
+    return fmax(ways / pack_of(lane_words), 1);
 }
 
 /* 2D: a row of `lane` points a lane through the levels of a stage. */
@@ -162,7 +158,7 @@ static double run(const plan *p, const work *w, double blocks) {
     const double warps = blocks * plan_threads(p) / warp, k = w->costs->hiding;
     const double issue = warps * w->slots / (schedulers * w->costs->efficiency);
     const double alone = w->latency + w->costs->start_cycles, shared = warps * w->banks;
-    const double most = larger(larger(issue, alone), shared);
+    const double most = fmax(fmax(issue, alone), shared);
     return most * pow(pow(issue / most, k) + pow(alone / most, k) + pow(shared / most, k), 1 / k);
 }
 
@@ -175,7 +171,7 @@ static double makespan(const plan *p, const work *w, double blocks) {
     const double wave = run(p, w, resident), last = (w->costs->edge - 1) * wave;
     const double hold = lanes / p->target->fma_lanes[p->facts->model->dtype];
     if (p->template_id == TEMPLATE_PIPELINE && blocks > slots)
-        return larger(blocks / slots, longest_part) * wave + last;
+        return fmax(blocks / slots, longest_part) * wave + last;
     /* Where units are few, the older blocks of a multiprocessor have them first, and the younger
        ones end alone. */
     if (p->template_id == TEMPLATE_PIPELINE && hold > 1 && resident > 1)

@@ -2,16 +2,14 @@
    Takes: a model and a schedule whose entries that apply are set. Makes: a plan without its cost.
  */
 #include "gen/plan.h"
+#include "gen/plan_limits.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    MAX_THREADS = 1024,
-    MAX_PACK_BYTES = 16, /* of one load or store instruction */
-    MAX_PACK_ROWS = 48,  /* windows that a thread can hold in registers */
-    MAX_WINDOW = 16,     /* points of a thread in 1D register tiling */
-    MAX_REGISTERS = 255,
+    MAX_PACK_ROWS = 48,       /* windows that a thread can hold in registers */
+    MAX_WINDOW = 16,          /* points of a thread in 1D register tiling */
     CONSTANT_BYTES = 1 << 16, /* of a module */
     MAX_BLOCK_EXTENT = 1 << 28,
     MAX_TILE_POINTS = 1 << 20, /* so that no thread makes more than a thousand in a row */
@@ -21,10 +19,6 @@ int plan_walk_axis(method m, int dims) {
     if (m == METHOD_STREAMED || m == METHOD_TEMPORAL)
         return dims > 1 ? dims - 1 : -1;
     return m == METHOD_COARSENED || m == METHOD_REGISTER ? dims - 1 : -1;
-}
-
-static int round_up(int n, int step) {
-    return (n + step - 1) / step * step;
 }
 
 static const char *check_applies(job *j, const model *m, const schedule *s, template_id template) {
@@ -301,8 +295,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
     p->schedule = *s;
     p->target = t;
     p->template_id = choose_template(f, s);
-    *refusal = plan_has_template(p->template_id) ? check_applies(j, m, s, p->template_id)
-                                                 : "this build has no template for it";
+    *refusal = check_applies(j, m, s, p->template_id);
     if (*refusal == NULL && plan_is_fused(p->template_id)) {
         lay_axes(m, p);
         *refusal = plan_fit_fused(j, p);

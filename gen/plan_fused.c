@@ -2,19 +2,16 @@
    registers and shared memory. Takes: a plan with its schedule and template. Makes: the rest of it,
    but for its cost; or the reason why it cannot be. */
 #include "gen/plan.h"
+#include "gen/plan_limits.h"
 
 enum {
-    WARP = 32,
     LINE_WARPS = 4,     /* of a block in 1D; they have nothing to do with each other */
     PIPELINE_ROWS = 2,  /* between two barriers, at most, of words */
     PIPELINE_INPUT = 3, /* slots of so many rows that the first stage loads ahead */
     LEVELS_INPUT = 3,   /* planes */
     MAX_STAGES = 32,
     MAX_PATCH = 32, /* points of a lane in 3D; a bit for each */
-    MAX_THREADS = 1024,
-    MAX_REGISTERS = 255,
     MOST_SPILLED = 64,
-    MAX_PACK_BYTES = 16,
 };
 
 bool plan_is_fused(template_id t) {
@@ -24,14 +21,6 @@ bool plan_is_fused(template_id t) {
 
 static int words(const model *m) {
     return (int)dtype_words[m->dtype].bytes / 4;
-}
-
-static int round_up(int n, int step) {
-    return (n + step - 1) / step * step;
-}
-
-static int larger(int a, int b) {
-    return a > b ? a : b;
 }
 
 /* ---- what is refused ----------------------------------------------------------------------- */

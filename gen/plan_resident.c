@@ -2,13 +2,12 @@
    of points. Takes: a plan with its schedule. Makes: the rest of it, but for its cost; or a
    refusal. */
 #include "gen/plan.h"
+#include "gen/plan_limits.h"
 
 enum {
     LEAST_WALK = 2, /* points of a column, which has the rows between them in common */
     MOST_WALK = 8,
     FEW_THREADS = 768, /* more are taken only where columns would be longer than that */
-    MOST_THREADS = 1024,
-    WARP = 32,
 };
 
 static const char *check_model(const model *m) {
@@ -67,7 +66,7 @@ static void lay_columns(plan *p) {
     const int need = 48 + words * (taps + 2 * LEAST_WALK) * m->output_count;
     p->estimate.registers = need < 128 ? need : 128;
     int most = REGISTERS_PER_MULTIPROCESSOR / p->estimate.registers / WARP * WARP;
-    most = most < MOST_THREADS ? most : MOST_THREADS;
+    most = most < MAX_THREADS ? most : MAX_THREADS;
     p->walk = LEAST_WALK;
     while (p->walk < MOST_WALK &&
            count_columns(p, p->walk) > (most < FEW_THREADS ? most : FEW_THREADS))

@@ -1,10 +1,11 @@
 /* Candidates for several steps a pass. Takes: a search. Makes: plans with their costs. The tile is
    what a lane's points, the threads and the halo for all steps leave of it. */
+#include "gen/plan_limits.h"
 #include "gen/plan_search.h"
 
 #include <math.h>
 
-enum { MOST = 16, WARP = 32, MOST_PACK_BYTES = 16, LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
+enum { MOST = 16, LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
 
 /* What is tried where the constraints leave it open. Lists end with 0. */
 static const int line_lanes[MOST] = {6, 10, 12, 14, 18, 20, 22, 26, 28, 30, 36, 44, 52, 60};
@@ -19,10 +20,6 @@ static const int levels_rows[MOST] = {2, 3, 4, 5, 6, 8}; /* of a patch; each is 
 
 static int given(int wanted, int choice) {
     return wanted != 0 ? wanted : choice;
-}
-
-static int round_up(int n, int step) {
-    return (n + step - 1) / step * step;
 }
 
 static int element_bytes(const search *s) {
@@ -98,7 +95,7 @@ static bool is_useful(const search *s, int time) {
 
 /* The widest loads for which every strip begins at a whole pack. */
 static int widest(const search *s, int tile, int halo) {
-    int vector = MOST_PACK_BYTES / element_bytes(s);
+    int vector = MAX_PACK_BYTES / element_bytes(s);
     while (vector > 1 && (tile % vector != 0 || halo % vector != 0))
         vector /= 2;
     return vector;
@@ -106,7 +103,7 @@ static int widest(const search *s, int tile, int halo) {
 
 static void try_lines(search *s) {
     const model *m = s->facts->model;
-    const int pack = MOST_PACK_BYTES / element_bytes(s);
+    const int pack = MAX_PACK_BYTES / element_bytes(s);
     for (int l = 0; line_lanes[l] != 0; l++)
         for (int t = 0; line_times[t] != 0; t++) {
             schedule c = *s->wanted;
@@ -143,14 +140,14 @@ static void try_pipelines(search *s) {
 /* 3D: by the points of a lane, the lanes of a row, and the threads. */
 static void try_levels(search *s, int rows, int lanes, int threads) {
     const model *m = s->facts->model;
-    const int lane[LANE_AXES] = {MOST_PACK_BYTES / element_bytes(s), rows};
+    const int lane[LANE_AXES] = {MAX_PACK_BYTES / element_bytes(s), rows};
     for (int t = 0; levels_times[t] != 0; t++) {
         schedule c = *s->wanted;
         c.method = METHOD_TEMPORAL;
         c.time = given(c.time, levels_times[t]);
         for (int k = 0; k < LANE_AXES; k++)
             c.lane[k] = given(c.lane[k], lane[k]);
-        const int wide = MOST_PACK_BYTES / element_bytes(s);
+        const int wide = MAX_PACK_BYTES / element_bytes(s);
         c.vector = given(c.vector, c.lane[0] < wide ? c.lane[0] : wide);
         if (is_useful(s, c.time) &&
             leave(s, &c, 0, lanes * c.lane[0],

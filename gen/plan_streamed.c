@@ -2,18 +2,11 @@
    explains the terms. Takes: a plan with its schedule, template and axes. Makes: the rest of it, or
    the reason why it cannot be; and its estimate. */
 #include "gen/plan.h"
+#include "gen/plan_limits.h"
 
 #include <math.h>
 
-enum { MAX_THREADS = 1024, MAX_REGISTERS = 255, AHEAD = 2, LONG_WALK = 16 };
-
-static int larger(int a, int b) {
-    return a > b ? a : b;
-}
-
-static int smaller(int a, int b) {
-    return a < b ? a : b;
-}
+enum { AHEAD = 2, LONG_WALK = 16 };
 
 /* ---- rows of the shape ----------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
-/* The table of templates. Takes: a template's number. Makes: its file, and whether that is here. */
+/* The table of templates. Takes: a template's number. Makes: its file, and whether its threads wait
+   for each other. */
 #include "gen/plan.h"
-#include "gen/source_text.h"
 
 const plan_template plan_templates[TEMPLATE_COUNT] = {
     [TEMPLATE_NAIVE] = {"naive.cu", false},
@@ -19,7 +19,3 @@ const plan_template plan_templates[TEMPLATE_COUNT] = {
     [TEMPLATE_LEVELS] = {"levels.cu", true},
     [TEMPLATE_RESIDENT] = {"resident.cu", true},
 };
-
-bool plan_has_template(template_id id) {
-    return source_has(plan_templates[id].file);
-}

@@ -11,10 +11,6 @@ static const char *find(const char *file, size_t length) {
     return NULL;
 }
 
-bool source_has(const char *file) {
-    return find(file, strlen(file)) != NULL;
-}
-
 /* The text of `#include "NAME"` in a template of the folder that `file` begins with. */
 static const char *included(text *t, const char *file, const char *name, size_t length,
                             const char *plan_header) {

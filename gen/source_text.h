@@ -11,9 +11,6 @@ typedef struct source_template {
 } source_template;
 extern const source_template source_templates[];
 
-/* Whether there is such a file. */
-bool source_has(const char *file);
-
 /* Copies a template, each `#include "name"` line replaced by that text: `plan_header` for "plan.h",
    else a template's (a name without a folder is also looked for beside the file). */
 void source_lay(text *, const char *file, const char *plan_header);

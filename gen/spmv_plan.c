@@ -1,5 +1,6 @@
 /* Schedules of products with a sparse matrix. Takes: a spec's and a caller's constraints, and the
    matrix where it is known. Makes: a complete schedule, or a refusal. */
+#include "gen/plan_limits.h"
 #include "gen/spmv.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
 
 /* ---- what goes with what ------------------------------------------------------------------- */
 
-enum { DEFAULT_THREADS = 256, DEFAULT_ITEMS = 7, DEFAULT_COLUMN_LANES = 8, WARP = 32 };
+enum { DEFAULT_THREADS = 256, DEFAULT_ITEMS = 7, DEFAULT_COLUMN_LANES = 8 };
 
 static bool list_of_entries(const pattern_schedule *s) {
     return s->format == FORMAT_COO || s->format == FORMAT_HYB || s->format == FORMAT_PKT;

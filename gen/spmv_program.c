@@ -2,6 +2,7 @@
    matrix/format.h, with sizes, launches and temporary memory. */
 #include <string.h>
 
+#include "gen/plan_limits.h"
 #include "gen/spmv.h"
 
 /* ---- arrays -------------------------------------------------------------------------------- */
@@ -134,7 +135,7 @@ static void add_storage(const storage *s, program *p) {
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
-enum { WARP = 32, MOST_LAUNCHES = 3, MOST_TEMPORARIES = 2 };
+enum { MOST_LAUNCHES = 3, MOST_TEMPORARIES = 2 };
 
 typedef struct describing {
     job *job;

@@ -13,13 +13,14 @@ function(sg_case_test name seconds)
 endfunction()
 sg_case_test(selftest 300 run_cases --mode selftest)
 sg_case_test(golden 60 run_cases --mode golden)
-# Under the sanitizers, where everything takes three times as long, one case of eight has to do, and NVRTC
-# is not asked again: it is not compiled with them.
+# Under the sanitizers, where everything takes three times as long, one case of eight has to do, one
+# property of four, and NVRTC is not asked again: it is not compiled with them.
 if(SG_SANITIZE)
   sg_case_test(run 900 run_cases --mode run --shard 0/8)
+  sg_case_test(properties 300 run_cases --mode properties --shard 0/4)
 else()
   sg_case_test(run 900 run_cases --mode run)
   sg_case_test(cubin 900 run_cases --mode cubin)
+  sg_case_test(properties 300 run_cases --mode properties)
 endif()
-sg_case_test(properties 300 run_cases --mode properties)
 sg_case_test(sources 120 sh ${CMAKE_CURRENT_LIST_DIR}/sources.sh $<TARGET_FILE:run_cases>)

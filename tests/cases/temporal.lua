@@ -54,7 +54,7 @@ local function add_case(s, line, name, dtype, sizes, steps)
 end
 
 -- A schedule may be a function of the bytes of an element, which may have none. Each meets every
--- boundary and both types where all is asked for; else two boundaries, in turn, one in each type.
+-- boundary and both types where all is asked for; else one of them, in turn.
 local lists = 0
 local function add(shape, schedule, sizes, steps)
   local s = assert(shapes.list[shape], shape)
@@ -66,7 +66,7 @@ local function add(shape, schedule, sizes, steps)
         line = schedule(shapes.bytes[dtype])
       end
       local turn = (b + lists) % #names
-      if line and (full or turn == 0 and d == 1 or turn == 3 and d == 2) then
+      if line and (full or turn == 0 and d == lists // #names % 2 + 1) then
         add_case(s, line, name, dtype, sizes, steps)
       elseif line then
         count = count + 1 -- so that a case has the same places either way

@@ -77,8 +77,9 @@ static void compile_case(job *j, void *argument) {
 static void compile_index(void *argument, int i) {
     compiling *c = argument;
     const test_case *t = &c->list->cases[i];
-    /* Files of specs/ for every architecture; other listed cases for one each, in turn. */
-    const int count = t->arch == NULL && t->path != NULL ? CUBIN_ARCHS : 1;
+    /* One architecture for each case, in turn; two for the files of specs/, or all of them. */
+    const bool file = t->arch == NULL && t->path != NULL;
+    const int count = !file ? 1 : c->options->selection == SELECT_PAIRWISE ? 2 : CUBIN_ARCHS;
     for (int a = 0; a < count && !t->huge; a++) {
         compile_one one = {c, t, t->arch != NULL ? t->arch : cubin_archs[(i + a) % CUBIN_ARCHS]};
         job *own;
