@@ -97,11 +97,15 @@ typedef struct program_launch {
         bool least;
         int64_t most;
     } blocks[PROGRAM_AXES];
+    bool resident; /* of lists: there are no more blocks along the first axis than the device runs
+                      at a time, so that they may wait for each other in whatever order they begin;
+                      along the others there is one */
 } program_launch;
 
 /* The kernels take one argument, a struct passed by value. For lists it has 8 bytes for each of:
-   int64 size[size_count], void *array[array_count], void *temporary[temporary_count], and
-   parameter[max(1, parameter_count)], each of its dtype at the beginning of its 8 bytes.
+   int64 size[size_count], void *array[array_count], void *temporary[temporary_count],
+   parameter[max(1, parameter_count)], each of its dtype at the beginning of its 8 bytes, and where
+   the program is tagged the tag.
 
    For grids axes are kernel axes, strides count elements, and x has the stride 1:
 
@@ -164,12 +168,21 @@ typedef struct program {
     int size_count;
     program_temporary *temporaries;
     int temporary_count;
+    bool tagged;           /* see below */
     program_extent points; /* what a call is said to have: elements, or the entries of a matrix */
 
     /* Of a product with a sparse matrix: how the matrix is stored, whose arrays come first, before
        x (columns, vectors) and y (rows, vectors). By enum program_storage; elsewhere all 0. */
     int storage[PROGRAM_STORAGE];
 } program;
+
+/* Tags. The arguments of a tagged program end with a uint64 that is never 0 and that no call before
+   had: blocks mark with it what they publish in temporary memory, and so need no memory that is
+   set to anything before the launch. A call of several launches has one tag. What captures launches
+   and replays them, as a CUDA graph does, replays the tag too; in between anything may have
+   happened to any part of the temporary memory, by others or by other calls, or nothing at all. So
+   that a replay never takes what the call before left for its own, a launch erases what it marked,
+   or its mark depends on a word of that memory that it changes (templates/cooperation.cuh). */
 
 /* Ways. The launches of a program with `ways` are alternatives: each alone updates all outputs from
    all arrays, by so many time steps as its `steps` says, from the first, which makes the most, to

@@ -66,7 +66,8 @@ program_launch pattern_launch(job *j, const program *p, const char *suffix, prog
 
 static size_t arguments_bytes(const program *p) {
     const int parameters = p->parameter_count > 0 ? p->parameter_count : 1;
-    return 8 * (size_t)(p->size_count + p->array_count + p->temporary_count + parameters);
+    return 8 *
+           (size_t)(p->size_count + p->array_count + p->temporary_count + parameters + p->tagged);
 }
 
 /* ---- plan.h -------------------------------------------------------------------------------- */
@@ -88,6 +89,8 @@ static void write_arguments(text *t, const program *p) {
     text_printf(t, "    Parameter parameter[%d];", p->parameter_count > 0 ? p->parameter_count : 1);
     for (int i = 0; i < p->parameter_count; i++)
         text_printf(t, "%s %s", i > 0 ? "," : " //", p->parameters[i].name);
+    if (p->tagged)
+        text_add(t, "\n    unsigned long long tag;");
     text_printf(t,
                 "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
                 arguments_bytes(p), arguments_bytes(p));
@@ -177,6 +180,9 @@ static void write_arrays(text *t, const program *p) {
             text_printf(t, ", every one set to %d", m->fill);
         text_add(t, "\n");
     }
+    if (p->tagged)
+        text_add(t,
+                 "//     a.tag: a number for this launch alone, drawn from 64 bits, and never 0\n");
 }
 
 static void write_blocks(text *t, const program *p, const program_launch *l, int axis) {
@@ -202,8 +208,9 @@ static void write_launches(text *t, const program *p) {
             text_add(t, axis > 0 ? ", " : "");
             write_blocks(t, p, l, axis);
         }
-        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)\n", l->block[0], l->block[1], l->block[2],
-                    l->shared_bytes);
+        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s\n", l->block[0], l->block[1], l->block[2],
+                    l->shared_bytes,
+                    l->resident ? ", with no more blocks than the device runs at a time" : "");
     }
 }
 

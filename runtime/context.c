@@ -2,6 +2,7 @@
    Takes: options. Makes: sg_open, sg_close, sg_error, sg_device, and how public calls run. */
 #include "runtime/context.h"
 #include "runtime/nvrtc.h"
+#include "runtime/random.h"
 
 #include <assert.h>
 #include <string.h>
@@ -114,6 +115,8 @@ static void make_context(job *j, void *argument) {
     c->job = j;
     c->memory = *job_allocator(j);
     atomic_init(&c->uses, 1);
+    atomic_init(&c->tags, 0);
+    c->tag_seed = random_stream(random_fresh(), (uint64_t)(uintptr_t)c);
     pthread_mutex_init(&c->lock, NULL);
     texts_open(&c->texts, &c->memory);
     kernels_open(&c->kernels);
@@ -260,6 +263,16 @@ workers *context_workers(job *j, sg_context *c) {
     if (w == NULL)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory, or of threads, to check with");
     return w;
+}
+
+/* The generator gives each index another number, of which one is 0. */
+uint64_t context_tag(sg_context *c) {
+    uint64_t tag;
+    do
+        tag =
+            random_bits(c->tag_seed, atomic_fetch_add_explicit(&c->tags, 1, memory_order_relaxed));
+    while (tag == 0);
+    return tag;
 }
 
 typedef struct device_query {

@@ -26,6 +26,8 @@ struct sg_context {
     device *device;    /* NULL where opening failed, and where there is to be none */
     bool runs_nothing; /* the latter */
     int threads;
+    uint64_t tag_seed;
+    _Atomic uint64_t tags; /* drawn, see context_tag */
     kernels kernels;
     modules modules;
 
@@ -53,6 +55,10 @@ sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument,
 
 /* A copy of a text for a result to point to, until this thread's next. */
 const char *context_keep(job *, sg_context *, const char *text);
+
+/* A number that is never 0 and that the context never gave before; those of several contexts, also
+   in other processes, are the same by chance alone. From any thread, without a lock. */
+uint64_t context_tag(sg_context *);
 
 /* Fails with FAULT_USAGE where the context has no device. */
 device *context_device(job *, const sg_context *);

@@ -281,6 +281,14 @@ static int64_t together(device *base, const module *m, int number) {
     return 0; /* a worker runs a block to its end before it takes another */
 }
 
+/* A launch of as many blocks hands out one at a time, and a worker that waits in one keeps no other
+   from being begun. */
+static int64_t resident(device *base, const module *m, int number) {
+    (void)m;
+    (void)number;
+    return workers_count(((cpu_device *)base)->workers);
+}
+
 static const char *code_name(const device *base, int code) {
     (void)base;
     return code == CODE_SHAPE ? "a grid of more than 4294967295 blocks along an axis" : "no error";
@@ -407,6 +415,7 @@ const device_ops device_cpu = {
     .function = function,
     .launch = launch,
     .together = together,
+    .resident = resident,
     .alloc = alloc,
     .free = release,
     .upload = upload,

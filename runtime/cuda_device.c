@@ -375,6 +375,7 @@ const device_ops device_cuda = {
     .launch = cuda_launch,
     .launch_together = cuda_launch_together,
     .together = cuda_together,
+    .resident = cuda_resident,
     .alloc = cuda_alloc,
     .free = cuda_free,
     .upload = cuda_upload,

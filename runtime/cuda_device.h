@@ -46,5 +46,6 @@ fault cuda_launch(device *, const module *, int launch, const int64_t grid[3],
 fault cuda_launch_together(device *, const module *, int launch, const int64_t grid[3],
                            const void *arguments, size_t bytes, void *stream, int *code);
 int64_t cuda_together(device *, const module *, int launch);
+int64_t cuda_resident(device *, const module *, int launch);
 
 #endif

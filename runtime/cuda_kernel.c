@@ -11,6 +11,7 @@ typedef struct kernel {
     unsigned shared_bytes;
     int registers, local_bytes;
     int64_t together; /* blocks that run at a time, where they may be launched so */
+    int64_t resident; /* the same, where the program's launch says that it needs to know */
 } kernel;
 
 struct module {
@@ -72,11 +73,12 @@ static int most_shared_bytes(const program *p, const char *entry) {
     return (int)most;
 }
 
-static cu_result count_together(cuda *d, kernel *k) {
+/* The blocks that the whole device runs at a time. */
+static cu_result count_blocks(cuda *d, const kernel *k, int64_t *out) {
     const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
     int blocks = 0;
     const cu_result code = d->driver.occupancy(&blocks, k->function, threads, k->shared_bytes);
-    k->together = (int64_t)blocks * d->facts.multiprocessors;
+    *out = (int64_t)blocks * d->facts.multiprocessors;
     return code;
 }
 
@@ -101,7 +103,9 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
     if (code == CU_OK)
         code = driver->function_get(&k->local_bytes, CU_FUNCTION_LOCAL_BYTES, k->function);
     if (code == CU_OK && l->cooperative && d->cooperative)
-        code = count_together(d, k);
+        code = count_blocks(d, k, &k->together);
+    if (code == CU_OK && l->resident)
+        code = count_blocks(d, k, &k->resident);
     cuda_leave(d, pushed);
     return code;
 }
@@ -191,4 +195,12 @@ int64_t cuda_together(device *base, const module *m, int launch) {
     (void)base;
     assert(launch >= 0 && launch < m->count);
     return m->kernels[launch].together;
+}
+
+/* A kernel of which no block fits cannot be launched; with one block the driver says so. */
+int64_t cuda_resident(device *base, const module *m, int launch) {
+    (void)base;
+    assert(launch >= 0 && launch < m->count);
+    const int64_t blocks = m->kernels[launch].resident;
+    return blocks > 0 ? blocks : 1;
 }

@@ -64,6 +64,9 @@ typedef struct device_ops {
                              const void *arguments, size_t bytes, void *stream, int *code);
     int64_t (*together)(device *, const module *, int launch);
 
+    /* How many blocks of a launch of resident ones (base/program.h) run at a time; at least 1. */
+    int64_t (*resident)(device *, const module *, int launch);
+
     void *(*alloc)(device *, job *, size_t bytes);
     void (*free)(device *, void *);
     void (*upload)(device *, job *, void *to, const void *from, size_t bytes);

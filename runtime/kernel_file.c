@@ -7,7 +7,7 @@
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 3,
+    .version = 4,
     .title = "a kernel file of stencilgen",
 };
 
@@ -76,6 +76,8 @@ static void put_launches(text *t, const program *p) {
             record_put_int(t, l->blocks[k].least);
             record_put_int(t, l->blocks[k].most);
         }
+        if (p->shape == PROGRAM_LISTS)
+            record_put_int(t, l->resident);
     }
 }
 
@@ -105,6 +107,7 @@ static void put_lists(text *t, const program *p) {
         record_put_int(t, a->fixed);
         record_put_int(t, a->fill);
     }
+    record_put_int(t, p->tagged);
     put_extent(t, &p->points);
     for (int i = 0; i < PROGRAM_STORAGE; i++)
         record_put_int(t, p->storage[i]);

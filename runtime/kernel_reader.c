@@ -154,6 +154,7 @@ static void read_storage(reader *r, program *p) {
 static void read_lists(reader *r, program *p) {
     read_sizes(r, p);
     read_temporaries(r, p);
+    p->tagged = reader_truth(r, "whether the arguments have a tag");
     read_extent(r, p, &p->points, "the number of a call's points");
     read_storage(r, p);
 }
@@ -236,6 +237,10 @@ static void read_parameters(reader *r, program *p) {
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
+static bool is_one(const program_extent *e) {
+    return e->size[0] < 0 && e->size[1] < 0 && e->plus == 1;
+}
+
 /* Kernels address x with the stride 1, and every axis of the grid is an axis of the kernel. */
 static void check_launch(reader *r, const program *p, const program_launch *l) {
     const bool grid = p->shape == PROGRAM_GRID;
@@ -246,6 +251,9 @@ static void check_launch(reader *r, const program *p, const program_launch *l) {
         if (l->axes[k] >= 0)
             times[l->axes[k]]++;
     }
+    for (int axis = 1; axis < PROGRAM_AXES; axis++)
+        reader_require(r, !l->resident || is_one(&l->blocks[axis].items),
+                       "a launch of resident blocks has more than one axis of them");
     for (int axis = 0; grid && axis < p->dims; axis++)
         reader_require(r, times[axis] == 1, "a launch has not each axis once");
     reader_require(r, !grid || l->axes[0] == 0, "a launch has another first axis than the grid");
@@ -304,6 +312,8 @@ static void read_launches(reader *r, program *p) {
         l->cooperative = reader_truth(r, "whether a launch is cooperative");
         for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
             read_blocks(r, p, l, k);
+        if (p->shape == PROGRAM_LISTS)
+            l->resident = reader_truth(r, "whether the blocks of a launch are resident");
         check_launch(r, p, l);
     }
     check_ways(r, p);
@@ -315,7 +325,8 @@ static void read_launches(reader *r, program *p) {
 static size_t arguments_bytes(const program *p) {
     const size_t parameters = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
     if (p->shape == PROGRAM_LISTS)
-        return 8 * ((size_t)(p->size_count + p->array_count + p->temporary_count) + parameters);
+        return 8 * ((size_t)(p->size_count + p->array_count + p->temporary_count + p->tagged) +
+                    parameters);
     const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
                          parameters * p->element_bytes;
     return (bytes + 7) / 8 * 8;

@@ -292,7 +292,7 @@ static unsigned char *put(unsigned char *to, const void *value, size_t bytes) {
 }
 
 /* As base/program.h lays it out. */
-static void pack(const program *p, const launch *l, unsigned char to[LAUNCH_BYTES]) {
+static void pack(const program *p, const launch *l, uint64_t tag, unsigned char to[LAUNCH_BYTES]) {
     memset(to, 0, p->arguments_bytes);
     for (int i = 0; i < p->size_count; i++)
         to = put(to, &l->sizes[i], sizeof l->sizes[i]);
@@ -300,8 +300,14 @@ static void pack(const program *p, const launch *l, unsigned char to[LAUNCH_BYTE
         to = put(to, &l->grids[i].data, sizeof l->grids[i].data);
     for (int i = 0; i < p->temporary_count; i++)
         to = put(to, &l->temporaries[i].data, sizeof l->temporaries[i].data);
-    for (int i = 0; i < p->parameter_count; i++, to += 8)
-        dtype_store(dtype_find(p->parameters[i].dtype), to, l->parameters[i]);
+    for (int i = 0; i < p->parameter_count; i++)
+        dtype_store(dtype_find(p->parameters[i].dtype), to + 8 * i, l->parameters[i]);
+    if (p->tagged)
+        put(to + 8 * (p->parameter_count > 0 ? p->parameter_count : 1), &tag, sizeof tag);
+}
+
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
 }
 
 static fault send_fills(const sg_kernel *k, const launch *l, void *stream, int *code) {
@@ -322,13 +328,15 @@ fault lists_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
     if (l->empty)
         return FAULT_NONE;
-    pack(p, l, arguments);
+    pack(p, l, p->tagged ? context_tag(k->context) : 0, arguments);
     fault f = send_fills(k, l, stream, code);
     for (int i = 0; f == FAULT_NONE && i < p->launch_count; i++) {
         int64_t blocks[PROGRAM_AXES];
-        if (find_blocks(&p->launches[i], l->sizes, blocks))
-            f = d->ops->launch(d, k->module, i, blocks, arguments, p->arguments_bytes, stream,
-                               code);
+        if (!find_blocks(&p->launches[i], l->sizes, blocks))
+            continue;
+        if (p->launches[i].resident)
+            blocks[0] = lesser(blocks[0], d->ops->resident(d, k->module, i));
+        f = d->ops->launch(d, k->module, i, blocks, arguments, p->arguments_bytes, stream, code);
     }
     return f;
 }

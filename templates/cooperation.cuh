@@ -207,6 +207,79 @@ __device__ __forceinline__ void store_relaxed(WordPair *to, const WordPair &pair
 #endif
 }
 
+// ---- words between blocks in memory that nobody has prepared ---------------------------------
+//
+// Temporary memory holds anything when a launch begins. A value is published with a mark of the
+// launch beside it, and a reader takes it when it finds the mark: no memory is set before the
+// launch, and no fence orders value and mark, because both are one access of 16 bytes.
+//
+//     | mark | value |       a value of 16 bytes takes two of these, each with the mark
+//
+// The mark follows from the tag, which no other launch has, so that what lay there before passes
+// for a value of this launch with a chance of 2^-62. A launch that is replayed (a CUDA graph) has
+// the same tag again. Therefore either what was published is erased as soon as nobody needs it any
+// more, which holds whatever happens to the memory between two replays; or the mark also depends on
+// an `epoch`, a word of that memory, which the block that is provably the last to need it increases:
+// that serves only if nobody sets the epoch back and leaves the words, as other users of some part
+// of the memory between two replays may.
+//
+// From sm_70 on a load or store of the type b128 is a single access (PTX ISA 8.3, which CUDA 12.3
+// is the first to have; vectors of two words are not: the memory consistency model takes each
+// element for itself). Else the value is stored before the mark, by release and acquire.
+
+#if defined(SG_CPU) || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1203
+constexpr bool has_wide_words = false;
+#else
+#define SG_WIDE_WORDS
+constexpr bool has_wide_words = true;
+#endif
+
+struct alignas(16) MarkedWord {
+    unsigned long long mark, value;
+};
+
+// A mark whose last two bits are free for a status; for a tag no two of 2^62 successive epochs have
+// the same.
+__device__ __forceinline__ unsigned long long mark_of(unsigned long long tag,
+                                                      unsigned long long epoch) {
+    return (tag + epoch * 0x9E3779B97F4A7C15ull) << 2;
+}
+
+__device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
+#if defined(SG_WIDE_WORDS)
+    asm volatile("{\n\t.reg .b128 word;\n\t"
+                 "mov.b128 word, {%1, %2};\n\t"
+                 "st.relaxed.gpu.global.b128 [%0], word;\n\t}" ::"l"(__cvta_generic_to_global(to)),
+                 "l"(word.mark), "l"(word.value)
+                 : "memory");
+#else
+    store_relaxed(&to->value, word.value);
+    store_release(&to->mark, word.mark);
+#endif
+}
+
+// What is there: the value counts only if the mark is the one that is waited for.
+__device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
+    MarkedWord word;
+#if defined(SG_WIDE_WORDS)
+    asm volatile("{\n\t.reg .b128 word;\n\t"
+                 "ld.relaxed.gpu.global.b128 word, [%2];\n\t"
+                 "mov.b128 {%0, %1}, word;\n\t}"
+                 : "=l"(word.mark), "=l"(word.value)
+                 : "l"(__cvta_generic_to_global(from))
+                 : "memory");
+#else
+    word.mark = load_acquire(&from->mark);
+    word.value = load_relaxed(&from->value);
+#endif
+    return word;
+}
+
+// No launch takes what is there for its own, as no tag is 0. Once nobody waits for it any more.
+__device__ __forceinline__ void erase(MarkedWord *at) {
+    store_relaxed(&at->mark, 0ull);
+}
+
 // Adds where other threads add as well; gives the value before. Orders nothing.
 template <class T> __device__ __forceinline__ T atomic_add(T *at, T value) {
     if constexpr (is_whole<T> && sizeof(T) == 8)

@@ -121,7 +121,8 @@ static void check_program(const program *p) {
                                                 p->element_bytes * (size_t)p->parameter_count <=
                                             p->arguments_bytes);
     DEMAND(p->size_count <= LAUNCH_SIZES && p->temporary_count <= LAUNCH_TEMPORARIES);
-    DEMAND(8 * (size_t)(p->size_count + p->array_count + p->temporary_count + p->parameter_count) <=
+    DEMAND(8 * (size_t)(p->size_count + p->array_count + p->temporary_count + p->parameter_count +
+                        p->tagged) <=
            p->arguments_bytes);
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];

@@ -44,6 +44,7 @@ typedef struct fake_device {
     size_t copied;    /* bytes */
     int fail_with;    /* a code that launches fail with; 0: they succeed */
     int64_t together; /* how many blocks it runs at a time */
+    int64_t resident; /* likewise, of a launch of lists */
 } fake_device;
 
 static device *fake_open(job *j, const device_options *options, const char **why);
@@ -92,6 +93,12 @@ static int64_t fake_together(device *d, const module *m, int which) {
     return ((fake_device *)d)->together;
 }
 
+static int64_t fake_resident(device *d, const module *m, int which) {
+    assert_non_null(m);
+    assert_in_range(which, 0, 63);
+    return ((fake_device *)d)->resident;
+}
+
 static void fake_copy(device *d, job *j, const device_copy *c, void *stream) {
     fake_device *f = (fake_device *)d;
     (void)j;
@@ -137,6 +144,7 @@ static const device_ops fake_ops = {.name = "cpu",
                                     .launch = fake_launch_kernel,
                                     .launch_together = fake_launch_together,
                                     .together = fake_together,
+                                    .resident = fake_resident,
                                     .copy = fake_copy,
                                     .fill_async = fake_fill_async,
                                     .code_name = fake_code_name};
@@ -173,7 +181,7 @@ static void fake_make(job *j, void *argument) {
     p->arguments_bytes = (bytes + 7) / 8 * 8;
     if (p->shape == PROGRAM_LISTS)
         p->arguments_bytes =
-            8 * ((size_t)(p->size_count + p->array_count + p->temporary_count) + count);
+            8 * ((size_t)(p->size_count + p->array_count + p->temporary_count + p->tagged) + count);
     k->context = m->context;
     k->job = j;
     k->program = p;

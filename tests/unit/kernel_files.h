@@ -85,6 +85,9 @@ static inline kernel_file *file_of_lists(job *j) {
     join *made = join_lists(job_alloc(j, sizeof *made));
     kernel_file *f = job_alloc(j, sizeof *f);
     made->program.source = "// source\n";
+    made->program.tagged = true;
+    made->program.arguments_bytes += 8;
+    made->launches[0].resident = true;
     made->program.storage[STORAGE_FORMAT] = 2;
     made->program.storage[STORAGE_INDEX_BYTES] = 8;
     made->program.storage[STORAGE_VALUE_BYTES] = 4;

@@ -50,10 +50,11 @@ static inline void lists_make(job *j, void *argument) {
     m->kernel = k;
 }
 
-static inline sg_kernel *lists_kernel_with(const program *p, sg_resize resize, void *user) {
+static inline sg_kernel *lists_kernel_on(const program *p, int threads, sg_resize resize,
+                                         void *user) {
     const sg_options options = {.struct_size = sizeof options,
                                 .device = "cpu",
-                                .threads = 2,
+                                .threads = threads,
                                 .cache = "none",
                                 .resize = resize,
                                 .resize_user = user};
@@ -63,6 +64,10 @@ static inline sg_kernel *lists_kernel_with(const program *p, sg_resize resize, v
         context_run(m.context, lists_make, &m, &kept) != SG_OK)
         fail_msg("%s", sg_error(m.context));
     return kernels_add(m.context, m.kernel);
+}
+
+static inline sg_kernel *lists_kernel_with(const program *p, sg_resize resize, void *user) {
+    return lists_kernel_on(p, 2, resize, user);
 }
 
 static inline sg_kernel *lists_kernel(const program *p) {

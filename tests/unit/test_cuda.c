@@ -248,6 +248,34 @@ static void check_together(void **unused) {
     }
 }
 
+/* As many blocks as the driver says fit, of a launch that says that it needs to know. */
+static void use_resident(job *j, void *argument) {
+    device *d = argument;
+    program_launch both[2] = {launches[0], launches[1]};
+    program p = two_launches();
+    p.shape = PROGRAM_LISTS;
+    p.launches = both;
+    both[0].resident = true;
+    module *m = d->ops->load(d, j, &p, (blob){"", 0});
+    assert_int_equal(d->ops->resident(d, m, 0), (2048 / 256 - 1) * 132);
+    assert_int_equal(d->ops->resident(d, m, 1), 1); /* nobody said that it should */
+    fake->fail = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+    fake->code = UNKNOWN;
+    d->ops->unload(d, m);
+    d->ops->load(d, j, &p, (blob){"", 0});
+}
+
+static void check_resident(void **unused) {
+    (void)unused;
+    device *d = must_open();
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, use_resident, d, &j), FAULT_DEVICE);
+    assert_non_null(strstr(job_error_text(j), "loading the kernel"));
+    job_end(j);
+    fake->fail = NULL;
+    d->ops->close(d);
+}
+
 static void load_absent(job *j, void *argument) {
     device *d = argument;
     program_launch absent = {.entry = "absent", .block = {1, 1, 1}};
@@ -397,7 +425,7 @@ int main(void) {
         TEST(check_memory),   TEST(check_kernels),  TEST(check_absent_kernel),
         TEST(check_time),     TEST(check_compiler), TEST(check_rows),
         TEST(check_current),  TEST(check_adopted),  TEST(check_not_adopted),
-        TEST(check_together),
+        TEST(check_together), TEST(check_resident),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -87,6 +87,7 @@ static void expect_same_lists(const program *a, const program *b) {
         assert_true(x->per == y->per && x->bytes == y->bytes && x->fixed == y->fixed);
         assert_int_equal(x->fill, y->fill);
     }
+    assert_int_equal(a->tagged, b->tagged);
     expect_same_extents(&a->points, &b->points);
     assert_memory_equal(a->storage, b->storage, sizeof a->storage);
 }
@@ -133,6 +134,7 @@ static void expect_same_programs(const program *a, const program *b) {
             assert_int_equal(x->blocks[k].least, y->blocks[k].least);
             assert_true(x->blocks[k].most == y->blocks[k].most);
         }
+        assert_int_equal(x->resident, y->resident);
     }
 }
 
@@ -408,6 +410,11 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->launches[1].blocks[0].most = -1, "the most blocks of a launch is -1")                 \
     SPOIL(s->launches[1].blocks[0].most = INT64_MAX,                                               \
           "the most blocks of a launch is 9223372036854775807")                                    \
+    SPOIL(s->launches[0].blocks[1].items = ((program_extent){{0, -1}, 0}),                         \
+          "a launch of resident blocks has more than one axis of them")                            \
+    SPOIL(s->launches[0].blocks[2].items.plus = 2,                                                 \
+          "a launch of resident blocks has more than one axis of them")                            \
+    SPOIL(s->program.tagged = false, "the size of the arguments is not that of their parts")       \
     SPOIL(s->program.parameter_count = 1, "the size of the arguments is not that of their parts")
 
 static void spoil(job *j, void *argument) {
