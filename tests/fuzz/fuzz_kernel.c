@@ -14,6 +14,8 @@ typedef struct input {
     size_t count;
 } input;
 
+enum { RESIDENT = 3 };
+
 /* A device that looks at what it is asked to launch. */
 static fault look(device *d, const module *m, int which, const int64_t grid[3],
                   const void *arguments, size_t bytes, void *stream, int *code) {
@@ -24,9 +26,16 @@ static fault look(device *d, const module *m, int which, const int64_t grid[3],
     DEMAND(which < p->launch_count && bytes == p->arguments_bytes);
     for (int k = 0; k < PROGRAM_AXES; k++)
         DEMAND(grid[k] >= 1 && grid[k] <= launch_most_blocks[k]);
+    DEMAND(!p->launches[which].resident || (grid[0] <= RESIDENT && grid[1] == 1 && grid[2] == 1));
     memcpy(copy, arguments, bytes);
     *code = 0;
     return FAULT_NONE;
+}
+
+static int64_t look_at_resident(device *d, const module *m, int which) {
+    (void)d;
+    DEMAND(((const sg_kernel *)(const void *)m)->program->launches[which].resident);
+    return RESIDENT;
 }
 
 enum { TEMPORARY = 1 << 20 }; /* its address, and less than those of arrays */
@@ -69,7 +78,8 @@ static void launch_lists(const sg_kernel *k, const double *parameters) {
 
 /* A launch as a caller's who knows nothing of the kernel but what it tells. */
 static void launch_once_more(const kernel_file *f) {
-    static const device_ops ops = {.name = "none", .launch = look, .fill_async = look_at_fill};
+    static const device_ops ops = {
+        .name = "none", .launch = look, .resident = look_at_resident, .fill_async = look_at_fill};
     device fake = {&ops};
     sg_context context = {.device = &fake};
     sg_kernel kernel = {.context = &context, .program = f->program};
