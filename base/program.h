@@ -91,11 +91,12 @@ typedef struct program_launch {
     bool cooperative; /* of a way: one launch can make more than `steps`, see program.ways */
 
     /* Of lists: blocks along each axis, (items − 1)/per_block + 1 but at least 1 where `least` is
-       set, at most `most` (0: no limit, which the items must keep below CUDA's). */
+       set, at most `most` (0: no limit, which the items must keep below CUDA's); up to `alone`
+       items are one block's. */
     struct {
         program_extent items;
         bool least;
-        int64_t most;
+        int64_t most, alone;
     } blocks[PROGRAM_AXES];
     bool resident; /* of lists: there are no more blocks along the first axis than the device runs
                       at a time, so that they may wait for each other in whatever order they begin;
@@ -252,6 +253,18 @@ static inline int program_main_launch(const program *p) {
 static inline int64_t program_extent_of(const program_extent *e, const int64_t *sizes) {
     return e->plus + (e->size[0] < 0 ? 0 : sizes[e->size[0]]) +
            (e->size[1] < 0 ? 0 : sizes[e->size[1]]);
+}
+
+/* The blocks of a launch of lists along an axis, but for those that are too many to be resident. */
+static inline int64_t program_blocks(const program_launch *l, int axis, const int64_t *sizes) {
+    const int64_t items = program_extent_of(&l->blocks[axis].items, sizes);
+    const int64_t most = l->blocks[axis].most;
+    if (items <= 0)
+        return l->blocks[axis].least;
+    if (items <= l->blocks[axis].alone)
+        return 1;
+    const int64_t blocks = (items - 1) / l->per_block[axis] + 1;
+    return most > 0 && blocks > most ? most : blocks;
 }
 
 /* The alignment that `aligned` needs: all data pointers and both strides of every array with

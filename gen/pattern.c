@@ -190,6 +190,10 @@ static void write_blocks(text *t, const program *p, const program_launch *l, int
         text_add(t, "1");
         return;
     }
+    if (l->blocks[axis].alone > 0) {
+        write_extent(t, p, &l->blocks[axis].items);
+        text_printf(t, " <= %lld ? 1 : ", (long long)l->blocks[axis].alone);
+    }
     if (l->blocks[axis].most > 0)
         text_printf(t, "min(%lld, ", (long long)l->blocks[axis].most);
     if (l->blocks[axis].least)

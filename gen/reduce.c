@@ -62,7 +62,7 @@ static void add_temporary(program *p, const char *name, int64_t per, int64_t byt
 }
 
 static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan *plan) {
-    const int tile = plan->threads * plan->items;
+    const int tile = plan->threads * plan->share;
     p->launch_count = 1;
     p->launches = job_array(j, 1, sizeof *p->launches);
     p->launches[0] =
@@ -71,10 +71,13 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
             : pattern_launch(j, p, "reduce", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
     p->launches[0].blocks[0].least = !r->segmented;
     p->launches[0].blocks[0].most = plan->blocks;
+    p->launches[0].blocks[0].alone = plan->alone;
     p->launches[0].shared_bytes = plan->shared_bytes;
     if (!r->segmented) {
-        add_temporary(p, "partials", 1, 0, plan->blocks * (int64_t)plan->item_bytes, -1);
-        add_temporary(p, "ticket", 1, 0, 4, 0);
+        /* 16 bytes for each 8 of an item, which templates/cooperation.cuh calls a marked word */
+        const int64_t words = plan->item_bytes > 8 ? 2 : 1;
+        add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
+        p->tagged = true;
     }
 }
 
@@ -141,6 +144,7 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
         {"pitch", plan->pitch},
         {"shared_bytes", (int64_t)plan->shared_bytes},
         {"block_mean", 8 * (int64_t)plan->threads}, /* from this mean length on a block a segment */
+        {"blocks", plan->blocks},
     };
     const pattern_source source = {
         .pattern = &r->pattern,
@@ -162,7 +166,7 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     const reduce_plan plan = reduce_fit(j, subject, request);
     program *p = pattern_program(j, &r->pattern, request->target);
     add_arrays(j, p, r, subject->dtype);
-    p->temporaries = job_array(j, 2, sizeof *p->temporaries);
+    p->temporaries = job_array(j, 1, sizeof *p->temporaries);
     if (plan.schedule.algorithm == REDUCE_ONE_PASS)
         add_one_pass(j, p, r, &plan);
     else

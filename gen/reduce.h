@@ -28,7 +28,7 @@ typedef enum reduce_algorithm {
     REDUCE_COARSENED,
     REDUCE_ALGORITHMS
 } reduce_algorithm;
-enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS };
+enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE };
 extern const pattern_words reduce_words;
 
 /* "argmin", "sum", "own". */
@@ -39,6 +39,8 @@ typedef struct reduce_plan {
     pattern_schedule schedule; /* complete */
     int threads, items;        /* of a block; of a thread, at once */
     int blocks;                /* one-pass: at most */
+    int share;                 /* one-pass: elements of a thread at least, of several blocks */
+    int alone;                 /* one-pass: elements that a single block takes at most */
     int pitch;                 /* the others: items of temporary memory a block */
     size_t item_bytes;         /* what is reduced: an element, or that and its place */
     size_t shared_bytes;       /* a block of the first launch */

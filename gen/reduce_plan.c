@@ -4,8 +4,8 @@
 
 static const method_word algorithms[REDUCE_ALGORITHMS] = {
     [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass"},
-    [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block to finish reduces the blocks' "
-                                     "results; segments to warps or blocks"},
+    [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block waits for the others' "
+                                     "results and joins them; segments to warps or blocks"},
     [REDUCE_INTERLEAVED] = {"interleaved", "a block's tree in global memory, of neighbours at "
                                            "doubling strides: its threads diverge"},
     [REDUCE_COALESCED] = {"coalesced", "a block's tree in global memory at halving strides: its "
@@ -18,8 +18,11 @@ static const pattern_number numbers[] = {
     [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [REDUCE_ITEMS] = {"items", "elements that a thread takes at once", 1, 64, 1},
     [REDUCE_BLOCKS] = {"blocks", "one-pass: blocks at most", 1, 65535, 1},
+    [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
+    [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
 };
-const pattern_words reduce_words = {algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, 3};
+const pattern_words reduce_words = {
+    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
 
 typedef struct fitter {
     job *job;
@@ -32,6 +35,29 @@ typedef struct fitter {
 static noreturn void refuse(const fitter *f, const char *why) {
     job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
              algorithms[f->plan.schedule.algorithm].name, why);
+}
+
+/* Blocks for a count, which is known at launch alone. That several work together costs the time
+   from a block's last element until another has seen its result, about three times that of a load
+   from the L2. One block instead takes a load's time for each further round of all that it has on
+   its way at once. So two rounds are worth their time, from memory as from the L2. Of more
+   elements each thread has half of what it has on its way at once, if so many blocks may be: then
+   loads take no longer than one does, and there are few blocks to begin and to wait for. Where the
+   order counts, a warp takes its elements by the items of all lanes. */
+static void fit_blocks(fitter *f) {
+    int *chosen = f->plan.schedule.number;
+    const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
+    const int items = chosen[REDUCE_ITEMS];
+    const int half = items / 2 / pack * pack;
+    if (f->reduce->segmented && (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0))
+        refuse(f, "the number of segments says how many blocks there are; leave out share and "
+                  "alone");
+    if (chosen[REDUCE_SHARE] == 0)
+        chosen[REDUCE_SHARE] = !operator_commutes(&f->reduce->op) || half == 0 ? items : half;
+    if (chosen[REDUCE_ALONE] == 0)
+        chosen[REDUCE_ALONE] = 2 * chosen[REDUCE_THREADS] * items;
+    if (f->reduce->segmented)
+        chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
 }
 
 /* Two packs of 16 bytes and more a thread are on their way at once; threads enough for the latency
@@ -54,7 +80,8 @@ static void fit_one_pass(fitter *f) {
     if (chosen[REDUCE_BLOCKS] == 0)
         chosen[REDUCE_BLOCKS] = f->target->multiprocessors * a_multiprocessor;
     const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
-    f->plan.shared_bytes = warps * f->plan.item_bytes + (f->reduce->segmented ? 0 : 16);
+    f->plan.shared_bytes = (warps + !f->reduce->segmented) * f->plan.item_bytes;
+    fit_blocks(f);
 }
 
 static void fit_textbook(fitter *f) {
@@ -66,8 +93,8 @@ static void fit_textbook(fitter *f) {
     if (algorithm == REDUCE_COALESCED && !operator_commutes(&r->op))
         refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
                   "= op(b, a), say commutative = true, else use interleaved or shared");
-    if (chosen[REDUCE_BLOCKS] != 0)
-        refuse(f, "the length says how many blocks there are; leave out blocks");
+    if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks, share and alone");
     if (chosen[REDUCE_THREADS] == 0)
         chosen[REDUCE_THREADS] = 256;
     if (chosen[REDUCE_ITEMS] == 0)
@@ -99,6 +126,8 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
     p->threads = p->schedule.number[REDUCE_THREADS];
     p->items = p->schedule.number[REDUCE_ITEMS];
     p->blocks = p->schedule.number[REDUCE_BLOCKS];
+    p->share = p->schedule.number[REDUCE_SHARE];
+    p->alone = p->schedule.number[REDUCE_ALONE];
     return *p;
 }
 
@@ -129,11 +158,7 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
     }
     if (r->segmented) /* a warp at least */
         return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
-    double blocks = divided_up(all, tile);
-    if (blocks > (double)l->blocks[0].most)
-        blocks = (double)l->blocks[0].most;
-    if (blocks < 1)
-        blocks = 1;
+    const double blocks = (double)program_blocks(l, 0, &count);
     return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
            divided_up(blocks, threads) + block;
 }

@@ -75,6 +75,7 @@ static void put_launches(text *t, const program *p) {
             put_extent(t, &l->blocks[k].items);
             record_put_int(t, l->blocks[k].least);
             record_put_int(t, l->blocks[k].most);
+            record_put_int(t, l->blocks[k].alone);
         }
         if (p->shape == PROGRAM_LISTS)
             record_put_int(t, l->resident);

@@ -265,6 +265,7 @@ static void read_blocks(reader *r, const program *p, program_launch *l, int axis
     read_extent(r, p, &l->blocks[axis].items, "the number of a launch's items");
     l->blocks[axis].least = reader_truth(r, "whether a launch has a block at least");
     l->blocks[axis].most = reader_int(r, 0, INT32_MAX, "the most blocks of a launch");
+    l->blocks[axis].alone = reader_int(r, 0, MOST_FILE_NUMBER, "the items of a single block");
 }
 
 /* What base/program.h promises of ways: fewer steps each, and the last can always be taken. */

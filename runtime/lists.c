@@ -94,21 +94,12 @@ static bool check_extents(job *j, const program *p, const sg_grid *grids, const 
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-static int64_t count_blocks(const program_launch *l, int axis, const int64_t *sizes) {
-    const int64_t items = lists_extent(&l->blocks[axis].items, sizes);
-    const int64_t most = l->blocks[axis].most;
-    int64_t blocks = items == 0 ? 0 : (items - 1) / l->per_block[axis] + 1;
-    if (blocks == 0 && l->blocks[axis].least)
-        blocks = 1;
-    return most > 0 && blocks > most ? most : blocks;
-}
-
 /* False where there is none. */
 static bool find_blocks(const program_launch *l, const int64_t *sizes,
                         int64_t blocks[PROGRAM_AXES]) {
     bool any = true;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        blocks[axis] = count_blocks(l, axis, sizes);
+        blocks[axis] = program_blocks(l, axis, sizes);
         any = any && blocks[axis] > 0;
     }
     return any;

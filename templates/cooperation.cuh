@@ -304,6 +304,14 @@ __device__ __forceinline__ T compare_and_swap(T *at, const T &before, const T &a
 #endif
 }
 
+// Between two looks at a word that is about to come: the cpu device gives others a chance to run; on
+// a GPU the answer to a load takes longer than any pause would be of use.
+__device__ __forceinline__ void wait_a_moment() {
+#if defined(SG_CPU)
+    __nanosleep(40);
+#endif
+}
+
 // Gives others a chance to run.
 __device__ __forceinline__ void backoff() {
     __nanosleep(40);

@@ -7,10 +7,12 @@
 
 constexpr int warps = plan::threads / warp_size;
 
-// The result is lane 0's; the others hold what nobody needs.
+// The result is lane 0's; the others hold what nobody needs. Lanes from `count` on, a power of two,
+// give nothing.
+template <int count = warp_size>
 __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item mine) {
 #pragma unroll
-    for (int distance = 1; distance < warp_size; distance *= 2)
+    for (int distance = 1; distance < count; distance *= 2)
         mine = join(arguments, mine, shuffle_down(mine, distance));
     return mine;
 }
@@ -23,7 +25,7 @@ __device__ __forceinline__ Item reduce_block(const Arguments &arguments, Item mi
             place[warp()] = mine;
         __syncthreads(); // the items of all warps are there before the first warp reads them
         if (warp() == 0)
-            mine = reduce_warp(arguments, lane() < warps ? place[lane()] : Kind::none());
+            mine = reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : Kind::none());
     }
     return mine;
 }

@@ -1,12 +1,22 @@
-// one-pass: a list of any length in one launch. Each block reduces its share, writes the result
-// down and draws a ticket; the one that draws the last reduces the results in the order of the
-// blocks (the pattern of threadFenceReduction in NVIDIA's CUDA samples). Shares and order depend on
-// the length alone: every run gives the same bits. A single block needs no ticket.
+// one-pass: a list of any length in one launch. Each block reduces its share and publishes the result
+// with the launch's tag beside it; the last block by number waits for all of them and joins them in
+// the order of the blocks. Shares and order depend on the length alone: every run gives the same
+// bits. A single block has nobody to wait for.
 //
-//     blocks    0 1 2 3 0 1 2 3 0 1 …        packs to the threads of all blocks in turn,
-//               0 0 0 1 1 1 2 2 2 …          or consecutive shares where the order counts
-//     partials  p0 p1 p2 p3
-//     ticket    2  0  3  1                   block 2 is last: p0 ∘ p1 ∘ p2 ∘ p3
+//     blocks     0 1 2 3 0 1 2 3 0 1 …        packs to the threads of all blocks in turn,
+//                0 0 0 1 1 1 2 2 2 …          or consecutive shares where the order counts
+//     partials   tag p0 | tag p1 | tag p2     block 3 waits for these and joins its own
+//
+// No memory is set before the launch, and what is published is erased as it is read: words of this
+// tag exist only while the launch runs, whatever was in the memory before, and also where a CUDA
+// graph launches with the same tag again.
+//
+// The one block that waits has the highest number. All others end without waiting for anybody; so
+// they get their turn, in whatever order blocks begin, as soon as the device has room for one block
+// beside the one that waits. Launches that run at the same time have one such block each; those
+// cannot fill the device between them as long as blocks begin in the order of their numbers, as
+// they do on all GPUs known, because then all others have begun when the one that waits begins. The
+// cpu device hands out blocks in that order.
 #include "common.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
@@ -14,46 +24,100 @@
 #include "block.cuh"
 #include "share.cuh"
 
+constexpr int words = sizeof(Item) > 8 ? 2 : 1; // of an item
+static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
+
 struct Shared {
     Item place[warps];
-    bool last;
+    Item own; // of the last block, where the order counts
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host gives as much shared memory");
 
-// In the order of blocks, a run for each thread. Thread 0 has the result.
-__device__ __forceinline__ Item join_partials(const Arguments &arguments, const Item *partials,
-                                              Item *place) {
-    const int run = (static_cast<int>(gridDim.x) - 1) / plan::threads + 1;
-    const int first = static_cast<int>(threadIdx.x) * run;
-    Item mine = Kind::none();
-    for (int i = first; i < first + run && i < static_cast<int>(gridDim.x); ++i)
-        mine = join(arguments, mine, partials[i]);
-    return reduce_block(arguments, mine, place);
+__device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long tag,
+                                             const Item &item) {
+    unsigned long long value[words] = {};
+    memcpy(value, &item, sizeof item);
+#pragma unroll
+    for (int w = 0; w < words; ++w)
+        publish(to + w, {tag, value[w]});
 }
 
-extern "C" __global__ void __launch_bounds__(plan::threads)
+// Waits for the partials first … end − 1 and joins them to `mine` in order. Several are asked for
+// at once, because each answer takes as long as all of them; those that were not there yet, again.
+__device__ __forceinline__ Item join_partials(const Arguments &arguments, Item mine, int first,
+                                              int end) {
+    constexpr int most = (plan::blocks - 1) / plan::threads + 1; // of a thread
+    constexpr int at_once = most < 4 ? most : 4;
+    MarkedWord *const partials = static_cast<MarkedWord *>(arguments.partials);
+    for (int base = first; base < end; base += at_once) {
+        MarkedWord word[at_once][words];
+#pragma unroll
+        for (int i = 0; i < at_once; ++i)
+#pragma unroll
+            for (int w = 0; w < words; ++w)
+                if (base + i < end)
+                    word[i][w] = look_at(partials + (base + i) * words + w);
+#pragma unroll
+        for (int i = 0; i < at_once; ++i) {
+            if (base + i >= end)
+                break;
+            unsigned long long value[words];
+#pragma unroll
+            for (int w = 0; w < words; ++w) {
+                MarkedWord *const at = partials + (base + i) * words + w;
+                while (word[i][w].mark != arguments.tag) {
+                    wait_a_moment();
+                    word[i][w] = look_at(at);
+                }
+                erase(at);
+                value[w] = word[i][w].value;
+            }
+            Item item;
+            memcpy(&item, value, sizeof item);
+            mine = join(arguments, mine, item);
+        }
+    }
+    return mine;
+}
+
+// All that the last block has to do with the partials; its threads' own items are `mine`. Where the
+// operator commutes they join partials to their own items, and one tree serves both. Thread 0 has
+// the result.
+__device__ __forceinline__ Item join_all(const Arguments &arguments, Item mine, Shared &shared) {
+    const int last = static_cast<int>(gridDim.x) - 1, thread = static_cast<int>(threadIdx.x);
+    const int run = (plan::ordered != 0 ? last : last - 1) / plan::threads + 1;
+    const int first = thread * run, end = first + run < last ? first + run : last;
+    if constexpr (plan::ordered != 0) {
+        const Item own = reduce_block(arguments, mine, shared.place);
+        if (thread == 0)
+            shared.own = own;
+        __syncthreads(); // it is there; and the places of the warps are free again
+        mine = join_partials(arguments, Kind::none(), first, end);
+        if (first <= last && last < first + run)
+            mine = join(arguments, mine, shared.own);
+    } else {
+        mine = join_partials(arguments, mine, first, end);
+    }
+    return reduce_block(arguments, mine, shared.place);
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, 1024 / plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
     const Index width = static_cast<Index>(gridDim.x) * plan::threads;
     const Index rank = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
     const Item mine = is_aligned(arguments)
-                          ? join_share<true>(arguments, 0, arguments.count, rank, width)
-                          : join_share<false>(arguments, 0, arguments.count, rank, width);
-    Item total = reduce_block(arguments, mine, shared.place);
-    if (gridDim.x > 1) {
-        Item *const partials = static_cast<Item *>(arguments.partials);
-        if (threadIdx.x == 0) {
-            partials[blockIdx.x] = total;
-            __threadfence(); // whoever sees the ticket sees the partial
-            const unsigned drawn = atomic_add(static_cast<unsigned *>(arguments.ticket), 1u);
-            __threadfence(); // whoever has drawn the last ticket sees all partials
-            shared.last = drawn == gridDim.x - 1;
-        }
-        __syncthreads(); // all threads know; and the places of the warps are free again
-        if (!shared.last)
-            return;
-        total = join_partials(arguments, partials, shared.place);
+                          ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
+                          : join_share<false, true>(arguments, 0, arguments.count, rank, width);
+    if (blockIdx.x + 1 < gridDim.x) {
+        const Item total = reduce_block(arguments, mine, shared.place);
+        if (threadIdx.x == 0)
+            publish_item(static_cast<MarkedWord *>(arguments.partials) + blockIdx.x * words,
+                         arguments.tag, total);
+        return;
     }
+    const Item total = gridDim.x == 1 ? reduce_block(arguments, mine, shared.place)
+                                      : join_all(arguments, mine, shared);
     if (threadIdx.x == 0)
         Kind::store(arguments, 0, total);
 }

@@ -19,8 +19,9 @@ struct Arguments {
     const long long *offsets;
     Real *result;
     long long *index;
-    void *partials, *ticket; // temporary memory
+    void *partials; // temporary memory
     Parameter parameter[1];
+    unsigned long long tag;
 };
 
 struct plan {
@@ -31,6 +32,7 @@ struct plan {
     static constexpr int pitch = 256;           // items of partials that a block has; of shared 1
     static constexpr int shared_bytes = 1024;
     static constexpr int block_mean = 2048;
+    static constexpr int blocks = 528; // at most
 };
 
 __device__ __forceinline__ Real identity() {

@@ -29,7 +29,7 @@ template <bool aligned> __device__ __forceinline__ void by_blocks(const Argument
     for (Index s = blockIdx.x; s < arguments.segments; s += gridDim.x) {
         const Range r = range_of(arguments, s);
         const Item mine =
-            join_share<aligned>(arguments, r.first, r.end, threadIdx.x, plan::threads);
+            join_share<aligned, true>(arguments, r.first, r.end, threadIdx.x, plan::threads);
         const Item total = reduce_block(arguments, mine, place);
         if (threadIdx.x == 0)
             Kind::store(arguments, s, total);
@@ -43,7 +43,7 @@ template <bool aligned> __device__ __forceinline__ void by_warps(const Arguments
          s += width) { // the same for all lanes
         const Range r = range_of(arguments, s);
         const Item total = reduce_warp(
-            arguments, join_share<aligned>(arguments, r.first, r.end, lane(), warp_size));
+            arguments, join_share<aligned, false>(arguments, r.first, r.end, lane(), warp_size));
         if (lane() == 0)
             Kind::store(arguments, s, total);
     }

@@ -46,8 +46,10 @@ __device__ __forceinline__ Item item_of(const Arguments &arguments, const ItemPa
     return Kind::of(element(arguments, from.x.element[k], from.y.element[k]), number * pack + k);
 }
 
-// Elements first … end − 1, of which the thread with this rank in its group takes its part.
-template <bool aligned>
+// Elements first … end − 1, of which the thread with this rank in its group takes its part. `whole`:
+// what is left of its packs at the end is on its way at once too, which is worth the tests where
+// there is more than one as a rule.
+template <bool aligned, bool whole>
 __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index first, Index end,
                                            Index rank, Index width) {
     const Index low = (first + pack - 1) / pack, high = end / pack; // packs that lie inside
@@ -77,6 +79,21 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
                     item = join(arguments, item, item_of(arguments, from[i], p + i * width, k));
                 sum[k] = item;
             }
+        }
+        if constexpr (whole && packs > 1) {
+            ItemPack from[packs - 1];
+#pragma unroll
+            for (int i = 0; i < packs - 1; ++i)
+                if (p + i * width < high)
+                    read_packs<aligned>(arguments, p + i * width, from[i]);
+#pragma unroll
+            for (int i = 0; i < packs - 1; ++i)
+                if (p + i * width < high)
+#pragma unroll
+                    for (int k = 0; k < pack; ++k)
+                        sum[k] =
+                            join(arguments, sum[k], item_of(arguments, from[i], p + i * width, k));
+            p = high;
         }
         for (; p < high; p += width) {
             ItemPack from;
@@ -127,11 +144,11 @@ __device__ __forceinline__ Item join_runs(const Arguments &arguments, Index firs
     return lane() == 0 ? total : Kind::none();
 }
 
-template <bool aligned>
+template <bool aligned, bool whole>
 __device__ __forceinline__ Item join_share(const Arguments &arguments, Index first, Index end,
                                            Index rank, Index width) {
     if constexpr (plan::ordered != 0)
         return join_runs<aligned>(arguments, first, end, rank, width);
     else
-        return join_packs<aligned>(arguments, first, end, rank, width);
+        return join_packs<aligned, whole>(arguments, first, end, rank, width);
 }

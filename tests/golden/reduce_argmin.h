@@ -29,6 +29,7 @@ struct plan {
     static constexpr int pitch = 0;
     static constexpr int shared_bytes = 128;
     static constexpr int block_mean = 2048;
+    static constexpr int blocks = 1056;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

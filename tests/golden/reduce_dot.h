@@ -29,6 +29,7 @@ struct plan {
     static constexpr int pitch = 1;
     static constexpr int shared_bytes = 2048;
     static constexpr int block_mean = 2048;
+    static constexpr int blocks = 0;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

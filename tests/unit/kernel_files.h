@@ -88,6 +88,7 @@ static inline kernel_file *file_of_lists(job *j) {
     made->program.tagged = true;
     made->program.arguments_bytes += 8;
     made->launches[0].resident = true;
+    made->launches[1].blocks[0].alone = 100;
     made->program.storage[STORAGE_FORMAT] = 2;
     made->program.storage[STORAGE_INDEX_BYTES] = 8;
     made->program.storage[STORAGE_VALUE_BYTES] = 4;

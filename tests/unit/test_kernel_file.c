@@ -133,6 +133,7 @@ static void expect_same_programs(const program *a, const program *b) {
             expect_same_extents(&x->blocks[k].items, &y->blocks[k].items);
             assert_int_equal(x->blocks[k].least, y->blocks[k].least);
             assert_true(x->blocks[k].most == y->blocks[k].most);
+            assert_true(x->blocks[k].alone == y->blocks[k].alone);
         }
         assert_int_equal(x->resident, y->resident);
     }
@@ -408,6 +409,7 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->launches[1].per_block[1] = 0, "the extent of a block is 0")                           \
     SPOIL(s->launches[1].blocks[2].items.size[0] = -2, "the number of a launch's items is -2")     \
     SPOIL(s->launches[1].blocks[0].most = -1, "the most blocks of a launch is -1")                 \
+    SPOIL(s->launches[1].blocks[0].alone = -1, "the items of a single block is -1")                \
     SPOIL(s->launches[1].blocks[0].most = INT64_MAX,                                               \
           "the most blocks of a launch is 9223372036854775807")                                    \
     SPOIL(s->launches[0].blocks[1].items = ((program_extent){{0, -1}, 0}),                         \

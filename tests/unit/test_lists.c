@@ -248,19 +248,22 @@ static void packs_as_program_h_says(void **state) {
     fake_end(k);
 }
 
-/* items, per_block, least, most: blocks. */
+/* items, per_block, least, most, alone: blocks. */
 static void counts_blocks(void **state) {
     (void)state;
-    static const int64_t cases[][5] = {
-        {0, 8, 1, 0, 1},  {0, 1, 1, 3, 1},  {1, 8, 0, 0, 1},  {8, 8, 0, 0, 1},
-        {9, 8, 0, 0, 2},  {24, 8, 0, 3, 3}, {25, 8, 0, 3, 3}, {INT64_C(1) << 40, 1, 0, 7, 7},
-        {17, 1, 1, 0, 17}};
+    static const int64_t cases[][6] = {
+        {0, 8, 1, 0, 0, 1},  {0, 1, 1, 3, 0, 1},   {1, 8, 0, 0, 0, 1},
+        {8, 8, 0, 0, 0, 1},  {9, 8, 0, 0, 0, 2},   {24, 8, 0, 3, 0, 3},
+        {25, 8, 0, 3, 0, 3}, {17, 1, 1, 0, 0, 17}, {INT64_C(1) << 40, 1, 0, 7, 0, 7},
+        {0, 8, 1, 0, 30, 1}, {30, 8, 0, 0, 30, 1}, {31, 8, 0, 0, 30, 4},
+        {31, 8, 1, 2, 30, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         join p;
         join_lists(&p);
         p.launches[0].per_block[0] = (int)cases[i][1];
         p.launches[0].blocks[0].least = cases[i][2] != 0;
         p.launches[0].blocks[0].most = cases[i][3];
+        p.launches[0].blocks[0].alone = cases[i][4];
         p.launches[1].blocks[0].most = 1;
         p.temporaries[1].fixed = 8;
         p.program.temporary_count = 0;
@@ -270,7 +273,7 @@ static void counts_blocks(void **state) {
         for (int a = 0; a < JOIN_ARRAYS; a++)
             c.grids[a].data = (void *)((uintptr_t)(a + 1) << 44);
         assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_OK);
-        assert_int_equal(fake_of(k)->launches[0].grid[0], cases[i][4]);
+        assert_int_equal(fake_of(k)->launches[0].grid[0], cases[i][5]);
         fake_end(k);
     }
 }

@@ -218,7 +218,7 @@ static void test_special_values(void **state) {
     }
 }
 
-/* Sums of floats have the same bits on every run, whatever block is the last; and whatever the
+/* Sums of floats have the same bits on every run, in whatever order blocks end; and whatever the
    alignment of the input. */
 static void test_deterministic(void **state) {
     (void)state;
