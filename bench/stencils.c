@@ -5,10 +5,11 @@
    ours. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "stencils.h"
+
+const char *const bench_program = "stencils";
 
 static const char usage[] =
     "usage: stencils [--option VALUE]... [--tiny]\n"
@@ -29,19 +30,6 @@ static const char usage[] =
 
 enum { COPY_BYTES = 1 << 30, TINY_COPY_BYTES = 1 << 22, MOST_STEPS = 1000000 };
 
-void *must_have(void *memory) {
-    if (memory != NULL)
-        return memory;
-    fprintf(stderr, "stencils: out of memory\n");
-    exit(4);
-}
-
-double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 bool time_is_up(const bench *b, double share) {
     return b->options.budget > 0 && seconds_now() - b->begin > share * b->options.budget;
 }
@@ -55,9 +43,8 @@ static void refuse(const char *option, const char *value) {
 }
 
 static int64_t whole(const char *option, const char *value, int64_t most) {
-    char *end;
-    const long long n = strtoll(value, &end, 10);
-    if (end == value || *end != '\0' || n < 1 || n > most)
+    int64_t n;
+    if (!read_whole(value, 1, most, &n))
         refuse(option, value);
     return n;
 }
@@ -159,9 +146,7 @@ static void close_all(bench *b) {
         free(b->rows[i].error);
     }
     free(b->rows);
-    for (int i = 0; i < b->schedules.count; i++)
-        free(b->schedules.items[i]);
-    free(b->schedules.items);
+    schedules_free(&b->schedules);
     bench_close(b->device);
     sg_close(b->context);
 }

@@ -9,7 +9,8 @@
 
 #include <stencilgen.h>
 
-#include "stencils_device.h"
+#include "common.h"
+#include "device.h"
 
 enum { AXES = 3, TEXTBOOK_METHODS = 4 };
 
@@ -69,8 +70,7 @@ typedef struct options {
     bool tiny;
 } options;
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* How a row makes its steps. */
 typedef enum way { WAY_LAUNCH, WAY_GRAPH, WAY_RUN } way;
@@ -107,12 +107,6 @@ typedef struct row {
     double seconds, fastest, slowest; /* a step */
     double copy;                      /* bytes a second of the copy, taken in turns with it */
 } row;
-
-/* The schedules of a sweep. */
-typedef struct schedules {
-    char **items;
-    int count;
-} schedules;
 
 typedef struct bench {
     options options;
@@ -151,9 +145,6 @@ bool report_json(const bench *, FILE *, int code);
 int rows_fastest(const bench *, int first, int end);
 int rows_estimated(const bench *, int first, int end);
 
-/* Ends the program where there is no memory. */
-void *must_have(void *memory);
-double seconds_now(void);
 bool time_is_up(const bench *, double share);
 
 #endif

@@ -19,46 +19,6 @@ static const int64_t small[AXES][SIZES][AXES] = {{{0}}, {{256, 256, 1}}, {{64, 6
 static const int64_t tiny[AXES][SIZES][AXES] = {
     {{4096, 1, 1}, {3001, 1, 1}}, {{96, 64, 1}, {101, 67, 1}}, {{40, 32, 24}, {37, 29, 23}}};
 
-/* A schedule a line; blank ones and those that begin with # are nothing. */
-static void read_lines(const char *path, schedules *out) {
-    FILE *in = fopen(path, "r");
-    char *line = NULL;
-    size_t room = 0;
-    if (in == NULL) {
-        perror(path);
-        exit(2);
-    }
-    while (getline(&line, &room, in) >= 0) {
-        line[strcspn(line, "#\r\n")] = '\0';
-        char *first = line + strspn(line, " \t");
-        size_t length = strlen(first);
-        while (length > 0 && (first[length - 1] == ' ' || first[length - 1] == '\t'))
-            first[--length] = '\0';
-        if (length == 0)
-            continue;
-        out->items = must_have(realloc(out->items, (size_t)(out->count + 1) * sizeof *out->items));
-        out->items[out->count++] = must_have(strdup(first));
-    }
-    free(line);
-    fclose(in);
-    if (out->count > 0)
-        return;
-    fprintf(stderr, "stencils: %s has no schedules\n", path);
-    exit(2);
-}
-
-/* Whether a list such as "2d5,3d7" has the word; NULL has all. */
-static bool listed(const char *list, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = list; at != NULL && *at != '\0'; at += *at == ',') {
-        const size_t item = strcspn(at, ",");
-        if (item == length && memcmp(at, word, length) == 0)
-            return true;
-        at += item;
-    }
-    return list == NULL;
-}
-
 static void add(bench *b, const row *r) {
     if (!listed(b->options.methods, r->method))
         return;
@@ -143,7 +103,7 @@ static void add_sizes(bench *b, row *line) {
 void rows_make(bench *b) {
     const options *o = &b->options;
     if (o->schedules != NULL)
-        read_lines(o->schedules, &b->schedules);
+        schedules_read(o->schedules, &b->schedules);
     for (int part = 0; part < PARTS; part++)
         for (int s = 0; s < SHAPES; s++)
             for (int wide = 0; wide < 2; wide++) {

@@ -21,6 +21,7 @@ typedef struct sample {
     sg_arguments arguments, back; /* there and back again */
     sg_grid swapped[2];
     int64_t launches; /* of `send` */
+    void *graph;
     sg_status status;
 } sample;
 
@@ -90,7 +91,7 @@ static void send(void *argument) {
 static void replay(void *argument) {
     const sample *s = argument;
     for (int64_t i = 0; i < s->row->steps; i += GRAPH_STEPS)
-        bench_replay(s->bench->device);
+        bench_replay(s->bench->device, s->graph);
 }
 
 static void run(void *argument) {
@@ -101,19 +102,10 @@ static void run(void *argument) {
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 static double take(sample *s, const grids *g, bench_work work) {
     bench *b = s->bench;
     bench_copy(b->device, g->data[0], g->pristine, g->bytes);
+    bench_wait(b->device);
     return bench_time(b->device, work, s);
 }
 
@@ -152,7 +144,8 @@ static void time_row(bench *b, grids *g, row *r) {
     s.swapped[1] = g->grids[0];
     if (r->way == WAY_GRAPH) {
         s.launches = GRAPH_STEPS;
-        r->timed = bench_capture(b->device, send, &s);
+        s.graph = bench_capture(b->device, send, &s);
+        r->timed = s.graph != NULL;
     } else {
         r->timed = true;
     }
@@ -162,6 +155,7 @@ static void time_row(bench *b, grids *g, row *r) {
         r->timed = false;
         row_fail(r, ROW_FAILED, sg_error(b->context));
     }
+    bench_forget(b->device, s.graph);
     sg_free(b->context, s.arguments.temporary);
 }
 

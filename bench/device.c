@@ -1,13 +1,14 @@
 /* The driver's functions that no call of the library stands for (events, copies, graphs), by
    dlopen, so that the program is built without CUDA and runs without a GPU. */
-#include "stencils_device.h"
+#include "device.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "common.h"
 
 typedef uint64_t address; /* CUdeviceptr */
 
@@ -21,6 +22,9 @@ typedef struct driver {
     int (*event_record)(void *, void *);
     int (*event_synchronize)(void *);
     int (*event_elapsed)(float *, void *, void *);
+    int (*attribute)(int *, int, int);
+    int (*bus)(char *, int, int);
+    int (*fill)(address, unsigned char, size_t, void *);
     int (*copy)(address, address, size_t, void *);
     int (*begin_capture)(void *, int);
     int (*end_capture)(void *, void **);
@@ -34,17 +38,20 @@ struct bench_device {
     sg_context *context;
     bool gpu;
     driver driver;
-    void *stream, *begin, *end, *graph;
+    void *stream, *begin, *end;
     void *from, *to;
     size_t copy_bytes;
+    void *managed; /* NVML's name of the GPU */
+    int (*clock)(void *, int, unsigned *);
 };
 
 enum { CAPTURE_THREAD_LOCAL = 1, STAGE = 1 << 24 };
+enum { CLOCK_RATE = 13, CLOCK_SM = 1 }; /* CU_DEVICE_ATTRIBUTE_CLOCK_RATE, NVML_CLOCK_SM */
 
 static void must(int code, const char *what) {
     if (code == 0)
         return;
-    fprintf(stderr, "stencils: %s: the driver says %d\n", what, code);
+    fprintf(stderr, "%s: %s: the driver says %d\n", bench_program, what, code);
     exit(4);
 }
 
@@ -61,6 +68,9 @@ static void load_driver(driver *d) {
                  {"cuEventRecord", &d->event_record},
                  {"cuEventSynchronize", &d->event_synchronize},
                  {"cuEventElapsedTime", &d->event_elapsed},
+                 {"cuDeviceGetAttribute", &d->attribute},
+                 {"cuDeviceGetPCIBusId", &d->bus},
+                 {"cuMemsetD8Async", &d->fill},
                  {"cuMemcpyDtoDAsync_v2", &d->copy},
                  {"cuStreamBeginCapture_v2", &d->begin_capture},
                  {"cuStreamEndCapture", &d->end_capture},
@@ -72,7 +82,7 @@ static void load_driver(driver *d) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *symbol = library != NULL ? dlsym(library, names[i].name) : NULL;
         if (symbol == NULL) {
-            fprintf(stderr, "stencils: libcuda.so.1 has no %s\n", names[i].name);
+            fprintf(stderr, "%s: libcuda.so.1 has no %s\n", bench_program, names[i].name);
             exit(4);
         }
         memcpy(names[i].place, &symbol, sizeof symbol);
@@ -92,11 +102,28 @@ static void open_gpu(bench_device *d) {
     must(d->driver.event_create(&d->end, 0), "cuEventCreate");
 }
 
+/* The management library has its own order of GPUs, so the bus says which one is ours. */
+static void open_clock(bench_device *d) {
+    int (*init)(void), (*find)(const char *, void **);
+    char bus[32];
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    void *a = library != NULL ? dlsym(library, "nvmlInit_v2") : NULL;
+    void *b = library != NULL ? dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2") : NULL;
+    void *c = library != NULL ? dlsym(library, "nvmlDeviceGetClockInfo") : NULL;
+    if (a == NULL || b == NULL || c == NULL)
+        return;
+    memcpy(&init, &a, sizeof a);
+    memcpy(&find, &b, sizeof b);
+    memcpy(&d->clock, &c, sizeof c);
+    if (d->driver.bus(bus, sizeof bus, 0) != 0 || init() != 0 || find(bus, &d->managed) != 0)
+        d->clock = NULL;
+}
+
 static void *allocate(bench_device *d, size_t bytes) {
     void *memory;
     if (sg_alloc(d->context, bytes, &memory) == SG_OK)
         return memory;
-    fprintf(stderr, "stencils: %s\n", sg_error(d->context));
+    fprintf(stderr, "%s: %s\n", bench_program, sg_error(d->context));
     exit(4);
 }
 
@@ -106,8 +133,10 @@ bench_device *bench_open(sg_context *context, bool gpu, size_t copy_bytes) {
     if (d == NULL || stage == NULL)
         exit(4);
     *d = (bench_device){.context = context, .gpu = gpu, .copy_bytes = copy_bytes};
-    if (gpu)
+    if (gpu) {
         open_gpu(d);
+        open_clock(d);
+    }
     d->from = allocate(d, copy_bytes);
     d->to = allocate(d, copy_bytes);
     uint32_t random = 1; /* memory of zeros moves faster on some devices */
@@ -126,8 +155,6 @@ bench_device *bench_open(sg_context *context, bool gpu, size_t copy_bytes) {
 void bench_close(bench_device *d) {
     sg_free(d->context, d->from);
     sg_free(d->context, d->to);
-    if (d->graph != NULL)
-        d->driver.exec_destroy(d->graph);
     free(d);
 }
 
@@ -143,20 +170,14 @@ void bench_copy(bench_device *d, void *to, const void *from, size_t bytes) {
              "cuMemcpyDtoDAsync");
 }
 
-static double host_time(bench_work work, void *argument) {
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    work(argument);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-}
-
 double bench_time(bench_device *d, bench_work work, void *argument) {
     const driver *o = &d->driver;
     float milliseconds = 0;
-    if (!d->gpu)
-        return host_time(work, argument);
-    must(o->stream_synchronize(d->stream), "cuStreamSynchronize");
+    if (!d->gpu) {
+        const double begin = seconds_now();
+        work(argument);
+        return seconds_now() - begin;
+    }
     must(o->event_record(d->begin, d->stream), "cuEventRecord");
     work(argument);
     must(o->event_record(d->end, d->stream), "cuEventRecord");
@@ -165,31 +186,70 @@ double bench_time(bench_device *d, bench_work work, void *argument) {
     return 1e-3 * (double)milliseconds;
 }
 
+void bench_wait(bench_device *d) {
+    if (d->gpu)
+        must(d->driver.stream_synchronize(d->stream), "cuStreamSynchronize");
+}
+
 static void copy_all(void *argument) {
     bench_device *d = argument;
     bench_copy(d, d->to, d->from, d->copy_bytes);
 }
 
 double bench_time_copy(bench_device *d) {
+    bench_wait(d);
     const double seconds = bench_time(d, copy_all, d);
     return 2 * (double)d->copy_bytes / (seconds > 0 ? seconds : 1e-9);
 }
 
-bool bench_capture(bench_device *d, bench_work work, void *argument) {
-    const driver *o = &d->driver;
-    void *graph;
+size_t bench_copy_some(bench_device *d, size_t bytes) {
+    const size_t some = bytes < d->copy_bytes ? bytes : d->copy_bytes;
+    bench_copy(d, d->to, d->from, some);
+    return some;
+}
+
+void bench_fill(bench_device *d, void *to, int byte, size_t bytes) {
     if (!d->gpu)
-        return false;
-    if (d->graph != NULL)
-        must(o->exec_destroy(d->graph), "cuGraphExecDestroy");
+        memset(to, byte, bytes);
+    else if (bytes > 0)
+        must(d->driver.fill((address)(uintptr_t)to, (unsigned char)byte, bytes, d->stream),
+             "cuMemsetD8Async");
+}
+
+void *bench_capture(bench_device *d, bench_work work, void *argument) {
+    const driver *o = &d->driver;
+    void *graph, *ready;
+    if (!d->gpu)
+        return NULL;
     must(o->begin_capture(d->stream, CAPTURE_THREAD_LOCAL), "cuStreamBeginCapture");
     work(argument);
     must(o->end_capture(d->stream, &graph), "cuStreamEndCapture");
-    must(o->instantiate(&d->graph, graph, 0), "cuGraphInstantiate");
+    must(o->instantiate(&ready, graph, 0), "cuGraphInstantiate");
     must(o->graph_destroy(graph), "cuGraphDestroy");
-    return true;
+    return ready;
 }
 
-void bench_replay(bench_device *d) {
-    must(d->driver.graph_launch(d->graph, d->stream), "cuGraphLaunch");
+void bench_replay(bench_device *d, void *graph) {
+    must(d->driver.graph_launch(graph, d->stream), "cuGraphLaunch");
+}
+
+void bench_forget(bench_device *d, void *graph) {
+    if (graph != NULL)
+        must(d->driver.exec_destroy(graph), "cuGraphExecDestroy");
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+double bench_clock_highest(const bench_device *d) {
+    int kilohertz = 0;
+    if (!d->gpu || d->driver.attribute(&kilohertz, CLOCK_RATE, 0) != 0)
+        return 0;
+    return 1e3 * kilohertz;
+}
+
+double bench_clock_now(const bench_device *d) {
+    unsigned megahertz = 0;
+    if (d->clock == NULL || d->clock(d->managed, CLOCK_SM, &megahertz) != 0)
+        return 0;
+    return 1e6 * megahertz;
 }
