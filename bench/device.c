@@ -218,12 +218,13 @@ void bench_fill(bench_device *d, void *to, int byte, size_t bytes) {
 
 void *bench_capture(bench_device *d, bench_work work, void *argument) {
     const driver *o = &d->driver;
-    void *graph, *ready;
+    void *graph = NULL, *ready;
     if (!d->gpu)
         return NULL;
     must(o->begin_capture(d->stream, CAPTURE_THREAD_LOCAL), "cuStreamBeginCapture");
     work(argument);
-    must(o->end_capture(d->stream, &graph), "cuStreamEndCapture");
+    if (o->end_capture(d->stream, &graph) != 0 || graph == NULL)
+        return NULL;
     must(o->instantiate(&ready, graph, 0), "cuGraphInstantiate");
     must(o->graph_destroy(graph), "cuGraphDestroy");
     return ready;

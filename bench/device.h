@@ -31,7 +31,7 @@ double bench_time_copy(bench_device *);
 /* Puts a copy of so many bytes, or of all there are, on the stream; says of how many. */
 size_t bench_copy_some(bench_device *, size_t bytes);
 
-/* The work as a CUDA graph; NULL where the device has none. */
+/* The work as a CUDA graph; NULL where the device has none, or the work cannot be one. */
 void *bench_capture(bench_device *, bench_work, void *argument);
 void bench_replay(bench_device *, void *graph);
 void bench_forget(bench_device *, void *graph); /* NULL is allowed */

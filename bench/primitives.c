@@ -1,0 +1,194 @@
+/* All figures of reduce, scan, merge, products with sparse matrices and convolutions in one run,
+   beside CUB, cuSPARSE and NPP where they are built in; each result checked before it is timed and
+   after.
+   Takes: the options below. Makes: a table, and with --json a file of the same. Exits with 1 where
+   one of our kernels is wrong or fails, 2 where it is used wrongly. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "primitives.h"
+
+const char *const bench_program = "primitives";
+
+static const char usage[] =
+    "usage: primitives [--option VALUE]... [--tiny]\n"
+    "  --only reduce,scan,merge,spmv,convolution   which parts of the table\n"
+    "  --kind sum,inclusive,exclusive,keys,pairs,product,general,separable\n"
+    "  --dtype int32,float,double\n"
+    "  --data random,apart,few        what is merged; random is also what is reduced and scanned\n"
+    "         poisson2d,poisson3d,random16,zipf,banded,blocked,short,long    matrices\n"
+    "         3x3,5x5,7x7,11x11,15x15                                        filters\n"
+    "  --size 4096,1000003            elements of lists, instead of the usual ones\n"
+    "  --log2 12,16,20,24,28          the same as powers of two\n"
+    "  --timing graph,flushed,stream  replayed graphs; after the L2 was overwritten; single calls\n"
+    "                                 (by default all of lists, and graphs of the others)\n"
+    "  --formats auto,csr,...         of matrices\n"
+    "  --schedules FILE               a sweep: these schedules, a line each, beside auto\n"
+    "  --repeats N                    samples a figure; enough of them\n"
+    "  --scale N                      matrices and images of so many times fewer rows\n"
+    "  --budget SECONDS               end in good order after about so long\n"
+    "  --threads N                    that build and check; one a core\n"
+    "  --device auto|cuda|cpu\n"
+    "  --json FILE\n"
+    "  --tiny                         tiny sizes, for the cpu device\n";
+
+enum {
+    COPY_BYTES = 1 << 30,
+    TINY_COPY_BYTES = 1 << 20,
+    FLUSH_OF_L2 = 4,
+    LEAST_FLUSH = 1 << 26,
+    TINY_SCALE = 4096,
+    MOST_LOG2 = 30 /* to there sums of drawn_odd are exact in a float */
+};
+
+const char *const timing_words[TIMINGS] = {"graph", "flushed", "stream"};
+
+bool time_is_up(const bench *b) {
+    return b->options.budget > 0 && seconds_now() - b->begin > b->options.budget;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static void refuse(const char *option, const char *value) {
+    fprintf(stderr, "primitives: bad or unknown: %s %s\n%s", option, value != NULL ? value : "",
+            usage);
+    exit(2);
+}
+
+static void read_sizes(options *o, const char *option, const char *value) {
+    const bool powers = strcmp(option, "--log2") == 0;
+    for (const char *at = value;; at++) {
+        char *end;
+        const long long n = strtoll(at, &end, 10);
+        const long long most = powers ? MOST_LOG2 : INT64_C(1) << MOST_LOG2;
+        if (end == at || n < (powers ? 0 : 1) || n > most || o->size_count == MOST_SIZES)
+            refuse(option, value);
+        o->sizes[o->size_count++] = powers ? INT64_C(1) << n : n;
+        at = end;
+        if (*at == '\0')
+            return;
+        if (*at != ',')
+            refuse(option, value);
+    }
+}
+
+static void read_option(options *o, const char *name, const char *value) {
+    const struct {
+        const char *name, **text;
+    } texts[] = {
+        {"--only", &o->parts},    {"--kind", &o->kinds},          {"--dtype", &o->dtypes},
+        {"--data", &o->data},     {"--timing", &o->timings},      {"--formats", &o->formats},
+        {"--device", &o->device}, {"--schedules", &o->schedules}, {"--json", &o->json}};
+    const struct {
+        const char *name;
+        int64_t *number, most;
+    } numbers[] = {{"--repeats", &o->repeats, 10000},
+                   {"--scale", &o->scale, 1 << 20},
+                   {"--threads", &o->threads, 1024}};
+    int64_t budget;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && value != NULL; i++)
+        if (strcmp(name, texts[i].name) == 0) {
+            *texts[i].text = value;
+            return;
+        }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && value != NULL; i++)
+        if (strcmp(name, numbers[i].name) == 0) {
+            if (!read_whole(value, 1, numbers[i].most, numbers[i].number))
+                refuse(name, value);
+            return;
+        }
+    if (value != NULL && (strcmp(name, "--size") == 0 || strcmp(name, "--log2") == 0))
+        read_sizes(o, name, value);
+    else if (value != NULL && strcmp(name, "--budget") == 0 &&
+             read_whole(value, 1, 1000000, &budget))
+        o->budget = (double)budget;
+    else
+        refuse(name, value);
+}
+
+static void read_options(options *o, int count, char **arguments) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    *o = (options){.threads = cores > 0 ? cores : 1};
+    for (int i = 1; i < count; i++) {
+        if (strcmp(arguments[i], "--help") == 0) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        if (strcmp(arguments[i], "--tiny") == 0) {
+            o->tiny = true;
+            continue;
+        }
+        read_option(o, arguments[i], i + 1 < count ? arguments[i + 1] : NULL);
+        i++;
+    }
+    if (o->scale == 0)
+        o->scale = o->tiny ? TINY_SCALE : 1;
+    for (int t = 0; t < TIMINGS; t++)
+        o->given_timings = o->given_timings || (o->timings && listed(o->timings, timing_words[t]));
+    if (o->timings != NULL && !o->given_timings)
+        refuse("--timing", o->timings);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void open_all(bench *b) {
+    const sg_options o = {.struct_size = sizeof o, .device = b->options.device};
+    b->facts.struct_size = sizeof b->facts;
+    if (sg_open(&b->context, &o) != SG_OK || sg_device(b->context, &b->facts) != SG_OK) {
+        fprintf(stderr, "primitives: %s\n", sg_error(b->context));
+        exit(4);
+    }
+    const bool gpu = strcmp(b->facts.device, "cuda") == 0, tiny = b->options.tiny;
+    const int64_t flush = FLUSH_OF_L2 * b->facts.l2_cache;
+    b->device = bench_open(b->context, gpu, tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+    b->flush = array_new(b, tiny                  ? TINY_COPY_BYTES
+                            : flush > LEAST_FLUSH ? (size_t)flush
+                                                  : LEAST_FLUSH);
+}
+
+static void close_entrant(entrant *e) {
+    sg_release(e->kernel);
+    free(e->error);
+}
+
+static void close_all(bench *b) {
+    for (line *l = b->lines; l < b->lines + b->count; l++) {
+        for (int i = 0; i < l->count; i++)
+            close_entrant(&l->entrants[i]);
+        free(l->entrants);
+    }
+    free(b->lines);
+    schedules_free(&b->schedules);
+    sg_free(b->context, b->flush.data);
+    bench_close(b->device);
+    sg_close(b->context);
+}
+
+static void write_json(const bench *b, int code) {
+    FILE *out = fopen(b->options.json, "w");
+    const bool good = out != NULL && report_json(b, out, code);
+    if ((out != NULL && fclose(out) != 0) || !good) {
+        perror(b->options.json);
+        exit(3);
+    }
+}
+
+int main(int count, char **arguments) {
+    bench b = {.begin = seconds_now()};
+    read_options(&b.options, count, arguments);
+    if (b.options.schedules != NULL)
+        schedules_read(b.options.schedules, &b.schedules);
+    for (int p = 0; p < PARTS; p++)
+        parts[p]->list(&b);
+    if (b.count == 0)
+        refuse("nothing to measure:", "no line meets all options");
+    open_all(&b);
+    report_begin(&b);
+    lines_run(&b, report_line);
+    const int code = report_end(&b);
+    if (b.options.json != NULL)
+        write_json(&b, code);
+    close_all(&b);
+    return code;
+}

@@ -1,0 +1,208 @@
+/* Products with sparse matrices, in every format. All numbers are such that sums are exact in any
+   order, so that each format's result must agree to the bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "primitives_matrices.h"
+
+enum { SEED_X = 11, LEAST_ROWS = 1 << 12, FORMATS = 12, UNIT = 128 };
+
+static const char *const dtypes[] = {"float", "double"};
+/* As schedules have them; `auto` comes of itself. */
+static const char *const formats[FORMATS - 1] = {"csr", "csr balanced", "coo",  "csc", "ell", "hyb",
+                                                 "jds", "dia",          "bcsr", "pkt", "sell"};
+
+/* One matrix, kept from line to line. */
+typedef struct held {
+    host_matrix host;
+    sg_matrix *matrix;
+} held;
+
+typedef struct product {
+    const host_matrix *matrix;
+    const char *dtype;
+    void *x;
+    double *wanted;
+    int64_t *row, *column; /* while the library's matrix is made */
+} product;
+
+/* ---- the matrix ------------------------------------------------------------------------------ */
+
+static void expand(void *argument, int64_t begin, int64_t end) {
+    const product *p = argument;
+    const host_matrix *a = p->matrix;
+    for (int64_t row = begin; row < end; row++)
+        for (int32_t i = a->offsets[row]; i < a->offsets[row + 1]; i++) {
+            p->row[i] = row;
+            p->column[i] = a->column[i];
+        }
+}
+
+static void forget(bench *b) {
+    held *h = b->matrix;
+    if (h == NULL)
+        return;
+    sg_matrix_free(h->matrix);
+    host_matrix_free(&h->host);
+    free(h);
+    b->matrix = NULL;
+}
+
+static held *hold(bench *b, const line *l) {
+    if (b->matrix != NULL)
+        return b->matrix;
+    held *h = b->matrix = must_have(calloc(1, sizeof *h));
+    h->host = host_matrix_make(b, l->data, b->options.scale);
+    product p = {.matrix = &h->host};
+    p.row = must_have(malloc((size_t)h->host.entries * sizeof *p.row));
+    p.column = must_have(malloc((size_t)h->host.entries * sizeof *p.column));
+    in_parallel(b, h->host.rows, LEAST_ROWS, expand, &p);
+    if (sg_matrix_from(b->context, h->host.rows, h->host.columns, h->host.entries, p.row, p.column,
+                       h->host.value, &h->matrix) != SG_OK) {
+        fprintf(stderr, "%s: %s\n", bench_program, sg_error(b->context));
+        exit(4);
+    }
+    free(p.row);
+    free(p.column);
+    return h;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static double x_at(int64_t at) {
+    return (double)drawn_odd(SEED_X, at) / UNIT;
+}
+
+static void fill_x(void *argument, int64_t begin, int64_t end) {
+    const product *p = argument;
+    for (int64_t i = begin; i < end; i++)
+        element_set(p->dtype, p->x, i, x_at(i));
+}
+
+static void multiply(void *argument, int64_t begin, int64_t end) {
+    const product *p = argument;
+    const host_matrix *a = p->matrix;
+    for (int64_t row = begin; row < end; row++) {
+        double sum = 0;
+        for (int32_t i = a->offsets[row]; i < a->offsets[row + 1]; i++)
+            sum += a->value[i] * element_get(p->dtype, p->x, a->column[i]);
+        p->wanted[row] = sum;
+    }
+}
+
+static void open_product(bench *b, line *l) {
+    const held *h = hold(b, l);
+    const host_matrix *a = &h->host;
+    const size_t width = dtype_bytes(l->dtype);
+    product *p = must_have(calloc(1, sizeof *p));
+    *p = (product){.matrix = a, .dtype = l->dtype};
+    l->own = p;
+    l->matrix = h->matrix;
+    l->size[0] = a->rows;
+    l->size[1] = a->columns;
+    l->size[2] = a->entries;
+    /* What CSR must move, with every element of x once, whatever the format. */
+    l->bytes = (double)a->entries * (double)(width + 4) + 4.0 * (double)(a->rows + 1) +
+               (double)(a->rows + a->columns) * (double)width;
+    l->operations = 2 * (double)a->entries;
+    p->x = must_have(malloc((size_t)a->columns * width));
+    p->wanted = must_have(malloc((size_t)a->rows * sizeof *p->wanted));
+    in_parallel(b, a->columns, LEAST_ROWS, fill_x, p);
+    in_parallel(b, a->rows, 64, multiply, p);
+    l->inputs[0] = array_new(b, (size_t)a->columns * width);
+    array_upload(b, l->inputs[0], p->x);
+    l->outputs[0] = array_new(b, (size_t)a->rows * width);
+}
+
+static void close_product(bench *b, line *l) {
+    product *p = l->own;
+    const line *next = l + 1 < b->lines + b->count ? l + 1 : NULL;
+    free(p->x);
+    free(p->wanted);
+    free(p);
+    if (next == NULL || next->part != PART_SPMV || strcmp(next->data, l->data) != 0)
+        forget(b);
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static char *judge(bench *b, line *l) {
+    const product *p = l->own;
+    void *y = array_download(b, l->outputs[0]);
+    char text[160] = "";
+    for (int64_t row = 0; row < l->size[0] && text[0] == '\0'; row++) {
+        const double got = element_get(l->dtype, y, row);
+        if (!(got == p->wanted[row]))
+            snprintf(text, sizeof text, "row %lld of %lld: %.17g instead of %.17g", (long long)row,
+                     (long long)l->size[0], got, p->wanted[row]);
+    }
+    free(y);
+    return text[0] != '\0' ? must_have(strdup(text)) : NULL;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static char *spec(const line *l, const entrant *e) {
+    char text[160];
+    (void)e;
+    snprintf(text, sizeof text, "return spmv { name = 'p', dtype = '%s', format = 'auto' }",
+             l->dtype);
+    return must_have(strdup(text));
+}
+
+/* The conversion is timed by the host's clock, to the end of the last upload. */
+static sg_status prepare(bench *b, line *l, entrant *e) {
+    const double begin = seconds_now();
+    sg_status status = sg_matrix_upload(l->matrix, e->kernel, &e->matrix);
+    if (status == SG_OK)
+        status = sg_synchronize(b->context, NULL);
+    e->conversion = seconds_now() - begin;
+    return status == SG_OK ? sg_spmv_bytes(e->kernel, e->matrix, 1, &e->temporary_bytes) : status;
+}
+
+static sg_status call(const line *l, const entrant *e, sg_stream stream) {
+    const sg_spmv_arguments a = {.struct_size = sizeof a,
+                                 .matrix = e->matrix,
+                                 .x = l->inputs[0].data,
+                                 .y = l->outputs[0].data,
+                                 .alpha = 1,
+                                 .temporary = e->temporary,
+                                 .temporary_bytes = e->temporary_bytes};
+    return sg_spmv(e->kernel, &a, stream);
+}
+
+static int find_rivals(line *l, rival out[MOST_RIVALS]) {
+    const host_matrix *a = ((const product *)l->own)->matrix;
+    const rival_matrix r = {.wide = dtype_bytes(l->dtype) == 8,
+                            .rows = a->rows,
+                            .columns = a->columns,
+                            .entries = a->entries,
+                            .offsets = a->offsets,
+                            .column = a->column,
+                            .value = a->value,
+                            .x = l->inputs[0].data,
+                            .y = l->outputs[0].data};
+    return bench_rivals.matrix != NULL ? bench_rivals.matrix(&r, out) : 0;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void list(bench *b) {
+    for (int m = 0; m < MATRICES; m++)
+        for (int d = 0; d < 2; d++) {
+            const line l = {.part = PART_SPMV,
+                            .kind = "product",
+                            .dtype = dtypes[d],
+                            .data = matrix_words[m],
+                            .dims = 3};
+            if (!line_wanted(b, PART_SPMV, l.kind, l.dtype, l.data))
+                continue;
+            line *added = line_add(b, &l);
+            for (int f = 0; f < FORMATS - 1 && b->schedules.count == 0; f++)
+                if (listed(b->options.formats, formats[f]))
+                    entrant_add(added, formats[f], formats[f]);
+        }
+}
+
+const part_functions primitives_spmv = {"spmv", list,        spec,  open_product, prepare,
+                                        call,   find_rivals, judge, close_product};
