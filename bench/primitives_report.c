@@ -37,7 +37,11 @@ static const char *no_figure(const entrant *e) {
 static void print_troubles(const line *l) {
     for (const entrant *e = l->entrants; e < l->entrants + l->count; e++)
         if (e->state == STATE_WRONG || e->state == STATE_FAILED)
-            printf("  %s: %s: %s\n", no_figure(e), e->plan != NULL ? e->plan : e->name, e->error);
+            printf("  %s: %s: %s\n", no_figure(e),
+                   e->plan != NULL       ? e->plan
+                   : e->schedule != NULL ? e->schedule
+                                         : e->name,
+                   e->error);
 }
 
 /* Microseconds, how many times as fast as the best rival, share of a copy. */

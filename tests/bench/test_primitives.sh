@@ -45,7 +45,7 @@ printf '# two\nkogge-stone\n\nlook-back items=9 # the other\nlook-back items=-1\
 exits 1 $primitives --only scan --kind exclusive --dtype int32 --log2 12 --schedules three.schedules --json sweep.json
 prints 'look-back threads=256 items=9'
 prints '% behind'
-prints 'FAILED: schedule'
+prints 'FAILED: look-back items=-1'
 [ "$(grep -c '"of_best": 1,' sweep.json)" = 2 ] || flunk "no best one: $(cat sweep.json)"
 
 begin 'what is wrong is found'
