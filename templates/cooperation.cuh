@@ -221,7 +221,8 @@ __device__ __forceinline__ void store_relaxed(WordPair *to, const WordPair &pair
 // more, which holds whatever happens to the memory between two replays; or the mark also depends on
 // an `epoch`, a word of that memory, which the block that is provably the last to need it increases:
 // that serves only if nobody sets the epoch back and leaves the words, as other users of some part
-// of the memory between two replays may.
+// of the memory between two replays may. A mark of the second kind takes in launch_number as well,
+// which makes it another one whatever happened, where the driver numbers replays too.
 //
 // From sm_70 on a load or store of the type b128 is a single access (PTX ISA 8.3, which CUDA 12.3
 // is the first to have; vectors of two words are not: the memory consistency model takes each
@@ -243,6 +244,19 @@ struct alignas(16) MarkedWord {
 __device__ __forceinline__ unsigned long long mark_of(unsigned long long tag,
                                                       unsigned long long epoch) {
     return (tag + epoch * 0x9E3779B97F4A7C15ull) << 2;
+}
+
+// The same for all blocks of a launch, and another for each that the driver numbers: %gridid, "the
+// temporal grid launch number for this context" (PTX ISA, special registers). 0 on the host, where
+// nothing is replayed.
+__device__ __forceinline__ unsigned long long launch_number() {
+#if defined(SG_CPU)
+    return 0;
+#else
+    unsigned long long number;
+    asm("mov.u64 %0, %%gridid;" : "=l"(number));
+    return number;
+#endif
 }
 
 __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
