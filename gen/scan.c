@@ -38,6 +38,23 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
     p->launches[0].shared_bytes = plan->shared_bytes;
 }
 
+/* Groups of 32 tiles, as the template has them. A word for each tile after one of as many bytes for
+   the epoch; two for each group. */
+static void add_persistent(job *j, program *p, const scan_plan *plan, const target *t) {
+    const int tile = plan->threads * plan->items;
+    p->temporary_count = 2;
+    p->temporaries = job_array(j, 2, sizeof *p->temporaries);
+    p->temporaries[0] = (program_temporary){"published", extent_of(0, 0), tile, 16, 16, -1};
+    p->temporaries[1] = (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1};
+    p->tagged = true;
+    p->launch_count = 1;
+    p->launches = job_array(j, 1, sizeof *p->launches);
+    p->launches[0] = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
+    p->launches[0].shared_bytes = plan->shared_bytes;
+    p->launches[0].blocks[0].most = (int64_t)plan->blocks * t->multiprocessors;
+    p->launches[0].resident = true;
+}
+
 /* Three phases: templates/scan/phases.cuh. */
 static void add_phases(job *j, program *p, const scan_plan *plan, size_t element) {
     const int tile = plan->threads * plan->items;
@@ -55,9 +72,8 @@ static void add_phases(job *j, program *p, const scan_plan *plan, size_t element
 /* ---- the source ---------------------------------------------------------------------------- */
 
 static const char *const templates[SCAN_ALGORITHMS] = {
-    [SCAN_LOOK_BACK] = "scan/look_back.cu",
-    [SCAN_KOGGE_STONE] = "scan/kogge_stone.cu",
-    [SCAN_DOUBLE_BUFFER] = "scan/double_buffer.cu",
+    [SCAN_LOOK_BACK] = "scan/look_back.cu",     [SCAN_PERSISTENT] = "scan/persistent.cu",
+    [SCAN_KOGGE_STONE] = "scan/kogge_stone.cu", [SCAN_DOUBLE_BUFFER] = "scan/double_buffer.cu",
     [SCAN_BRENT_KUNG] = "scan/brent_kung.cu",
 };
 
@@ -98,7 +114,8 @@ static void write_model(text *t, const scan *s, dtype type) {
 static const char *write_source(job *j, const scan *s, const scan_plan *plan, const program *p,
                                 const char *model, const char *line) {
     const dtype type = s->pattern.functions->dtype;
-    const bool one_pass = plan->schedule.algorithm == SCAN_LOOK_BACK;
+    const bool persistent = plan->schedule.algorithm == SCAN_PERSISTENT;
+    const bool one_pass = persistent || plan->schedule.algorithm == SCAN_LOOK_BACK;
     const pattern_constant constants[] = {
         {"threads", plan->threads},
         {"items", plan->items},
@@ -106,6 +123,8 @@ static const char *write_source(job *j, const scan *s, const scan_plan *plan, co
         {"exclusive", s->exclusive},
         {"in_order", s->deterministic && !operator_is_exact(&s->op, type)},
         {"shared_bytes", (int64_t)plan->shared_bytes},
+        {"stages", plan->stages}, /* of persistent alone */
+        {"blocks", plan->blocks},
     };
     const pattern_source source = {
         .pattern = &s->pattern,
@@ -116,7 +135,7 @@ static const char *write_source(job *j, const scan *s, const scan_plan *plan, co
         .work = job_print(j, "%d bytes of device memory an element; at least %d",
                           (one_pass ? 2 : 4) * (int)p->element_bytes, 2 * (int)p->element_bytes),
         .constants = constants,
-        .constant_count = sizeof constants / sizeof constants[0],
+        .constant_count = persistent ? 8 : 6,
         .code = write_code(j, s, type),
     };
     return pattern_source_text(j, &source);
@@ -128,7 +147,11 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     const size_t element = dtype_words[subject->dtype].bytes;
     program *p = pattern_program(j, &s->pattern, r->target);
     add_arrays(j, p, subject->dtype);
-    if (plan.schedule.algorithm == SCAN_LOOK_BACK)
+    const bool persistent = plan.schedule.algorithm == SCAN_PERSISTENT;
+    const bool one_pass = persistent || plan.schedule.algorithm == SCAN_LOOK_BACK;
+    if (persistent)
+        add_persistent(j, p, &plan, r->target);
+    else if (one_pass)
         add_look_back(j, p, &plan, element);
     else
         add_phases(j, p, &plan, element);
@@ -148,11 +171,10 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
                            operator_name(&s->op)),
         .model = model.data,
         .plan = line.data,
-        .reason = plan.asked ? "it is asked for"
-                             : "look-back reads and writes every element once, the others twice",
+        .reason = plan.asked ? "it is asked for" : "look-back reads and writes every element once",
         .boundary = "",
         .textbook_operations = op + map,
-        .emitted_operations = map + op * (plan.schedule.algorithm == SCAN_LOOK_BACK ? 2 : 3),
+        .emitted_operations = map + op * (one_pass ? 2 : 3),
     };
     return b;
 }
@@ -164,6 +186,8 @@ int scan_explain(job *j, const subject *s, const family_request *r, const char *
     static const char *const notes[SCAN_ALGORITHMS] = {
         [SCAN_LOOK_BACK] = "about 2 N operations for a tile of N; every element crosses memory "
                            "twice: once read, once written",
+        [SCAN_PERSISTENT] = "about 2 N operations for a tile of N; every element crosses memory "
+                            "twice; no memory is set before the launch",
         [SCAN_KOGGE_STONE] = "N log2 N - (N - 1) operations in log2 N steps of two barriers for a "
                              "section of N; every element crosses memory four times",
         [SCAN_DOUBLE_BUFFER] = "N log2 N - (N - 1) operations in log2 N steps of one barrier for "

@@ -1,5 +1,5 @@
 /* The family scan: prefix sums of a list, by any associative operator.
-   Takes: a subject whose model is a scan. Makes: its program, by one of four algorithms. */
+   Takes: a subject whose model is a scan. Makes: its program, by one of five algorithms. */
 #ifndef SG_GEN_SCAN_H
 #define SG_GEN_SCAN_H
 
@@ -19,12 +19,13 @@ typedef struct scan {
 typedef enum scan_algorithm {
     SCAN_AUTO,
     SCAN_LOOK_BACK,
+    SCAN_PERSISTENT,
     SCAN_KOGGE_STONE,
     SCAN_DOUBLE_BUFFER,
     SCAN_BRENT_KUNG,
     SCAN_ALGORITHMS
 } scan_algorithm;
-enum { SCAN_THREADS, SCAN_ITEMS };
+enum { SCAN_THREADS, SCAN_ITEMS, SCAN_STAGES, SCAN_BLOCKS };
 extern const pattern_words scan_words;
 
 /* What a schedule comes to. */
@@ -32,6 +33,7 @@ typedef struct scan_plan {
     pattern_schedule schedule; /* complete */
     int threads, items;        /* of a block; of a thread */
     int runs;                  /* of a thread: items/runs elements are scanned one after another */
+    int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
     size_t shared_bytes;
     bool asked; /* the spec or the caller named the algorithm */
 } scan_plan;

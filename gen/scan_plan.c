@@ -2,10 +2,15 @@
    memory, or the reason why there are none. */
 #include "gen/scan.h"
 
+#include <stdnoreturn.h>
+#include <string.h>
+
 static const method_word algorithms[SCAN_ALGORITHMS] = {
     [SCAN_AUTO] = {"auto", "the fastest of the others: look-back"},
     [SCAN_LOOK_BACK] = {"look-back", "one pass: a tile adds up what those before it have published "
                                      "until one knows its prefix"},
+    [SCAN_PERSISTENT] = {"persistent", "look-back by blocks that stay: each loads its next tiles "
+                                       "while it scans one"},
     [SCAN_KOGGE_STONE] = {"kogge-stone", "tiles by adding at doubling distances; then the sums of "
                                          "tiles; then those are added"},
     [SCAN_DOUBLE_BUFFER] = {"double-buffer", "kogge-stone between two buffers that change places, "
@@ -15,8 +20,10 @@ static const method_word algorithms[SCAN_ALGORITHMS] = {
 static const pattern_number numbers[] = {
     [SCAN_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [SCAN_ITEMS] = {"items", "elements a thread", 1, 32, 1},
+    [SCAN_STAGES] = {"stages", "persistent: tiles of a block in shared memory", 1, 4, 1},
+    [SCAN_BLOCKS] = {"blocks", "persistent: blocks a multiprocessor", 1, 32, 1},
 };
-const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, 2};
+const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, 4};
 
 /* Elements of a thread: odd, so that the threads of a warp meet different banks of shared memory;
    as the textbook has them in its own. */
@@ -33,12 +40,15 @@ static int default_items(scan_algorithm algorithm, size_t element_bytes) {
 
 static size_t shared_bytes(const scan_plan *p, size_t element) {
     const size_t threads = (size_t)p->threads, items = (size_t)p->items, runs = (size_t)p->runs;
-    const size_t warps = threads / 32;
+    const size_t warps = threads / 32, packs = items * element / 16;
     size_t tile = runs < items ? threads * items * element : 0;
     switch ((scan_algorithm)p->schedule.algorithm) {
     case SCAN_LOOK_BACK: /* struct Shared of look_back.cu, its last members at multiples of 8 */
         tile = warps * (32 * items + (items % 2 == 0 ? items : 0)) * element;
         return (tile + (warps + 1) * element + 7) / 8 * 8 + 8;
+    case SCAN_PERSISTENT: /* struct Shared of persistent.cu */
+        tile = warps * (32 * packs + (packs % 2 == 0 ? 4 * packs : 0)) * 16;
+        return (size_t)p->stages * tile + ((warps + 1) * element + 15) / 16 * 16;
     case SCAN_DOUBLE_BUFFER:
         return tile + 2 * threads * runs * element;
     default:
@@ -46,39 +56,120 @@ static size_t shared_bytes(const scan_plan *p, size_t element) {
     }
 }
 
+typedef struct fitter {
+    job *job;
+    const subject *subject;
+    const target *target;
+    size_t element; /* bytes */
+    int64_t count;  /* to plan for */
+    scan_plan plan;
+} fitter;
+
+static noreturn void refuse(const fitter *f, const char *why) {
+    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
+             algorithms[f->plan.schedule.algorithm].name, why);
+}
+
+/* Elements of a thread of a persistent scan: an odd number of packs of 16 bytes, so that the lanes
+   of a warp meet different banks; five, which are 20 kB a tile and leave registers for four blocks
+   of 256 threads; fewer where the list is one tile then, or one group of 32, whose tiles find all
+   that they need in one look. */
+static int persistent_items(const fitter *f) {
+    const int pack = 16 / (int)f->element, most = 5;
+    const int64_t threads = f->plan.schedule.number[SCAN_THREADS];
+    const bool one_tile = f->count <= threads * most * pack;
+    const int64_t together = one_tile ? threads : 32 * threads;
+    int packs = 1;
+    while (packs < most && together * packs * pack < f->count)
+        packs += 2;
+    return packs * pack;
+}
+
+/* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
+   there is of shared memory, of which the system takes 1 kB a block. */
+static int persistent_blocks(const fitter *f) {
+    const target *t = f->target;
+    const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + 1024;
+    int blocks = t->shared_per_multiprocessor / shared;
+    if (blocks > t->threads_per_multiprocessor / threads)
+        blocks = t->threads_per_multiprocessor / threads;
+    if (blocks > 1024 / threads)
+        blocks = 1024 / threads;
+    return blocks > 1 ? blocks : 1;
+}
+
+static void fit_persistent(fitter *f) {
+    scan_plan *p = &f->plan;
+    int *chosen = p->schedule.number;
+    const int pack = 16 / (int)f->element;
+    if (chosen[SCAN_ITEMS] == 0)
+        chosen[SCAN_ITEMS] = persistent_items(f);
+    if (chosen[SCAN_ITEMS] % pack != 0)
+        refuse(f, job_print(f->job,
+                            "elements are read in packs of %d, so items must be a multiple of "
+                            "that, not %d",
+                            pack, chosen[SCAN_ITEMS]));
+    if (chosen[SCAN_STAGES] == 0) /* before sm_80 no copies run beside the arithmetic */
+        chosen[SCAN_STAGES] = strcmp(f->target->arch, "sm_75") == 0 ? 1 : 2;
+    p->items = chosen[SCAN_ITEMS];
+    p->stages = chosen[SCAN_STAGES];
+    p->shared_bytes = shared_bytes(p, f->element);
+    if (chosen[SCAN_BLOCKS] == 0)
+        chosen[SCAN_BLOCKS] = persistent_blocks(f);
+    p->blocks = chosen[SCAN_BLOCKS];
+    if (p->blocks * p->threads > f->target->threads_per_multiprocessor)
+        refuse(f, job_print(f->job,
+                            "a multiprocessor of %s runs at most %d threads, not %d blocks of %d",
+                            f->target->arch, f->target->threads_per_multiprocessor, p->blocks,
+                            p->threads));
+}
+
+static void fit_others(fitter *f) {
+    scan_plan *p = &f->plan;
+    int *chosen = p->schedule.number;
+    if (chosen[SCAN_STAGES] != 0 || chosen[SCAN_BLOCKS] != 0)
+        refuse(f, "stages and blocks are those of persistent; leave them out");
+    if (chosen[SCAN_ITEMS] == 0)
+        chosen[SCAN_ITEMS] = default_items((scan_algorithm)p->schedule.algorithm, f->element);
+    p->items = chosen[SCAN_ITEMS];
+    if (p->schedule.algorithm == SCAN_BRENT_KUNG) {
+        p->runs = 2;
+        if (p->items % 2 != 0)
+            refuse(f, job_print(f->job,
+                                "a thread has two runs of elements, so items must be even, not %d",
+                                p->items));
+    }
+    p->shared_bytes = shared_bytes(p, f->element);
+}
+
 scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
     const scan *s = subject->model;
-    scan_plan p = {.schedule = s->pattern.wanted, .runs = 1};
+    fitter f = {.job = j,
+                .subject = subject,
+                .target = r->target,
+                .element = dtype_words[subject->dtype].bytes,
+                .count = r->size[0],
+                .plan = {.schedule = s->pattern.wanted, .runs = 1}};
+    scan_plan *p = &f.plan;
     if (r->schedule != NULL)
-        pattern_schedule_parse(j, &scan_words, r->schedule, "schedule", &p.schedule);
-    p.asked = p.schedule.algorithm != SCAN_AUTO;
-    if (!p.asked)
-        p.schedule.algorithm = SCAN_LOOK_BACK;
-    const scan_algorithm algorithm = (scan_algorithm)p.schedule.algorithm;
-    const size_t element = dtype_words[subject->dtype].bytes;
-    int *chosen = p.schedule.number;
-    if (chosen[SCAN_THREADS] == 0)
-        chosen[SCAN_THREADS] = 256;
-    if (chosen[SCAN_ITEMS] == 0)
-        chosen[SCAN_ITEMS] = default_items(algorithm, element);
-    p.threads = chosen[SCAN_THREADS];
-    p.items = chosen[SCAN_ITEMS];
-    if (algorithm == SCAN_BRENT_KUNG) {
-        p.runs = 2;
-        if (p.items % 2 != 0)
-            job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                     "algorithm brent-kung: a thread has two runs of elements, so items must be "
-                     "even, not %d",
-                     p.items);
-    }
-    p.shared_bytes = shared_bytes(&p, element);
-    if (p.shared_bytes > (size_t)r->target->shared_per_block)
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
-                 "block of %s has at most %d",
-                 algorithms[algorithm].name, p.threads, p.items, p.shared_bytes, r->target->arch,
-                 r->target->shared_per_block);
-    return p;
+        pattern_schedule_parse(j, &scan_words, r->schedule, "schedule", &p->schedule);
+    p->asked = p->schedule.algorithm != SCAN_AUTO;
+    if (!p->asked)
+        p->schedule.algorithm = SCAN_LOOK_BACK;
+    if (p->schedule.number[SCAN_THREADS] == 0)
+        p->schedule.number[SCAN_THREADS] = 256;
+    p->threads = p->schedule.number[SCAN_THREADS];
+    if (p->schedule.algorithm == SCAN_PERSISTENT)
+        fit_persistent(&f);
+    else
+        fit_others(&f);
+    if (p->shared_bytes > (size_t)r->target->shared_per_block)
+        refuse(&f, job_print(j,
+                             "%d threads with %d items need %zu bytes of shared memory, but a "
+                             "block of %s has at most %d",
+                             p->threads, p->items, p->shared_bytes, r->target->arch,
+                             r->target->shared_per_block));
+    return *p;
 }
 
 static double log2_up(double n) {
@@ -92,6 +183,8 @@ double scan_depth(const program *p, int64_t count) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
     const double tiles = (double)count / tile + 1;
+    if (l->resident) /* a tree of the tiles of a group, and the chain of groups */
+        return 2 * items + 5 + threads / 32 + 5 + tiles / 32 + 8;
     if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */
         return 2 * items + 5 + threads / 32 + 2 * tiles + 8;
     /* A tile, at the longest up and down a tree; a tile of sums; and the chain of those. */

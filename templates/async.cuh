@@ -114,6 +114,17 @@ template <class T> __device__ __forceinline__ void copy_async(T *shared, const T
 #endif
 }
 
+// One element of 4, 8 or 16 bytes of memory that the kernel itself may write once it has copied it.
+template <class T> __device__ __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
+#if defined(SG_ASYNC_COPIES)
+    copy_async<1>(to, from);
+#else
+    Pack<T, 1> element;
+    element.element[0] = *from;
+    to.template write<1>(element);
+#endif
+}
+
 // Ends a group of the thread's copies, which may be empty.
 __device__ __forceinline__ void copies_commit() {
 #if defined(SG_ASYNC_COPIES)

@@ -18,14 +18,16 @@ struct Arguments {
     long long count;
     const Real *input;
     Real *output;
-    void *published, *values, *sums; // temporary memory
+    void *published, *groups, *values, *sums; // temporary memory
     Parameter parameter[1];
+    unsigned long long tag;
 };
 
 struct plan {
-    static constexpr int threads = 256, items = 2, runs = 2;
+    static constexpr int threads = 256, items = 4, runs = 2;
+    static constexpr int stages = 2, blocks = 4;
     static constexpr int exclusive = 0, in_order = 0;
-    static constexpr int shared_bytes = 4096;
+    static constexpr int shared_bytes = 8256;
 };
 
 __device__ __forceinline__ Real identity() {

@@ -70,6 +70,8 @@ keep_list("reduce_dot", [[reduce { name = 'dot', dtype = 'double', inputs = 2, p
   map = function(x, y, p) return p.k * x * y end }]], "shared threads=256")
 keep_list("reduce_argmin", "reduce { name = 'least', op = 'argmin', dtype = 'int64', segmented = true }", "one-pass")
 keep_list("scan_sum", "scan { name = 'sum', dtype = 'int32', kind = 'exclusive' }", "look-back threads=256 items=15")
+keep_list("scan_persistent", "scan { name = 'sum', dtype = 'float', deterministic = true }",
+  "persistent threads=256 items=12 stages=3 blocks=2")
 keep_list("scan_own", [[scan { name = 'own', dtype = 'double', identity = 0, init = 1,
   op = function(a, b) return where(eq(b, 0), a, b) end, map = function(x) return x * x end }]],
   "brent-kung threads=128 items=2")

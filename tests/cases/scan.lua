@@ -1,17 +1,23 @@
 -- Scans: every algorithm, operator, dtype, kind and way to begin, on lists of all sizes and kinds.
 local lists = require "lists"
 
--- Blocks of other than the usual size; brent-kung takes an even number of items.
+-- Blocks of other than the usual size; brent-kung takes an even number of items, persistent whole packs.
 local schedules = {
   free = "",
   small = " threads=32 items=2",
   odd = " threads=64 items=3",
   large = " threads=1024 items=4",
 }
+local persistent = {
+  free = "",
+  small = " threads=32 items=4 stages=1",
+  odd = " threads=64 items=12 stages=3 blocks=1",
+  large = " threads=1024 items=8",
+}
 
 return lists.product {
   kernel = {
-    { "algorithm", { "auto", "look-back", "kogge-stone", "double-buffer", "brent-kung" } },
+    { "algorithm", { "auto", "look-back", "persistent", "kogge-stone", "double-buffer", "brent-kung" } },
     { "op", lists.operators },
     { "dtype", lists.dtypes },
     { "kind", { "inclusive", "exclusive" } },
@@ -31,7 +37,7 @@ return lists.product {
       lists.operator(v.op, dtype), extra[v.extra])
     return {
       spec = spec,
-      schedule = v.algorithm .. schedules[v.schedule],
+      schedule = v.algorithm .. (v.algorithm == "persistent" and persistent or schedules)[v.schedule],
       refusals = { "items must be even", "bytes of shared memory" },
       deterministic = v.extra == "deterministic" or dtype:find("int") ~= nil or v.algorithm:find("-", 1, true) ~= nil
         and v.algorithm ~= "look-back",

@@ -1,12 +1,15 @@
 /* Decoupled look-back over many tiles. On the cpu device a tile's predecessor nearly always knows
-   its prefix; here only every so many-th tile publishes one, and results must be the same. */
+   its prefix; here only every so many-th tile publishes one, or group of tiles, and results must be
+   the same. And what a launch leaves in its temporary memory is not taken by the next. */
 #include "family_scene.h"
 #include "lists_kernel.h"
 
-static const char publishes[] = "board.publish(mine, prefix, ";
-
-/* A scan in which only every step-th tile publishes its prefix. */
+/* A scan in which only every step-th tile, of persistent ones every step-th group, publishes its
+   prefix. */
 static void open_sparse(scene *s, const char *text, const char *schedule, int step) {
+    const bool groups = strncmp(schedule, "persistent", 10) == 0;
+    const char *publishes =
+        groups ? "board.put(&board.groups[group].prefix, " : "board.publish(mine, prefix, ";
     *s = (scene){.text = text, .schedule = schedule};
     if (job_run(&allocator_libc, scene_body, s, &s->job) != FAULT_NONE)
         fail_msg("%s", job_error(s->job));
@@ -15,8 +18,8 @@ static void open_sparse(scene *s, const char *text, const char *schedule, int st
     const char *at = strstr(changed->source, publishes);
     assert_non_null(at);
     assert_null(strstr(at + 1, publishes));
-    changed->source = job_print(s->job, "%.*sif (mine %% %d == 0) %s", (int)(at - changed->source),
-                                changed->source, step, at);
+    changed->source = job_print(s->job, "%.*sif (%s %% %d == 0) %s", (int)(at - changed->source),
+                                changed->source, groups ? "group" : "mine", step, at);
     s->kernel = lists_kernel(changed);
     context = s->kernel->context;
 }
@@ -80,11 +83,13 @@ static void test_bits(void **state) {
     (void)state;
     enum { COUNT = 20000 };
     float *first = malloc(COUNT * sizeof *first);
-    for (int k = 0; k < STEPS; k++) {
+    for (int k = 0; k < 2 * STEPS; k++) {
+        const bool groups = k >= STEPS;
         scene s;
         family_call call;
         open_sparse(&s, "return scan { name = 's', deterministic = true }",
-                    "look-back threads=32 items=3", steps[k]);
+                    groups ? "persistent threads=32 items=4" : "look-back threads=32 items=3",
+                    groups ? 1 + k % STEPS : steps[k]);
         const int64_t size[AXES] = {COUNT, 1, 1};
         s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, 3, &call);
         float *output = job_array(s.job, COUNT, sizeof *output);
@@ -94,7 +99,7 @@ static void test_bits(void **state) {
         expect_ok(sg_temporary_bytes(s.kernel, &a, &a.temporary_bytes));
         expect_ok(sg_alloc(context, a.temporary_bytes, &a.temporary));
         expect_ok(sg_launch(s.kernel, &a, NULL));
-        if (k == 0)
+        if (k % STEPS == 0)
             memcpy(first, output, COUNT * sizeof *first);
         assert_memory_equal(output, first, COUNT * sizeof *first);
         sg_free(context, a.temporary);
@@ -103,11 +108,73 @@ static void test_bits(void **state) {
     free(first);
 }
 
+/* Groups of tiles: one of the 32 before a tile's own knows its prefix. In any place of a group,
+   with an operator that does not commute, and of doubles whose every rounding shows. */
+static void test_groups(void **state) {
+    (void)state;
+    static const int group_steps[] = {1, 5, 32};
+    static const char *const texts[] = {
+        "return scan { name = 's', op = function(a, b) return where(eq(b, 0), a, b) end, "
+        "identity = 0, dtype = 'int32', map = function(x) return where(gt(x, 2143000000), x, 0) "
+        "end }",
+        "return scan { name = 's', dtype = 'double', kind = 'exclusive', init = 3 }",
+    };
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        for (int k = 0; k < 3; k++) {
+            scene s;
+            open_sparse(&s, texts[t], "persistent threads=32 items=4", group_steps[k]);
+            for (int64_t n = 32 * 128; n < 200000; n = 3 * n + 41)
+                scene_expect(&s, n, 1, k, k == 1, (uint64_t)n);
+            close_sparse(&s);
+        }
+}
+
+/* The arguments of a persistent scan without parameters, as its plan.h has them. */
+typedef struct persistent_arguments {
+    int64_t count;
+    const void *input;
+    void *output, *published, *groups;
+    uint64_t parameter, tag;
+} persistent_arguments;
+
+/* Launches with a tag that was there before, as a replayed graph does, find in the same memory the
+   marks of another epoch. */
+static void test_replays(void **state) {
+    (void)state;
+    enum { COUNT = 9000, TILE = 128, TILES = (COUNT - 1) / TILE + 1 };
+    scene s;
+    open_sparse(&s, "return scan { name = 's', dtype = 'int32' }", "persistent threads=32 items=4",
+                1);
+    assert_int_equal(s.made->program->arguments_bytes, sizeof(persistent_arguments));
+    int32_t *input = job_array(s.job, COUNT, sizeof *input);
+    int32_t *output = job_array(s.job, COUNT, sizeof *output);
+    _Alignas(32) static unsigned char published[16 * (TILES + 1)], groups[32 * (TILES / 32 + 1)];
+    memset(published, SCENE_POISON, sizeof published);
+    memset(groups, SCENE_POISON, sizeof groups);
+    const persistent_arguments a = {COUNT, input, output, published, groups, 0, 77};
+    device *d = s.kernel->context->device;
+    uint64_t epoch, before;
+    memcpy(&before, published, sizeof before);
+    for (int run = 1; run <= 20; run++) {
+        for (int i = 0; i < COUNT; i++)
+            input[i] = i * run % 11;
+        int code;
+        const int64_t blocks[] = {run % 2 + 1, 1, 1};
+        assert_int_equal(d->ops->launch(d, s.kernel->module, 0, blocks, &a, sizeof a, NULL, &code),
+                         FAULT_NONE);
+        int32_t sum = 0;
+        for (int i = 0; i < COUNT; i++)
+            assert_int_equal(output[i], sum += input[i]);
+        memcpy(&epoch, published, sizeof epoch);
+        assert_int_equal(epoch, before + (uint64_t)run);
+    }
+    close_sparse(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_order),  cmocka_unit_test(test_sums),    cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_groups), cmocka_unit_test(test_replays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,12 @@
 
 #include <math.h>
 
-static const char *const algorithms[] = {"look-back", "kogge-stone", "double-buffer", "brent-kung"};
+static const char *const algorithms[] = {"look-back", "persistent", "kogge-stone", "double-buffer",
+                                         "brent-kung"};
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
 static const char *const operators[] = {"sum", "product", "min", "max", "all",
                                         "any", "and",     "or",  "xor"};
-enum { ALGORITHMS = 4, DTYPES = 5, OPERATORS = 9 };
+enum { ALGORITHMS = 5, DTYPES = 5, OPERATORS = 9 };
 
 static const char *scan_text(const char *dtype, const char *more) {
     static char text[512];
@@ -45,10 +46,18 @@ static void test_operators(void **state) {
 static void test_sizes(void **state) {
     (void)state;
     static const char *const schedules[] = {
-        "look-back threads=32 items=1", "look-back threads=64 items=4",
-        "kogge-stone threads=32",       "kogge-stone threads=64 items=3",
-        "double-buffer threads=32",     "double-buffer threads=32 items=2",
-        "brent-kung threads=32",        "brent-kung threads=32 items=6",
+        "look-back threads=32 items=1",
+        "look-back threads=64 items=4",
+        "persistent threads=32 items=4",
+        "persistent threads=64 items=4 stages=3",
+        "persistent threads=32 items=8 stages=1",
+        "persistent threads=32 items=6 blocks=1",
+        "kogge-stone threads=32",
+        "kogge-stone threads=64 items=3",
+        "double-buffer threads=32",
+        "double-buffer threads=32 items=2",
+        "brent-kung threads=32",
+        "brent-kung threads=32 items=6",
     };
     for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
         scene s;

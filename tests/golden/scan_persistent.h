@@ -1,0 +1,48 @@
+using Real = float;
+
+#define PATTERN_KERNEL_0 sum_scan
+
+struct alignas(8) Parameter {
+    Real value;
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
+};
+struct Arguments {
+    long long count;
+    const float *input;
+    float *output;
+    void *published;
+    void *groups;
+    Parameter parameter[1];
+    unsigned long long tag;
+};
+static_assert(sizeof(Arguments) == 56, "the host packs 56 bytes");
+
+struct plan {
+    static constexpr int threads = 256;
+    static constexpr int items = 12;
+    static constexpr int runs = 1;
+    static constexpr int exclusive = 0;
+    static constexpr int in_order = 1;
+    static constexpr int shared_bytes = 36912;
+    static constexpr int stages = 3;
+    static constexpr int blocks = 2;
+};
+
+// combine(identity(), a) == combine(a, identity()) == a
+__device__ __forceinline__ Real identity() {
+    return 0.0f;
+}
+__device__ __forceinline__ Real prepare(Real a) {
+    return a;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    return a + b;
+}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
+    return prepare(x);
+}
+__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) {
+    return identity();
+}
