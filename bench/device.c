@@ -25,6 +25,8 @@ typedef struct driver {
     int (*attribute)(int *, int, int);
     int (*bus)(char *, int, int);
     int (*fill)(address, unsigned char, size_t, void *);
+    int (*host_new)(void **, size_t, unsigned);
+    int (*host_free)(void *);
     int (*copy)(address, address, size_t, void *);
     int (*begin_capture)(void *, int);
     int (*end_capture)(void *, void **);
@@ -71,6 +73,8 @@ static void load_driver(driver *d) {
                  {"cuDeviceGetAttribute", &d->attribute},
                  {"cuDeviceGetPCIBusId", &d->bus},
                  {"cuMemsetD8Async", &d->fill},
+                 {"cuMemHostAlloc", &d->host_new},
+                 {"cuMemFreeHost", &d->host_free},
                  {"cuMemcpyDtoDAsync_v2", &d->copy},
                  {"cuStreamBeginCapture_v2", &d->begin_capture},
                  {"cuStreamEndCapture", &d->end_capture},
@@ -206,6 +210,22 @@ size_t bench_copy_some(bench_device *d, size_t bytes) {
     const size_t some = bytes < d->copy_bytes ? bytes : d->copy_bytes;
     bench_copy(d, d->to, d->from, some);
     return some;
+}
+
+void *bench_host_new(bench_device *d, size_t bytes) {
+    void *memory = NULL;
+    if (d->gpu)
+        must(d->driver.host_new(&memory, bytes, 0), "cuMemHostAlloc");
+    else
+        memory = must_have(malloc(bytes));
+    return memory;
+}
+
+void bench_host_free(bench_device *d, void *memory) {
+    if (!d->gpu)
+        free(memory);
+    else if (memory != NULL)
+        must(d->driver.host_free(memory), "cuMemFreeHost");
 }
 
 void bench_fill(bench_device *d, void *to, int byte, size_t bytes) {

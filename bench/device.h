@@ -18,6 +18,9 @@ sg_stream bench_stream(const bench_device *);
 /* A plain copy within device memory, on the stream. */
 void bench_copy(bench_device *, void *to, const void *from, size_t bytes);
 
+/* Host memory that copies to and from the device are fast with: pinned where it is a GPU. */
+void *bench_host_new(bench_device *, size_t bytes);
+void bench_host_free(bench_device *, void *);
 /* Sets memory to a byte, on the stream. */
 void bench_fill(bench_device *, void *to, int byte, size_t bytes);
 

@@ -161,6 +161,8 @@ static void close_all(bench *b) {
     free(b->lines);
     schedules_free(&b->schedules);
     sg_free(b->context, b->flush.data);
+    for (int i = 0; i < HOSTS; i++)
+        bench_host_free(b->device, b->hosts[i].data);
     bench_close(b->device);
     sg_close(b->context);
 }

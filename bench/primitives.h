@@ -90,6 +90,9 @@ typedef struct line {
     void *own;                                        /* the part's */
 } line;
 
+/* What a piece of host memory is for: a result and its values, lists and their values. */
+typedef enum host { HOST_RESULT, HOST_RESULT_VALUES, HOST_A, HOST_B, HOST_VALUES, HOSTS } host;
+
 typedef struct bench {
     options options;
     schedules schedules;
@@ -97,7 +100,8 @@ typedef struct bench {
     sg_device_info facts;
     bench_device *device;
     double begin;
-    array flush;  /* larger than the L2 */
+    array flush;        /* larger than the L2 */
+    array hosts[HOSTS]; /* host memory, kept from line to line */
     void *matrix; /* the one that the lines before were about (primitives_spmv.c); NULL: none */
     line *lines;
     int count;
@@ -135,6 +139,8 @@ const entrant *line_best(const line *, timing, bool ours);
 /* How many times as fast as that rival an entrant is; 0: unknown. */
 double line_ratio(const line *, const entrant *, timing);
 double line_of_copy(const line *, const entrant *, timing);
+/* What line_ratio of `auto` is to reach. */
+double line_goal(const line *);
 /* The share of the peak of float multiply-adds; 0: unknown. */
 double line_of_peak(const bench *, const line *, const entrant *, timing);
 
@@ -147,10 +153,12 @@ int drawn_odd(uint64_t seed, int64_t place);
 /* Has [0, count) done in pieces of at least `least` by several threads. */
 void in_parallel(const bench *, int64_t count, int64_t least,
                  void (*work)(void *argument, int64_t begin, int64_t end), void *argument);
+/* At least so much; its content is nobody's. Valid until the next call with this `host`. */
+void *host_memory(bench *, host, size_t bytes);
 /* Memory of the device, which ends the program where there is none; and back. */
 array array_new(bench *, size_t bytes);
 void array_upload(bench *, array, const void *from);
-void *array_download(bench *, array); /* on the heap */
+void *array_download(bench *, array, host);
 /* Writes a number in a dtype of 4 or 8 bytes, and reads it. */
 void element_set(const char *dtype, void *list, int64_t at, double value);
 double element_get(const char *dtype, const void *list, int64_t at);

@@ -74,8 +74,18 @@ void array_upload(bench *b, array a, const void *from) {
     must(b, sg_upload(b->context, a.data, from, a.bytes));
 }
 
-void *array_download(bench *b, array a) {
-    void *to = must_have(malloc(a.bytes > 0 ? a.bytes : 1));
+void *host_memory(bench *b, host which, size_t bytes) {
+    array *h = &b->hosts[which];
+    if (h->bytes < bytes || h->data == NULL) {
+        bench_host_free(b->device, h->data);
+        h->bytes = bytes > 0 ? bytes : 1;
+        h->data = bench_host_new(b->device, h->bytes);
+    }
+    return h->data;
+}
+
+void *array_download(bench *b, array a, host which) {
+    void *to = host_memory(b, which, a.bytes);
     must(b, sg_download(b->context, to, a.data, a.bytes));
     return to;
 }

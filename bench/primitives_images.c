@@ -61,7 +61,7 @@ static void open_picture(bench *b, line *l) {
     picture *p = must_have(calloc(1, sizeof *p));
     p->line = l;
     make_weights(l, p);
-    p->input = must_have(malloc(bytes));
+    p->input = host_memory(b, HOST_A, bytes);
     in_parallel(b, l->size[0] * l->size[1], 1 << 14, fill, p);
     l->inputs[0] = array_new(b, bytes);
     array_upload(b, l->inputs[0], p->input);
@@ -70,10 +70,8 @@ static void open_picture(bench *b, line *l) {
 }
 
 static void close_picture(bench *b, line *l) {
-    picture *p = l->own;
     (void)b;
-    free(p->input);
-    free(p);
+    free(l->own);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -119,7 +117,7 @@ static void judge_rows(void *argument, int64_t begin, int64_t end) {
 
 static char *judge(bench *b, line *l) {
     picture *p = l->own;
-    float *output = array_download(b, l->outputs[0]);
+    float *output = array_download(b, l->outputs[0], HOST_RESULT);
     char text[160] = "";
     p->output = output;
     p->wrong = -1;
@@ -129,7 +127,6 @@ static char *judge(bench *b, line *l) {
         snprintf(text, sizeof text, "%s %s, pixel (%lld, %lld): %.9g instead of %.9g", l->data,
                  l->kind, (long long)x, (long long)y, (double)output[p->wrong], wanted_at(p, x, y));
     }
-    free(output);
     return text[0] != '\0' ? must_have(strdup(text)) : NULL;
 }
 

@@ -83,3 +83,28 @@ double line_of_peak(const bench *b, const line *l, const entrant *e, timing t) {
                ? l->operations / e->figures[t].seconds / peak
                : 0;
 }
+
+/* Of lists: where one launch does the work of two, and where a rival leaves much of a copy. */
+static double goal_of_list(const line *l) {
+    enum { SMALL = 1 << 16, LARGE = 1 << 24, LARGEST = 1 << 28 };
+    const bool pairs = strcmp(l->kind, "pairs") == 0;
+    const int64_t n = l->size[0];
+    if (l->part == PART_REDUCE)
+        return n <= SMALL ? 1.3 : 1;
+    if (l->part == PART_MERGE)
+        return n == SMALL ? 1.3 : pairs && n >= LARGE ? 1.2 : 1;
+    return n < LARGEST ? 1 : dtype_bytes(l->dtype) == 4 ? 1.1 : 1.03;
+}
+
+/* Of products: where the matrix is a stencil, and where diagonals or blocks let indices go. */
+static double goal_of_product(const line *l) {
+    if (strncmp(l->data, "poisson", 7) == 0)
+        return 3;
+    return strcmp(l->data, "banded") == 0 || strcmp(l->data, "blocked") == 0 ? 1.3 : 1;
+}
+
+double line_goal(const line *l) {
+    if (l->part == PART_SPMV)
+        return goal_of_product(l);
+    return l->part == PART_CONVOLUTION ? 1 : goal_of_list(l);
+}

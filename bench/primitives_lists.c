@@ -63,7 +63,7 @@ static void chunks_in_parallel(bench *b, sums *s, void (*work)(void *, int64_t, 
 static void open_list(bench *b, line *l) {
     const size_t bytes = (size_t)l->size[0] * dtype_bytes(l->dtype);
     sums *s = must_have(calloc(1, sizeof *s));
-    void *list = must_have(malloc(bytes));
+    void *list = host_memory(b, HOST_A, bytes);
     int64_t total = 0;
     *s = (sums){.line = l, .whole = l->dtype[0] == 'i', .list = list};
     s->before = must_have(malloc((size_t)(chunks_of(l) + 1) * sizeof *s->before));
@@ -76,7 +76,6 @@ static void open_list(bench *b, line *l) {
     }
     l->inputs[0] = array_new(b, bytes);
     array_upload(b, l->inputs[0], list);
-    free(list);
     l->outputs[0] = array_new(b, l->part == PART_REDUCE ? dtype_bytes(l->dtype) : bytes);
     l->own = s;
 }
@@ -99,10 +98,9 @@ static char *say_wrong(const line *l, int64_t at, double got, double wanted) {
 
 static char *judge_sum(bench *b, line *l) {
     const sums *s = l->own;
-    void *result = array_download(b, l->outputs[0]);
+    void *result = array_download(b, l->outputs[0], HOST_RESULT);
     const double got = element_get(l->dtype, result, 0);
     const double wanted = shown(s->whole, s->before[chunks_of(l)]);
-    free(result);
     return got == wanted ? NULL : say_wrong(l, 0, got, wanted);
 }
 
@@ -132,7 +130,7 @@ static char *judge_scan(bench *b, line *l) {
     sums *s = l->own;
     const int64_t count = chunks_of(l);
     char *said = NULL;
-    s->list = array_download(b, l->outputs[0]);
+    s->list = array_download(b, l->outputs[0], HOST_RESULT);
     s->wrong = must_have(malloc((size_t)count * sizeof *s->wrong));
     chunks_in_parallel(b, s, judge_chunks);
     for (int64_t i = 0; i < count && said == NULL; i++)
@@ -140,7 +138,6 @@ static char *judge_scan(bench *b, line *l) {
             said = say_wrong(l, s->wrong[i], element_get(l->dtype, s->list, s->wrong[i]),
                              wanted_at(s, s->wrong[i]));
     free(s->wrong);
-    free((void *)s->list);
     return said;
 }
 

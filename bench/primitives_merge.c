@@ -54,14 +54,13 @@ static void fill(void *argument, int64_t begin, int64_t end) {
 /* The values are places: those of b follow those of a. */
 static void open_values(bench *b, line *l, const lists *g) {
     const size_t bytes = (size_t)l->size[0] * sizeof(int32_t);
-    int32_t *values = must_have(malloc(bytes));
+    int32_t *values = host_memory(b, HOST_VALUES, bytes);
     for (int64_t i = 0; i < l->size[0]; i++)
         values[i] = (int32_t)i;
     for (int list = 0; list < 2; list++) {
         l->inputs[2 + list] = array_new(b, (size_t)g->count[list] * sizeof *values);
         array_upload(b, l->inputs[2 + list], values + (list == 0 ? 0 : g->count[0]));
     }
-    free(values);
     l->outputs[1] = array_new(b, bytes);
 }
 
@@ -72,7 +71,7 @@ static void open_lists(bench *b, line *l) {
     for (int list = 0; list < 2; list++) {
         const size_t bytes = (size_t)g->count[list] * width;
         filling f = {.lists = g, .list = list};
-        g->keys[list] = must_have(malloc(bytes > 0 ? bytes : 1));
+        g->keys[list] = host_memory(b, list == 0 ? HOST_A : HOST_B, bytes);
         in_parallel(b, g->count[list], CHUNK, fill, &f);
         l->inputs[list] = array_new(b, bytes);
         array_upload(b, l->inputs[list], g->keys[list]);
@@ -84,11 +83,8 @@ static void open_lists(bench *b, line *l) {
 }
 
 static void close_lists(bench *b, line *l) {
-    lists *g = l->own;
     (void)b;
-    free(g->keys[0]);
-    free(g->keys[1]);
-    free(g);
+    free(l->own);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -141,8 +137,9 @@ static char *judge(bench *b, line *l) {
     lists *g = l->own;
     const int64_t chunks = (l->size[0] + CHUNK - 1) / CHUNK;
     char text[160] = "";
-    void *output = array_download(b, l->outputs[0]);
-    int32_t *values = l->outputs[1].data != NULL ? array_download(b, l->outputs[1]) : NULL;
+    void *output = array_download(b, l->outputs[0], HOST_RESULT);
+    int32_t *values =
+        l->outputs[1].data != NULL ? array_download(b, l->outputs[1], HOST_RESULT_VALUES) : NULL;
     g->output = output;
     g->values = values;
     g->wrong = must_have(malloc((size_t)chunks * sizeof *g->wrong));
@@ -153,8 +150,6 @@ static char *judge(bench *b, line *l) {
                      (long long)l->size[0], element_get(l->dtype, output, g->wrong[i]),
                      values != NULL ? (int)values[g->wrong[i]] : 0, (long long)g->wrong[i]);
     free(g->wrong);
-    free(values);
-    free(output);
     return text[0] != '\0' ? must_have(strdup(text)) : NULL;
 }
 

@@ -105,7 +105,7 @@ static void open_product(bench *b, line *l) {
     l->bytes = (double)a->entries * (double)(width + 4) + 4.0 * (double)(a->rows + 1) +
                (double)(a->rows + a->columns) * (double)width;
     l->operations = 2 * (double)a->entries;
-    p->x = must_have(malloc((size_t)a->columns * width));
+    p->x = host_memory(b, HOST_A, (size_t)a->columns * width);
     p->wanted = must_have(malloc((size_t)a->rows * sizeof *p->wanted));
     in_parallel(b, a->columns, LEAST_ROWS, fill_x, p);
     in_parallel(b, a->rows, 64, multiply, p);
@@ -117,7 +117,6 @@ static void open_product(bench *b, line *l) {
 static void close_product(bench *b, line *l) {
     product *p = l->own;
     const line *next = l + 1 < b->lines + b->count ? l + 1 : NULL;
-    free(p->x);
     free(p->wanted);
     free(p);
     if (next == NULL || next->part != PART_SPMV || strcmp(next->data, l->data) != 0)
@@ -128,7 +127,7 @@ static void close_product(bench *b, line *l) {
 
 static char *judge(bench *b, line *l) {
     const product *p = l->own;
-    void *y = array_download(b, l->outputs[0]);
+    void *y = array_download(b, l->outputs[0], HOST_RESULT);
     char text[160] = "";
     for (int64_t row = 0; row < l->size[0] && text[0] == '\0'; row++) {
         const double got = element_get(l->dtype, y, row);
@@ -136,7 +135,6 @@ static char *judge(bench *b, line *l) {
             snprintf(text, sizeof text, "row %lld of %lld: %.17g instead of %.17g", (long long)row,
                      (long long)l->size[0], got, p->wanted[row]);
     }
-    free(y);
     return text[0] != '\0' ? must_have(strdup(text)) : NULL;
 }
 
