@@ -49,6 +49,7 @@ static void print_row(FILE *out, const bench *b, const line *l, const entrant *e
                 f->timed && best != NULL);
     json_text(out, "rival", rival != NULL ? rival->name : NULL);
     json_number(out, "ratio", ratio, ratio > 0);
+    json_number(out, "goal_ratio", line_goal(l), e == l->entrants);
     json_number(out, "conversion_seconds", e->conversion, e->conversion > 0);
     json_number(out, "conversion_products", f->timed ? e->conversion / f->seconds : 0,
                 f->timed && e->conversion > 0);

@@ -82,6 +82,8 @@ static void print_more(const bench *b, const line *l, const entrant *e) {
             }
     if (e->info.local_bytes > 0)
         printf("  %d local bytes", e->info.local_bytes);
+    if (e == l->entrants && line_goal(l) > 1)
+        printf("  goal %g", line_goal(l));
     if (e->plan != NULL && e->state == STATE_RIGHT)
         printf("  %s", e->plan);
 }
@@ -138,6 +140,32 @@ void report_line(const bench *b, const line *l) {
     fflush(stdout);
 }
 
+/* Of a part and way of timing: how many lines of `auto` meet their goal, and the furthest from it.
+ */
+static void print_goals(const bench *b, part p, timing t) {
+    int lines = 0, met = 0;
+    double worst = 0;
+    const line *furthest = NULL;
+    char size[SIZE_TEXT];
+    for (const line *l = b->lines; l < b->lines + b->count; l++) {
+        const double of_goal = line_ratio(l, l->entrants, t) / line_goal(l);
+        if (l->part != p || of_goal == 0 || l->entrants[0].state != STATE_RIGHT)
+            continue;
+        lines++;
+        met += of_goal >= 1;
+        if (furthest == NULL || of_goal < worst) {
+            furthest = l;
+            worst = of_goal;
+        }
+    }
+    if (lines == 0)
+        return;
+    print_size(furthest, size);
+    printf("%s, %s: %d of %d meet their goal; the furthest is %s %s %s %s with %.2f of %g\n",
+           parts[p]->word, timing_words[t], met, lines, furthest->kind, furthest->dtype,
+           furthest->data, size, worst * line_goal(furthest), line_goal(furthest));
+}
+
 int report_end(const bench *b) {
     int count[STATE_RIGHT + 1] = {0}, rivals_wrong = 0;
     double copy = 0;
@@ -150,11 +178,14 @@ int report_end(const bench *b) {
             if (l->copy[t] > 0 && l->bytes / l->copy[t] > copy)
                 copy = l->bytes / l->copy[t];
     }
-    printf(
-        "\nbest copy: %.0f GB/s; of ours %d right, %d wrong, %d failed, %d refused, %d left out; "
-        "of the rivals %d wrong or failed\n",
-        copy * 1e-9, count[STATE_RIGHT], count[STATE_WRONG], count[STATE_FAILED],
-        count[STATE_REFUSED], count[STATE_WAITS], rivals_wrong);
+    printf("\n");
+    for (int p = 0; p < PARTS; p++)
+        for (int t = 0; t < TIMINGS; t++)
+            print_goals(b, (part)p, (timing)t);
+    printf("best copy: %.0f GB/s; of ours %d right, %d wrong, %d failed, %d refused, %d left out; "
+           "of the rivals %d wrong or failed\n",
+           copy * 1e-9, count[STATE_RIGHT], count[STATE_WRONG], count[STATE_FAILED],
+           count[STATE_REFUSED], count[STATE_WAITS], rivals_wrong);
     printf("%.1f s\n", seconds_now() - b->begin);
     return count[STATE_WRONG] + count[STATE_FAILED] > 0 ? 1 : 0;
 }
