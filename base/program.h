@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diagonal.h"
+
 enum { PROGRAM_AXES = 3 };
 
 /* What the arrays of a program are: the fields of one grid (a stencil), or lists, each with an
@@ -175,6 +177,9 @@ typedef struct program {
     /* Of a product with a sparse matrix: how the matrix is stored, whose arrays come first, before
        x (columns, vectors) and y (rows, vectors). By enum program_storage; elsewhere all 0. */
     int storage[PROGRAM_STORAGE];
+    const diagonal *diagonals; /* that the source has compiled in, by ascending offset; a matrix is
+                                  stored beside them */
+    int diagonal_count;        /* 0 where none are */
 } program;
 
 /* Tags. The arguments of a tagged program end with a uint64 that is never 0 and that no call before

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "gen/emit.h"
 #include "matrix/packet.h"
 
 int spmv_dims(const subject *s) {
@@ -13,21 +14,51 @@ int spmv_dims(const subject *s) {
 
 static const char *const index_types[] = {"int", "long long"};
 
-static const char *write_code(job *j, const spmv *m) {
+/* As a row of A comes upon them: x's offset from the row's own place, and the value. */
+static void write_diagonals(text *t, const spmv *m, const spmv_plan *plan) {
+    const storage *s = &plan->storage;
+    text_add(t, "template <class Row> __device__ __forceinline__ void for_diagonals(Row &row) {\n");
+    for (int d = 0; d < s->diagonal_count; d++) {
+        text_printf(t, "    row.template at<%d, %lldLL>(", d, (long long)s->diagonals[d].offset);
+        emit_constant(t, m->pattern.functions->dtype, s->diagonals[d].value);
+        text_add(t, ");\n");
+    }
+    text_add(t, "}\n\n");
+}
+
+static const char *write_code(job *j, const spmv *m, const spmv_plan *plan) {
     text t = text_new(j);
     text_printf(&t, "using Value = %s;\nusing Integer = %s;\n\n", dtype_words[m->matrix].c_name,
                 index_types[m->index == DTYPE_INT64]);
+    if (plan->storage.format == FORMAT_STENCIL)
+        write_diagonals(&t, m, plan);
     pattern_write_function(&t, &m->pattern, SPMV_ALPHA, "Real", "alpha");
     pattern_write_function(&t, &m->pattern, SPMV_BETA, "Real", "beta");
     return t.data;
 }
 
-static const char *write_model(job *j, const spmv *m) {
+/* What is compiled in, and so is a part of the spec's meaning. */
+static void print_diagonals(text *t, dtype type, const storage *s) {
+    text_add(t, "most rows of A:");
+    for (int d = 0; d < s->diagonal_count; d++) {
+        text_printf(t, "%s ", d > 0 ? "," : "");
+        if (type == DTYPE_FLOAT)
+            text_float(t, (float)s->diagonals[d].value);
+        else
+            text_double(t, s->diagonals[d].value);
+        text_printf(t, " at %lld", (long long)s->diagonals[d].offset);
+    }
+    text_add(t, "\n");
+}
+
+static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
     text t = text_new(j);
     text_printf(&t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
                 m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
     text_printf(&t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
                 dtype_words[m->index].name);
+    if (plan->storage.format == FORMAT_STENCIL)
+        print_diagonals(&t, m->matrix, &plan->storage);
     model_print_functions(m->pattern.functions, &t);
     return t.data;
 }
@@ -47,6 +78,12 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
     out[count++] = (pattern_constant){"vectors", m->vectors};
     if (shared > 0)
         out[count++] = (pattern_constant){"shared", (int64_t)shared};
+    if (plan->schedule.format == FORMAT_STENCIL) {
+        const storage *t = &plan->storage;
+        out[count++] = (pattern_constant){"diagonals", t->diagonal_count};
+        out[count++] = (pattern_constant){"low", t->diagonals[0].offset};
+        out[count++] = (pattern_constant){"high", t->diagonals[t->diagonal_count - 1].offset};
+    }
     if (plan->schedule.format == FORMAT_PKT) {
         out[count++] = (pattern_constant){"packet_lanes", PACKET_LANES};
         out[count++] = (pattern_constant){"packet_none", PACKET_NONE};
@@ -56,7 +93,7 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
 
 static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, const program *p,
                                 const char *model, const char *line) {
-    pattern_constant constants[SPMV_NUMBERS + 4];
+    pattern_constant constants[SPMV_NUMBERS + 6];
     const int constant_count = write_constants(m, plan, constants);
     const format_word *word = &format_words[plan->schedule.format];
     const pattern_source source = {
@@ -69,7 +106,7 @@ static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, co
                           word->formula),
         .constants = constants,
         .constant_count = constant_count,
-        .code = write_code(j, m),
+        .code = write_code(j, m, plan),
     };
     return pattern_source_text(j, &source);
 }
@@ -81,7 +118,7 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
     spmv_describe(j, m, &plan, p);
     text line = text_new(j);
     pattern_schedule_print(&spmv_words, &plan.schedule, &line);
-    const char *model = write_model(j, m);
+    const char *model = write_model(j, m, &plan);
     p->source = write_source(j, m, &plan, p, model, line.data);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){

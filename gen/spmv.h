@@ -12,10 +12,12 @@ enum { SPMV_MOST_VECTORS = 16 };
 enum { SPMV_ALPHA, SPMV_BETA };
 
 typedef struct spmv {
-    pattern pattern; /* its dtype is that of x and y */
-    dtype matrix;    /* of A's values: that of x and y, or float where they are double */
-    dtype index;     /* DTYPE_INT32, DTYPE_INT64 */
-    int vectors;     /* right-hand sides */
+    pattern pattern;           /* its dtype is that of x and y */
+    dtype matrix;              /* of A's values: that of x and y, or float where they are double */
+    dtype index;               /* DTYPE_INT32, DTYPE_INT64 */
+    int vectors;               /* right-hand sides */
+    const diagonal *diagonals; /* that the spec lists, by ascending offset, for format stencil */
+    int diagonal_count;        /* 0: found in the matrix */
 } spmv;
 
 /* Formats are numbered as in matrix/format.h. */
@@ -54,6 +56,19 @@ size_t spmv_shared(const spmv *, const spmv_plan *); /* of the kernel that adds 
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
+enum {
+    SPMV_RANDOM,
+    SPMV_EMPTY,
+    SPMV_DIAGONAL,
+    SPMV_DENSE,
+    SPMV_BANDED,
+    SPMV_POWER_LAW,
+    SPMV_FULL_ROW,
+    SPMV_EMPTY_ROWS,
+    SPMV_TALL,
+    SPMV_WIDE,
+    SPMV_WILD
+};
 extern const char *const spmv_kinds[];
 int spmv_dims(const subject *);
 family_build *spmv_build(job *, const subject *, const family_request *);
@@ -63,6 +78,13 @@ void spmv_draw(job *, const subject *, const program *, const int64_t size[AXES]
                uint64_t seed, family_call *out);
 void spmv_judge(job *, const subject *, const program *, const family_call *before,
                 const family_call *after, family_verdict *out);
+
+/* How a program's matrix is stored. */
+storage spmv_storage(const program *);
+
+/* A matrix for checks of a program whose diagonals are compiled in, of rows and entries of about
+   the size and of a kind that spmv_kinds has. */
+matrix spmv_draw_stencil(job *, const storage *, int kind, int64_t n, uint64_t seed);
 
 /* The matrix of a call, as its arrays hold it. */
 void spmv_unpack(job *, const program *, const family_call *, matrix *out);

@@ -6,19 +6,18 @@
 #include "gen/draw.h"
 #include "gen/spmv.h"
 
-enum { RANDOM, EMPTY, DIAGONAL, DENSE, BANDED, POWER_LAW, FULL_ROW, EMPTY_ROWS, TALL, WIDE, WILD };
 const char *const spmv_kinds[] = {
-    [RANDOM] = "random",
-    [EMPTY] = "empty",
-    [DIAGONAL] = "diagonal",
-    [DENSE] = "dense",
-    [BANDED] = "banded",
-    [POWER_LAW] = "power-law",
-    [FULL_ROW] = "one-full-row",
-    [EMPTY_ROWS] = "many-empty-rows",
-    [TALL] = "tall",
-    [WIDE] = "wide",
-    [WILD] = "wild", /* random, with NaN and infinity in x */
+    [SPMV_RANDOM] = "random",
+    [SPMV_EMPTY] = "empty",
+    [SPMV_DIAGONAL] = "diagonal",
+    [SPMV_DENSE] = "dense",
+    [SPMV_BANDED] = "banded",
+    [SPMV_POWER_LAW] = "power-law",
+    [SPMV_FULL_ROW] = "one-full-row",
+    [SPMV_EMPTY_ROWS] = "many-empty-rows",
+    [SPMV_TALL] = "tall",
+    [SPMV_WIDE] = "wide",
+    [SPMV_WILD] = "wild", /* random, with NaN and infinity in x */
     NULL,
 };
 
@@ -71,21 +70,21 @@ static void put_row(drawing *d, int64_t row, int64_t count) {
 /* The length of one row; `n` is the size asked for. */
 static int64_t length_of(drawing *d, int kind, int64_t row, int64_t n) {
     switch (kind) {
-    case EMPTY:
+    case SPMV_EMPTY:
         return 0;
-    case DENSE:
+    case SPMV_DENSE:
         return d->columns;
-    case POWER_LAW: {
+    case SPMV_POWER_LAW: {
         const double u = (draw_real(&d->state) + 1) / 2;
         return u * (double)n > 1 ? (int64_t)(1 / u) : n;
     }
-    case FULL_ROW:
+    case SPMV_FULL_ROW:
         return row == d->rows / 2 ? d->columns : 1;
-    case EMPTY_ROWS:
+    case SPMV_EMPTY_ROWS:
         return draw_below(&d->state, 16) == 0 ? 1 + draw_below(&d->state, 7) : 0;
-    case TALL:
+    case SPMV_TALL:
         return draw_below(&d->state, 3);
-    case WIDE:
+    case SPMV_WIDE:
         return d->columns / 4;
     default:
         return draw_below(&d->state, 13);
@@ -96,32 +95,32 @@ static void set_shape(drawing *d, int kind, int64_t n) {
     const int64_t side = n < 8 ? n : n / 6;
     d->rows = d->columns = side;
     switch (kind) {
-    case EMPTY:
+    case SPMV_EMPTY:
         d->rows = n;
         d->columns = n / 2 + (n > 0);
         break;
-    case DIAGONAL:
+    case SPMV_DIAGONAL:
         d->rows = d->columns = n;
         break;
-    case DENSE:
+    case SPMV_DENSE:
         d->rows = (int64_t)sqrt((double)n);
         d->columns = d->rows > 0 ? n / d->rows : 0;
         break;
-    case BANDED:
+    case SPMV_BANDED:
         d->rows = d->columns = (n + 4) / 5;
         break;
-    case FULL_ROW:
+    case SPMV_FULL_ROW:
         d->rows = d->columns = (n + 1) / 2;
         break;
-    case EMPTY_ROWS:
+    case SPMV_EMPTY_ROWS:
         d->rows = 4 * n;
         d->columns = n;
         break;
-    case TALL:
+    case SPMV_TALL:
         d->rows = n;
         d->columns = n > 3 ? 3 : n;
         break;
-    case WIDE:
+    case SPMV_WIDE:
         d->rows = n > 3 ? 3 : n;
         d->columns = n;
         break;
@@ -136,9 +135,9 @@ static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool float
     drawing d = {.job = j, .state = seed, .expected = n, .floats = floats};
     set_shape(&d, kind, n);
     for (int64_t row = 0; row < d.rows; row++) {
-        if (kind == DIAGONAL)
+        if (kind == SPMV_DIAGONAL)
             put(&d, row, row);
-        else if (kind == BANDED)
+        else if (kind == SPMV_BANDED)
             for (int64_t column = row < REACH ? 0 : row - REACH;
                  column <= row + REACH && column < d.columns; column++)
                 put(&d, row, column);
@@ -150,7 +149,7 @@ static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool float
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-static storage storage_of(const program *p) {
+storage spmv_storage(const program *p) {
     const int *s = p->storage;
     return (storage){(format)s[STORAGE_FORMAT],
                      (size_t)s[STORAGE_INDEX_BYTES],
@@ -159,15 +158,19 @@ static storage storage_of(const program *p) {
                      s[STORAGE_SIGMA],
                      s[STORAGE_BLOCK_ROWS],
                      s[STORAGE_BLOCK_COLS],
-                     s[STORAGE_PACKET]};
+                     s[STORAGE_PACKET],
+                     p->diagonals,
+                     p->diagonal_count};
 }
 
 /* Packs the matrix; one that its format would blow up is drawn smaller. */
 static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, packed_matrix *out) {
     enum { MOST_BYTES = 1 << 28 };
-    const storage s = storage_of(p);
+    const storage s = spmv_storage(p);
     for (;; n /= 2) {
-        const matrix m = draw_matrix(j, kind, n, seed, s.value_bytes == sizeof(float));
+        const matrix m = s.format == FORMAT_STENCIL
+                             ? spmv_draw_stencil(j, &s, kind, n, seed)
+                             : draw_matrix(j, kind, n, seed, s.value_bytes == sizeof(float));
         packed_matrix measured;
         format_measure(j, &m, &s, &measured);
         if (format_refusal(j, &m, &measured, MOST_BYTES) != NULL)
@@ -204,7 +207,7 @@ static bool draw_factors(const program *p, uint64_t *state, family_call *out) {
 static void draw_vector(const subject *s, int kind, uint64_t *state, void *to, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         pattern_value v = draw_element(s->dtype, state);
-        const int64_t wild = kind == WILD ? draw_below(state, 64) : 63;
+        const int64_t wild = kind == SPMV_WILD ? draw_below(state, 64) : 63;
         if (wild < 3)
             v.real = wild == 0 ? (double)NAN : wild == 1 ? (double)INFINITY : -(double)INFINITY;
         pattern_set(s->dtype, to, i, v);
@@ -234,7 +237,7 @@ void spmv_draw(job *j, const subject *s, const program *p, const int64_t size[AX
 }
 
 void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out) {
-    packed_matrix a = {.storage = storage_of(p),
+    packed_matrix a = {.storage = spmv_storage(p),
                        .rows = call->sizes[SPMV_SIZE_ROWS],
                        .columns = call->sizes[SPMV_SIZE_COLUMNS],
                        .array_count = p->array_count - 2};
@@ -243,7 +246,7 @@ void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out)
         const bool index = strcmp(from->dtype, "int32") == 0 || strcmp(from->dtype, "int64") == 0;
         a.arrays[i] = (packed_array){.name = from->name,
                                      .kind = index                                ? PACKED_INDEX
-                                             : strcmp(from->dtype, "uint32") == 0 ? PACKED_SHORT
+                                             : strcmp(from->dtype, "uint32") == 0 ? PACKED_WORD
                                                                                   : PACKED_VALUE,
                                      .extent = {program_extent_of(&from->extent[0], call->sizes),
                                                 program_extent_of(&from->extent[1], call->sizes)},
@@ -251,5 +254,6 @@ void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out)
         if (a.arrays[i].kind == PACKED_VALUE) /* no fewer than there are */
             a.entries += a.arrays[i].extent[0] * a.arrays[i].extent[1];
     }
+    a.entries += a.rows * a.storage.diagonal_count;
     format_unpack(j, &a, out);
 }

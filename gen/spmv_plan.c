@@ -26,6 +26,7 @@ static const method_word formats[FORMAT_COUNT] = {
     [FORMAT_BCSR] = {"bcsr", "CSR of small dense blocks"},
     [FORMAT_PKT] = {"pkt", "blocks near the diagonal of a new order, the rest in COO"},
     [FORMAT_SELL] = {"sell", "slices of rows of like length, each padded to its longest"},
+    [FORMAT_STENCIL] = {"stencil", "diagonals of one value compiled in, other rows in CSR"},
 };
 
 static const pattern_number numbers[SPMV_NUMBERS] = {
@@ -46,6 +47,16 @@ const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
 
 enum { DEFAULT_THREADS = 256, DEFAULT_ITEMS = 7, DEFAULT_COLUMN_LANES = 8 };
 
+/* Rows of a thread of stencil, whose entries of x it holds all at once: so many that what is under
+   way hides the way to memory, within the registers that its block leaves it. */
+enum {
+    STENCIL_HELD = 32, /* elements of x */
+    STENCIL_ROWS = 4,
+    STENCIL_THREADS = 128,
+    STENCIL_REGISTERS = 36, /* besides */
+    REGISTERS = 65536,      /* of a multiprocessor */
+};
+
 static bool list_of_entries(const pattern_schedule *s) {
     return s->format == FORMAT_COO || s->format == FORMAT_HYB || s->format == FORMAT_PKT;
 }
@@ -63,7 +74,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
     case SPMV_LANES:
         return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
     case SPMV_ITEMS:
-        return list_of_entries(s) || s->algorithm == SPMV_BALANCED;
+        return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL;
     default:
         return true;
     }
@@ -83,13 +94,14 @@ static noreturn void refuse(job *j, const pattern_schedule *s, const char *why) 
 }
 
 static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
-    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_SELL || s->format == FORMAT_DIA;
+    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_SELL ||
+                     s->format == FORMAT_DIA || s->format == FORMAT_STENCIL;
     if (!all && m->index == DTYPE_INT64)
-        refuse(j, s, "int64 indices are for csr, sell and dia; the others have int32");
+        refuse(j, s, "int64 indices are for csr, sell, dia and stencil; the others have int32");
     if (!all && m->matrix != m->pattern.functions->dtype)
-        refuse(j, s, "a float matrix with double vectors is for csr, sell and dia");
+        refuse(j, s, "a float matrix with double vectors is for csr, sell, dia and stencil");
     if (!all && m->vectors > 1)
-        refuse(j, s, "several vectors are for csr, sell and dia; the others take one");
+        refuse(j, s, "several vectors are for csr, sell, dia and stencil; the others take one");
 }
 
 static void check_algorithm(job *j, const pattern_schedule *s) {
@@ -142,22 +154,32 @@ static int or_default(int wanted, int value) {
     return wanted != 0 ? wanted : value;
 }
 
+static int stencil_rows_for(int diagonals, int threads, dtype type) {
+    const int words = (int)dtype_words[type].bytes / 4;
+    const int left = REGISTERS / threads - STENCIL_REGISTERS;
+    const int held = STENCIL_HELD / diagonals, fit = left / ((diagonals + 2) * words + 1);
+    const int rows = held < fit ? held : fit;
+    return rows < 1 ? 1 : rows < STENCIL_ROWS ? rows : STENCIL_ROWS;
+}
+
 /* The numbers that apply, in the schedule and beside it. */
-static void complete(spmv_plan *p, const matrix *a) {
+static void complete(const spmv *m, spmv_plan *p, const matrix *a) {
     pattern_schedule *s = &p->schedule;
     const storage *t = &p->storage;
     const int lanes = s->format == FORMAT_CSC
                           ? lanes_for(a, a != NULL ? a->columns : 0, DEFAULT_COLUMN_LANES)
                           : lanes_for(a, a != NULL ? a->rows : 0, WARP);
+    const bool stencil = s->format == FORMAT_STENCIL;
+    const int threads =
+        or_default(s->number[SPMV_THREADS], stencil ? STENCIL_THREADS : DEFAULT_THREADS);
+    const int items =
+        stencil ? stencil_rows_for(t->diagonal_count, threads, m->pattern.functions->dtype)
+                : DEFAULT_ITEMS;
     const int all[SPMV_NUMBERS] = {
-        [SPMV_ROWS] = t->block_rows,
-        [SPMV_COLUMNS] = t->block_cols,
-        [SPMV_SLICE] = t->slice,
-        [SPMV_SIGMA] = t->sigma,
-        [SPMV_PACKET] = t->packet,
-        [SPMV_LANES] = or_default(s->number[SPMV_LANES], lanes),
-        [SPMV_THREADS] = or_default(s->number[SPMV_THREADS], DEFAULT_THREADS),
-        [SPMV_ITEMS] = or_default(s->number[SPMV_ITEMS], DEFAULT_ITEMS),
+        [SPMV_ROWS] = t->block_rows, [SPMV_COLUMNS] = t->block_cols,
+        [SPMV_SLICE] = t->slice,     [SPMV_SIGMA] = t->sigma,
+        [SPMV_PACKET] = t->packet,   [SPMV_LANES] = or_default(s->number[SPMV_LANES], lanes),
+        [SPMV_THREADS] = threads,    [SPMV_ITEMS] = or_default(s->number[SPMV_ITEMS], items),
     };
     for (int n = 0; n < SPMV_NUMBERS; n++)
         s->number[n] = number_applies(s, n) ? all[n] : 0;
@@ -188,6 +210,26 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const target
                          p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items"));
 }
 
+/* Completes the storage. What a spec lists as diagonals counts also for `auto`. */
+static void choose_format(job *j, const spmv *m, const matrix *a, spmv_plan *p) {
+    storage *s = &p->storage;
+    if (m->diagonal_count > 0 && (s->format == FORMAT_AUTO || s->format == FORMAT_STENCIL)) {
+        s->diagonals = m->diagonals;
+        s->diagonal_count = m->diagonal_count;
+    }
+    p->reason = format_choose(j, a, NULL, s);
+    p->schedule.format = (int)s->format;
+    if (s->format != FORMAT_STENCIL || s->diagonal_count > 0)
+        return;
+    packed_matrix measured;
+    if (a == NULL)
+        refuse(j, &p->schedule,
+               "what most rows have is compiled in: it is built for a matrix, or for the diagonals "
+               "that a spec lists");
+    format_measure(j, a, s, &measured);
+    refuse(j, &p->schedule, format_refusal(j, a, &measured, FORMAT_LIMIT));
+}
+
 spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     const spmv *m = subject->model;
     spmv_plan p = {.schedule = m->pattern.wanted, .reason = NULL};
@@ -196,6 +238,8 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
         pattern_schedule_parse(j, &spmv_words, r->schedule, "schedule", s);
     if (s->format == FORMAT_AUTO)
         s->format = (int)implied_format(s);
+    if (s->format == FORMAT_AUTO && m->diagonal_count > 0 && r->matrix == NULL)
+        s->format = FORMAT_STENCIL;
     p.storage = (storage){.format = (format)s->format,
                           .index_bytes = dtype_words[m->index].bytes,
                           .value_bytes = dtype_words[m->matrix].bytes,
@@ -204,13 +248,12 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
                           .block_rows = s->number[SPMV_ROWS],
                           .block_cols = s->number[SPMV_COLUMNS],
                           .packet = s->number[SPMV_PACKET]};
-    p.reason = format_choose(j, r->matrix, NULL, &p.storage);
-    s->format = (int)p.storage.format;
+    choose_format(j, m, r->matrix, &p);
     check_spec(j, m, s);
     check_algorithm(j, s);
     choose_algorithm(&p);
     check_numbers(j, s);
-    complete(&p, r->matrix);
+    complete(m, &p, r->matrix);
     check_numbers(j, s);
     if (s->format == FORMAT_BCSR && s->algorithm == SPMV_WARP &&
         p.storage.block_rows * p.storage.block_cols > WARP)

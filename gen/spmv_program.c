@@ -8,7 +8,7 @@
 /* ---- arrays -------------------------------------------------------------------------------- */
 
 /* Extents: a size, by its number, or one of these. */
-enum { ONE = -1, BLOCK = -2 }; /* elements of a block of bcsr */
+enum { ONE = -1, BLOCK = -2, LANES = -3 }; /* elements of a block of bcsr; rows of a warp */
 enum { ROWS = SPMV_SIZE_ROWS, COLUMNS = SPMV_SIZE_COLUMNS, A = SPMV_SIZE_OWN, B, C, D };
 enum { OWN_SIZES = 4 };
 
@@ -67,7 +67,7 @@ static const layout_words layouts[FORMAT_COUNT] = {
                      INDEX("column", A, 1),
                      INDEX("source", B, 0),
                      INDEX("offset", A, 1),
-                     {"place", PACKED_SHORT, C, 0, ONE},
+                     {"place", PACKED_WORD, C, 0, ONE},
                      VALUE("value", C),
                      TAIL(D),
                      INDEX("order", ROWS, 0)},
@@ -76,6 +76,14 @@ static const layout_words layouts[FORMAT_COUNT] = {
                      {INDEX("offset", A, 1), INDEX("row", ROWS, 0), INDEX("column", B, 0),
                       VALUE("value", B)},
                      B},
+    [FORMAT_STENCIL] = {{{"groups", 0, 0}, {"patterns", 1, 1}, {"others", 2, 0}, {"stored", 4, 0}},
+                        {{"group", PACKED_WORD, A, 0, ONE},
+                         {"pattern", PACKED_WORD, LANES, 0, B},
+                         INDEX("row", C, 0),
+                         INDEX("offset", C, 1),
+                         INDEX("column", D, 0),
+                         VALUE("value", D)},
+                        ROWS},
 };
 
 static const char *dtype_of(const spmv *m, packed_kind kind) {
@@ -90,6 +98,8 @@ static program_extent extent(const spmv_plan *plan, int size, int plus) {
         return extent_of(-1, 1);
     if (size == BLOCK)
         return extent_of(-1, (int64_t)plan->storage.block_rows * plan->storage.block_cols);
+    if (size == LANES)
+        return extent_of(-1, WARP);
     return extent_of(size, plus);
 }
 
@@ -131,6 +141,8 @@ static void add_storage(const storage *s, program *p) {
     p->storage[STORAGE_BLOCK_ROWS] = s->block_rows;
     p->storage[STORAGE_BLOCK_COLS] = s->block_cols;
     p->storage[STORAGE_PACKET] = s->packet;
+    p->diagonals = s->format == FORMAT_STENCIL ? s->diagonals : NULL;
+    p->diagonal_count = s->format == FORMAT_STENCIL ? s->diagonal_count : 0;
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
@@ -218,6 +230,9 @@ static void add_launches(const describing *d) {
             2 * real * (size_t)plan->storage.packet;
         add_tiles(d, "tail", extent_of(D, 0));
         break;
+    case FORMAT_STENCIL:
+        add_launch(d, "rows", rows, threads * plan->items, false);
+        break;
     default: /* ell, jds, dia, sell */
         add_launch(d, "rows", rows, threads, false);
         break;
@@ -251,6 +266,7 @@ const char *spmv_template(const spmv_plan *plan) {
         [FORMAT_BCSR] = {[SPMV_THREAD] = "spmv/bcsr_thread.cu", [SPMV_WARP] = "spmv/bcsr_warp.cu"},
         [FORMAT_PKT] = {"spmv/pkt.cu"},
         [FORMAT_SELL] = {"spmv/sell.cu"},
+        [FORMAT_STENCIL] = {"spmv/stencil.cu"},
     };
     return files[plan->schedule.format][plan->schedule.algorithm];
 }
@@ -263,7 +279,7 @@ size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
     const bool balanced = plan->schedule.algorithm == SPMV_BALANCED;
     const size_t key = balanced ? sizeof(int32_t) : dtype_words[m->index].bytes;
     const size_t tile = (size_t)plan->threads * (size_t)plan->items;
-    if (plan->schedule.number[SPMV_ITEMS] == 0)
+    if (plan->schedule.number[SPMV_ITEMS] == 0 || plan->schedule.format == FORMAT_STENCIL)
         return 0;
     return tile * (real + key) + ((size_t)plan->threads + WARP) * (real + key) +
            (balanced ? 2 * sizeof(int64_t) : 0) + ALIGNMENT;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "matrix/layout.h"
+#include "matrix/stencil.h"
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
@@ -66,6 +67,10 @@ matrix_facts matrix_look(job *j, const matrix *m) {
 /* A product is bound by the bytes it moves, and x and y move alike whatever the format: so formats
    are compared by the bytes of their arrays.
 
+   STENCIL stores neither columns nor values of the rows that are alike: a bit or two a row, and
+   what other rows have. All else that its kernel does others do too, so that it cannot lose while
+   the other rows are few (one in 16) and none of them long, which a thread adds up by itself.
+
    DIA has no column indices, and its loads of x are in order. It is taken as soon as its padded
    diagonals are fewer bytes than CSR.
 
@@ -77,7 +82,7 @@ matrix_facts matrix_look(job *j, const matrix *m) {
    are done while others still run, or 16 times the mean.
 
    All else is CSR, whose load-balanced kernel is indifferent to how long rows are. */
-enum { SELL_LONGEST = 256, SELL_TIMES_MEAN = 16 };
+enum { STENCIL_SHARE = 16, STENCIL_LONGEST = 256, SELL_LONGEST = 256, SELL_TIMES_MEAN = 16 };
 static const double sell_bytes = 1.1;
 
 enum {
@@ -143,6 +148,8 @@ static void set_numbers(job *j, const matrix *m, storage *s) {
         s->block_rows = s->block_cols > 0 ? s->block_cols : BLOCK;
     if (s->block_cols == 0)
         s->block_cols = s->block_rows;
+    if (s->format == FORMAT_STENCIL && s->diagonals == NULL && m != NULL)
+        s->diagonal_count = stencil_find(j, m, s->value_bytes, &s->diagonals);
 }
 
 static packed_matrix measure_as(job *j, const matrix *m, const storage *s, format format) {
@@ -159,42 +166,80 @@ static bool suits(job *j, const matrix *m, const packed_matrix *p, double most) 
            format_refusal(j, m, p, FORMAT_LIMIT) == NULL;
 }
 
-static const char *choose(job *j, const matrix *m, const matrix_facts *f, storage *s) {
-    const packed_matrix csr = measure_as(j, m, s, FORMAT_CSR);
+/* True where the matrix is to be compiled in; the storage then has the diagonals, and `why` says
+ * so. */
+static bool choose_stencil(job *j, const matrix *m, int64_t csr_bytes, storage *s, text *why) {
+    storage as = *s;
+    packed_matrix p;
+    as.format = FORMAT_STENCIL;
+    set_numbers(j, m, &as);
+    if (as.diagonal_count == 0)
+        return false;
+    format_measure(j, m, &as, &p);
+    const stencil_rows rows = stencil_deviations(&p);
+    if (rows.other > m->rows / STENCIL_SHARE || rows.longest > STENCIL_LONGEST ||
+        !suits(j, m, &p, (double)csr_bytes))
+        return false;
+    s->format = FORMAT_STENCIL;
+    s->diagonals = as.diagonals;
+    s->diagonal_count = as.diagonal_count;
+    text_printf(why,
+                "stencil: %d diagonal%s of one value each %s compiled in; of %lld rows %lld lack "
+                "entries of them, %lld have others and are stored; ",
+                s->diagonal_count, s->diagonal_count == 1 ? "" : "s",
+                s->diagonal_count == 1 ? "is" : "are", (long long)m->rows, (long long)rows.lacking,
+                (long long)rows.other);
+    count_bytes(why, p.bytes);
+    return true;
+}
+
+static void add_beside(text *why, const packed_matrix *csr) {
+    text_add(why, " beside ");
+    count_bytes(why, csr->bytes);
+    text_add(why, " of csr");
+}
+
+/* One of those that store all entries. */
+static void choose_list(job *j, const matrix *m, const matrix_facts *f, const packed_matrix *csr,
+                        storage *s, text *why) {
     const packed_matrix dia = measure_as(j, m, s, FORMAT_DIA);
     const packed_matrix sell = measure_as(j, m, s, FORMAT_SELL);
     const int64_t longest = f != NULL ? f->longest : layout_longest(m);
-    const double mean = m->rows > 0 ? (double)m->entries / (double)m->rows : 0;
+    const double mean = (double)m->entries / (double)m->rows;
     const bool even = longest <= SELL_LONGEST || (double)longest <= SELL_TIMES_MEAN * mean;
     const int64_t diagonals = dia.arrays[0].extent[0];
+    if (suits(j, m, &dia, (double)csr->bytes)) {
+        s->format = FORMAT_DIA;
+        text_printf(why, "dia: %lld diagonal%s hold%s all %lld entries; ", (long long)diagonals,
+                    diagonals == 1 ? "" : "s", diagonals == 1 ? "s" : "", (long long)m->entries);
+        count_bytes(why, dia.bytes);
+        add_beside(why, csr);
+    } else if (even && suits(j, m, &sell, sell_bytes * (double)csr->bytes)) {
+        s->format = FORMAT_SELL;
+        text_printf(why, "sell: slices of rows of like length pad %lld entries to %lld; ",
+                    (long long)m->entries, (long long)sell.arrays[2].extent[0]);
+        count_bytes(why, sell.bytes);
+        add_beside(why, csr);
+    } else {
+        s->format = FORMAT_CSR;
+        text_printf(why, "csr: rows have up to %lld entries where the mean is ",
+                    (long long)longest);
+        text_number(why, mean, 3);
+        text_printf(why, ", and %lld diagonals have one; ", (long long)diagonals);
+        count_bytes(why, csr->bytes);
+    }
+}
+
+static const char *choose(job *j, const matrix *m, const matrix_facts *f, storage *s) {
+    const packed_matrix csr = measure_as(j, m, s, FORMAT_CSR);
     text why = text_new(j);
     if (m->entries == 0) {
         s->format = FORMAT_CSR;
         text_add(&why, "csr: there are no entries");
-    } else if (suits(j, m, &dia, (double)csr.bytes)) {
-        s->format = FORMAT_DIA;
-        text_printf(&why, "dia: %lld diagonal%s hold%s all %lld entries; ", (long long)diagonals,
-                    diagonals == 1 ? "" : "s", diagonals == 1 ? "s" : "", (long long)m->entries);
-        count_bytes(&why, dia.bytes);
-    } else if (even && suits(j, m, &sell, sell_bytes * (double)csr.bytes)) {
-        s->format = FORMAT_SELL;
-        text_printf(&why, "sell: slices of rows of like length pad %lld entries to %lld; ",
-                    (long long)m->entries, (long long)sell.arrays[2].extent[0]);
-        count_bytes(&why, sell.bytes);
-    } else {
-        s->format = FORMAT_CSR;
-        text_printf(&why, "csr: rows have up to %lld entries where the mean is ",
-                    (long long)longest);
-        text_number(&why, mean, 3);
-        text_printf(&why, ", and %lld diagonals have one; ", (long long)diagonals);
-        count_bytes(&why, csr.bytes);
-        return why.data;
-    }
-    if (m->entries > 0) {
-        text_add(&why, " beside ");
-        count_bytes(&why, csr.bytes);
-        text_add(&why, " of csr");
-    }
+    } else if (choose_stencil(j, m, csr.bytes, s, &why))
+        add_beside(&why, &csr);
+    else
+        choose_list(j, m, f, &csr, s, &why);
     return why.data;
 }
 

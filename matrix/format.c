@@ -7,6 +7,7 @@
 
 #include "matrix/layout.h"
 #include "matrix/order.h"
+#include "matrix/stencil.h"
 
 const format_word format_words[FORMAT_COUNT] = {
     [FORMAT_AUTO] = {"auto", "the one that suits the matrix", "M·N"},
@@ -23,13 +24,15 @@ const format_word format_words[FORMAT_COUNT] = {
                     "2·S + 3·(P + 1) + M + n + 3·t"},
     [FORMAT_SELL] = {"sell", "slices of rows of like length, each padded to its longest",
                      "2·S + M + ⌈M/C⌉ + 1"},
+    [FORMAT_STENCIL] = {"stencil", "diagonals of one value compiled in, other rows in CSR",
+                        "⌈M/32⌉ + 32·P + 2·R + 1 + 2·t"},
 };
 
 static const layout *const layouts[FORMAT_COUNT] = {
-    [FORMAT_COO] = &layout_coo,   [FORMAT_CSR] = &layout_csr,   [FORMAT_CSC] = &layout_csc,
-    [FORMAT_ELL] = &layout_ell,   [FORMAT_HYB] = &layout_hyb,   [FORMAT_JDS] = &layout_jds,
-    [FORMAT_DIA] = &layout_dia,   [FORMAT_BCSR] = &layout_bcsr, [FORMAT_PKT] = &layout_pkt,
-    [FORMAT_SELL] = &layout_sell,
+    [FORMAT_COO] = &layout_coo,   [FORMAT_CSR] = &layout_csr,         [FORMAT_CSC] = &layout_csc,
+    [FORMAT_ELL] = &layout_ell,   [FORMAT_HYB] = &layout_hyb,         [FORMAT_JDS] = &layout_jds,
+    [FORMAT_DIA] = &layout_dia,   [FORMAT_BCSR] = &layout_bcsr,       [FORMAT_PKT] = &layout_pkt,
+    [FORMAT_SELL] = &layout_sell, [FORMAT_STENCIL] = &layout_stencil,
 };
 
 /* ---- sizes --------------------------------------------------------------------------------- */
@@ -102,6 +105,8 @@ const char *format_refusal(job *j, const matrix *m, const packed_matrix *p, int6
     if (p->storage.index_bytes == 4 && p->largest_index > INT32_MAX)
         return job_print(j, "indices of %s go up to %lld, which 32 bits cannot hold", name,
                          (long long)p->largest_index);
+    if (p->storage.format == FORMAT_STENCIL && limit != INT64_MAX)
+        return stencil_refusal(j, p);
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SG_MATRIX_FORMAT_H
 #define SG_MATRIX_FORMAT_H
 
+#include "base/diagonal.h"
 #include "base/job.h"
 
 typedef enum format {
@@ -20,6 +21,7 @@ typedef enum format {
     FORMAT_BCSR,
     FORMAT_PKT,
     FORMAT_SELL,
+    FORMAT_STENCIL,
     FORMAT_COUNT
 } format;
 
@@ -44,6 +46,10 @@ typedef struct storage {
     int slice, sigma;           /* SELL: rows a slice; rows that are sorted together (a multiple) */
     int block_rows, block_cols; /* BCSR */
     int packet;                 /* PKT: rows, and columns, of a packet at most; 65535 or less */
+    /* STENCIL: what most rows have, by ascending offset; NULL: looked for in the matrix. Not owned.
+       They are no part of the arrays: whoever multiplies must have the same. */
+    const diagonal *diagonals;
+    int diagonal_count;
 } storage;
 
 enum { PACKED_ARRAYS = 10 };
@@ -52,7 +58,7 @@ enum { PACKED_ARRAYS = 10 };
 typedef enum packed_kind {
     PACKED_INDEX, /* int32 or int64 */
     PACKED_VALUE, /* float or double */
-    PACKED_SHORT, /* uint32: two 16-bit places within a packet */
+    PACKED_WORD,  /* uint32: bits, or two 16-bit places within a packet */
 } packed_kind;
 
 typedef struct packed_array {
@@ -81,6 +87,11 @@ typedef struct packed_array {
      sell   offset[⌈M/C⌉+1] row[M] column[·] value[·]: slice s has the rows row[s·C …] and begins at
             offset[s]; its entry k of row i at offset[s] + k·C + i, also where the last slice
             has fewer rows; column −1 where there is none
+     stencil group[⌈M/32⌉] pattern[32, P] row[R] offset[R+1] column[t] value[t]: rows by 32, all of
+            which have every one of the storage's diagonals and nothing else where group is 0; else
+            pattern group − 1 says of each row by bits which of them it has. Bit 31: neither so, or
+            no row of M; the R such rows stand in row, and what they have as csr. No pattern is there
+            twice.
 
    K is the length of the longest row, in hyb the greatest that a third of the rows have. Rows of
    one length stay in order. Entries of a row stand by column; where column is −1 the value is 0, and
@@ -104,7 +115,9 @@ typedef struct packed_matrix {
 void format_measure(job *, const matrix *, const storage *, packed_matrix *out);
 
 /* Whether a format is offered for a matrix: NULL, or why not as the end of a sentence. `limit`: it
-   is refused when it needs more than 16 times the bytes of CSR and more than this many. */
+   is refused when it needs more than 16 times the bytes of CSR and more than this many. INT64_MAX:
+   only what is impossible is refused; else also STENCIL for a matrix that is none, or not that of
+   the storage's diagonals. */
 const char *format_refusal(job *, const matrix *, const packed_matrix *measured, int64_t limit);
 #define FORMAT_LIMIT (INT64_C(1) << 30)
 

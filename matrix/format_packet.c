@@ -13,7 +13,7 @@ static void measure_pkt(job *j, const matrix *m, packed_matrix *p) {
     layout_array(p, "column", PACKED_INDEX, cut->all_packets + 1, 1);
     layout_array(p, "source", PACKED_INDEX, cut->sources, 1);
     layout_array(p, "offset", PACKED_INDEX, cut->all_packets + 1, 1);
-    layout_array(p, "place", PACKED_SHORT, places, 1);
+    layout_array(p, "place", PACKED_WORD, places, 1);
     layout_array(p, "value", PACKED_VALUE, places, 1);
     layout_array(p, "tail_row", PACKED_INDEX, cut->tail, 1);
     layout_array(p, "tail_column", PACKED_INDEX, cut->tail, 1);

@@ -20,7 +20,7 @@ typedef struct layout {
 } layout;
 
 extern const layout layout_coo, layout_csr, layout_csc, layout_ell, layout_hyb, layout_jds,
-    layout_dia, layout_bcsr, layout_pkt, layout_sell;
+    layout_dia, layout_bcsr, layout_pkt, layout_sell, layout_stencil;
 
 /* Extents that cannot be counted are INT64_MAX. */
 void layout_array(packed_matrix *, const char *name, packed_kind, int64_t x, int64_t y);

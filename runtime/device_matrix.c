@@ -20,6 +20,8 @@ storage device_matrix_storage(job *j, const sg_kernel *k) {
         .block_rows = s[STORAGE_BLOCK_ROWS],
         .block_cols = s[STORAGE_BLOCK_COLS],
         .packet = s[STORAGE_PACKET],
+        .diagonals = k->program->diagonals,
+        .diagonal_count = k->program->diagonal_count,
     };
 }
 
@@ -73,6 +75,9 @@ static void upload(job *j, void *argument) {
         job_fail(j, FAULT_PLAN, NULL, 0, "%s", refusal);
     format_fill(j, m, &p);
     memcpy(u->to->storage, u->kernel->program->storage, sizeof u->to->storage);
+    for (int i = 0; i < p.storage.diagonal_count; i++)
+        u->to->diagonals[i] = p.storage.diagonals[i];
+    u->to->diagonal_count = p.storage.diagonal_count;
     u->to->rows = m->rows;
     u->to->columns = m->columns;
     copy_arrays(j, &p, d, u->to);

@@ -7,7 +7,7 @@
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 4,
+    .version = 5,
     .title = "a kernel file of stencilgen",
 };
 
@@ -112,6 +112,11 @@ static void put_lists(text *t, const program *p) {
     put_extent(t, &p->points);
     for (int i = 0; i < PROGRAM_STORAGE; i++)
         record_put_int(t, p->storage[i]);
+    record_put_int(t, p->diagonal_count);
+    for (int i = 0; i < p->diagonal_count; i++) {
+        record_put_int(t, p->diagonals[i].offset);
+        record_put_double(t, p->diagonals[i].value);
+    }
 }
 
 /* The name, the source and the target are among the texts. */

@@ -151,12 +151,31 @@ static void read_storage(reader *r, program *p) {
                        "the width of a matrix's numbers is odd");
 }
 
+/* A matrix is stored, and compared, by them. */
+static void read_diagonals(reader *r, program *p) {
+    const bool stencil = p->storage[STORAGE_FORMAT] == FORMAT_STENCIL;
+    p->diagonal_count =
+        reader_int(r, stencil, stencil ? MOST_DIAGONALS : 0, "the number of diagonals");
+    diagonal *all = job_array(r->job, (size_t)p->diagonal_count, sizeof *all);
+    for (int i = 0; i < p->diagonal_count; i++) {
+        all[i].offset = record_int(&r->record);
+        all[i].value = reader_double(r, -DBL_MAX, DBL_MAX, "the value of a diagonal");
+        reader_require(r,
+                       all[i].offset >= -MOST_DIAGONAL_OFFSET &&
+                           all[i].offset <= MOST_DIAGONAL_OFFSET &&
+                           (i == 0 || all[i].offset > all[i - 1].offset),
+                       "the diagonals are not in order");
+    }
+    p->diagonals = all;
+}
+
 static void read_lists(reader *r, program *p) {
     read_sizes(r, p);
     read_temporaries(r, p);
     p->tagged = reader_truth(r, "whether the arguments have a tag");
     read_extent(r, p, &p->points, "the number of a call's points");
     read_storage(r, p);
+    read_diagonals(r, p);
 }
 
 /* ---- arrays -------------------------------------------------------------------------------- */

@@ -5,6 +5,14 @@
 #include "runtime/device_matrix.h"
 #include "runtime/list_calls.h"
 
+/* Bit by bit: two matrices of which one diagonal's value differs are stored otherwise. */
+static bool same_diagonals(const program *p, const sg_device_matrix *m) {
+    return p->diagonal_count == m->diagonal_count &&
+           (p->diagonal_count == 0 ||
+            memcmp(p->diagonals, m->diagonals, (size_t)p->diagonal_count * sizeof *p->diagonals) ==
+                0);
+}
+
 static bool has_format(job *j, const sg_kernel *k, const sg_device_matrix *m) {
     const program *p = k->program;
     if (m == NULL)
@@ -18,6 +26,11 @@ static bool has_format(job *j, const sg_kernel *k, const sg_device_matrix *m) {
             "wants it as %s with widths, slices, blocks and packets of its own",
             format_words[m->storage[STORAGE_FORMAT]].name, p->name,
             format_words[p->storage[STORAGE_FORMAT]].name);
+    if (!same_diagonals(p, m))
+        return context_refuse(j,
+                              "the matrix was brought to the device for another kernel, which has "
+                              "other diagonals compiled in than '%s'",
+                              p->name);
     return true;
 }
 

@@ -147,7 +147,8 @@ typedef struct sg_build_options {
     int source_only;  /* stop before compiling; the kernel cannot be launched */
     const sg_constant *constants;
     int constant_count;
-    const sg_matrix *matrix; /* spmv: what `auto` is to choose format and algorithm for */
+    const sg_matrix *matrix; /* spmv: what `auto` is to choose format and algorithm for, and what
+                                a format stencil is to have compiled in */
     int64_t steps; /* of a stencil: how many steps sg_run will make at a time. With more than one,
                       `auto` may choose a kernel that makes several in a launch (see
                       sg_kernel_info.steps); 0: as 1, so that every launch is one step */
@@ -440,8 +441,9 @@ SG_API sg_status sg_matrix_formats(const sg_matrix *, const sg_kernel *,
 /* The matrix in the format, dtype and index width of an spmv kernel of the same context, in device
  * memory, for all kernels that store matrices alike. SG_ERROR_PLAN with the bytes in the text where
  * the format would need more than 16 times those of CSR and more than 1 GiB, and where 32 bits
- * cannot hold an index; nothing is allocated then. SG_ERROR_DATA where a value is too large for a
- * float. */
+ * cannot hold an index; nothing is allocated then; and where the kernel has a stencil compiled in
+ * that more than half of the matrix's rows deviate from. SG_ERROR_DATA where a value is too large
+ * for a float. */
 SG_API sg_status sg_matrix_upload(const sg_matrix *, const sg_kernel *, sg_device_matrix **out);
 SG_API void sg_device_matrix_free(sg_device_matrix *); /* NULL is allowed */
 

@@ -171,7 +171,8 @@
 ---@field matrix? stencilgen.dtype of the matrix's values: as x and y have, or "float"
 ---@field index? "int32" | "int64" of rows, columns and offsets; "int32" by default
 ---@field vectors? integer how many right-hand sides are multiplied at once, 1 to 16
----@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell"
+---@field diagonals? number[][] what most rows have, for format "stencil": {column - row, value} each
+---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell" | "stencil"
 ---@field algorithm? "auto" | "thread" | "warp" | "balanced" of csr and bcsr
 ---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer }
 

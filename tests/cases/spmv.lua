@@ -15,10 +15,20 @@ local variants = { -- keys, and a dtype that they need
   vectors = { ", vectors = 3" },
   all = { ", matrix = 'float', index = 'int64', vectors = 16", "double" },
 }
+-- What a stencil has compiled in: a grid's neighbours, one-sided, and reaching further than most of the sizes.
+local five = ", diagonals = { {0, 4}, {-1, -1}, {1, -1}, {-33, -1}, {33, -1} }"
+local stencils = {
+  five = { five },
+  upper = { ", diagonals = { {0, 0.7}, {2, 0.1} }" },
+  lower = { ", diagonals = { {-5000, 0.7}, {-7, 0.1}, {-1, -3} }" },
+  ["five mixed"] = { five .. ", matrix = 'float'", "double" },
+  ["five wide"] = { five .. ", index = 'int64'" },
+  ["five vectors"] = { five .. ", vectors = 3" },
+}
 
 local kernels, by_name = {}, {}
 local function add(plan, name)
-  local kernel = { name = name and plan .. ", " .. name or plan, plan = plan, variant = variants[name] or { "" } }
+  local kernel = { name = name and plan .. ", " .. name or plan, plan = plan, variant = variants[name] or stencils[name] or { "" } }
   kernels[#kernels + 1] = kernel.name
   by_name[kernel.name] = kernel
 end
@@ -30,6 +40,12 @@ for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "sell"
     add(plan, name)
   end
 end
+
+for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "five vectors" } do
+  add("stencil", name)
+end
+add("stencil items=1", "five")
+add("stencil items=7", "lower")
 
 return lists.product {
   kernel = {

@@ -9,6 +9,7 @@
 #include "gen/source.h"
 #include "gen/spec.h"
 #include "lists_call.h"
+#include "matrix/format.h"
 #include "runtime/kernel_file.h"
 #include "specs.h"
 
@@ -89,7 +90,10 @@ static inline kernel_file *file_of_lists(job *j) {
     made->program.arguments_bytes += 8;
     made->launches[0].resident = true;
     made->launches[1].blocks[0].alone = 100;
-    made->program.storage[STORAGE_FORMAT] = 2;
+    static const diagonal diagonals[] = {{-7, 0.5}, {0, -1}};
+    made->program.storage[STORAGE_FORMAT] = FORMAT_STENCIL;
+    made->program.diagonals = diagonals;
+    made->program.diagonal_count = 2;
     made->program.storage[STORAGE_INDEX_BYTES] = 8;
     made->program.storage[STORAGE_VALUE_BYTES] = 4;
     made->program.storage[STORAGE_PACKET] = 64;

@@ -90,6 +90,9 @@ static void expect_same_lists(const program *a, const program *b) {
     assert_int_equal(a->tagged, b->tagged);
     expect_same_extents(&a->points, &b->points);
     assert_memory_equal(a->storage, b->storage, sizeof a->storage);
+    assert_int_equal(a->diagonal_count, b->diagonal_count);
+    for (int i = 0; i < a->diagonal_count; i++)
+        assert_memory_equal(&a->diagonals[i], &b->diagonals[i], sizeof a->diagonals[i]);
 }
 
 static void expect_same_layers(const program *a, const program *b) {
@@ -372,6 +375,8 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->arrays[3].same_as = 4, "the array that another may be is 4")
 
 /* Of lists: a, b; output, total, next. */
+static const diagonal unordered[] = {{0, 1}, {0, 2}}, infinite[] = {{0, 1}, {1, INFINITY}};
+
 #define SPOILS_OF_LISTS                                                                            \
     SPOIL(s->program.size_count = LAUNCH_SIZES + 1, "the number of sizes is 17")                   \
     SPOIL(s->sizes[1].name = "1", "a size's name is no name")                                      \
@@ -402,6 +407,10 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->temporaries[0].fill = -2, "the content of a temporary is -2")                         \
     SPOIL(s->program.points.size[0] = 2, "the number of a call's points is 2")                     \
     SPOIL(s->program.storage[STORAGE_FORMAT] = 99, "the storage of a matrix is 99")                \
+    SPOIL(s->program.diagonal_count = 0, "the number of diagonals is 0")                           \
+    SPOIL(s->program.storage[STORAGE_FORMAT] = FORMAT_CSR, "the number of diagonals is 2")         \
+    SPOIL(s->program.diagonals = unordered, "the diagonals are not in order")                      \
+    SPOIL(s->program.diagonals = infinite, "the value of a diagonal is out of range")              \
     SPOIL(s->program.storage[STORAGE_SLICE] = -1, "the storage of a matrix is -1")                 \
     SPOIL(s->program.storage[STORAGE_INDEX_BYTES] = 2, "the width of a matrix's numbers is odd")   \
     SPOIL(s->program.storage[STORAGE_VALUE_BYTES] = 0, "the width of a matrix's numbers is odd")   \

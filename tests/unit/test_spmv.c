@@ -143,12 +143,15 @@ static void assert_refused(const char *more, const char *schedule, const char *m
 
 static void test_refusals(void **state) {
     (void)state;
-    assert_refused("index = 'int64'", "ell",
-                   "format ell: int64 indices are for csr, sell and dia; the others have int32");
-    assert_refused("dtype = 'double', matrix = 'float'", "coo",
-                   "format coo: a float matrix with double vectors is for csr, sell and dia");
-    assert_refused("vectors = 2", "pkt",
-                   "format pkt: several vectors are for csr, sell and dia; the others take one");
+    assert_refused(
+        "index = 'int64'", "ell",
+        "format ell: int64 indices are for csr, sell, dia and stencil; the others have int32");
+    assert_refused(
+        "dtype = 'double', matrix = 'float'", "coo",
+        "format coo: a float matrix with double vectors is for csr, sell, dia and stencil");
+    assert_refused(
+        "vectors = 2", "pkt",
+        "format pkt: several vectors are for csr, sell, dia and stencil; the others take one");
     assert_refused("format = 'jds', algorithm = 'balanced'", NULL,
                    "format jds: the algorithm balanced is for csr");
     assert_refused("format = 'jds', algorithm = 'warp'", NULL,
@@ -186,7 +189,7 @@ static void test_spec_errors(void **state) {
     assert_spec_refused(
         "format = 'crs'",
         "format: expected one of auto, coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt, "
-        "sell, got the string 'crs'");
+        "sell, stencil, got the string 'crs'");
     assert_spec_refused("dtype = 'int32'", "dtype: expected one of float, double, got the string "
                                            "'int32'");
 }
