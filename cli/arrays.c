@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/output.h"
+#include "cli/product.h"
 #include "cli/words.h"
 
 bool arrays_is(const arrays *a, const char *family) {
@@ -287,7 +288,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
     sg_build_options how = session_build_options(s, 0);
     memset(how.size, 0, sizeof how.size);
     how.source_only = 1;
-    int code = session_build(s, spec, &how, &a->plan);
+    int code = product_plan(s, spec, &how, &a->plan);
     if (code == EXIT_DONE)
         code = session_judge_size(s, a->plan);
     if (code != EXIT_DONE)

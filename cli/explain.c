@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/formats.h"
+#include "cli/product.h"
 #include "cli/words.h"
 
 enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };
@@ -206,7 +207,8 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
     sg_build_options how = session_build_options(s, index), plain = how;
     memset(plain.size, 0, sizeof plain.size);
     plain.source_only = 1;
-    int code = session_build(s, spec, &plain, &u->kernel);
+    int code = s->options->inputs.count > 0 ? product_plan(s, spec, &plain, &u->kernel)
+                                            : session_build(s, spec, &plain, &u->kernel);
     if (code == EXIT_DONE)
         code = session_judge_size(s, u->kernel);
     if (code == EXIT_DONE && s->options->inputs.count > 0)

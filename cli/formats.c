@@ -92,7 +92,7 @@ static void add_padded(buffer *out, const char *text, int width) {
 }
 
 static void add_format(const format_row *row, buffer *out) {
-    buffer_printf(out, "%c %-6s  ", row->chosen ? '*' : ' ', row->format);
+    buffer_printf(out, "%c %-7s ", row->chosen ? '*' : ' ', row->format);
     add_padded(out, row->formula, FORMULA_WIDTH);
     buffer_printf(out, " %12.10g  ", row->numbers);
     if (row->bytes >= 0)
@@ -109,7 +109,7 @@ static void add_format(const format_row *row, buffer *out) {
 
 void formats_text(const formats *f, buffer *out) {
     add_matrix(f, out);
-    buffer_printf(out, "  %-6s  %-*s %12s  stored here\n", "format", FORMULA_WIDTH,
+    buffer_printf(out, "  %-7s %-*s %12s  stored here\n", "format", FORMULA_WIDTH,
                   "the textbook's numbers", "");
     for (int i = 0; i < f->count; i++)
         add_format(&f->rows[i], out);

@@ -193,8 +193,8 @@ static const option table[] = {
      "algorithm, of which explain tells",
      FOR_SPECS, PLACE(method)},
     {"--format", "NAME",
-     "of a matrix: auto, coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt\n"
-     "or sell",
+     "of a matrix: auto, coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt,\n"
+     "sell or stencil",
      FOR_SPECS, PLACE(format)},
     {"--schedule", "LINE", "a whole schedule, as reports print it: 'csr warp threads=256'",
      FOR_SPECS, PLACE(line)},

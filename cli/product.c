@@ -12,6 +12,19 @@ static double value_of(const sg_kernel *kernel, const double *parameters, const 
     return index >= 0 && parameters != NULL ? parameters[index] : otherwise;
 }
 
+int product_plan(session *s, const char *spec, const sg_build_options *how, sg_kernel **out) {
+    sg_build_options any = *how;
+    sg_matrix *one = NULL;
+    sg_status status = sg_matrix_new(s->context, 1, 1, &one);
+    if (status == SG_OK)
+        status = sg_matrix_set(one, 0, 0, 1);
+    any.matrix = one;
+    const int code =
+        status == SG_OK ? session_build(s, spec, &any, out) : session_failed(s, status);
+    sg_matrix_free(one);
+    return code;
+}
+
 int product_judge(const arrays *a, const sg_kernel *kernel, const double *parameters) {
     const int y = arrays_find(a, "y");
     if (value_of(kernel, parameters, "beta", 0) == 0 || a->items[y].input != NULL)

@@ -6,6 +6,10 @@
 #include "cli/arrays.h"
 
 /* Whether what alpha and beta need is there: `parameters` are the kernel's. */
+/* As session_build, for a spec that may be an spmv whose matrix is not read yet: with one of a
+   single entry, because the format stencil is for a matrix. It says what arrays there are. */
+int product_plan(session *, const char *spec, const sg_build_options *, sg_kernel **out);
+
 int product_judge(const arrays *, const sg_kernel *, const double *parameters);
 
 /* y = alpha·A·x + beta·y, the matrix uploaded in the kernel's format. */

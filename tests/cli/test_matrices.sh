@@ -154,7 +154,7 @@ grep -A1 '^  dia ' "$out" | grep -q 'bytes' || flunk "$(cat "$out")"
 begin 'explain shows every format beside the textbook'
 exits 0 explain $cpu "$product" --input $bus
 reports '1138_bus.mtx: M = 1138 rows, N = 1138 columns, nnz = 4054 entries, symmetric'
-for format in dense coo csr csc ell hyb jds dia bcsr pkt sell; do
+for format in dense coo csr csc ell hyb jds dia bcsr pkt sell stencil; do
     grep -q "^[* ] $format " "$out" || flunk "there is no $format: $(cat "$out")"
 done
 grep -q '^. dense .* 1295044 ' "$out" || flunk "the dense numbers are not M N: $(cat "$out")"
@@ -165,11 +165,44 @@ exits 2 explain $cpu "$product" --input $bus --input $bus
 says 'explain takes one --input'
 exits 3 explain $cpu "$product" --input "$folder/bad.mtx"
 
+# grid N: a 5-point grid of N x N cells, of which cell 7 has another value and cell 40 one entry more.
+grid() {
+    awk -v n="$1" 'function put(r, c, v) { line[++count] = r " " c " " v }
+        BEGIN {
+            for (r = 1; r <= n * n; r++) {
+                put(r, r, r == 7 ? 5 : 4)
+                if (r == 40) put(r, 90, 2)
+                if (r > n) put(r, r - n, -1)
+                if (r <= n * n - n) put(r, r + n, -1)
+                if (r % n != 1) put(r, r - 1, -1)
+                if (r % n != 0) put(r, r + 1, -1)
+            }
+            print "%%MatrixMarket matrix coordinate real general"
+            print n * n, n * n, count
+            for (i = 1; i <= count; i++) print line[i]
+        }'
+}
+begin 'a stencil is recognised, compiled in, and right where rows deviate'
+grid 20 >"$folder/grid.mtx"
+list f8 "$folder/ones.npy" $(seq 400 | sed 's/.*/3/')
+exits 0 run $cpu "$product" --input "$folder/grid.mtx" --input "$folder/ones.npy" --output "$folder/y.npy"
+reports '  plan     stencil threads='
+exits 0 run $cpu "$product" --format csr --input "$folder/grid.mtx" --input "$folder/ones.npy" \
+    --output "$folder/csr.npy"
+same "$folder/csr.npy" "$folder/y.npy"
+exits 0 explain $cpu "$product" --input "$folder/grid.mtx"
+reports 'stencil: 5 diagonals of one value each are compiled in; of 400 rows 74 lack'
+grep -q '^\* stencil ' "$out" || flunk "stencil is not chosen: $(cat "$out")"
+exits 2 explain $cpu "$product" --format stencil --input $bus
+says 'format stencil: the matrix is no stencil'
+exits 2 "$product" $cpu --format stencil
+says 'it is built for a matrix'
+
 begin 'JSON'
 exits 0 explain $cpu "$product" --input $bus --json
 documented
 reports '"entries": 4054'
-[ "$(grep -c '"formula"' "$out")" = 11 ] || flunk "$(grep -c '"formula"' "$out") formats"
+[ "$(grep -c '"formula"' "$out")" = 12 ] || flunk "$(grep -c '"formula"' "$out") formats"
 exits 0 run $cpu "$product" --input "$A" --input "$x" --output "$folder/y.npy" --json
 documented y
 reports '"columns": 4'
