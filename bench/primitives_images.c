@@ -23,7 +23,7 @@ typedef struct picture {
     double sum;
     float *input;
     const float *output;
-    int64_t wrong; /* the first wrong place of a thread's, or -1; under no lock: any will do */
+    int64_t wrong; /* a wrong place, any of them, or -1 */
 } picture;
 
 static int filter_size(const line *l) {

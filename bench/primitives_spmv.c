@@ -24,6 +24,8 @@ typedef struct product {
     void *x;
     double *wanted;
     int64_t *row, *column; /* while the library's matrix is made */
+    const void *y;         /* that is judged */
+    int64_t wrong;         /* a row, or -1 */
 } product;
 
 /* ---- the matrix ------------------------------------------------------------------------------ */
@@ -125,16 +127,24 @@ static void close_product(bench *b, line *l) {
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
+static void judge_rows(void *argument, int64_t begin, int64_t end) {
+    product *p = argument;
+    for (int64_t row = begin; row < end; row++)
+        if (!(element_get(p->dtype, p->y, row) == p->wanted[row])) {
+            __atomic_store_n(&p->wrong, row, __ATOMIC_RELAXED); /* any of the wrong ones will do */
+            return;
+        }
+}
+
 static char *judge(bench *b, line *l) {
-    const product *p = l->own;
-    void *y = array_download(b, l->outputs[0], HOST_RESULT);
+    product *p = l->own;
     char text[160] = "";
-    for (int64_t row = 0; row < l->size[0] && text[0] == '\0'; row++) {
-        const double got = element_get(l->dtype, y, row);
-        if (!(got == p->wanted[row]))
-            snprintf(text, sizeof text, "row %lld of %lld: %.17g instead of %.17g", (long long)row,
-                     (long long)l->size[0], got, p->wanted[row]);
-    }
+    p->y = array_download(b, l->outputs[0], HOST_RESULT);
+    p->wrong = -1;
+    in_parallel(b, l->size[0], LEAST_ROWS, judge_rows, p);
+    if (p->wrong >= 0)
+        snprintf(text, sizeof text, "row %lld of %lld: %.17g instead of %.17g", (long long)p->wrong,
+                 (long long)l->size[0], element_get(l->dtype, p->y, p->wrong), p->wanted[p->wrong]);
     return text[0] != '\0' ? must_have(strdup(text)) : NULL;
 }
 
