@@ -39,7 +39,7 @@ enum {
     FLUSH_OF_L2 = 4,
     LEAST_FLUSH = 1 << 26,
     TINY_SCALE = 4096,
-    MOST_LOG2 = 30 /* to there sums of drawn_odd are exact in a float */
+    MOST_LOG2 = 33
 };
 
 const char *const timing_words[TIMINGS] = {"graph", "flushed", "stream"};

@@ -219,6 +219,8 @@ static void list_kind(bench *b, const char *kind, const char *dtype, const char 
                         .dims = 1,
                         .size = {sizes[i]},
                         .bytes = 2 * (double)sizes[i] * width};
+        if (pairs && sizes[i] > INT32_MAX) /* values are places */
+            continue;
         if (sizes[i] > 0 && line_wanted(b, PART_MERGE, kind, dtype, data))
             line_add(b, &l);
     }

@@ -8,7 +8,7 @@ spoiled="${SPOILED_BENCH:-$SOURCE/build/tests/spoiled_bench}/judges/primitives -
 begin 'the options'
 exits 0 $primitives --help
 prints 'usage: primitives'
-for bad in '--colour blue' '--size' '--size 0' '--size 4x4' '--log2 31' '--log2 4,' '--repeats 0' '--scale none' \
+for bad in '--colour blue' '--size' '--size 0' '--size 4x4' '--log2 34' '--log2 4,' '--repeats 0' '--scale none' \
     '--timing never' '--only nothing' '--kind keys --only scan' '--schedules none' 'extra'; do
     exits 2 $primitives $bad
     [ ! -s out ] || flunk "$bad: it printed $(cat out)"
