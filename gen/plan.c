@@ -104,6 +104,8 @@ static bool is_better(const search *s, const plan *p, const plan *than) {
 }
 
 void search_keep(search *s, plan *p) {
+    if (p->pass_count == 0)
+        p->estimate.seconds *= plan_measured_factor(s->measured, p, s->size);
     if (is_better(s, p, s->best))
         s->best = p;
 }
@@ -219,6 +221,8 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
                 e->registers, e->blocks_resident, plan_threads(s->best));
     if (s->tried_count > 1)
         text_printf(&t, "; the best of %d candidates by the model", s->tried_count);
+    if (s->tried_count > 1 && plan_measured_count(s->measured) > 0)
+        text_printf(&t, " and %d measurements", plan_measured_count(s->measured));
     if (runner_up != NULL) {
         text_printf(&t, ", %s expected to take ", runner_up);
         text_number(&t, factor, 3);
@@ -277,6 +281,7 @@ static search search_new(job *j, const plan_facts *f, const schedule *wanted, co
                 .size = size,
                 .steps = steps,
                 .passes = passes_new(j, f),
+                .measured = plan_measured_new(j, f, t),
                 .tried = job_array(j, MOST_TRIED, sizeof *s.tried)};
     return s;
 }

@@ -53,8 +53,6 @@ typedef struct plan_template {
 } plan_template;
 extern const plan_template plan_templates[TEMPLATE_COUNT];
 
-/* Whether this build has the file: no plan uses another. */
-
 /* What the planner asks of a model again and again. */
 typedef struct plan_row {
     int array; /* the model's */

@@ -225,25 +225,26 @@ static size_t levels_bytes(const plan *p) {
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
-/* Sums of all levels, the rows that one level reads, and addresses. Of more than two levels the
-   compiler has parts under way at once. */
+/* The sums of all levels, and what is under way of each: fitted, like the registers of planes that
+   are kept, to what the compiler needs under limits of 128 to 255, spills included, for patches of
+   2 to 6 rows and up to 6 levels. */
 static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
-    const int64_t patch = (int64_t)s->lane[0] * s->lane[1];
-    const int64_t columns = p->low[0] + s->lane[0] + p->high[0];
-    const int64_t beside =
-        (p->low[1] + p->high[1]) * (p->fused.corners ? columns : (int64_t)s->lane[0]);
-    const int64_t rows = s->lane[1] * columns + beside;
-    const int64_t state = patch * s->time * (p->low[2] + p->high[2]);
-    return 24 + (s->time > 2 ? 8 + patch : 0) + words(p->facts->model) * (state + rows);
+    const double depth = p->low[2] + p->high[2];
+    const double points = s->lane[0] * s->lane[1] * s->time,
+                 state = words(p->facts->model) * points;
+    return (int64_t)(40 + state * (1.2 * depth + 0.5) + (p->fused.corners ? 0.2 * points : 0));
+}
+static int64_t kept_registers(const plan *p) {
+    const schedule *s = &p->schedule;
+    const int values = words(p->facts->model) * s->lane[0] * s->lane[1] * (s->time - 1);
+    return (int64_t)((words(p->facts->model) == 1 ? 0.85 : 0.3) * values);
 }
 
 /* Levels keep their own planes where that leaves enough registers; else they read them again. */
 static int64_t choose_keep(plan *p) {
-    const schedule *s = &p->schedule;
-    const int64_t need = levels_registers(p);
-    const int64_t kept = (int64_t)words(p->facts->model) * s->lane[0] * s->lane[1] * (s->time - 1);
-    p->fused.keep = need + kept <= most_registers(p) + 2; /* about */
+    const int64_t need = levels_registers(p), kept = kept_registers(p);
+    p->fused.keep = need + kept <= most_registers(p);
     return need + (p->fused.keep ? kept : 0);
 }
 

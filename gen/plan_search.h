@@ -4,11 +4,13 @@
 #define SG_GEN_PLAN_SEARCH_H
 
 #include "gen/passes.h"
+#include "gen/plan_measured.h"
 
 typedef struct search {
     job *job;
     const plan_facts *facts;
     const passes *passes;
+    const plan_measured *measured;
     const schedule *wanted;
     const target *target;
     const int64_t *size;
@@ -23,7 +25,7 @@ typedef struct search {
 /* False where it was tried before. */
 bool search_is_new(search *, const schedule *);
 
-/* Of a plan with its cost: it becomes the best if it is. */
+/* Of a plan with its cost by the model, which is corrected: it becomes the best if it is. */
 void search_keep(search *, plan *);
 void search_refuse(search *, const char *refusal);
 

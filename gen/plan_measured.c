@@ -1,0 +1,127 @@
+/* The written model beside what was measured. Takes: the table of measurements. Makes: factors. */
+#include "gen/plan_measured.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How much longer than by the corrected model a plan is thought to take that was not measured,
+   since of many such the planner takes the one that the model is most wrong about: one of another
+   size than was measured; besides, with the walked axis in e times as many parts or more, since the
+   model is worst at what runs in the last wave; and one whose schedule was not measured at all. */
+static const double doubt_of_size = 1.08, doubt_of_parts = 1.25, doubt = 1.2;
+
+/* Farther than any: rows of x that begin at any element, and those that begin at whole packs, say
+   little of each other. */
+static const double otherwise_aligned = 1000;
+
+typedef struct known {
+    schedule schedule; /* without its walk */
+    double parts;      /* that blocks cut the walked axis into */
+    const int64_t *size;
+    double factor;
+} known;
+
+struct plan_measured {
+    known *all;
+    int count;
+};
+
+/* The schedule without how far blocks walk, where that is the planner's to choose. */
+static schedule without_walk(const schedule *s, int dims, const int64_t size[AXES], double *parts) {
+    schedule out = *s;
+    const int axis = plan_walk_axis(s->method, dims);
+    *parts = 1;
+    if (axis >= 0 && s->method == METHOD_TEMPORAL) {
+        *parts = fmax((double)size[axis] / s->coarsen[axis], 1);
+        out.coarsen[axis] = 0;
+    }
+    return out;
+}
+
+static bool is_of(const measured_rate *r, const plan_facts *f, const target *t) {
+    const model *m = f->model;
+    return f->linear && m->field_count == 1 && r->dims == m->dims && r->points == m->points &&
+           r->radius == m->radius && r->dtype == m->dtype && strcmp(r->arch, t->arch) == 0;
+}
+
+/* A measurement counts where its plan can still be made. */
+static bool note(job *j, const measured_rate *r, const plan_facts *f, const target *t, known *out) {
+    schedule s = {.method = METHOD_AUTO};
+    schedule_parse(j, r->schedule, "a measurement", &s);
+    const char *refusal;
+    plan *p = plan_fit(j, f, &s, t, &refusal);
+    if (p == NULL)
+        return false;
+    out->schedule = without_walk(&s, r->dims, r->size, &out->parts);
+    out->size = r->size;
+    const int axis = plan_walk_axis(s.method, r->dims);
+    if (s.method == METHOD_TEMPORAL && axis >= 0) /* no further than to the end of the grid */
+        plan_walk_fused(p, s.coarsen[axis] < r->size[axis] ? s.coarsen[axis] : (int)r->size[axis]);
+    if (plan_is_fused(p->template_id))
+        plan_cost_fused(p, r->size);
+    else
+        plan_cost(f, p, r->size);
+    const double updates = (double)r->size[0] * (double)r->size[1] * (double)r->size[2] * s.time;
+    out->factor = updates / (r->rate * 1e9) / p->estimate.seconds;
+    return true;
+}
+
+plan_measured *plan_measured_new(job *j, const plan_facts *f, const target *t) {
+    plan_measured *known_here = job_alloc(j, sizeof *known_here);
+    known_here->all = job_array(j, (size_t)measured_rate_count, sizeof *known_here->all);
+    for (int i = 0; i < measured_rate_count; i++)
+        known_here->count += is_of(&measured_rates[i], f, t) &&
+                             note(j, &measured_rates[i], f, t, &known_here->all[known_here->count]);
+    return known_here;
+}
+
+int plan_measured_count(const plan_measured *m) {
+    return m->count;
+}
+
+/* By the logarithms of ratios. */
+static double parts_distance(const known *k, double parts) {
+    return fabs(log(parts / k->parts));
+}
+static double size_distance(const known *k, const int64_t size[AXES]) {
+    double sum = (k->size[0] % 4 == 0) == (size[0] % 4 == 0) ? 0 : otherwise_aligned;
+    for (int axis = 0; axis < AXES; axis++)
+        sum += fabs(log((double)size[axis] / (double)k->size[axis]));
+    return sum;
+}
+
+/* The mean factor of a method's measurements of the nearest size. */
+static double usual_factor(const plan_measured *m, method method, const int64_t size[AXES]) {
+    double least = INFINITY, logs = 0;
+    int count = 0;
+    for (int i = 0; i < m->count; i++) {
+        const known *k = &m->all[i];
+        if (k->schedule.method != method || size_distance(k, size) > least)
+            continue;
+        if (size_distance(k, size) < least)
+            logs = count = 0;
+        least = size_distance(k, size);
+        logs += log(k->factor);
+        count++;
+    }
+    return count > 0 ? doubt * exp(logs / count) : 1;
+}
+
+double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t size[AXES]) {
+    double parts;
+    const schedule s = without_walk(&p->schedule, p->facts->model->dims, size, &parts);
+    const known *nearest = NULL;
+    double least = INFINITY;
+    for (int i = 0; i < m->count; i++) {
+        const known *k = &m->all[i];
+        const double distance = size_distance(k, size) + parts_distance(k, parts);
+        if (memcmp(&k->schedule, &s, sizeof s) != 0 || distance >= least)
+            continue;
+        nearest = k;
+        least = distance;
+    }
+    if (least >= otherwise_aligned)
+        return usual_factor(m, p->schedule.method, size);
+    return nearest->factor * (least > 0 ? doubt_of_size : 1) *
+           pow(doubt_of_parts, fmin(parts_distance(nearest, parts), 1));
+}

@@ -1,0 +1,162 @@
+/* The planner beside what was measured: what it picks comes within 5 % of the best measured, for
+   every shape, precision and size of the table. */
+#include "load_spec.h"
+
+#include <math.h>
+
+#include "gen/plan_measured.h"
+
+/* The spec of a row: the heat equation's stars, and boxes of weights that fall with the distance.
+ */
+static const char *spec_text(const measured_rate *r) {
+    static char text[512];
+    const bool star = r->points == 2 * r->dims * r->radius + 1;
+    const char *const dtype = r->dtype == DTYPE_FLOAT ? "float" : "double";
+    if (star)
+        snprintf(text, sizeof text,
+                 "return stencil { name = 's', shape = star(%d, %d), dtype = '%s', coefficients = "
+                 "identity() + 0.05 * laplacian { dims = %d, accuracy = %d } }",
+                 r->dims, r->radius, dtype, r->dims, 2 * r->radius);
+    else
+        snprintf(
+            text, sizeof text,
+            "local w = {}\n"
+            "for i = 0, %d do w[i + 1] = (i %% 3 == 1 and 2 or 1) * (i // 3 %% 3 == 1 and 2 or "
+            "1) * (i // 9 == 1 and 2 or 1) / 64 end\n"
+            "return stencil { name = 's', shape = box(%d, %d), dtype = '%s', coefficients = w "
+            "}",
+            r->points - 1, r->dims, r->radius, dtype);
+    return text;
+}
+
+typedef struct planning {
+    const model *model;
+    const measured_rate *row;
+    const char *arch;
+    int64_t steps;
+    plan *plan;
+    const char *line;
+    plan_measured *measured;
+    double factor;
+} planning;
+
+static void plan_body(job *j, void *argument) {
+    planning *p = argument;
+    const schedule wanted = {.method = METHOD_AUTO};
+    const target *t = target_find(p->arch);
+    p->plan = plan_make(j, p->model, &wanted, t, p->row->size, p->steps);
+    text line = text_new(j);
+    schedule_print(&p->plan->schedule, p->model->dims, &line);
+    p->line = line.data;
+    p->measured = plan_measured_new(j, p->plan->facts, t);
+    p->factor = plan_measured_factor(p->measured, p->plan, p->row->size);
+}
+
+static job *make(planning *p) {
+    job *j;
+    const fault f = job_run(&allocator_libc, plan_body, p, &j);
+    if (f != FAULT_NONE)
+        print_error("%s\n", job_error(j));
+    assert_int_equal(f, FAULT_NONE);
+    return j;
+}
+
+static bool same_case(const measured_rate *a, const measured_rate *b) {
+    return a->dims == b->dims && a->points == b->points && a->radius == b->radius &&
+           a->dtype == b->dtype && memcmp(a->size, b->size, sizeof a->size) == 0;
+}
+
+static double rate_of(const measured_rate *of, const char *line) {
+    double rate = 0;
+    for (int i = 0; i < measured_rate_count; i++)
+        if (same_case(&measured_rates[i], of) &&
+            (line == NULL || strcmp(measured_rates[i].schedule, line) == 0))
+            rate = fmax(rate, measured_rates[i].rate);
+    return rate;
+}
+
+/* By the table where it has the plan, else by what the planner expects of it. */
+static void picks_are_near_the_best(void **state) {
+    (void)state;
+    for (int i = 0; i < measured_rate_count; i++) {
+        const measured_rate *r = &measured_rates[i];
+        if (i > 0 && same_case(r, &measured_rates[i - 1]))
+            continue;
+        loaded l;
+        planning p = {.model = load_model(&l, spec_text(r)), .row = r, .arch = "sm_90"};
+        p.steps = 1024;
+        job *j = make(&p);
+        assert_int_equal(p.model->points, r->points);
+        const double best = rate_of(r, NULL), known = rate_of(r, p.line);
+        const double updates = (double)(r->size[0] * r->size[1] * r->size[2]);
+        const double expected = updates * p.plan->schedule.time / p.plan->estimate.seconds * 1e-9;
+        if ((known > 0 ? known : expected) < 0.95 * best)
+            fail_msg("%dD %d points %s %ldx%ldx%ld: %s, %.0f of %.0f", r->dims, r->points,
+                     dtype_words[r->dtype].name, (long)r->size[0], (long)r->size[1],
+                     (long)r->size[2], p.line, known > 0 ? known : expected, best);
+        if (known > 0) /* one update of each point takes as long as it was measured to */
+            assert_true(fabs(expected / known - 1) < 1e-6);
+        job_end(j);
+        job_end(l.job);
+    }
+}
+
+/* The table is of one architecture; for others the model stands alone. */
+static void other_architectures_have_no_measurements(void **state) {
+    (void)state;
+    loaded l;
+    planning p = {.row = &measured_rates[0], .steps = 1024};
+    p.model = load_model(&l, spec_text(p.row));
+    p.arch = "sm_80";
+    job *j = make(&p);
+    assert_int_equal(plan_measured_count(p.measured), 0);
+    assert_true(p.factor == 1);
+    job_end(j);
+    p.arch = "sm_90";
+    j = make(&p);
+    assert_true(plan_measured_count(p.measured) > 0);
+    job_end(j);
+    job_end(l.job);
+}
+
+/* A plan near a measured one is corrected as that one is; one of another tile is doubted. */
+static void what_was_not_measured_is_doubted(void **state) {
+    (void)state;
+    loaded l;
+    planning p = {.row = &measured_rates[0], .steps = 1024, .arch = "sm_90"};
+    p.model = load_model(&l, spec_text(p.row));
+    job *j = make(&p);
+    int64_t larger[AXES];
+    memcpy(larger, p.row->size, sizeof larger);
+    larger[0] += 1;
+    const double near = plan_measured_factor(p.measured, p.plan, larger) / p.factor;
+    assert_true(near > 1.01 && near < 1.2);
+    plan other = *p.plan;
+    other.schedule.tile[0] += 1;
+    double logs = 0; /* of those of the same size, of which the first is one */
+    int count = 0;
+    for (int i = 0; i < measured_rate_count; i++) {
+        if (!same_case(&measured_rates[i], p.row))
+            continue;
+        plan measured = *p.plan;
+        measured.schedule = (schedule){.method = METHOD_AUTO};
+        schedule_parse(j, measured_rates[i].schedule, NULL, &measured.schedule);
+        logs += log(plan_measured_factor(p.measured, &measured, p.row->size));
+        count++;
+    }
+    const double doubted = plan_measured_factor(p.measured, &other, p.row->size);
+    assert_true(doubted > exp(logs / count) * 1.01 && doubted < exp(logs / count) * 1.3);
+    other.schedule.method = METHOD_NAIVE;
+    assert_true(plan_measured_factor(p.measured, &other, p.row->size) == 1);
+    job_end(j);
+    job_end(l.job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(picks_are_near_the_best),
+        cmocka_unit_test(other_architectures_have_no_measurements),
+        cmocka_unit_test(what_was_not_measured_is_doubted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
