@@ -12,6 +12,7 @@ typedef struct kernel {
     int registers, local_bytes;
     int64_t together; /* blocks that run at a time, where they may be launched so */
     int64_t resident; /* the same, where the program's launch says that it needs to know */
+    int64_t most;     /* of the blocks of such a launch; 0 where it cannot be launched together */
 } kernel;
 
 struct module {
@@ -106,6 +107,10 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
         code = count_blocks(d, k, &k->together);
     if (code == CU_OK && l->resident)
         code = count_blocks(d, k, &k->resident);
+    if (d->cooperative) {
+        const int64_t most = l->blocks[0].most;
+        k->most = most > 0 && most < k->resident ? most : k->resident;
+    }
     cuda_leave(d, pushed);
     return code;
 }
@@ -177,11 +182,17 @@ static fault launch_kernel(device *base, const module *m, int launch, bool toget
     return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
 }
 
+/* Where resident blocks wait for any other, what else runs on the device must not keep some of them
+   from beginning for ever, which blocks that wait for some of theirs could: that is what launches
+   together are for. With fewer blocks it is enough that they begin in the order of their numbers,
+   as they do, and the plain launch takes less time. */
 fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[3],
                   const void *arguments, size_t bytes, void *stream, int *code) {
+    const int64_t most = m->kernels[launch].most;
     assert(bytes == m->arguments_bytes);
     (void)bytes;
-    return launch_kernel(base, m, launch, false, grid, arguments, stream, code);
+    return launch_kernel(base, m, launch, most > 0 && grid[0] >= most, grid, arguments, stream,
+                         code);
 }
 
 fault cuda_launch_together(device *base, const module *m, int launch, const int64_t grid[3],

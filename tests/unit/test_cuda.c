@@ -248,6 +248,17 @@ static void check_together(void **unused) {
     }
 }
 
+/* Of a launch of resident blocks one that has as many as it may is one of blocks together. */
+static void expect_launch(device *d, const module *m, int which, int64_t blocks, bool together) {
+    const unsigned char arguments[24] = "";
+    const int64_t grid[3] = {blocks, 1, 1};
+    int code;
+    fake->arguments_bytes = sizeof arguments;
+    fake->order.count = 0;
+    assert_int_equal(d->ops->launch(d, m, which, grid, arguments, 24, NULL, &code), FAULT_NONE);
+    assert_string_equal(fake->order.what[0], together ? "kernels together" : "kernel");
+}
+
 /* As many blocks as the driver says fit, of a launch that says that it needs to know. */
 static void use_resident(job *j, void *argument) {
     device *d = argument;
@@ -259,6 +270,14 @@ static void use_resident(job *j, void *argument) {
     module *m = d->ops->load(d, j, &p, (blob){"", 0});
     assert_int_equal(d->ops->resident(d, m, 0), (2048 / 256 - 1) * 132);
     assert_int_equal(d->ops->resident(d, m, 1), 1); /* nobody said that it should */
+    expect_launch(d, m, 0, (2048 / 256 - 1) * 132 - 1, false);
+    expect_launch(d, m, 0, (2048 / 256 - 1) * 132, !fake->not_cooperative);
+    expect_launch(d, m, 1, (2048 / 256 - 1) * 132, false);
+    d->ops->unload(d, m);
+    both[0].blocks[0].most = 264;
+    m = d->ops->load(d, j, &p, (blob){"", 0});
+    expect_launch(d, m, 0, 263, false);
+    expect_launch(d, m, 0, 264, !fake->not_cooperative);
     fake->fail = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
     fake->code = UNKNOWN;
     d->ops->unload(d, m);
@@ -267,13 +286,16 @@ static void use_resident(job *j, void *argument) {
 
 static void check_resident(void **unused) {
     (void)unused;
-    device *d = must_open();
-    job *j;
-    assert_int_equal(job_run(&allocator_libc, use_resident, d, &j), FAULT_DEVICE);
-    assert_non_null(strstr(job_error_text(j), "loading the kernel"));
-    job_end(j);
-    fake->fail = NULL;
-    d->ops->close(d);
+    for (int without = 0; without < 2; without++) {
+        fake->not_cooperative = without;
+        device *d = must_open();
+        job *j;
+        assert_int_equal(job_run(&allocator_libc, use_resident, d, &j), FAULT_DEVICE);
+        assert_non_null(strstr(job_error_text(j), "loading the kernel"));
+        job_end(j);
+        fake->fail = NULL;
+        d->ops->close(d);
+    }
 }
 
 static void load_absent(job *j, void *argument) {
