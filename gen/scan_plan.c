@@ -56,6 +56,8 @@ static size_t shared_bytes(const scan_plan *p, size_t element) {
     }
 }
 
+enum { SYSTEM_SHARED = 1024 }; /* bytes that the system takes of it a block, from sm_80 on */
+
 typedef struct fitter {
     job *job;
     const subject *subject;
@@ -86,10 +88,10 @@ static int persistent_items(const fitter *f) {
 }
 
 /* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
-   there is of shared memory, of which the system takes 1 kB a block. */
+   there is of shared memory. */
 static int persistent_blocks(const fitter *f) {
     const target *t = f->target;
-    const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + 1024;
+    const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + SYSTEM_SHARED;
     int blocks = t->shared_per_multiprocessor / shared;
     if (blocks > t->threads_per_multiprocessor / threads)
         blocks = t->threads_per_multiprocessor / threads;
@@ -117,11 +119,17 @@ static void fit_persistent(fitter *f) {
     if (chosen[SCAN_BLOCKS] == 0)
         chosen[SCAN_BLOCKS] = persistent_blocks(f);
     p->blocks = chosen[SCAN_BLOCKS];
-    if (p->blocks * p->threads > f->target->threads_per_multiprocessor)
+    const target *t = f->target;
+    if (p->blocks * p->threads > t->threads_per_multiprocessor)
         refuse(f, job_print(f->job,
                             "a multiprocessor of %s runs at most %d threads, not %d blocks of %d",
-                            f->target->arch, f->target->threads_per_multiprocessor, p->blocks,
-                            p->threads));
+                            t->arch, t->threads_per_multiprocessor, p->blocks, p->threads));
+    if (p->blocks > 1 && (size_t)p->blocks * (p->shared_bytes + SYSTEM_SHARED) >
+                             (size_t)t->shared_per_multiprocessor)
+        refuse(f, job_print(f->job,
+                            "a multiprocessor of %s has %d bytes of shared memory, which are not "
+                            "enough for %d blocks of %zu",
+                            t->arch, t->shared_per_multiprocessor, p->blocks, p->shared_bytes));
 }
 
 static void fit_others(fitter *f) {

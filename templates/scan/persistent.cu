@@ -23,7 +23,8 @@
 // Memory that blocks share is prepared by nobody: see cooperation.cuh. A block waits only for tiles
 // of lower numbers, and has published its own lower ones before it waits: of the tiles that are not
 // published, the block of the lowest waits for nobody, so all come to an end as long as all blocks
-// are resident.
+// are resident. A block of a launch with a block for every tile waits only for blocks of lower
+// numbers, which have begun before it.
 #include "common.cuh"
 #include "cooperation.cuh"
 #include "async.cuh"

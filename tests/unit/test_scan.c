@@ -277,6 +277,22 @@ static void test_plans(void **state) {
                                     .schedule = "threads=1024 items=32"};
     assert_int_equal(sg_build(context, "t.lua", &large, &k), SG_ERROR_PLAN);
     assert_non_null(strstr(sg_error(context), "bytes of shared memory"));
+    static const char *const refused[][2] = {
+        {"persistent items=6", "items must be a multiple of that, not 6"},
+        {"look-back stages=2", "stages and blocks are those of persistent"},
+        {"kogge-stone blocks=1", "stages and blocks are those of persistent"},
+        {"persistent threads=1024 blocks=3", "runs at most 2048 threads, not 3 blocks of 1024"},
+        {"persistent items=28 stages=2 blocks=4", "not enough for 4 blocks of 57392"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const sg_build_options o = {.struct_size = sizeof o,
+                                    .text = "return scan { name = 's' }",
+                                    .schedule = refused[i][0],
+                                    .arch = "sm_90"};
+        assert_int_equal(sg_build(context, "t.lua", &o, &k), SG_ERROR_PLAN);
+        if (strstr(sg_error(context), refused[i][1]) == NULL)
+            fail_msg("%s", sg_error(context));
+    }
     sg_explanation *e;
     const sg_build_options plain = {.struct_size = sizeof plain,
                                     .text = "return scan { name = 's' }"};
@@ -289,6 +305,36 @@ static void test_plans(void **state) {
         assert_int_equal(e->rows[i].chosen, i == 0);
     }
     sg_explanation_free(e);
+}
+
+/* The size to plan for says how many elements a thread takes: a tile, or a group of them, or five
+ * packs. */
+static void test_planned_sizes(void **state) {
+    (void)state;
+    static const struct {
+        const char *dtype;
+        int64_t size;
+        const char *items;
+    } cases[] = {
+        {"float", 100, "items=4 "},     {"float", 1024, "items=4 "},
+        {"float", 1025, "items=12 "},   {"int32", 5120, "items=20 "},
+        {"int32", 5121, "items=4 "},    {"int32", 32768, "items=4 "},
+        {"uint32", 65536, "items=12 "}, {"uint32", 1 << 28, "items=20 "},
+        {"double", 2560, "items=10 "},  {"double", 2561, "items=2 "},
+        {"int64", 1 << 15, "items=6 "}, {"int64", 1 << 20, "items=10 "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "return scan { name = 's', dtype = '%s' }", cases[i].dtype);
+        const sg_build_options o = {
+            .struct_size = sizeof o, .text = text, .size = {cases[i].size}, .arch = "sm_90"};
+        sg_explanation *e;
+        expect_ok(sg_explain(context, "t.lua", &o, &e));
+        assert_string_equal(e->rows[1].method, "persistent");
+        if (strstr(e->rows[1].plan, cases[i].items) == NULL)
+            fail_msg("%s %lld: %s", cases[i].dtype, (long long)cases[i].size, e->rows[1].plan);
+        sg_explanation_free(e);
+    }
 }
 
 static void test_refusals(void **state) {
@@ -323,7 +369,8 @@ int main(void) {
         cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
         cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_deterministic), cmocka_unit_test(test_call),
-        cmocka_unit_test(test_plans),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_plans),         cmocka_unit_test(test_planned_sizes),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }
