@@ -1,0 +1,235 @@
+// A block's box: its tile and the halo of all steps, where that lies in the grid, and how it is loaded.
+
+// The box in shared memory: the tile and its halo.
+struct Box {
+    static constexpr int width = plan::halo_low_x + plan::tile_x + plan::halo_high_x;
+    static constexpr int height = plan::halo_low_y + plan::tile_y + plan::halo_high_y;
+    static constexpr int depth = plan::halo_low_z + plan::tile_z + plan::halo_high_z;
+    static constexpr int plane = width * height, cells = plane * depth;
+    static __device__ __forceinline__ int at(int x, int y, int z) {
+        return z * plane + y * width + x;
+    }
+};
+
+// The output that makes an array's next values, −1 where none does, and the other way round.
+template <int array, int output = 0> __device__ __forceinline__ constexpr int output_of() {
+    if constexpr (output == plan::outputs)
+        return -1;
+    else if constexpr (Output<output>::current == Array<array>::grid)
+        return output;
+    else
+        return output_of<array, output + 1>();
+}
+template <int output, int array = 0> __device__ __forceinline__ constexpr int array_of() {
+    if constexpr (array == plan::arrays)
+        return -1;
+    else if constexpr (Array<array>::grid == Output<output>::current)
+        return array;
+    else
+        return array_of<output, array + 1>();
+}
+
+// ---- where a block lies ---------------------------------------------------------------------
+
+// Cells of the box along an axis.
+struct Range {
+    int begin, end;
+    __device__ __forceinline__ bool has(int i) const {
+        return i >= begin && i < end;
+    }
+};
+
+template <int axis> struct Axis {
+    static constexpr int tile = axis == 0 ? plan::tile_x : axis == 1 ? plan::tile_y : plan::tile_z;
+    static constexpr int low = axis == 0 ? plan::low_x : axis == 1 ? plan::low_y : plan::low_z;
+    static constexpr int high = axis == 0 ? plan::high_x : axis == 1 ? plan::high_y : plan::high_z;
+    static constexpr int halo = axis == 0   ? plan::halo_low_x
+                                : axis == 1 ? plan::halo_low_y
+                                            : plan::halo_low_z;
+    static constexpr int extent = axis == 0   ? Box::width
+                                  : axis == 1 ? Box::height
+                                              : Box::depth;
+    static constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
+    static constexpr bool periodic = below == Boundary::periodic;
+    // Whether cells beyond the grid, as far as the shape reaches, have the values of other cells.
+    static constexpr bool copied_below =
+        low > 0 && (below == Boundary::clamp || below == Boundary::mirror);
+    static constexpr bool copied_above =
+        high > 0 && (above == Boundary::clamp || above == Boundary::mirror);
+    static constexpr bool copied = copied_below || copied_above;
+    // How far below and above it a cell asks for others, where mirrors count both ways.
+    static constexpr bool mirrored = below == Boundary::mirror || above == Boundary::mirror;
+    static constexpr int asks_low = mirrored && high > low ? high : low;
+    static constexpr int asks_high = mirrored && low > high ? low : high;
+    static constexpr int never = 255; // a level
+
+    Index first;  // the cell of the grid where the box begins
+    Range grid;   // the grid's
+    Range change; // those that steps change
+    Range own;    // the tile's
+
+    __device__ __forceinline__ void place(const Arguments &a, int block) {
+        first = a.begin[axis] + Index(block) * tile - halo;
+        const Index size = a.size[axis] - first;
+        grid.begin = first < -extent ? extent : static_cast<int>(first < 0 ? -first : 0);
+        grid.end = size < 2 * extent ? static_cast<int>(size) : 2 * extent;
+        own = {halo, grid.end < halo + tile ? grid.end : halo + tile};
+        change = grid;
+        if constexpr (periodic)
+            change = {0, extent};
+        if constexpr (below == Boundary::fixed)
+            change.begin = grid.begin + (first <= 0 ? low : 0);
+        if constexpr (above == Boundary::fixed)
+            change.end = size - high < change.end ? static_cast<int>(size - high) : change.end;
+    }
+    // The quotient, rounded up; where nothing is asked for, so that no step makes the cell.
+    template <int asks> static __device__ __forceinline__ int steps_to(int distance) {
+        if constexpr (asks == 0)
+            return never;
+        else
+            return (distance + asks - 1) / asks;
+    }
+    // Whether a block beside this one may ask for a cell of the tile.
+    __device__ __forceinline__ bool is_asked(int i) const {
+        return halo > 0 && (i < own.begin + halo || i >= own.end - halo);
+    }
+    // How many steps of the round, at least, come after the last one that makes this cell.
+    __device__ __forceinline__ int level(int i) const {
+        return i < own.begin   ? steps_to<asks_low>(own.begin - i)
+               : i >= own.end ? steps_to<asks_high>(i - own.end + 1)
+                              : 0;
+    }
+    // The same, if the shape reached as far below as above.
+    __device__ __forceinline__ int distance(int i) const {
+        constexpr int asks = low < high ? high : low;
+        return i < own.begin   ? steps_to<asks>(own.begin - i)
+               : i >= own.end ? steps_to<asks>(i - own.end + 1)
+                              : 0;
+    }
+    // Whether a cell is beyond a side where it has the value of another, and as near as taps reach.
+    __device__ __forceinline__ bool is_copied(int i) const {
+        return (copied_below && i < grid.begin && i >= grid.begin - low) ||
+               (copied_above && i >= grid.end && i < grid.end + high);
+    }
+    // That other one; else the cell itself.
+    __device__ __forceinline__ int original(const Arguments &a, int i) const {
+        if (!is_copied(i))
+            return i;
+        Index cell = first + i;
+        Real value;
+        resolve<axis>(cell, a.size[axis], value);
+        return static_cast<int>(cell - first);
+    }
+};
+
+struct Cell3 {
+    int x, y, z;
+};
+
+struct Place {
+    Axis<0> x;
+    Axis<1> y;
+    Axis<2> z;
+    static constexpr bool copied = Axis<0>::copied || Axis<1>::copied || Axis<2>::copied;
+
+    __device__ __forceinline__ bool changes(const Cell3 &c) const {
+        return x.change.has(c.x) && y.change.has(c.y) && z.change.has(c.z);
+    }
+    __device__ __forceinline__ bool in_grid(const Cell3 &c) const {
+        return x.grid.has(c.x) && y.grid.has(c.y) && z.grid.has(c.z);
+    }
+    __device__ __forceinline__ bool owns(const Cell3 &c) const {
+        return x.own.has(c.x) && y.own.has(c.y) && z.own.has(c.z);
+    }
+    // Where every tap lies on an axis, a step goes along one of them; else along all.
+    static __device__ __forceinline__ int join(int x, int y, int z) {
+        if constexpr (plan::star)
+            return x + y + z;
+        const int xy = x < y ? y : x;
+        return xy < z ? z : xy;
+    }
+    __device__ __forceinline__ int level(const Cell3 &c) const {
+        return join(x.level(c.x), y.level(c.y), z.level(c.z));
+    }
+    __device__ __forceinline__ int distance(const Cell3 &c) const {
+        return join(x.distance(c.x), y.distance(c.y), z.distance(c.z));
+    }
+    __device__ __forceinline__ bool is_asked(const Cell3 &c) const {
+        return x.is_asked(c.x) || y.is_asked(c.y) || z.is_asked(c.z);
+    }
+    // Whether the box holds cells that are copied.
+    __device__ __forceinline__ bool has_copied() const {
+        return copied && (x.grid.begin > 0 || x.grid.end < Box::width || y.grid.begin > 0 ||
+                          y.grid.end < Box::height || z.grid.begin > 0 || z.grid.end < Box::depth);
+    }
+    // Whether the box has cells beyond the grid where a full tile would lie, that change.
+    __device__ __forceinline__ bool has_gap() const {
+        return (Axis<0>::periodic && x.own.end < Axis<0>::halo + Axis<0>::tile) ||
+               (Axis<1>::periodic && y.own.end < Axis<1>::halo + Axis<1>::tile) ||
+               (Axis<2>::periodic && z.own.end < Axis<2>::halo + Axis<2>::tile);
+    }
+};
+
+__device__ __forceinline__ Cell3 cell_of(int i) {
+    return {i % Box::width, i / Box::width % Box::height, i / Box::plane};
+}
+
+// ---- loading --------------------------------------------------------------------------------
+
+// All cells of the box, by the rules, into both boxes of an array that changes.
+template <bool inner, int array = 0>
+__device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Real *shared) {
+    if constexpr (array < plan::arrays) {
+        constexpr int rounds = (Box::cells + plan::threads - 1) / plan::threads;
+        constexpr int batch = rounds < 8 ? rounds : 8; // reads before the first is awaited
+        const Index corner =
+            offset(a.grid[Array<array>::grid], p.x.first, p.y.first, p.z.first);
+        Real *const to = shared + Array<array>::shared;
+#pragma unroll 1
+        for (int round = 0; round < rounds; round += batch) {
+            Real held[batch];
+#pragma unroll
+            for (int k = 0; k < batch; ++k) {
+                const int i = threadIdx.x + (round + k) * plan::threads;
+                const Cell3 c = cell_of(i);
+                if (i >= Box::cells)
+                    continue;
+                const Grid &grid = a.grid[Array<array>::grid];
+                if constexpr (inner)
+                    held[k] = load(grid.data + corner + offset(grid, c.x, c.y, c.z));
+                else
+                    held[k] = read_anywhere<array>(a, p.x.first + c.x, p.y.first + c.y,
+                                                   p.z.first + c.z);
+            }
+#pragma unroll
+            for (int k = 0; k < batch; ++k) {
+                const int i = threadIdx.x + (round + k) * plan::threads;
+                if (i >= Box::cells)
+                    continue;
+                to[i] = held[k];
+                if constexpr (output_of<array>() >= 0)
+                    to[Box::cells + i] = held[k];
+            }
+        }
+        load_box<inner, array + 1>(a, p, shared);
+    }
+}
+
+// The values that a fixed boundary keeps, into the outputs.
+template <int output = 0>
+__device__ __forceinline__ void store_kept(const Arguments &a, const Point &p) {
+    if constexpr (output < plan::outputs) {
+        if constexpr (Output<output>::current >= 0) {
+            const Grid &from = a.grid[Output<output>::current], &to = a.grid[Output<output>::grid];
+            to.data[offset(to, p.x, p.y, p.z)] = load(from.data + offset(from, p.x, p.y, p.z));
+        }
+        store_kept<output + 1>(a, p);
+    }
+}
+__device__ __forceinline__ void store_all_kept(const Arguments &a, const Place &p) {
+    for (int i = threadIdx.x; i < Box::cells; i += plan::threads) {
+        const Cell3 c = cell_of(i);
+        if (p.owns(c) && !p.changes(c))
+            store_kept(a, {p.x.first + c.x, p.y.first + c.y, p.z.first + c.z});
+    }
+}

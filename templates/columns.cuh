@@ -1,0 +1,195 @@
+// The steps of a block on its box, and what of each is handed to other blocks.
+
+// What all of a block's steps have in common.
+struct State {
+    Real *shared;
+    int now; // where in an array's place the box lies that is read: 0, or Box::cells
+    unsigned round;
+    bool final;     // the round is the last
+    Message *first; // where the round's messages lie: of each output all cells by their numbers
+
+    // Rounds of odd and of even number have their messages in two halves.
+    __device__ __forceinline__ void begin_round(const Arguments &a, unsigned number, bool last) {
+        round = number;
+        final = last;
+        const Index half = number % 2 == 0 ? 0 : cells_of(a) * plan::outputs;
+        first = reinterpret_cast<Message *>(a.grid[plan::words].data) + opaque(half);
+    }
+    static __device__ __forceinline__ Index cells_of(const Arguments &a) {
+        return a.size[0] * a.size[1] * a.size[2];
+    }
+};
+
+// Points are made in columns of `column` cells along z, which have the rows between them in common.
+// All columns together are the box but for the reach along y and z; along x there is no gap between
+// rows, so that lanes always read and write neighbouring banks: what they make of a row's ends is
+// never used.
+struct Column {
+    static constexpr int height = Box::height - plan::low_y - plan::high_y;
+    static constexpr int depth = Box::depth - plan::low_z - plan::high_z;
+    static constexpr int cells = plan::walk < depth ? plan::walk : depth;
+    static constexpr int along_z = (depth + cells - 1) / cells;
+    static constexpr int count = Box::width * height * along_z;
+    static constexpr int rounds = (count + plan::threads - 1) / plan::threads;
+    static constexpr bool held = rounds <= 4; // in registers, from launch to end
+
+    Cell3 first;
+    int at, number;    // its first cell's number in the box and in the grid
+    unsigned stored;   // a bit for each cell that steps are to store ...
+    unsigned finished; // ... for those that the last step of a round is to ...
+    unsigned sent;     // ... and for those that other blocks ask for
+    int level;         // steps with fewer than so many after them in the round leave it out
+
+    __device__ __forceinline__ void place(const Arguments &a, const Place &p, int i) {
+        const int row = i / Box::width;
+        const int begin = row / height * cells, last = depth - cells; // the last one may begin earlier
+        first = {i % Box::width, plan::low_y + row % height,
+                 plan::low_z + (begin < last ? begin : last)};
+        at = Box::at(first.x, first.y, first.z);
+        number = number_of(a, p.x.first + first.x, p.y.first + first.y, p.z.first + first.z);
+        stored = finished = sent = 0;
+        level = Axis<0>::never;
+        if (i >= count)
+            return;
+#pragma unroll
+        for (int k = 0; k < cells; ++k) {
+            const Cell3 c = {first.x, first.y, first.z + k};
+            const int needed = p.level(c);
+            if (c.z < plan::low_z + begin || !p.changes(c) || needed >= plan::time)
+                continue;
+            stored |= 1u << k;
+            finished |= needed == 0 ? 1u << k : 0;
+            sent |= needed == 0 && p.is_asked(c) ? 1u << k : 0;
+            level = needed < level ? needed : level;
+        }
+    }
+};
+static_assert(Column::cells <= 32, "a bit for each cell");
+
+template <int point> struct AtBox {
+    const Real *still, *moving; // the column's cell in boxes that do not change, and in those that do
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        constexpr int at = Array<array>::shared + (point + dz) * Box::plane + dy * Box::width + dx;
+        if constexpr (output_of<array>() >= 0)
+            return moving[at];
+        else
+            return still[at];
+    }
+};
+
+template <int point = 0>
+__device__ __forceinline__ void update_column(const Arguments &a, const State &s, int at,
+                                              Outputs (&out)[Column::cells]) {
+    if constexpr (point < Column::cells) {
+        update_point(AtBox<point>{s.shared + at, s.shared + s.now + at}, a, out[point]);
+        update_column<point + 1>(a, s, at, out);
+    }
+}
+
+// New values into the other box.
+template <int output = 0>
+__device__ __forceinline__ void put_column(const State &s, const Column &c,
+                                           const Outputs (&out)[Column::cells],
+                                           unsigned which) {
+    if constexpr (output < plan::outputs) {
+        if constexpr (array_of<output>() >= 0) {
+            constexpr int place = Array<array_of<output>()>::shared;
+            Real *const to = s.shared + place + opaque(Box::cells - s.now + c.at);
+#pragma unroll
+            for (int k = 0; k < Column::cells; ++k)
+                if (which >> k & 1)
+                    to[k * Box::plane] = out[k][output];
+        }
+        put_column<output + 1>(s, c, out, which);
+    }
+}
+
+// What the last step of a round makes also goes to the other blocks, or to the grid. Arrays and
+// outputs have swapped places as often as rounds have ended.
+template <int output = 0>
+__device__ __forceinline__ void publish_column(const Arguments &a, const Place &p, const State &s,
+                                               const Column &c,
+                                               const Outputs (&out)[Column::cells]) {
+    if constexpr (output < plan::outputs) {
+        constexpr int current = Output<output>::current;
+        if (s.final) {
+            const Grid &grid =
+                a.grid[current >= 0 && s.round % 2 == 0 ? current : Output<output>::grid];
+            Real *const to = grid.data + offset(grid, p.x.first + c.first.x, p.y.first + c.first.y,
+                                                p.z.first + c.first.z);
+#pragma unroll
+            for (int k = 0; k < Column::cells; ++k)
+                if (c.finished >> k & 1)
+                    to[k * grid.stride_z] = out[k][output];
+        } else if constexpr (array_of<output>() >= 0) {
+            Message *const to = s.first + opaque(output * State::cells_of(a) + c.number);
+            const int plane = static_cast<int>(a.size[0] * a.size[1]);
+#pragma unroll
+            for (int k = 0; k < Column::cells; ++k)
+                if (c.sent >> k & 1)
+                    store_relaxed(to + k * plane, Messages::make(out[k][output], s.round));
+        }
+        publish_column<output + 1>(a, p, s, c, out);
+    }
+}
+
+__device__ __forceinline__ void make_column(const Arguments &a, const Place &p, const State &s,
+                                            const Column &c, int left) {
+    if (left < c.level)
+        return;
+    Outputs out[Column::cells];
+    update_column(a, s, c.at, out);
+    // The last step leaves the halo alone: other threads may have received it already.
+    put_column(s, c, out, left == 0 ? c.finished : c.stored);
+    if (left == 0)
+        publish_column(a, p, s, c, out);
+}
+
+// The thread's columns.
+struct Columns {
+    Column column[Column::held ? Column::rounds : 1];
+    __device__ __forceinline__ void place(const Arguments &a, const Place &p) {
+        if constexpr (Column::held) {
+#pragma unroll
+            for (int k = 0; k < Column::rounds; ++k)
+                column[k].place(a, p, threadIdx.x + k * plan::threads);
+        }
+    }
+    __device__ __forceinline__ void make(const Arguments &a, const Place &p, const State &s,
+                                         int left) {
+        if constexpr (Column::held) {
+#pragma unroll
+            for (int k = 0; k < Column::rounds; ++k)
+                make_column(a, p, s, column[k], left);
+        } else {
+#pragma unroll 1
+            for (int k = 0; k < Column::rounds; ++k) {
+                column[0].place(a, p, threadIdx.x + k * plan::threads);
+                make_column(a, p, s, column[0], left);
+            }
+        }
+    }
+};
+
+template <int array = 0>
+__device__ __forceinline__ void copy_cell(const State &s, int from, int to) {
+    if constexpr (array < plan::arrays) {
+        if constexpr (output_of<array>() >= 0) {
+            Real *const box = s.shared + Array<array>::shared + s.now;
+            box[to] = box[from];
+        }
+        copy_cell<array + 1>(s, from, to);
+    }
+}
+
+// Gives the cells beyond clamp and mirror sides the values of those they stand for.
+__device__ __forceinline__ void copy_cells(const Arguments &a, const Place &p, const State &s) {
+    for (int i = threadIdx.x; i < Box::cells; i += plan::threads) {
+        const Cell3 c = cell_of(i);
+        const Cell3 from = {p.x.original(a, c.x), p.y.original(a, c.y), p.z.original(a, c.z)};
+        const int at = Box::at(from.x, from.y, from.z);
+        if (at != i && from.x >= 0 && from.x < Box::width && from.y >= 0 && from.y < Box::height &&
+            from.z >= 0 && from.z < Box::depth && p.changes(from))
+            copy_cell(s, at, i);
+    }
+}
