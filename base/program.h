@@ -94,11 +94,13 @@ typedef struct program_launch {
 
     /* Of lists: blocks along each axis, (items − 1)/per_block + 1 but at least 1 where `least` is
        set, at most `most` (0: no limit, which the items must keep below CUDA's); up to `alone`
-       items are one block's. */
+       items are one block's. Where blocks come in clusters there are whole ones: `most` is a number
+       of those, and one cluster takes the place of the one block. */
     struct {
         program_extent items;
         bool least;
         int64_t most, alone;
+        int cluster; /* blocks of one, as the kernel says too; 0 and 1: there are none */
     } blocks[PROGRAM_AXES];
     bool resident; /* of lists: there are no more blocks along the first axis than the device runs
                       at a time, so that they may wait for each other in whatever order they begin;
@@ -265,11 +267,13 @@ static inline int64_t program_extent_of(const program_extent *e, const int64_t *
 static inline int64_t program_blocks(const program_launch *l, int axis, const int64_t *sizes) {
     const int64_t items = program_extent_of(&l->blocks[axis].items, sizes);
     const int64_t most = l->blocks[axis].most;
+    const int64_t cluster = l->blocks[axis].cluster > 1 ? l->blocks[axis].cluster : 1;
     if (items <= 0)
-        return l->blocks[axis].least;
+        return l->blocks[axis].least ? cluster : 0;
     if (items <= l->blocks[axis].alone)
-        return 1;
-    const int64_t blocks = (items - 1) / l->per_block[axis] + 1;
+        return cluster;
+    const int64_t needed = (items - 1) / l->per_block[axis] + 1;
+    const int64_t blocks = ((needed - 1) / cluster + 1) * cluster;
     return most > 0 && blocks > most ? most : blocks;
 }
 

@@ -101,6 +101,9 @@ static void write_plan(text *t, const pattern_source *s) {
     text_printf(t, "using Real = %s;\n\n", dtype_words[s->pattern->functions->dtype].c_name);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);
+    for (int i = 0; i < p->launch_count; i++)
+        if (p->launches[i].blocks[0].cluster > 1)
+            text_printf(t, "#define PATTERN_CLUSTER_%d %d\n", i, p->launches[i].blocks[0].cluster);
     text_add(t, "\n");
     write_arguments(t, p);
     text_add(t, "struct plan {\n");
@@ -190,17 +193,20 @@ static void write_blocks(text *t, const program *p, const program_launch *l, int
         text_add(t, "1");
         return;
     }
+    const int cluster = l->blocks[axis].cluster > 1 ? l->blocks[axis].cluster : 1;
     if (l->blocks[axis].alone > 0) {
         write_extent(t, p, &l->blocks[axis].items);
-        text_printf(t, " <= %lld ? 1 : ", (long long)l->blocks[axis].alone);
+        text_printf(t, " <= %lld ? %d : ", (long long)l->blocks[axis].alone, cluster);
     }
     if (l->blocks[axis].most > 0)
         text_printf(t, "min(%lld, ", (long long)l->blocks[axis].most);
     if (l->blocks[axis].least)
-        text_add(t, "max(1, ");
+        text_printf(t, "max(%d, ", cluster);
+    if (cluster > 1)
+        text_printf(t, "%d * ", cluster);
     text_add(t, "ceil((");
     write_extent(t, p, &l->blocks[axis].items);
-    text_printf(t, ") / %d)", l->per_block[axis]);
+    text_printf(t, ") / %d)", cluster * l->per_block[axis]);
     text_printf(t, "%s%s", l->blocks[axis].least ? ")" : "", l->blocks[axis].most > 0 ? ")" : "");
 }
 

@@ -99,7 +99,8 @@ typedef struct pattern_source {
 
 /* The whole file: a head that says what made it and how to launch it, then the template with plan.h
    and its other includes laid in. plan.h has, in this order: `Real`, the pattern's dtype; the
-   entries of the launches as PATTERN_KERNEL_0 …; `struct Arguments` with a member for each size,
+   entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters as
+   PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size,
    array, temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of
    the constants; the code. */
 const char *pattern_source_text(job *, const pattern_source *);

@@ -72,6 +72,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].blocks[0].least = !r->segmented;
     p->launches[0].blocks[0].most = plan->blocks;
     p->launches[0].blocks[0].alone = plan->alone;
+    p->launches[0].blocks[0].cluster = plan->cluster;
     p->launches[0].shared_bytes = plan->shared_bytes;
     if (!r->segmented) {
         /* 16 bytes for each 8 of an item, which templates/cooperation.cuh calls a marked word */
@@ -145,6 +146,8 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
         {"shared_bytes", (int64_t)plan->shared_bytes},
         {"block_mean", 8 * (int64_t)plan->threads}, /* from this mean length on a block a segment */
         {"blocks", plan->blocks},
+        {"share", plan->share},
+        {"resident", plan->resident},
     };
     const pattern_source source = {
         .pattern = &r->pattern,

@@ -28,7 +28,7 @@ typedef enum reduce_algorithm {
     REDUCE_COARSENED,
     REDUCE_ALGORITHMS
 } reduce_algorithm;
-enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE };
+enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE, REDUCE_CLUSTER };
 extern const pattern_words reduce_words;
 
 /* "argmin", "sum", "own". */
@@ -41,6 +41,8 @@ typedef struct reduce_plan {
     int blocks;                /* one-pass: at most */
     int share;                 /* one-pass: elements of a thread at least, of several blocks */
     int alone;                 /* one-pass: elements that a single block takes at most */
+    int cluster;               /* one-pass: blocks of a cluster, in place of single ones */
+    int resident;              /* one-pass: blocks of a multiprocessor, at least */
     int pitch;                 /* the others: items of temporary memory a block */
     size_t item_bytes;         /* what is reduced: an element, or that and its place */
     size_t shared_bytes;       /* a block of the first launch */

@@ -2,6 +2,9 @@
    blocks and memory, or the reason why there are none. */
 #include "gen/reduce.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const method_word algorithms[REDUCE_ALGORITHMS] = {
     [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass"},
     [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block waits for the others' "
@@ -20,6 +23,7 @@ static const pattern_number numbers[] = {
     [REDUCE_BLOCKS] = {"blocks", "one-pass: blocks at most", 1, 65535, 1},
     [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
     [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
+    [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
 };
 const pattern_words reduce_words = {
     algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
@@ -49,15 +53,33 @@ static void fit_blocks(fitter *f) {
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const int items = chosen[REDUCE_ITEMS];
     const int half = items / 2 / pack * pack;
-    if (f->reduce->segmented && (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0))
-        refuse(f, "the number of segments says how many blocks there are; leave out share and "
-                  "alone");
+    const bool given = chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0;
+    if (f->reduce->segmented && (given || chosen[REDUCE_CLUSTER] != 0))
+        refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
+    const int cluster = f->plan.cluster;
+    if (cluster > 1 && atoi(f->target->arch + strlen("sm_")) < 90)
+        refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
+                            f->target->arch));
+    if (chosen[REDUCE_BLOCKS] % cluster != 0)
+        refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
+                            chosen[REDUCE_BLOCKS]));
     if (chosen[REDUCE_SHARE] == 0)
         chosen[REDUCE_SHARE] = !operator_commutes(&f->reduce->op) || half == 0 ? items : half;
     if (chosen[REDUCE_ALONE] == 0)
-        chosen[REDUCE_ALONE] = 2 * chosen[REDUCE_THREADS] * items;
+        chosen[REDUCE_ALONE] = 2 * cluster * chosen[REDUCE_THREADS] * items;
     if (f->reduce->segmented)
         chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
+}
+
+/* As many blocks a multiprocessor as there are for it, if registers are shared out so; it may have
+   room for fewer of the target's threads. */
+static int fit_resident(const fitter *f) {
+    const int *chosen = f->plan.schedule.number;
+    const int room = f->target->threads_per_multiprocessor / chosen[REDUCE_THREADS];
+    const int wanted = (chosen[REDUCE_BLOCKS] - 1) / f->target->multiprocessors + 1;
+    const int most =
+        room < f->target->blocks_per_multiprocessor ? room : f->target->blocks_per_multiprocessor;
+    return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
 /* Two packs of 16 bytes and more a thread are on their way at once; threads enough for the latency
@@ -77,11 +99,19 @@ static void fit_one_pass(fitter *f) {
     const int resident = f->reduce->segmented ? 2048 : 1024;
     const int a_multiprocessor =
         chosen[REDUCE_THREADS] < resident ? resident / chosen[REDUCE_THREADS] : 1;
-    if (chosen[REDUCE_BLOCKS] == 0)
-        chosen[REDUCE_BLOCKS] = f->target->multiprocessors * a_multiprocessor;
+    f->plan.cluster = chosen[REDUCE_CLUSTER] > 1 ? chosen[REDUCE_CLUSTER] : 1;
+    if (chosen[REDUCE_BLOCKS] == 0) {
+        const int cluster = f->plan.cluster;
+        const int all = f->target->multiprocessors * a_multiprocessor;
+        chosen[REDUCE_BLOCKS] = all < cluster ? cluster : all / cluster * cluster;
+    }
     const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
-    f->plan.shared_bytes = (warps + !f->reduce->segmented) * f->plan.item_bytes;
     fit_blocks(f);
+    f->plan.shared_bytes = warps * f->plan.item_bytes;
+    if (!f->reduce->segmented)
+        f->plan.shared_bytes = ((warps + 1) * f->plan.item_bytes + 7) / 8 * 8 + 8 +
+                               (f->plan.item_bytes > 8 ? 16 : 8) * (size_t)f->plan.cluster;
+    f->plan.resident = fit_resident(f);
 }
 
 static void fit_textbook(fitter *f) {
@@ -93,8 +123,10 @@ static void fit_textbook(fitter *f) {
     if (algorithm == REDUCE_COALESCED && !operator_commutes(&r->op))
         refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
                   "= op(b, a), say commutative = true, else use interleaved or shared");
-    if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0)
-        refuse(f, "the length says how many blocks there are; leave out blocks, share and alone");
+    if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
+        chosen[REDUCE_CLUSTER] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
+                  "cluster");
     if (chosen[REDUCE_THREADS] == 0)
         chosen[REDUCE_THREADS] = 256;
     if (chosen[REDUCE_ITEMS] == 0)
@@ -158,7 +190,9 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
     }
     if (r->segmented) /* a warp at least */
         return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
-    const double blocks = (double)program_blocks(l, 0, &count);
+    /* a cluster leaves what one of its blocks has on its way at once to that one */
+    const double blocks =
+        l->blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
     return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
            divided_up(blocks, threads) + block;
 }

@@ -76,6 +76,7 @@ static void put_launches(text *t, const program *p) {
             record_put_int(t, l->blocks[k].least);
             record_put_int(t, l->blocks[k].most);
             record_put_int(t, l->blocks[k].alone);
+            record_put_int(t, l->blocks[k].cluster);
         }
         if (p->shape == PROGRAM_LISTS)
             record_put_int(t, l->resident);

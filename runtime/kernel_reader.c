@@ -273,6 +273,9 @@ static void check_launch(reader *r, const program *p, const program_launch *l) {
     for (int axis = 1; axis < PROGRAM_AXES; axis++)
         reader_require(r, !l->resident || is_one(&l->blocks[axis].items),
                        "a launch of resident blocks has more than one axis of them");
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        reader_require(r, !l->resident || l->blocks[axis].cluster <= 1,
+                       "resident blocks come in clusters");
     for (int axis = 0; grid && axis < p->dims; axis++)
         reader_require(r, times[axis] == 1, "a launch has not each axis once");
     reader_require(r, !grid || l->axes[0] == 0, "a launch has another first axis than the grid");
@@ -285,6 +288,10 @@ static void read_blocks(reader *r, const program *p, program_launch *l, int axis
     l->blocks[axis].least = reader_truth(r, "whether a launch has a block at least");
     l->blocks[axis].most = reader_int(r, 0, INT32_MAX, "the most blocks of a launch");
     l->blocks[axis].alone = reader_int(r, 0, MOST_FILE_NUMBER, "the items of a single block");
+    l->blocks[axis].cluster = reader_int(r, 0, MOST_CLUSTER, "the blocks of a cluster");
+    reader_require(r,
+                   l->blocks[axis].most % (l->blocks[axis].cluster + !l->blocks[axis].cluster) == 0,
+                   "the most blocks of a launch are no whole clusters");
 }
 
 /* What base/program.h promises of ways: fewer steps each, and the last can always be taken. */

@@ -16,6 +16,7 @@ enum {
     MOST_PER_BLOCK = 1 << 28,
     MOST_REACH = 1 << 16,
     MOST_VECTOR = 64,
+    MOST_CLUSTER = 8,           /* blocks that every GPU with clusters has in one */
     MOST_STEPS = 1 << 16,       /* of a launch */
     MOST_FILE_NUMBER = 1 << 30, /* of an extent, a temporary, the storage of a matrix */
 };

@@ -228,11 +228,8 @@ __device__ __forceinline__ void store_relaxed(WordPair *to, const WordPair &pair
 // is the first to have; vectors of two words are not: the memory consistency model takes each
 // element for itself). Else the value is stored before the mark, by release and acquire.
 
-#if defined(SG_CPU) || __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1203
-constexpr bool has_wide_words = false;
-#else
+#if !defined(SG_CPU) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 #define SG_WIDE_WORDS
-constexpr bool has_wide_words = true;
 #endif
 
 struct alignas(16) MarkedWord {

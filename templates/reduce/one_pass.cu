@@ -17,12 +17,26 @@
 // cannot fill the device between them as long as blocks begin in the order of their numbers, as
 // they do on all GPUs known, because then all others have begun when the one that waits begins. The
 // cpu device hands out blocks in that order.
+//
+// Blocks may come in clusters. Those of one send their results to the shared memory of the first,
+// which goes on alone, as a single block would. What one block can take at once it takes alone.
 #include "common.cuh"
 #include "cooperation.cuh"
+#include "cluster.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"
 #include "share.cuh"
+
+#if defined(PATTERN_CLUSTER_0)
+#define CLUSTERS SG_CLUSTERS_OF(PATTERN_CLUSTER_0)
+constexpr bool clustered = true;
+constexpr int cluster = has_clusters ? PATTERN_CLUSTER_0 : 1;
+#else
+#define CLUSTERS
+constexpr bool clustered = false;
+constexpr int cluster = 1;
+#endif
 
 constexpr int words = sizeof(Item) > 8 ? 2 : 1; // of an item
 static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
@@ -30,13 +44,25 @@ static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
 struct Shared {
     Item place[warps];
     Item own; // of the last block, where the order counts
+    Mailbox mailbox; // of the first block of a cluster, and all its blocks' results:
+    unsigned long long results[cluster][words];
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host gives as much shared memory");
 
+__device__ __forceinline__ void to_words(const Item &item, unsigned long long (&value)[words]) {
+    value[words - 1] = 0;
+    memcpy(value, &item, sizeof item);
+}
+__device__ __forceinline__ Item from_words(const unsigned long long (&value)[words]) {
+    Item item;
+    memcpy(&item, value, sizeof item);
+    return item;
+}
+
 __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long tag,
                                              const Item &item) {
-    unsigned long long value[words] = {};
-    memcpy(value, &item, sizeof item);
+    unsigned long long value[words];
+    to_words(item, value);
 #pragma unroll
     for (int w = 0; w < words; ++w)
         publish(to + w, {tag, value[w]});
@@ -72,9 +98,7 @@ __device__ __forceinline__ Item join_partials(const Arguments &arguments, Item m
                 erase(at);
                 value[w] = word[i][w].value;
             }
-            Item item;
-            memcpy(&item, value, sizeof item);
-            mine = join(arguments, mine, item);
+            mine = join(arguments, mine, from_words(value));
         }
     }
     return mine;
@@ -83,8 +107,9 @@ __device__ __forceinline__ Item join_partials(const Arguments &arguments, Item m
 // All that the last block has to do with the partials; its threads' own items are `mine`. Where the
 // operator commutes they join partials to their own items, and one tree serves both. Thread 0 has
 // the result.
-__device__ __forceinline__ Item join_all(const Arguments &arguments, Item mine, Shared &shared) {
-    const int last = static_cast<int>(gridDim.x) - 1, thread = static_cast<int>(threadIdx.x);
+__device__ __forceinline__ Item join_all(const Arguments &arguments, Item mine, int last,
+                                         Shared &shared) {
+    const int thread = static_cast<int>(threadIdx.x);
     const int run = (plan::ordered != 0 ? last : last - 1) / plan::threads + 1;
     const int first = thread * run, end = first + run < last ? first + run : last;
     if constexpr (plan::ordered != 0) {
@@ -101,23 +126,70 @@ __device__ __forceinline__ Item join_all(const Arguments &arguments, Item mine, 
     return reduce_block(arguments, mine, shared.place);
 }
 
-extern "C" __global__ void __launch_bounds__(plan::threads, 1024 / plan::threads)
+// The results of a cluster's blocks, one for each thread from the first on, in order; the first
+// block has them.
+__device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item mine,
+                                               Shared &shared) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int rank = static_cast<int>(blockIdx.x) % cluster;
+    const Item total = reduce_block(arguments, mine, shared.place);
+    cluster_begun();
+    if (thread == 0) {
+        unsigned long long value[words];
+        to_words(total, value);
+#pragma unroll
+        for (int w = 0; w < words; ++w)
+            send_to_first(&shared.results[rank][w], &shared.mailbox, value[w]);
+    }
+    if (rank != 0 || thread >= cluster)
+        return Kind::none();
+    await_mailbox(&shared.mailbox);
+    return from_words(shared.results[thread]);
+}
+
+__device__ __forceinline__ Item join_elements(const Arguments &arguments, Index rank, Index width) {
+    return is_aligned(arguments)
+               ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
+               : join_share<false, true>(arguments, 0, arguments.count, rank, width);
+}
+
+extern "C" __global__ void CLUSTERS __launch_bounds__(plan::threads, plan::resident)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
-    const Index width = static_cast<Index>(gridDim.x) * plan::threads;
-    const Index rank = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
-    const Item mine = is_aligned(arguments)
-                          ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
-                          : join_share<false, true>(arguments, 0, arguments.count, rank, width);
-    if (blockIdx.x + 1 < gridDim.x) {
-        const Item total = reduce_block(arguments, mine, shared.place);
-        if (threadIdx.x == 0)
-            publish_item(static_cast<MarkedWord *>(arguments.partials) + blockIdx.x * words,
-                         arguments.tag, total);
+    const bool alone = clustered && arguments.count <= plan::threads * plan::share;
+    const bool together = cluster > 1 && !alone;
+    if (alone && blockIdx.x > 0)
         return;
+    if (together) {
+        if (threadIdx.x == 0 && blockIdx.x % cluster == 0)
+            open_mailbox(&shared.mailbox, sizeof shared.results);
+        cluster_begin();
     }
-    const Item total = gridDim.x == 1 ? reduce_block(arguments, mine, shared.place)
-                                      : join_all(arguments, mine, shared);
-    if (threadIdx.x == 0)
-        Kind::store(arguments, 0, total);
+    const Index width = alone ? plan::threads : static_cast<Index>(gridDim.x) * plan::threads;
+    const Index rank = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
+    Item mine = join_elements(arguments, rank, width);
+    if (together) {
+        mine = gather_cluster(arguments, mine, shared);
+        if (blockIdx.x % cluster != 0)
+            return;
+    }
+    // A block that is left is a cluster's first, if there are clusters, with items in its first warp.
+    const int block = static_cast<int>(blockIdx.x) / cluster;
+    const int last = alone ? 0 : static_cast<int>(gridDim.x) / cluster - 1;
+    Item total;
+    if (block == last && last > 0) {
+        if (together)
+            __syncthreads(); // the places of the warps are free again
+        total = join_all(arguments, mine, last, shared);
+    } else {
+        total = together ? reduce_warp<cluster>(arguments, mine)
+                         : reduce_block(arguments, mine, shared.place);
+    }
+    if (threadIdx.x == 0) {
+        if (block == last)
+            Kind::store(arguments, 0, total);
+        else
+            publish_item(static_cast<MarkedWord *>(arguments.partials) + block * words,
+                         arguments.tag, total);
+    }
 }

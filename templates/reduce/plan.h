@@ -33,6 +33,8 @@ struct plan {
     static constexpr int shared_bytes = 1024;
     static constexpr int block_mean = 2048;
     static constexpr int blocks = 528; // at most
+    static constexpr int share = 4; // elements of a thread at least, where there are several blocks
+    static constexpr int resident = 4; // blocks of a multiprocessor, at least
 };
 
 __device__ __forceinline__ Real identity() {

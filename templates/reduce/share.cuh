@@ -81,13 +81,14 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
             }
         }
         if constexpr (whole && packs > 1) {
-            ItemPack from[packs - 1];
+            constexpr int fewer = packs > 1 ? packs - 1 : 1;
+            ItemPack from[fewer];
 #pragma unroll
-            for (int i = 0; i < packs - 1; ++i)
+            for (int i = 0; i < fewer; ++i)
                 if (p + i * width < high)
                     read_packs<aligned>(arguments, p + i * width, from[i]);
 #pragma unroll
-            for (int i = 0; i < packs - 1; ++i)
+            for (int i = 0; i < fewer; ++i)
                 if (p + i * width < high)
 #pragma unroll
                     for (int k = 0; k < pack; ++k)

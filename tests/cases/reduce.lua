@@ -3,9 +3,9 @@ local lists = require "lists"
 
 -- Blocks of other than the usual size. What is `large` for one-pass are few blocks with long shares.
 local schedules = {
-  ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3", large = " threads=1024 items=64 blocks=7" },
-  ["coarsened"] = { free = "", small = " threads=32 items=1", odd = " threads=64 items=7", large = " threads=1024 items=64" },
-  ["interleaved"] = { free = "", small = " threads=32", odd = " threads=64", large = " threads=1024" },
+  ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3", large = " threads=1024 items=64 blocks=7", clusters = " threads=128 cluster=4 share=4 blocks=12" },
+  ["coarsened"] = { free = "", small = " threads=32 items=1", odd = " threads=64 items=7", large = " threads=1024 items=64", clusters = "" },
+  ["interleaved"] = { free = "", small = " threads=32", odd = " threads=64", large = " threads=1024", clusters = "" },
 }
 schedules["one-pass"] = schedules["auto"]
 schedules["coalesced"], schedules["shared"] = schedules["interleaved"], schedules["interleaved"]
@@ -35,7 +35,7 @@ return lists.product {
     { "op", operators },
     { "dtype", lists.dtypes },
     { "read", { "plain", "square", "parameter", "two" } },
-    { "schedule", { "free", "small", "odd", "large" } },
+    { "schedule", { "free", "small", "odd", "large", "clusters" } },
   },
   build = function(v)
     local dtype = lists.fitting(v.op, v.dtype)
@@ -43,7 +43,7 @@ return lists.product {
       spec = ("return reduce { name = 'r', dtype = %q, %s%s }"):format(dtype, lists.operator(v.op, dtype),
         reading(v.op, dtype, v.read)),
       schedule = v.algorithm .. schedules[v.algorithm][v.schedule],
-      refusals = { "the operator must commute" },
+      refusals = { "the operator must commute", "clusters of blocks are there from sm_90 on" },
       deterministic = true,
     }
   end,

@@ -26,9 +26,11 @@ struct plan {
     static constexpr int least = 0;
     static constexpr int ordered = 0;
     static constexpr int pitch = 0;
-    static constexpr int shared_bytes = 36;
+    static constexpr int shared_bytes = 56;
     static constexpr int block_mean = 2048;
     static constexpr int blocks = 528;
+    static constexpr int share = 8;
+    static constexpr int resident = 4;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

@@ -90,6 +90,8 @@ static inline kernel_file *file_of_lists(job *j) {
     made->program.arguments_bytes += 8;
     made->launches[0].resident = true;
     made->launches[1].blocks[0].alone = 100;
+    made->launches[1].blocks[0].most = 16;
+    made->launches[1].blocks[0].cluster = 4;
     static const diagonal diagonals[] = {{-7, 0.5}, {0, -1}};
     made->program.storage[STORAGE_FORMAT] = FORMAT_STENCIL;
     made->program.diagonals = diagonals;

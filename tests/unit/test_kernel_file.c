@@ -137,6 +137,7 @@ static void expect_same_programs(const program *a, const program *b) {
             assert_int_equal(x->blocks[k].least, y->blocks[k].least);
             assert_true(x->blocks[k].most == y->blocks[k].most);
             assert_true(x->blocks[k].alone == y->blocks[k].alone);
+            assert_int_equal(x->blocks[k].cluster, y->blocks[k].cluster);
         }
         assert_int_equal(x->resident, y->resident);
     }
@@ -418,6 +419,9 @@ static const diagonal unordered[] = {{0, 1}, {0, 2}}, infinite[] = {{0, 1}, {1, 
     SPOIL(s->launches[1].per_block[1] = 0, "the extent of a block is 0")                           \
     SPOIL(s->launches[1].blocks[2].items.size[0] = -2, "the number of a launch's items is -2")     \
     SPOIL(s->launches[1].blocks[0].most = -1, "the most blocks of a launch is -1")                 \
+    SPOIL(s->launches[1].blocks[0].cluster = 9, "the blocks of a cluster is 9")                    \
+    SPOIL(s->launches[1].blocks[0].most = 15, "the most blocks of a launch are no whole clusters") \
+    SPOIL(s->launches[0].blocks[0].cluster = 3, "resident blocks come in clusters")                \
     SPOIL(s->launches[1].blocks[0].alone = -1, "the items of a single block is -1")                \
     SPOIL(s->launches[1].blocks[0].most = INT64_MAX,                                               \
           "the most blocks of a launch is 9223372036854775807")                                    \

@@ -248,15 +248,17 @@ static void packs_as_program_h_says(void **state) {
     fake_end(k);
 }
 
-/* items, per_block, least, most, alone: blocks. */
+/* items, per_block, least, most, alone, cluster: blocks. */
 static void counts_blocks(void **state) {
     (void)state;
-    static const int64_t cases[][6] = {
-        {0, 8, 1, 0, 0, 1},  {0, 1, 1, 3, 0, 1},   {1, 8, 0, 0, 0, 1},
-        {8, 8, 0, 0, 0, 1},  {9, 8, 0, 0, 0, 2},   {24, 8, 0, 3, 0, 3},
-        {25, 8, 0, 3, 0, 3}, {17, 1, 1, 0, 0, 17}, {INT64_C(1) << 40, 1, 0, 7, 0, 7},
-        {0, 8, 1, 0, 30, 1}, {30, 8, 0, 0, 30, 1}, {31, 8, 0, 0, 30, 4},
-        {31, 8, 1, 2, 30, 2}};
+    static const int64_t cases[][7] = {
+        {0, 8, 1, 0, 0, 0, 1},   {0, 1, 1, 3, 0, 0, 1},   {1, 8, 0, 0, 0, 0, 1},
+        {8, 8, 0, 0, 0, 0, 1},   {9, 8, 0, 0, 0, 0, 2},   {24, 8, 0, 3, 0, 0, 3},
+        {25, 8, 0, 3, 0, 1, 3},  {17, 1, 1, 0, 0, 0, 17}, {INT64_C(1) << 40, 1, 0, 7, 0, 0, 7},
+        {0, 8, 1, 0, 30, 0, 1},  {30, 8, 0, 0, 30, 0, 1}, {31, 8, 0, 0, 30, 0, 4},
+        {31, 8, 1, 2, 30, 0, 2}, {0, 8, 1, 0, 30, 4, 4},  {30, 8, 0, 8, 30, 4, 4},
+        {31, 8, 1, 8, 30, 4, 4}, {33, 8, 1, 8, 30, 4, 8}, {99, 8, 1, 8, 30, 4, 8},
+        {33, 8, 1, 0, 0, 3, 6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         join p;
         join_lists(&p);
@@ -264,6 +266,7 @@ static void counts_blocks(void **state) {
         p.launches[0].blocks[0].least = cases[i][2] != 0;
         p.launches[0].blocks[0].most = cases[i][3];
         p.launches[0].blocks[0].alone = cases[i][4];
+        p.launches[0].blocks[0].cluster = (int)cases[i][5];
         p.launches[1].blocks[0].most = 1;
         p.temporaries[1].fixed = 8;
         p.program.temporary_count = 0;
@@ -273,7 +276,7 @@ static void counts_blocks(void **state) {
         for (int a = 0; a < JOIN_ARRAYS; a++)
             c.grids[a].data = (void *)((uintptr_t)(a + 1) << 44);
         assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_OK);
-        assert_int_equal(fake_of(k)->launches[0].grid[0], cases[i][5]);
+        assert_int_equal(fake_of(k)->launches[0].grid[0], cases[i][6]);
         fake_end(k);
     }
 }

@@ -326,6 +326,23 @@ static void refuse_body(job *j, void *argument) {
     s->family->build(j, s, &request);
 }
 
+static void refuse_old_body(job *j, void *argument) {
+    const subject *s = spec_load(j, "test.lua", argument, NULL)->subjects[0];
+    const family_request request = {
+        .schedule = "cluster=4", .target = target_find("sm_80"), .size = {1 << 20, 1, 1}};
+    s->family->build(j, s, &request);
+}
+
+static void test_clusters_need_an_architecture(void **state) {
+    (void)state;
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, refuse_old_body, "return reduce { name = 'r' }", &j),
+                     FAULT_PLAN);
+    assert_non_null(
+        strstr(job_error_text(j), "clusters of blocks are there from sm_90 on, not on sm_80"));
+    job_end(j);
+}
+
 static void assert_refused(const char *more, const char *schedule, const char *message) {
     char text[512];
     snprintf(text, sizeof text, "return reduce { name = 'r', %s }", more);
@@ -348,6 +365,11 @@ static void test_refusals(void **state) {
     assert_refused("op = 'sum'", "shared items=4",
                    "algorithm shared: a thread takes 2 elements, not 4");
     assert_refused("op = 'sum'", "coarsened blocks=4", "leave out blocks");
+    assert_refused("op = 'sum'", "shared cluster=4", "leave out blocks, share, alone and cluster");
+    assert_refused("op = 'sum'", "cluster=3", "cluster must be a power of two, not 3");
+    assert_refused("op = 'sum'", "cluster=8 blocks=100",
+                   "blocks must be a multiple of cluster=8, not 100");
+    assert_refused("op = 'sum', segmented = true", "share=4", "leave out share, alone and cluster");
     assert_refused("op = 'sum'", "items=6", "items must be a multiple of that, not 6");
     assert_refused("op = 'and'", NULL, "op: and is for whole numbers, not for float");
     assert_refused("op = 'argmix'", NULL, "did you mean 'argmin'?");
@@ -362,11 +384,17 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_segments),      cmocka_unit_test(test_own_operators),
-        cmocka_unit_test(test_maps),          cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_wild_offsets),
-        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_own_operators),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_special_values),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_wild_offsets),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_clusters_need_an_architecture),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }

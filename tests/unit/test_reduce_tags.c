@@ -26,6 +26,8 @@ static const setting settings[] = {
     {"op = 'argmin'", "threads=32 items=4 share=4 blocks=400", 313, 2},
     {LAST, "threads=32 items=4 blocks=400", 313, 1},
     {LAST, "threads=128 items=8 blocks=3", 3, 1},
+    {"op = 'sum'", "threads=64 items=4 share=4 cluster=4 blocks=400", 160, 1},
+    {LAST, "threads=64 items=4 cluster=8 blocks=24", 24, 1},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -161,6 +163,9 @@ static void blocks_fit_the_count(void **state) {
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 1001, 2},
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 1025, 3},
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 100000, 9},
+        {"threads=64 items=4 share=4 cluster=4 blocks=16", 2048, 4},
+        {"threads=64 items=4 share=4 cluster=4 blocks=16", 2049, 12},
+        {"threads=64 items=4 share=4 cluster=4 blocks=16", 100000, 16},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         scene s;
