@@ -9,8 +9,9 @@ enum { SEED_X = 11, LEAST_ROWS = 1 << 12, FORMATS = 12, UNIT = 128 };
 
 static const char *const dtypes[] = {"float", "double"};
 /* As schedules have them; `auto` comes of itself. */
-static const char *const formats[FORMATS - 1] = {"csr", "csr balanced", "coo",  "csc", "ell", "hyb",
-                                                 "jds", "dia",          "bcsr", "pkt", "sell"};
+static const char *const formats[FORMATS] = {"csr",  "csr balanced", "coo",  "csc",
+                                             "ell",  "hyb",          "jds",  "dia",
+                                             "bcsr", "pkt",          "sell", "stencil"};
 
 /* One matrix, kept from line to line. */
 typedef struct held {
@@ -206,7 +207,7 @@ static void list(bench *b) {
             if (!line_wanted(b, PART_SPMV, l.kind, l.dtype, l.data))
                 continue;
             line *added = line_add(b, &l);
-            for (int f = 0; f < FORMATS - 1 && b->schedules.count == 0; f++)
+            for (int f = 0; f < FORMATS && b->schedules.count == 0; f++)
                 if (listed(b->options.formats, formats[f]))
                     entrant_add(added, formats[f], formats[f]);
         }

@@ -27,7 +27,7 @@ begin 'products and convolutions are right'
 exits 0 $primitives --only spmv --data zipf,poisson3d --dtype float --formats csr,sell --json spmv.json
 prints 'conversion'
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
-grep -q '"method": "auto", "schedule": null, "plan": "dia' spmv.json || flunk "auto took no dia: $(cat out)"
+grep -q '"method": "auto", "schedule": null, "plan": "stencil' spmv.json || flunk "auto saw no stencil: $(cat out)"
 exits 0 $primitives --only convolution --data 5x5 --timing stream --json convolution.json
 prints '2 passes'
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
