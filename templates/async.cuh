@@ -88,6 +88,23 @@ template <class T> struct SharedAt {
     }
 };
 
+// Places as numbers, for those who compute with them: bytes, of which shared_begin() is where
+// shared_bytes() begins.
+__device__ __forceinline__ int shared_begin() {
+#if defined(SG_CPU)
+    return 0;
+#else
+    return static_cast<int>(SharedAt<unsigned char>(shared_bytes()).at);
+#endif
+}
+template <class T> __device__ __forceinline__ SharedAt<T> shared_place(int place) {
+#if defined(SG_CPU)
+    return SharedAt<T>(reinterpret_cast<T *>(shared_bytes() + place));
+#else
+    return SharedAt<T>(typename SharedAt<T>::address{static_cast<unsigned>(place)});
+#endif
+}
+
 // `count` elements of 4, 8 or 16 bytes together, each address aligned to that.
 template <int count, class T>
 __device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
