@@ -7,80 +7,6 @@ int merge_dims(const subject *s) {
     return 1;
 }
 
-/* ---- schedules ----------------------------------------------------------------------------- */
-
-static const method_word algorithms[MERGE_ALGORITHMS] = {
-    [MERGE_AUTO] = {"auto", "the fastest of the others: merge-path"},
-    [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "
-                                  "stored by consecutive threads"},
-    [MERGE_CO_RANK] = {"co-rank", "every thread finds its range by co-rank, and merges from global "
-                                  "memory"},
-    [MERGE_TILED] = {"tiled", "tiles of both lists in shared memory, loaded anew each round"},
-    [MERGE_CIRCULAR] = {"circular", "circular buffers in shared memory: nothing is loaded twice"},
-};
-static const pattern_number numbers[] = {
-    [MERGE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
-    [MERGE_ITEMS] = {"items", "outputs a thread and round", 1, 32, 1},
-    [MERGE_ROUNDS] = {"rounds", "tiles that a block merges one after another", 1, 64, 1},
-};
-const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 3};
-
-static bool has_rounds(const merge_plan *p) {
-    return p->schedule.algorithm == MERGE_TILED || p->schedule.algorithm == MERGE_CIRCULAR;
-}
-
-/* struct Shared of the templates. */
-static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) {
-    const size_t tile = (size_t)p->threads * (size_t)p->items;
-    switch ((merge_algorithm)p->schedule.algorithm) {
-    case MERGE_CO_RANK:
-        return 0;
-    case MERGE_PATH:
-        return (tile * element + (g->has_values ? tile : 1) * 4 + 7) / 8 * 8;
-    default:
-        return 2 * tile * element + 16;
-    }
-}
-
-/* Odd items, so that the threads of a warp meet different banks of shared memory. */
-static void choose(merge_plan *p, size_t element) {
-    const bool path = p->schedule.algorithm == MERGE_PATH;
-    int *number = p->schedule.number;
-    if (number[MERGE_THREADS] == 0)
-        number[MERGE_THREADS] = path ? 256 : 128;
-    if (number[MERGE_ITEMS] == 0)
-        number[MERGE_ITEMS] = !path ? 8 : element == 4 ? 11 : 7;
-    if (number[MERGE_ROUNDS] == 0 && has_rounds(p))
-        number[MERGE_ROUNDS] = 4;
-    p->threads = number[MERGE_THREADS];
-    p->items = number[MERGE_ITEMS];
-    p->rounds = has_rounds(p) ? number[MERGE_ROUNDS] : 1;
-}
-
-merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
-    const merge *g = subject->model;
-    const size_t element = dtype_words[subject->dtype].bytes;
-    merge_plan p = {.schedule = g->pattern.wanted};
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
-    p.asked = p.schedule.algorithm != MERGE_AUTO;
-    if (!p.asked)
-        p.schedule.algorithm = MERGE_PATH;
-    const char *name = algorithms[p.schedule.algorithm].name;
-    if (p.schedule.number[MERGE_ROUNDS] != 0 && !has_rounds(&p))
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: it has no rounds; tiled and circular have", name);
-    choose(&p, element);
-    p.shared_bytes = shared_bytes(&p, g, element);
-    if (p.shared_bytes > (size_t)r->target->shared_per_block)
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
-                 "block of %s has at most %d",
-                 name, p.threads, p.items, p.shared_bytes, r->target->arch,
-                 r->target->shared_per_block);
-    return p;
-}
-
 /* ---- the program --------------------------------------------------------------------------- */
 
 merge_arrays merge_places(const merge *g) {
@@ -122,20 +48,22 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
         p->temporaries = job_array(j, 1, sizeof *p->temporaries);
         p->temporaries[0] = (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1};
         p->launches[p->launch_count++] =
-            pattern_launch(j, p, "split", diagonals, tile * plan->threads, plan->threads, false);
+            pattern_launch(j, p, "split", diagonals, tile * plan->threads / plan->lanes,
+                           plan->threads, plan->lanes > 1);
     }
     program_launch *l = &p->launches[p->launch_count++];
     *l = pattern_launch(j, p, "merge", extent_sum(0, 1), tile * plan->rounds, plan->threads,
                         algorithm != MERGE_CO_RANK);
     l->shared_bytes = plan->shared_bytes;
+    l->resident = plan->resident;
+    l->blocks[0].most = plan->most_blocks;
 }
 
 /* ---- the source ---------------------------------------------------------------------------- */
 
 static const char *const templates[MERGE_ALGORITHMS] = {
-    [MERGE_PATH] = "merge/merge_path.cu",
-    [MERGE_CO_RANK] = "merge/co_rank.cu",
-    [MERGE_TILED] = "merge/tiled.cu",
+    [MERGE_PATH] = "merge/merge_path.cu",   [MERGE_ONE_LAUNCH] = "merge/one_launch.cu",
+    [MERGE_CO_RANK] = "merge/co_rank.cu",   [MERGE_TILED] = "merge/tiled.cu",
     [MERGE_CIRCULAR] = "merge/circular.cu",
 };
 static const char *const order_words[] = {"ascending", "descending", "the spec's own"};
@@ -149,15 +77,12 @@ static void write_order(text *t, const merge *g) {
     }
     const char *low = g->order == MERGE_ASCENDING ? "a" : "b";
     const char *high = g->order == MERGE_ASCENDING ? "b" : "a";
-    text_printf(t,
-                "__device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {\n"
-                "    return %s < %s",
-                low, high);
-    if (real)
-        text_printf(t, " || (%s != %s && %s == %s); // NaN is the greatest\n}\n", high, high, low,
-                    low);
+    text_add(t, "__device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {\n");
+    if (real) /* two comparisons: less or unordered, but for a NaN that comes first */
+        text_printf(t, "    return !(%s <= %s) && %s == %s; // NaN is the greatest\n}\n", high, low,
+                    low, low);
     else
-        text_add(t, ";\n}\n");
+        text_printf(t, "    return %s < %s;\n}\n", low, high);
 }
 
 static const char *write_code(job *j, const merge *g) {
@@ -190,8 +115,9 @@ static const char *write_source(job *j, const merge *g, const merge_plan *plan, 
                                 const char *model, const char *line) {
     const pattern_constant constants[] = {
         {"threads", plan->threads}, {"items", plan->items},
-        {"rounds", plan->rounds},   {"shared_bytes", (int64_t)plan->shared_bytes},
-        {"values", g->has_values},
+        {"rounds", plan->rounds},   {"lanes", plan->lanes},
+        {"stages", plan->stages},   {"blocks", plan->blocks},
+        {"values", g->has_values},  {"shared_bytes", (int64_t)plan->shared_bytes},
     };
     const size_t bytes = p->element_bytes + (g->has_values ? dtype_words[g->values].bytes : 0);
     const pattern_source source = {
@@ -246,6 +172,9 @@ int merge_explain(job *j, const subject *s, const family_request *r, const char 
     static const char *const notes[MERGE_ALGORITHMS] = {
         [MERGE_PATH] = "a search of log2 min(m, n) steps a tile, one of log2 T a thread; every key "
                        "loaded once and stored once, by consecutive threads",
+        [MERGE_ONE_LAUNCH] = "a search of log33 min(m, n) rounds a block and one of log33 wT for w "
+                             "tiles, one of log2 T steps a thread; every key loaded once and "
+                             "stored once, in one launch",
         [MERGE_CO_RANK] = "a search of log2 min(m, n) steps a thread in global memory, then a "
                           "comparison an output; neighbouring threads load and store apart",
         [MERGE_TILED] = "2 T keys loaded for every T outputs: half of what is loaded is used, the "

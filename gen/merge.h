@@ -1,5 +1,5 @@
 /* The family merge: two sorted lists to one, stably, by keys alone or with values.
-   Takes: a subject whose model is a merge. Makes: its program, by one of four algorithms. */
+   Takes: a subject whose model is a merge. Makes: its program, by one of five algorithms. */
 #ifndef SG_GEN_MERGE_H
 #define SG_GEN_MERGE_H
 
@@ -20,18 +20,29 @@ typedef struct merge {
 typedef enum merge_algorithm {
     MERGE_AUTO,
     MERGE_PATH,
+    MERGE_ONE_LAUNCH,
     MERGE_CO_RANK,
     MERGE_TILED,
     MERGE_CIRCULAR,
     MERGE_ALGORITHMS
 } merge_algorithm;
-enum { MERGE_THREADS, MERGE_ITEMS, MERGE_ROUNDS };
+enum {
+    MERGE_THREADS,
+    MERGE_ITEMS,
+    MERGE_ROUNDS,
+    MERGE_LANES,
+    MERGE_STAGES,
+    MERGE_BLOCKS,
+};
 extern const pattern_words merge_words;
 
 /* What a schedule comes to. */
 typedef struct merge_plan {
-    pattern_schedule schedule; /* complete; rounds is 0 where it does not apply */
-    int threads, items, rounds;
+    pattern_schedule schedule; /* complete; 0 where a number does not apply */
+    int threads, items;
+    int rounds, lanes, stages, blocks; /* 1 where they do not apply */
+    bool resident;                     /* no more blocks than run at once, */
+    int64_t most_blocks;               /* and no more than this; 0: no limit */
     size_t shared_bytes;
     bool asked; /* the spec or the caller named the algorithm */
 } merge_plan;

@@ -11,7 +11,7 @@ const spec_key spec_merge_keys[] = {
      "\"ascending\" (the default), \"descending\", or order(a, b): whether a comes before b"},
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"algorithm", "how it is computed; \"auto\" by default"},
-    {"schedule", "constraints on threads, items and rounds; what is left out is chosen"},
+    {"schedule", "constraints on threads, items, rounds and others; what is left out is chosen"},
     {NULL, NULL},
 };
 

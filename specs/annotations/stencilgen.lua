@@ -162,8 +162,8 @@
 ---@field values? stencilgen.list_dtype the dtype of the values that go with the keys; none by default
 ---@field order? "ascending" | "descending" | fun(a: stencilgen.expression, b: stencilgen.expression, p: table): stencilgen.expression whether a comes before b
 ---@field parameters? table<string, number | true> default values; true for none
----@field algorithm? "auto" | "merge-path" | "co-rank" | "tiled" | "circular"
----@field schedule? { threads?: integer, items?: integer, rounds?: integer }
+---@field algorithm? "auto" | "merge-path" | "one-launch" | "co-rank" | "tiled" | "circular"
+---@field schedule? { threads?: integer, items?: integer, rounds?: integer, lanes?: integer, stages?: integer, blocks?: integer }
 
 ---@class stencilgen.spmv_keys
 ---@field name string an identifier; names the kernel and the file

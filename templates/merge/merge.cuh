@@ -76,3 +76,34 @@ __device__ __forceinline__ void put_output(const Arguments &arguments, Index at,
         values_of_output(arguments)[at] =
             from_a ? values_of_a(arguments)[where] : values_of_b(arguments)[where];
 }
+
+// A co-rank in global memory that `lanes` lanes of a warp search together, each asking about one
+// place at a time: so a search has log(lanes + 1) times fewer rounds, each as long as a load from the
+// second-level cache or beyond takes. It is at least `low` and at most `room` more, both of which
+// `diagonal` bounds. Groups of a warp may have diagonals of their own; all lanes take part.
+template <int lanes>
+__device__ __forceinline__ Index co_rank_together(const Arguments &arguments, Index diagonal,
+                                                  Index low, Index room) {
+    constexpr unsigned group = lanes == warp_size ? all_lanes : (1u << lanes % warp_size) - 1;
+    const int mine = lane() % lanes, first = lane() - mine;
+    while (lanes == 1 ? room > 0 : any_lane(room > 0)) {
+        const Index step = static_cast<Index>(static_cast<unsigned long long>(room) / (lanes + 1)) + 1;
+        const Index beyond = (mine + 1) * step;
+        bool among = false; // are at least low + beyond of the first `diagonal` outputs from a?
+        if (beyond <= room)
+            among = !before(arguments, load(arguments.b + (diagonal - low - beyond)),
+                            load(arguments.a + (low + beyond - 1)));
+        const int passed = lanes == 1 ? among : __popc(ballot_lanes(among) >> first & group);
+        low += passed * step;
+        room = minimum<Index>(step - 1, room - passed * step);
+    }
+    return low;
+}
+
+// The same among all of the lists.
+template <int lanes>
+__device__ __forceinline__ Index co_rank_together(const Arguments &arguments, Index diagonal) {
+    const Index low = maximum<Index>(0, diagonal - arguments.b_count);
+    return co_rank_together<lanes>(arguments, diagonal, low,
+                                   minimum(diagonal, arguments.a_count) - low);
+}

@@ -16,15 +16,17 @@ local schedules = {
   odd = " threads=64 items=3",
   large = " threads=1024 items=4",
   rounds = " threads=64 items=2 rounds=5",
+  lanes = " threads=64 items=5 lanes=8",
+  stages = " threads=32 items=3 stages=2 blocks=1",
 }
 
 return lists.product {
   kernel = {
-    { "algorithm", { "auto", "merge-path", "co-rank", "tiled", "circular" } },
+    { "algorithm", { "auto", "merge-path", "one-launch", "co-rank", "tiled", "circular" } },
     { "keys", lists.dtypes },
     { "values", { "none", table.unpack(lists.dtypes) } },
     { "order", { "ascending", "descending", "own", "parameter" } },
-    { "schedule", { "free", "small", "odd", "large", "rounds" } },
+    { "schedule", { "free", "small", "odd", "large", "rounds", "lanes", "stages" } },
   },
   memory = { "guarded", "exact", "again" },
   splits = lists.splits,
@@ -33,7 +35,7 @@ return lists.product {
     return {
       spec = ("return merge { name = 'm', keys = %q%s%s }"):format(v.keys, values, orders[v.order]),
       schedule = v.algorithm .. schedules[v.schedule],
-      refusals = { "it has no rounds", "bytes of shared memory" },
+      refusals = { "it has no rounds", "it has no lanes", "it has no stages", "it has no blocks", "bytes of shared memory" },
       deterministic = true,
     }
   end,

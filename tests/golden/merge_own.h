@@ -22,8 +22,11 @@ struct plan {
     static constexpr int threads = 128;
     static constexpr int items = 8;
     static constexpr int rounds = 4;
-    static constexpr int shared_bytes = 8208;
+    static constexpr int lanes = 1;
+    static constexpr int stages = 1;
+    static constexpr int blocks = 1;
     static constexpr int values = 0;
+    static constexpr int shared_bytes = 8208;
 };
 
 __device__ __forceinline__ bool before([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {

@@ -27,8 +27,11 @@ struct plan {
     static constexpr int threads = 256;
     static constexpr int items = 7;
     static constexpr int rounds = 1;
-    static constexpr int shared_bytes = 21504;
+    static constexpr int lanes = 1;
+    static constexpr int stages = 1;
+    static constexpr int blocks = 1;
     static constexpr int values = 1;
+    static constexpr int shared_bytes = 21856;
 };
 
 __device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {

@@ -5,21 +5,23 @@
 
 #include <math.h>
 
-static const char *const algorithms[] = {"merge-path", "co-rank", "tiled", "circular"};
+static const char *const algorithms[] = {"merge-path", "one-launch", "co-rank", "tiled",
+                                         "circular"};
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
-enum { ALGORITHMS = 4, DTYPES = 5 };
+enum { ALGORITHMS = 5, DTYPES = 5 };
 
 /* Every dtype of keys and values, both orders, every kind of data. */
 static void test_dtypes(void **state) {
     (void)state;
     for (int which = 0; which < DTYPES * (DTYPES + 1); which++) {
         const int keys = which % DTYPES, values = which / DTYPES - 1;
+        const int algorithm = (which + which / DTYPES) % ALGORITHMS;
         char text[256], schedule[64];
         snprintf(text, sizeof text, "return merge { name = 'm', keys = '%s', order = '%s'%s%s%s }",
                  dtypes[keys], which % 2 ? "descending" : "ascending",
                  values < 0 ? "" : ", values = '", values < 0 ? "" : dtypes[values],
                  values < 0 ? "" : "'");
-        snprintf(schedule, sizeof schedule, "%s threads=32", algorithms[which % ALGORITHMS]);
+        snprintf(schedule, sizeof schedule, "%s threads=32", algorithms[algorithm]);
         scene s;
         scene_open(&s, text, schedule);
         for (int kind = 0; kind < DRAW_KINDS; kind++)
@@ -42,10 +44,18 @@ static void expect_shares(scene *s, int64_t n, int kind, int offset) {
 static void test_sizes(void **state) {
     (void)state;
     static const char *const schedules[] = {
-        "merge-path threads=32 items=1",        "merge-path threads=64 items=4",
-        "co-rank threads=32 items=1",           "co-rank threads=32 items=5",
-        "tiled threads=32 items=1 rounds=3",    "tiled threads=64 items=4 rounds=2",
-        "circular threads=32 items=1 rounds=5", "circular threads=32 items=3 rounds=2",
+        "merge-path threads=32 items=1",
+        "merge-path threads=64 items=4",
+        "merge-path threads=32 items=5 lanes=8",
+        "merge-path threads=64 items=2 lanes=32",
+        "one-launch threads=32 items=1 blocks=1",
+        "one-launch threads=64 items=3 rounds=5 stages=2",
+        "co-rank threads=32 items=1",
+        "co-rank threads=32 items=5",
+        "tiled threads=32 items=1 rounds=3",
+        "tiled threads=64 items=4 rounds=2",
+        "circular threads=32 items=1 rounds=5",
+        "circular threads=32 items=3 rounds=2",
     };
     for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
         scene s;
@@ -62,6 +72,26 @@ static void test_sizes(void **state) {
             for (int d = -1; d <= 1; d++)
                 scene_draw(&s, m * tile + d, 1, m % 2 ? DRAW_FEW : DRAW_RANDOM, 0, false,
                            (uint64_t)m);
+        scene_close(&s);
+    }
+}
+
+/* Blocks of one launch merge many tiles each, in one or two buffers, and their diagonals are
+   searched in groups; by a fixed number of tiles, and by as many blocks as run at once. */
+static void test_shares(void **state) {
+    (void)state;
+    static const char *const schedules[] = {
+        "one-launch threads=32 items=1 rounds=11 stages=1",
+        "one-launch threads=64 items=2 rounds=7 stages=2",
+        "one-launch threads=64 items=3 blocks=1 stages=1",
+        "one-launch threads=128 items=1 blocks=1 stages=2",
+    };
+    for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
+        scene s;
+        scene_open(&s, "return merge { name = 'm', keys = 'double', values = 'int32' }",
+                   schedules[k]);
+        for (int kind = 0; kind < DRAW_KINDS; kind++)
+            expect_shares(&s, 9001 + 1999 * kind, kind, kind);
         scene_close(&s);
     }
 }
@@ -217,7 +247,18 @@ static void test_plans(void **state) {
                                      .text = "return merge { name = 'm', algorithm = 'co-rank', "
                                              "schedule = { rounds = 2 } }"};
     assert_int_equal(sg_build(context, "t.lua", &rounds, &k), SG_ERROR_PLAN);
-    assert_non_null(strstr(sg_error(context), "algorithm co-rank: it has no rounds"));
+    assert_non_null(
+        strstr(sg_error(context), "algorithm co-rank: it has no rounds; one-launch, tiled and"));
+    const sg_build_options stages = {.struct_size = sizeof stages,
+                                     .text = "return merge { name = 'm' }",
+                                     .schedule = "merge-path stages=2"};
+    assert_int_equal(sg_build(context, "t.lua", &stages, &k), SG_ERROR_PLAN);
+    assert_non_null(strstr(sg_error(context), "merge-path: it has no stages; one-launch has"));
+    const sg_build_options crowd = {.struct_size = sizeof crowd,
+                                    .text = "return merge { name = 'm' }",
+                                    .schedule = "one-launch threads=1024 items=1 blocks=32"};
+    assert_int_equal(sg_build(context, "t.lua", &crowd, &k), SG_ERROR_PLAN);
+    assert_non_null(strstr(sg_error(context), "32 blocks of 1024 threads, but a multi"));
     const sg_build_options large = {.struct_size = sizeof large,
                                     .text = "return merge { name = 'm', keys = 'double' }",
                                     .schedule = "tiled threads=1024 items=32"};
@@ -259,10 +300,11 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dtypes),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_own_orders), cmocka_unit_test(test_nan),
-        cmocka_unit_test(test_unsorted),   cmocka_unit_test(test_call),
-        cmocka_unit_test(test_plans),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_dtypes),   cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_shares),   cmocka_unit_test(test_own_orders),
+        cmocka_unit_test(test_nan),      cmocka_unit_test(test_unsorted),
+        cmocka_unit_test(test_call),     cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }

@@ -1,0 +1,158 @@
+/* Schedules of merges. Takes: a merge, constraints and a target. Makes: threads, items, the other
+   numbers of the algorithm and memory, or the reason why there are none. */
+#include "gen/merge.h"
+
+static const method_word algorithms[MERGE_ALGORITHMS] = {
+    [MERGE_AUTO] = {"auto", "the fastest of the others: merge-path"},
+    [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "
+                                  "stored by consecutive threads"},
+    [MERGE_ONE_LAUNCH] = {"one-launch", "the same in one launch: blocks search the diagonals of "
+                                        "their tiles, and merge one after another"},
+    [MERGE_CO_RANK] = {"co-rank", "every thread finds its range by co-rank, and merges from global "
+                                  "memory"},
+    [MERGE_TILED] = {"tiled", "tiles of both lists in shared memory, loaded anew each round"},
+    [MERGE_CIRCULAR] = {"circular", "circular buffers in shared memory: nothing is loaded twice"},
+};
+static const pattern_number numbers[] = {
+    [MERGE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
+    [MERGE_ITEMS] = {"items", "outputs a thread and round", 1, 32, 1},
+    [MERGE_ROUNDS] = {"rounds", "tiles that a block merges one after another", 1, 64, 1},
+    [MERGE_LANES] = {"lanes", "merge-path: lanes that search a diagonal together", 1, 32, 0},
+    [MERGE_STAGES] = {"stages", "one-launch: tiles of a block in shared memory at once", 1, 2, 1},
+    [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor shall hold",
+                      1, 32, 1},
+};
+const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 6};
+
+/* Which algorithms have a number, a bit each, and how a refusal says so. */
+static const struct {
+    unsigned algorithms;
+    const char *who;
+} has[] = {
+    [MERGE_THREADS] = {~0u, ""},
+    [MERGE_ITEMS] = {~0u, ""},
+    [MERGE_ROUNDS] = {1u << MERGE_ONE_LAUNCH | 1u << MERGE_TILED | 1u << MERGE_CIRCULAR,
+                      "one-launch, tiled and circular have"},
+    [MERGE_LANES] = {1u << MERGE_PATH, "merge-path has"},
+    [MERGE_STAGES] = {1u << MERGE_ONE_LAUNCH, "one-launch has"},
+    [MERGE_BLOCKS] = {1u << MERGE_PATH | 1u << MERGE_ONE_LAUNCH, "merge-path and one-launch have"},
+};
+
+static bool has_number(const merge_plan *p, int number) {
+    return has[number].algorithms >> p->schedule.algorithm & 1;
+}
+
+/* stage_bytes of templates/merge/tile.cuh. */
+static size_t stage_bytes(const merge_plan *p, const merge *g, size_t element) {
+    enum { SLOT_PACK = 4, FRONT = 16 };
+    const size_t tile = (size_t)p->threads * (size_t)p->items;
+    const size_t slots = (tile + 2 * (size_t)p->items + 4 * SLOT_PACK) / SLOT_PACK * SLOT_PACK;
+    return FRONT + slots * (element + (g->has_values ? dtype_words[g->values].bytes : 0));
+}
+
+/* What the templates have in shared memory. */
+static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) {
+    const size_t tile = (size_t)p->threads * (size_t)p->items;
+    switch ((merge_algorithm)p->schedule.algorithm) {
+    case MERGE_CO_RANK:
+        return 0;
+    case MERGE_PATH:
+        return stage_bytes(p, g, element);
+    case MERGE_ONE_LAUNCH: /* and the co-ranks */
+        return (size_t)p->stages * stage_bytes(p, g, element) + ((size_t)p->threads / 32 + 1) * 8;
+    default:
+        return 2 * tile * element + 16;
+    }
+}
+
+static int or_one(int number) {
+    return number > 0 ? number : 1;
+}
+
+/* 4-byte words of an output: of its key and its value. */
+static int words_of(const merge *g, size_t element) {
+    return (int)(element + (g->has_values ? dtype_words[g->values].bytes : 0)) / 4;
+}
+
+/* Odd items, so that the threads of a warp meet different banks of shared memory; with values as
+   many as leave registers for several blocks. */
+static int usual_items(const merge_plan *p, const merge *g, size_t element) {
+    if (p->schedule.algorithm == MERGE_PATH)
+        return element == 4 ? 11 : 7;
+    if (p->schedule.algorithm != MERGE_ONE_LAUNCH)
+        return 8;
+    static const int by_words[] = {0, 15, 11, 7, 7};
+    return by_words[words_of(g, element)];
+}
+
+/* As many blocks as a multiprocessor has threads, shared memory and registers for: a thread takes
+   about 24 beside its outputs, and some for an order of the spec's own. */
+static int resident_blocks(const merge_plan *p, const merge *g, size_t element, const target *t) {
+    enum { REGISTERS = 65536, BESIDE = 24, ORDER = 8, GRAIN = 8, RESERVED = 1024 };
+    const int wanted =
+        BESIDE + p->items * words_of(g, element) + (g->order == MERGE_OWN ? ORDER : 0);
+    const int a_thread = (wanted + GRAIN - 1) / GRAIN * GRAIN;
+    int blocks = t->threads_per_multiprocessor / p->threads;
+    if (blocks > REGISTERS / a_thread / p->threads)
+        blocks = REGISTERS / a_thread / p->threads;
+    if (blocks > t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED))
+        blocks = t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
+    return blocks > 1 ? blocks : 1;
+}
+
+static void choose(merge_plan *p, const merge *g, size_t element, const target *t) {
+    const bool one_launch = p->schedule.algorithm == MERGE_ONE_LAUNCH;
+    const bool path = p->schedule.algorithm == MERGE_PATH;
+    const int usual[] = {
+        [MERGE_THREADS] = path || one_launch ? 256 : 128,
+        [MERGE_ITEMS] = usual_items(p, g, element),
+        [MERGE_ROUNDS] = one_launch ? 0 : 4,
+        [MERGE_LANES] = 1,
+        [MERGE_STAGES] = 1,
+        [MERGE_BLOCKS] = 0,
+    };
+    int *number = p->schedule.number;
+    for (int i = 0; i < merge_words.number_count; i++)
+        if (number[i] == 0 && has_number(p, i))
+            number[i] = usual[i];
+    p->threads = number[MERGE_THREADS];
+    p->items = number[MERGE_ITEMS];
+    p->rounds = or_one(number[MERGE_ROUNDS]);
+    p->lanes = or_one(number[MERGE_LANES]);
+    p->stages = or_one(number[MERGE_STAGES]);
+    p->shared_bytes = shared_bytes(p, g, element);
+    if (number[MERGE_BLOCKS] == 0 && one_launch)
+        number[MERGE_BLOCKS] = resident_blocks(p, g, element, t);
+    p->blocks = or_one(number[MERGE_BLOCKS]);
+    p->resident = one_launch && number[MERGE_ROUNDS] == 0;
+    p->most_blocks = p->resident ? (int64_t)p->blocks * t->multiprocessors : 0;
+}
+
+merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
+    const merge *g = subject->model;
+    const size_t element = dtype_words[subject->dtype].bytes;
+    merge_plan p = {.schedule = g->pattern.wanted};
+    if (r->schedule != NULL)
+        pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
+    p.asked = p.schedule.algorithm != MERGE_AUTO;
+    if (!p.asked)
+        p.schedule.algorithm = MERGE_PATH;
+    const char *name = algorithms[p.schedule.algorithm].name;
+    for (int i = 0; i < merge_words.number_count; i++)
+        if (p.schedule.number[i] != 0 && !has_number(&p, i))
+            job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
+                     name, numbers[i].name, has[i].who);
+    choose(&p, g, element, r->target);
+    if (p.shared_bytes > (size_t)r->target->shared_per_block)
+        job_fail(j, FAULT_PLAN, subject->file, subject->line,
+                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
+                 "block of %s has at most %d",
+                 name, p.threads, p.items, p.shared_bytes, r->target->arch,
+                 r->target->shared_per_block);
+    if (p.blocks * p.threads > r->target->threads_per_multiprocessor)
+        job_fail(j, FAULT_PLAN, subject->file, subject->line,
+                 "algorithm %s: %d blocks of %d threads, but a multiprocessor of %s holds at most "
+                 "%d threads",
+                 name, p.blocks, p.threads, r->target->arch, r->target->threads_per_multiprocessor);
+    return p;
+}
