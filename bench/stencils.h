@@ -106,6 +106,7 @@ typedef struct row {
     int repeats;
     double seconds, fastest, slowest; /* a step */
     double copy;                      /* bytes a second of the copy, taken in turns with it */
+    double clock;                     /* hertz of the multiprocessors at the end; 0: unknown */
 } row;
 
 typedef struct bench {

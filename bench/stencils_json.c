@@ -70,6 +70,7 @@ static void print_row(FILE *out, const row *r, double best) {
     json_number(out, "slowest", r->slowest, r->timed);
     json_number(out, "points", r->timed ? row_rate(r) : 0, r->timed);
     json_number(out, "copy_bytes", r->copy, r->timed);
+    json_number(out, "clock", r->clock, r->timed && r->clock > 0);
     json_number(out, "of_copy", r->timed ? row_of_copy(r) : 0, r->timed);
     json_number(out, "of_best", r->timed ? best / r->seconds : 0, r->timed);
     json_number(out, "goal_of_copy", row_goal(r), row_goal(r) > 0);

@@ -198,6 +198,20 @@ static void report_sweep(const bench *b) {
            lines, 100 * (worst - 1));
 }
 
+/* A GPU that gets too hot or asks for too much lowers its clock, and figures fall with it. */
+static void report_clock(const bench *b) {
+    double low = 0, high = 0;
+    for (const row *r = b->rows; r < b->rows + b->count; r++) {
+        if (!r->timed || r->clock <= 0)
+            continue;
+        low = low == 0 || r->clock < low ? r->clock : low;
+        high = r->clock > high ? r->clock : high;
+    }
+    if (high > 0)
+        printf("clock after each figure: %.0f to %.0f MHz, of at most %.0f\n", low * 1e-6,
+               high * 1e-6, bench_clock_highest(b->device) * 1e-6);
+}
+
 int report_end(const bench *b) {
     int wrong = 0, failed = 0, waiting = 0, refused = 0;
     double copy = 0, compiling = 0;
@@ -215,6 +229,7 @@ int report_end(const bench *b) {
         "\nbest copy: %.0f GB/s; %d of %d figures are not there: %d wrong, %d failed, %d refused, "
         "%d left out\n",
         copy * 1e-9, wrong + failed + refused + waiting, b->count, wrong, failed, refused, waiting);
+    report_clock(b);
     printf("%.1f s, %.1f of them to build and check on %lld threads; %.1f s of the compiler's\n",
            seconds_now() - b->begin, b->built - b->begin, (long long)b->options.threads, compiling);
     return wrong + failed > 0 ? 1 : 0;

@@ -127,6 +127,7 @@ static void take_samples(sample *s, const grids *g, bench_work work, row *r) {
     r->slowest = times[count - 1];
     r->copy = median(copies, count);
     r->repeats = count;
+    r->clock = bench_clock_now(b->device);
 }
 
 static void time_row(bench *b, grids *g, row *r) {
