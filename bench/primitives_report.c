@@ -63,11 +63,19 @@ static bool timing_there(const line *l, timing t) {
 }
 
 static void print_title(const bench *b, const line *l) {
+    static const char *const titles[TIMINGS] = {
+        "replayed graphs", "single calls after the L2 was overwritten", "calls on a stream"};
+    const char *between = "; ";
     if (l > b->lines && l[-1].part == l->part)
         return;
-    printf("\n%s: microseconds, times as fast as the best rival, share of a copy; %s\n",
-           parts[l->part]->word,
-           "replayed graphs | after the L2 was overwritten | calls on a stream");
+    printf("\n%s: microseconds, times as fast as the best rival, share of a copy",
+           parts[l->part]->word);
+    for (int t = 0; t < TIMINGS; t++)
+        if (timing_there(l, (timing)t)) {
+            printf("%s%s", between, titles[t]);
+            between = " | ";
+        }
+    printf("\n");
 }
 
 static void print_more(const bench *b, const line *l, const entrant *e) {
