@@ -132,6 +132,16 @@ static void write_model(text *t, const reduce *r, dtype type) {
     model_print_functions(r->pattern.functions, t);
 }
 
+/* How templates/cooperation.cuh joins all lanes' items by one instruction; 0: it cannot. */
+static int lanes_of(const reduce *r, dtype type) {
+    static const int ways[OPERATOR_COUNT] = {
+        [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,
+        [OPERATOR_AND] = 4, [OPERATOR_OR] = 5,  [OPERATOR_XOR] = 6,
+    };
+    const bool word = type >= DTYPE_REALS && dtype_words[type].bytes == 4;
+    return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
+}
+
 static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, const program *p,
                                 const char *model, const char *line) {
     const dtype type = r->pattern.functions->dtype;
@@ -145,6 +155,7 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
         {"pitch", plan->pitch},
         {"shared_bytes", (int64_t)plan->shared_bytes},
         {"block_mean", 8 * (int64_t)plan->threads}, /* from this mean length on a block a segment */
+        {"lanes", lanes_of(r, type)},
         {"blocks", plan->blocks},
         {"share", plan->share},
         {"resident", plan->resident},

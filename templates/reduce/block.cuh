@@ -8,11 +8,14 @@
 constexpr int warps = plan::threads / warp_size;
 
 // The result is lane 0's; the others hold what nobody needs. Lanes from `count` on, a power of two,
-// give nothing.
+// give nothing: they hold Kind::none().
 template <int count = warp_size>
 __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item mine) {
+    constexpr bool at_once = can_join_lanes && plan::lanes != 0;
+    if constexpr (at_once)
+        mine = join_lanes<plan::lanes>(mine);
 #pragma unroll
-    for (int distance = 1; distance < count; distance *= 2)
+    for (int distance = 1; distance < count && !at_once; distance *= 2)
         mine = join(arguments, mine, shuffle_down(mine, distance));
     return mine;
 }

@@ -32,6 +32,7 @@ struct plan {
     static constexpr int pitch = 256;           // items of partials that a block has; of shared 1
     static constexpr int shared_bytes = 1024;
     static constexpr int block_mean = 2048;
+    static constexpr int lanes = 0;    // how join_lanes joins them; 0: it does not
     static constexpr int blocks = 528; // at most
     static constexpr int share = 4; // elements of a thread at least, where there are several blocks
     static constexpr int resident = 4; // blocks of a multiprocessor, at least

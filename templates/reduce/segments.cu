@@ -29,7 +29,7 @@ template <bool aligned> __device__ __forceinline__ void by_blocks(const Argument
     for (Index s = blockIdx.x; s < arguments.segments; s += gridDim.x) {
         const Range r = range_of(arguments, s);
         const Item mine =
-            join_share<aligned, true>(arguments, r.first, r.end, threadIdx.x, plan::threads);
+            join_share<aligned, false>(arguments, r.first, r.end, threadIdx.x, plan::threads);
         const Item total = reduce_block(arguments, mine, place);
         if (threadIdx.x == 0)
             Kind::store(arguments, s, total);

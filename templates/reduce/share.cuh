@@ -47,8 +47,8 @@ __device__ __forceinline__ Item item_of(const Arguments &arguments, const ItemPa
 }
 
 // Elements first … end − 1, of which the thread with this rank in its group takes its part. `whole`:
-// what is left of its packs at the end is on its way at once too, which is worth the tests where
-// there is more than one as a rule.
+// what is left of its packs at the end is on its way at once too, which is worth its tests and
+// registers where a list is not much more than that.
 template <bool aligned, bool whole>
 __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index first, Index end,
                                            Index rank, Index width) {

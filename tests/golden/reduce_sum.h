@@ -28,6 +28,7 @@ struct plan {
     static constexpr int pitch = 0;
     static constexpr int shared_bytes = 56;
     static constexpr int block_mean = 2048;
+    static constexpr int lanes = 0;
     static constexpr int blocks = 528;
     static constexpr int share = 8;
     static constexpr int resident = 4;
