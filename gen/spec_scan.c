@@ -15,7 +15,7 @@ const spec_key spec_scan_keys[] = {
     {"deterministic", "true: the same bits on every run, also where the operator rounds"},
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"algorithm", "how it is computed; \"auto\" by default"},
-    {"schedule", "constraints on threads and items; what is left out is chosen"},
+    {"schedule", "constraints on threads, items, stages and blocks; what is left out is chosen"},
     {NULL, NULL},
 };
 

@@ -153,8 +153,8 @@
 ---@field map? fun(x: stencilgen.expression, p: table): stencilgen.expression applied to every element
 ---@field deterministic? boolean the same bits on every run, also where the operator rounds
 ---@field parameters? table<string, number | true> default values; true for none
----@field algorithm? "auto" | "look-back" | "kogge-stone" | "double-buffer" | "brent-kung"
----@field schedule? { threads?: integer, items?: integer }
+---@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung"
+---@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer }
 
 ---@class stencilgen.merge_keys
 ---@field name string an identifier; names the kernel and the file

@@ -8,4 +8,5 @@ end
 add("reduce", "reduce { name = 'r', op = 'sum', dtype = 'int32' }")
 add("reduce_float", "reduce { name = 'r', op = 'max', dtype = 'float' }")
 add("scan", "scan { name = 's', op = 'sum', dtype = 'int32' }")
+add("scan_persistent", "scan { name = 's', op = 'sum', dtype = 'int32', algorithm = 'persistent' }")
 return cases
