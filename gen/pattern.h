@@ -10,7 +10,7 @@
 
 /* ---- schedules ----------------------------------------------------------------------------- */
 
-enum { PATTERN_NUMBERS = 8 };
+enum { PATTERN_NUMBERS = 9 };
 
 typedef struct pattern_number {
     const char *name, *summary; /* "threads", "threads a block" */

@@ -68,7 +68,7 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
     static const char *const names[SPMV_NUMBERS] = {
         [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns", [SPMV_SLICE] = "slice",
         [SPMV_PACKET] = "packet",   [SPMV_LANES] = "lanes",           [SPMV_THREADS] = "threads",
-        [SPMV_ITEMS] = "items",
+        [SPMV_ITEMS] = "items",     [SPMV_APART] = "apart",
     };
     const size_t shared = spmv_shared(m, plan);
     int count = 0;

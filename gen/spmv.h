@@ -31,6 +31,7 @@ enum {
     SPMV_LANES,
     SPMV_THREADS,
     SPMV_ITEMS,
+    SPMV_APART,
     SPMV_NUMBERS
 };
 extern const pattern_words spmv_words;

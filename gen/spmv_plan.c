@@ -38,6 +38,8 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_LANES] = {"lanes", "threads a row, or a column of csc", 2, 32, 0},
     [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
+    [SPMV_APART] = {"apart", "rows from one of a thread of stencil to the next", WARP, 1 << 22,
+                    WARP},
 };
 
 const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
@@ -75,6 +77,8 @@ static bool number_applies(const pattern_schedule *s, int number) {
         return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
     case SPMV_ITEMS:
         return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL;
+    case SPMV_APART:
+        return s->format == FORMAT_STENCIL;
     default:
         return true;
     }
@@ -83,8 +87,9 @@ static bool number_applies(const pattern_schedule *s, int number) {
 /* The format that a constraint names without naming it; FORMAT_AUTO: any. */
 static format implied_format(const pattern_schedule *s) {
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
-        for (int n = SPMV_ROWS; n <= SPMV_PACKET; n++)
-            if (s->number[n] != 0 && number_applies(&(pattern_schedule){.format = f}, n))
+        for (int n = 0; n < SPMV_NUMBERS; n++)
+            if ((n <= SPMV_PACKET || n == SPMV_APART) && s->number[n] != 0 &&
+                number_applies(&(pattern_schedule){.format = f}, n))
                 return (format)f;
     return s->algorithm != SPMV_AUTO ? FORMAT_CSR : FORMAT_AUTO;
 }
@@ -162,6 +167,26 @@ static int stencil_rows_for(int diagonals, int threads, dtype type) {
     return rows < 1 ? 1 : rows < STENCIL_ROWS ? rows : STENCIL_ROWS;
 }
 
+/* The lines of a grid whose cells have their neighbours in the lines before and behind: a thread
+   that has rows of several lines reads most of what it needs for one with that for the others. A
+   warp's rows where no line is as long as several blocks', or filled by them, or there are few. */
+static int apart_for(const storage *s, int threads, const matrix *a) {
+    enum { MOST = 1 << 22, FEW = 8, MANY = 16 };
+    for (int low = 0, high = s->diagonal_count - 1; low < high;) {
+        const int64_t below = -s->diagonals[low].offset, above = s->diagonals[high].offset;
+        const int64_t lines = above / WARP * WARP;
+        if (below == above && lines <= MOST && lines >= threads &&
+            (a == NULL || a->rows / MANY >= lines) &&
+            (lines % threads == 0 || lines >= FEW * (int64_t)threads))
+            return (int)lines;
+        if (below >= above)
+            low++;
+        if (above >= below)
+            high--;
+    }
+    return WARP;
+}
+
 /* The numbers that apply, in the schedule and beside it. */
 static void complete(const spmv *m, spmv_plan *p, const matrix *a) {
     pattern_schedule *s = &p->schedule;
@@ -175,11 +200,18 @@ static void complete(const spmv *m, spmv_plan *p, const matrix *a) {
     const int items =
         stencil ? stencil_rows_for(t->diagonal_count, threads, m->pattern.functions->dtype)
                 : DEFAULT_ITEMS;
+    const int rows = or_default(s->number[SPMV_ITEMS], items);
+    const int apart = stencil && rows > 1 ? apart_for(t, threads, a) : WARP;
     const int all[SPMV_NUMBERS] = {
-        [SPMV_ROWS] = t->block_rows, [SPMV_COLUMNS] = t->block_cols,
-        [SPMV_SLICE] = t->slice,     [SPMV_SIGMA] = t->sigma,
-        [SPMV_PACKET] = t->packet,   [SPMV_LANES] = or_default(s->number[SPMV_LANES], lanes),
-        [SPMV_THREADS] = threads,    [SPMV_ITEMS] = or_default(s->number[SPMV_ITEMS], items),
+        [SPMV_ROWS] = t->block_rows,
+        [SPMV_COLUMNS] = t->block_cols,
+        [SPMV_SLICE] = t->slice,
+        [SPMV_SIGMA] = t->sigma,
+        [SPMV_PACKET] = t->packet,
+        [SPMV_LANES] = or_default(s->number[SPMV_LANES], lanes),
+        [SPMV_THREADS] = threads,
+        [SPMV_ITEMS] = rows,
+        [SPMV_APART] = or_default(s->number[SPMV_APART], apart),
     };
     for (int n = 0; n < SPMV_NUMBERS; n++)
         s->number[n] = number_applies(s, n) ? all[n] : 0;

@@ -9,9 +9,9 @@
 //        . . 1 4 . . 1 .                  an entry at the grid's edge, one that is in row[]
 //        . . . 7 4 1 . 1      row [4]  offset [0 4]  column [3 4 5 7]  value [7 4 1 1]
 //
-// A warp has `items` groups, one behind the other. Lanes read neighbours, wherever a diagonal begins,
-// and what several diagonals read of x comes from the caches but once. A place of x that a row has
-// no entry for is not part of its sum, be it a NaN. Entries are added by ascending column.
+// A thread has `items` rows. Lanes read neighbours, wherever a diagonal begins, and what several
+// diagonals read of x comes from the caches but once. A place of x that a row has no entry for is not
+// part of its sum, be it a NaN. Entries are added by ascending column.
 #include "common.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
@@ -29,6 +29,16 @@ struct Reading {
     }
 };
 
+// Of that what a row of `bits` has; the rest may lie outside of x.
+struct ReadingPart {
+    const Real *x;
+    unsigned bits;
+    Real (&value)[plan::diagonals];
+    template <int d, long long offset> __device__ __forceinline__ void at(Real) {
+        value[d] = (bits >> d & 1) != 0 ? load(x + offset) : Real(0);
+    }
+};
+
 // The sum of a row that has all diagonals.
 struct Whole {
     const Real (&value)[plan::diagonals];
@@ -38,7 +48,7 @@ struct Whole {
     }
 };
 
-// Of one that has those of `bits`, where all that it might read has been read.
+// Of one that has those of `bits`.
 struct Part {
     const Real (&value)[plan::diagonals];
     unsigned bits;
@@ -48,56 +58,31 @@ struct Part {
     }
 };
 
-// The same near an end of x, where what a row lacks may lie outside of it.
-struct Careful {
-    const Real *x;
-    unsigned bits;
-    Real sum;
-    template <int d, long long offset> __device__ __forceinline__ void at(Real factor) {
-        if ((bits >> d & 1) != 0)
-            sum += factor * load(x + offset);
-    }
-};
-
 // The bits of a row, by its group's number.
 __device__ __forceinline__ unsigned bits_of(const Arguments &a, unsigned number, Index row) {
     return number == 0 ? all_diagonals
                        : load(a.pattern + (number - 1) * group_rows + row % group_rows);
 }
 
-// Some of a warp's rows, or of what their diagonals reach, are not there.
-__device__ __forceinline__ void add_at_end(const Arguments &a, Index row, Index end, int vector) {
-#pragma unroll 1
-    for (; row < end && row < a.rows; row += group_rows) {
-        const unsigned bits = bits_of(a, load(a.group + row / group_rows), row);
-        if (bits == other)
-            continue;
-        Careful sum = {a.x + vector * a.columns + row, bits, 0};
-        for_diagonals(sum);
-        store_sum(a, row, vector, sum.sum);
-    }
-}
-
-// The rows of a lane of a warp of which all are there, so that x and y can be read before it is known
-// which rows have what: one way to memory, and for few warps one more to a pattern. Sums of whole
-// rows are made in any case, because a compiler would put off reading what only a branch needs.
-struct Inside {
+// The rows of a lane, `apart` from one another. All reads of one kind are on their way at once.
+struct Rows {
     Real value[plan::items][plan::diagonals], sum[plan::items], before[plan::items];
-    unsigned number[plan::items], deviating, others;
+    unsigned number[plan::items], left_out; // by bits: rows that are not to be stored
 
-    __device__ __forceinline__ void read(const Arguments &a, Index row, const Real *x,
-                                         const Real *y) {
+    // Where all rows are there, and all that they might read: so x and y are read before it is known
+    // which rows have what. Sums of whole rows are made in any case, because a compiler would put
+    // off reading what only a branch needs.
+    __device__ __forceinline__ void add_inside(const Arguments &a, Index row, const Real *x,
+                                               const Real *y) {
         const bool reads_y = beta(a) != 0;
+        unsigned deviating = 0;
 #pragma unroll
         for (int i = 0; i < plan::items; ++i) {
-            number[i] = load(a.group + row / group_rows + i);
-            Reading reading = {x + i * group_rows, value[i]};
+            number[i] = load(a.group + (row + i * plan::apart) / group_rows);
+            Reading reading = {x + i * plan::apart, value[i]};
             for_diagonals(reading);
-            before[i] = reads_y ? y[i * group_rows] : Real(0);
+            before[i] = reads_y ? y[i * plan::apart] : Real(0);
         }
-    }
-    __device__ __forceinline__ void add() {
-        deviating = others = 0;
 #pragma unroll
         for (int i = 0; i < plan::items; ++i) {
             Whole whole = {value[i], 0};
@@ -105,6 +90,9 @@ struct Inside {
             sum[i] = whole.sum;
             deviating |= number[i];
         }
+        left_out = 0;
+        if (deviating != 0) // in all lanes alike
+            add_parts(a, row);
     }
     __device__ __forceinline__ void add_parts(const Arguments &a, Index row) {
 #pragma unroll
@@ -113,8 +101,37 @@ struct Inside {
                 Part part = {value[i], bits_of(a, number[i], row), 0};
                 for_diagonals(part);
                 sum[i] = part.sum;
-                others |= part.bits == other ? 1u << i : 0;
+                left_out |= part.bits == other ? 1u << i : 0;
             }
+    }
+    // Elsewhere: the numbers, then the bits, then of x and y what is there.
+    __device__ __forceinline__ void add_at_end(const Arguments &a, Index row, const Real *x,
+                                               const Real *y) {
+        const bool reads_y = beta(a) != 0;
+        unsigned bits[plan::items];
+#pragma unroll
+        for (int i = 0; i < plan::items; ++i)
+            number[i] = row + i * plan::apart < a.rows
+                            ? load(a.group + (row + i * plan::apart) / group_rows)
+                            : 0;
+#pragma unroll
+        for (int i = 0; i < plan::items; ++i)
+            bits[i] = row + i * plan::apart < a.rows ? bits_of(a, number[i], row) : other;
+        left_out = 0;
+#pragma unroll
+        for (int i = 0; i < plan::items; ++i) {
+            const bool mine = bits[i] != other;
+            ReadingPart reading = {x + i * plan::apart, bits[i], value[i]};
+            for_diagonals(reading);
+            before[i] = reads_y && mine ? y[i * plan::apart] : Real(0);
+            left_out |= mine ? 0 : 1u << i;
+        }
+#pragma unroll
+        for (int i = 0; i < plan::items; ++i) {
+            Part part = {value[i], bits[i], 0};
+            for_diagonals(part);
+            sum[i] = part.sum;
+        }
     }
     // As store_sum does; y is not read before much else is.
     __device__ __forceinline__ void store(const Arguments &a, Real *y) const {
@@ -122,25 +139,55 @@ struct Inside {
 #pragma unroll
         for (int i = 0; i < plan::items; ++i) {
             const Real product = alpha(a) * sum[i];
-            if ((others >> i & 1) == 0)
-                store_once(y + i * group_rows, factor == 0 ? product : product + factor * before[i]);
+            if ((left_out >> i & 1) == 0)
+                store_once(y + i * plan::apart,
+                           factor == 0 ? product : product + factor * before[i]);
         }
     }
 };
 
-__device__ __forceinline__ void add_rows(const Arguments &a, int vector) {
-    constexpr Index rows = plan::items * group_rows;
-    const Index first = thread_index() / group_rows * rows; // of the warp
+// `first`: of the warp's rows.
+__device__ __forceinline__ void add_rows(const Arguments &a, Index first, int vector) {
+    constexpr Index reach = (plan::items - 1) * plan::apart + group_rows; // to the end of its last
     const Index row = first + threadIdx.x % group_rows;
-    if (first + rows > a.rows || first + plan::low < 0 || first + rows + plan::high > a.columns)
-        return add_at_end(a, row, first + rows, vector);
+    const Real *const x = a.x + vector * a.columns + row;
     Real *const y = a.y + vector * a.rows + row;
-    Inside warp;
-    warp.read(a, row, a.x + vector * a.columns + row, y);
-    warp.add();
-    if (warp.deviating != 0) // of all lanes alike
-        warp.add_parts(a, row);
-    warp.store(a, y);
+    Rows rows;
+    if (first + reach <= a.rows && first + plan::low >= 0 &&
+        first + reach + plan::high <= a.columns)
+        rows.add_inside(a, row, x, y);
+    else
+        rows.add_at_end(a, row, x, y);
+    rows.store(a, y);
+}
+
+// A tile is `items` runs of as many rows as the block has threads, `apart` from one another, where
+// that is a run's length or more; else the rows of a warp follow one another. So that rows from one
+// line of a grid to the next, or from plane to plane, read what others of the same thread have read:
+//
+//     rows  [t0 t1 t2 | t3 t4 t5 | … |      block 0: t0, t`apart`, …, then block 1: t1, …
+//            t0 t1 t2 | …                   `apart` rows in a line here; tiles fill `items` lines,
+//            …                              then the next ones
+//
+// The host counts blocks as if tiles were full: if `apart` or the number of lines does not suit them
+// there are a few more tiles than blocks, which the first blocks take.
+__device__ __forceinline__ void add_tiles(const Arguments &a) {
+    constexpr unsigned run = plan::apart > group_rows ? plan::threads : plan::threads * plan::items;
+    constexpr Index line = plan::apart > group_rows ? plan::apart : run;
+    constexpr Index lines = plan::apart > group_rows ? line * plan::items : line;
+    constexpr unsigned runs = static_cast<unsigned>((line + run - 1) / run); // of a line
+    const unsigned tiles = runs * static_cast<unsigned>((a.rows + lines - 1) / lines);
+    const Index warp_at =
+        threadIdx.x / group_rows * (run / plan::threads) * group_rows; // of a run
+#pragma unroll 1
+    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const Index at = static_cast<Index>(tile % runs) * run + warp_at; // within the line
+        if (at >= line)
+            continue;
+#pragma unroll 1
+        for (int vector = 0; vector < plan::vectors; ++vector)
+            add_rows(a, tile / runs * lines + at, vector);
+    }
 }
 
 // Rows that have other entries, which nobody else writes: a thread a row, few and short.
@@ -159,8 +206,6 @@ __device__ __forceinline__ void add_others(const Arguments &a) {
 
 extern "C" __global__ void __launch_bounds__(plan::threads, 1)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
-#pragma unroll 1
-    for (int vector = 0; vector < plan::vectors; ++vector)
-        add_rows(a, vector);
+    add_tiles(a);
     add_others(a);
 }

@@ -81,5 +81,5 @@ keep_list("merge_own", [[merge { name = 'own', keys = 'float', parameters = { k 
 keep_list("spmv_csr", "spmv { name = 'product', dtype = 'double', index = 'int64' }", "csr balanced threads=256 items=7")
 keep_list("spmv_sell", "spmv { name = 'product', dtype = 'float', vectors = 3 }", "sell slice=32 sigma=1024 threads=256")
 keep_list("spmv_stencil", [[spmv { name = 'product', dtype = 'double', matrix = 'float',
-  diagonals = { {0, 0.7}, {-1, -1}, {1, -0.1}, {1000000, 1e-30} } }]], "stencil threads=128 items=4")
+  diagonals = { {0, 0.7}, {-1, -1}, {1, -0.1}, {1000000, 1e-30} } }]], "stencil threads=128 items=4 apart=32")
 return cases

@@ -45,6 +45,8 @@ for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "fi
   add("stencil", name)
 end
 add("stencil items=1", "five")
+add("stencil apart=64 items=2", "five")
+add("stencil apart=4128 items=3", "lower")
 add("stencil items=7", "lower")
 
 return lists.product {

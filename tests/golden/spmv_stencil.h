@@ -30,6 +30,7 @@ static_assert(sizeof(Arguments) == 128, "the host packs 128 bytes");
 struct plan {
     static constexpr int threads = 128;
     static constexpr int items = 4;
+    static constexpr int apart = 32;
     static constexpr int vectors = 1;
     static constexpr int diagonals = 4;
     static constexpr int low = -1;

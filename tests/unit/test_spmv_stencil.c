@@ -24,6 +24,10 @@ static const kernel kernels[] = {
     {"dtype = 'float', index = 'int64', diagonals = { {0, 1}, {33, 1} }", "threads=64 items=2"},
     {"dtype = 'double', vectors = 3, diagonals = { {0, 1}, {-31, -1} }", "threads=64 items=2"},
     {"dtype = 'float', diagonals = { {0, 1}, {1000000, 2} }", "threads=64 items=2"},
+    {"dtype = 'double', diagonals = { {0, 4}, {-1, -1}, {1, -1}, {-256, -1}, {256, -1} }", NULL},
+    {"dtype = 'float', diagonals = { {0, 4}, {-1, -1}, {1, -1}, {-99, -1}, {99, -1} }",
+     "apart=96 threads=64 items=2"},
+    {"dtype = 'float', diagonals = { {0, 4}, {2, -1} }", "apart=64 threads=96 items=3"},
 };
 
 static const char *spmv_text(const char *more) {
@@ -129,6 +133,8 @@ static const grid_case cases[] = {
     {{.nx = 61, .ny = 43, .nz = 1, .spoiled = 40}, "", "stencil "},
     {{.nx = 61, .ny = 43, .nz = 1, .spoiled = 40}, ", format = 'csr'", "csr "},
     {{.nx = 13, .ny = 17, .nz = 11}, "", "stencil "},
+    {{.nx = 256, .ny = 40, .nz = 1, .spoiled = 50}, "", "stencil threads=128 items=4 apart=256"},
+    {{.nx = 1031, .ny = 19, .nz = 1}, "", "stencil threads=128 items=4 apart=1024"},
     {{.nx = 13, .ny = 17, .nz = 11, .spoiled = 30}, "", "stencil "},
     {{.nx = 13, .ny = 17, .nz = 11, .spoiled = 4}, ", format = 'stencil'", "stencil "},
     {{.nx = 100, .ny = 31, .nz = 1, .periodic = true}, "", "stencil "},
