@@ -17,19 +17,23 @@ static bool same_value(size_t bytes, double a, double b) {
                                   : memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Which of the diagonals the entries of a row are. */
-static uint32_t bits_of(const matrix *m, const storage *s, int64_t first, int64_t end) {
+/* Which of the diagonals the entries of the row of entry `first` are; `end`: behind them. */
+static uint32_t read_row(const matrix *m, const storage *s, int64_t first, int64_t *end) {
+    const int64_t row = m->row[first];
     uint32_t bits = 0;
-    int d = 0;
-    for (int64_t e = first; e < end; e++) {
-        const int64_t offset = m->column[e] - m->row[e];
+    int64_t e = first;
+    for (int d = 0; e < m->entries && m->row[e] == row; e++, d++) {
+        const int64_t offset = m->column[e] - row;
         while (d < s->diagonal_count && s->diagonals[d].offset < offset)
             d++;
         if (d == s->diagonal_count || s->diagonals[d].offset != offset ||
-            !same_value(s->value_bytes, m->value[e], s->diagonals[d].value))
+            !same_value(s->value_bytes, m->value[e], s->diagonals[d].value)) {
+            *end = layout_row_end(m, e);
             return STENCIL_OTHER;
-        bits |= UINT32_C(1) << d++;
+        }
+        bits |= UINT32_C(1) << d;
     }
+    *end = e;
     return bits;
 }
 
@@ -41,7 +45,6 @@ typedef struct patterns {
     int64_t count, room;
     uint32_t *slots;  /* a pattern's number and 1; 0: free */
     int64_t capacity; /* a power of two, twice the room */
-    stencil_rows rows;
 } patterns;
 
 static uint64_t hash(const uint32_t *words) { /* FNV-1a over words, stirred */
@@ -92,7 +95,19 @@ static uint32_t number_of(job *j, patterns *p, const uint32_t *words, uint32_t f
     return *slot;
 }
 
-/* ---- walking --------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* What one look at all entries leaves for the storing, by groups that have one; all else is empty.
+ */
+typedef struct reading {
+    patterns patterns;
+    stencil_rows rows;
+    int64_t visited;
+    int64_t *group; /* of each group that was visited, in order */
+    uint32_t *number;
+    int64_t *other, room; /* the first entry of each row that is stored */
+    uint32_t empty, last; /* the number of a group without entries, and of the last one */
+} reading;
 
 /* What a group without entries has: no bits; behind the last row of the matrix the bit of rows that
    are none of the pattern's business. */
@@ -101,117 +116,111 @@ static void empty_group(const matrix *m, int64_t group, uint32_t *words) {
         words[i] = m->rows - group * STENCIL_GROUP > i ? 0 : STENCIL_OTHER;
 }
 
-/* The bits of the rows of the group in which entry `first` is; returns the entry behind it. `rows`:
-   what they add to the counts. */
-static int64_t read_group(const matrix *m, const storage *s, int64_t first, uint32_t *words,
-                          stencil_rows *rows) {
-    const int64_t group = m->row[first] / STENCIL_GROUP;
-    empty_group(m, group, words);
-    while (first < m->entries && m->row[first] / STENCIL_GROUP == group) {
-        const int64_t end = layout_row_end(m, first);
-        uint32_t *bits = &words[m->row[first] % STENCIL_GROUP];
-        *bits = bits_of(m, s, first, end);
-        if (*bits == STENCIL_OTHER) {
-            rows->other++;
-            rows->entries += end - first;
-            rows->longest = end - first > rows->longest ? end - first : rows->longest;
-        }
-        first = end;
+static void take_other(job *j, reading *r, int64_t first, int64_t end) {
+    if (r->rows.other == r->room) {
+        int64_t *larger = job_array(j, (size_t)(2 * r->room), sizeof *larger);
+        memcpy(larger, r->other, (size_t)r->room * sizeof *larger);
+        r->other = larger;
+        r->room *= 2;
     }
-    return first;
+    r->other[r->rows.other++] = first;
+    r->rows.entries += end - first;
+    r->rows.longest = end - first > r->rows.longest ? end - first : r->rows.longest;
 }
 
 static uint32_t full_bits(const storage *s) {
     return (UINT32_C(1) << s->diagonal_count) - 1;
 }
 
+/* The group in which entry `first` is; returns the entry behind it. */
+static int64_t read_group(job *j, const matrix *m, const storage *s, int64_t first, reading *r) {
+    const int64_t group = m->row[first] / STENCIL_GROUP;
+    uint32_t words[STENCIL_GROUP];
+    int64_t end, complete = 0;
+    empty_group(m, group, words);
+    for (; first < m->entries && m->row[first] < (group + 1) * STENCIL_GROUP; first = end) {
+        const uint32_t bits = read_row(m, s, first, &end);
+        words[m->row[first] % STENCIL_GROUP] = bits;
+        if (bits == STENCIL_OTHER)
+            take_other(j, r, first, end);
+        complete += bits == full_bits(s);
+    }
+    r->rows.lacking -= complete;
+    r->group[r->visited] = group;
+    r->number[r->visited++] = number_of(j, &r->patterns, words, full_bits(s));
+    return first;
+}
+
+/* The numbers of groups without entries, where there are any. */
+static void read_empty(job *j, const matrix *m, const storage *s, int64_t groups, reading *r) {
+    uint32_t words[STENCIL_GROUP];
+    const bool last = groups > 0 && (r->visited == 0 || r->group[r->visited - 1] != groups - 1);
+    empty_group(m, groups - 1, words);
+    if (last)
+        r->last = number_of(j, &r->patterns, words, full_bits(s));
+    memset(words, 0, sizeof words);
+    if (r->visited + last < groups)
+        r->empty = number_of(j, &r->patterns, words, full_bits(s));
+}
+
 static void measure(job *j, const matrix *m, packed_matrix *p) {
     enum { ROOM = 64 };
-    const storage *s = &p->storage;
-    const uint32_t full = full_bits(s);
-    patterns *found = job_alloc(j, sizeof *found);
-    stencil_rows rows = {0};
-    uint32_t words[STENCIL_GROUP];
     const int64_t groups = layout_parts(m->rows, STENCIL_GROUP);
-    int64_t visited = 0, complete = 0, last = -1;
-    make_room(j, found, ROOM);
-    for (int64_t e = 0; e < m->entries; visited++) {
-        last = m->row[e] / STENCIL_GROUP;
-        e = read_group(m, s, e, words, &rows);
-        for (int i = 0; i < STENCIL_GROUP; i++)
-            complete += words[i] == full && full != 0;
-        number_of(j, found, words, full);
-    }
-    if (groups > 0 && last != groups - 1) { /* the last group, and one of the others, are empty */
-        empty_group(m, groups - 1, words);
-        number_of(j, found, words, full);
-        visited++;
-    }
-    if (visited < groups) {
-        memset(words, 0, sizeof words);
-        number_of(j, found, words, full);
-    }
-    rows.lacking = m->rows - complete - rows.other;
-    found->rows = rows;
-    p->work = found;
+    const size_t most = (size_t)(groups < m->entries ? groups : m->entries);
+    reading *r = job_alloc(j, sizeof *r);
+    *r = (reading){.group = job_array(j, most, sizeof *r->group),
+                   .number = job_array(j, most, sizeof *r->number),
+                   .other = job_array(j, ROOM, sizeof *r->other),
+                   .room = ROOM,
+                   .rows.lacking = m->rows};
+    make_room(j, &r->patterns, ROOM);
+    for (int64_t e = 0; e < m->entries;)
+        e = read_group(j, m, &p->storage, e, r);
+    read_empty(j, m, &p->storage, groups, r);
+    r->rows.lacking -= r->rows.other;
+    p->work = r;
     layout_array(p, "group", PACKED_WORD, groups, 1);
-    layout_array(p, "pattern", PACKED_WORD, STENCIL_GROUP, found->count);
-    layout_array(p, "row", PACKED_INDEX, rows.other, 1);
-    layout_array(p, "offset", PACKED_INDEX, rows.other + 1, 1);
-    layout_array(p, "column", PACKED_INDEX, rows.entries, 1);
-    layout_array(p, "value", PACKED_VALUE, rows.entries, 1);
+    layout_array(p, "pattern", PACKED_WORD, STENCIL_GROUP, r->patterns.count);
+    layout_array(p, "row", PACKED_INDEX, r->rows.other, 1);
+    layout_array(p, "offset", PACKED_INDEX, r->rows.other + 1, 1);
+    layout_array(p, "column", PACKED_INDEX, r->rows.entries, 1);
+    layout_array(p, "value", PACKED_VALUE, r->rows.entries, 1);
 }
 
 stencil_rows stencil_deviations(const packed_matrix *p) {
-    return ((const patterns *)p->work)->rows;
+    return ((const reading *)p->work)->rows;
 }
 
 /* ---- storing --------------------------------------------------------------------------------- */
 
-/* The rows of a group that are stored by themselves; `row` and `entry` count what there is. */
-static void put_others(packed_matrix *p, const matrix *m, int64_t first, int64_t end,
-                       const uint32_t *words, int64_t *row, int64_t *entry) {
-    for (int64_t e = first, after; e < end; e = after) {
-        after = layout_row_end(m, e);
-        if (words[m->row[e] % STENCIL_GROUP] != STENCIL_OTHER)
-            continue;
-        layout_put(p, ROW, *row, m->row[e]);
-        layout_put(p, OFFSET, (*row)++, *entry);
-        for (; e < after; e++, (*entry)++) {
-            layout_put(p, COLUMN, *entry, m->column[e]);
-            layout_put_value(p, VALUE, *entry, m->value[e]);
-        }
+static void fill_groups(const reading *r, int64_t groups, uint32_t *group) {
+    int64_t next = 0;
+    for (int64_t i = 0; i < r->visited; i++) {
+        for (; next < r->group[i]; next++)
+            group[next] = r->empty;
+        group[next++] = r->number[i];
     }
+    for (; next < groups; next++)
+        group[next] = next == groups - 1 ? r->last : r->empty;
 }
 
 static void fill(job *j, const matrix *m, packed_matrix *p) {
-    const storage *s = &p->storage;
-    patterns *found = (patterns *)p->work; /* that of the measuring, whose patterns all are there */
-    const uint32_t full = full_bits(s);
-    const int64_t groups = p->arrays[GROUP].extent[0];
-    uint32_t *group = p->arrays[GROUP].data, words[STENCIL_GROUP];
-    stencil_rows counted = {0};
-    int64_t row = 0, entry = 0, next = 0;
-    memset(words, 0, sizeof words);
-    /* Whether any group is empty is known only to the numbers: a pattern that measuring did not
-       meet is not to be added now. */
-    const uint32_t none = full == 0 ? 0 : *find_slot(found, words);
-    for (int64_t e = 0; e < m->entries; next++) {
-        const int64_t first = e, here = m->row[e] / STENCIL_GROUP;
-        for (; next < here; next++)
-            group[next] = none;
-        e = read_group(m, s, e, words, &counted);
-        group[here] = number_of(j, found, words, full);
-        put_others(p, m, first, e, words, &row, &entry);
+    (void)j;
+    const reading *r = p->work;
+    int64_t entry = 0;
+    fill_groups(r, p->arrays[GROUP].extent[0], p->arrays[GROUP].data);
+    memcpy(p->arrays[PATTERN].data, r->patterns.words,
+           (size_t)r->patterns.count * sizeof *r->patterns.words);
+    for (int64_t i = 0; i < r->rows.other; i++) {
+        const int64_t end = layout_row_end(m, r->other[i]);
+        layout_put(p, ROW, i, m->row[r->other[i]]);
+        layout_put(p, OFFSET, i, entry);
+        for (int64_t e = r->other[i]; e < end; e++, entry++) {
+            layout_put(p, COLUMN, entry, m->column[e]);
+            layout_put_value(p, VALUE, entry, m->value[e]);
+        }
     }
-    for (; next < groups; next++)
-        group[next] = none;
-    if (groups > 0 && (m->entries == 0 || m->row[m->entries - 1] / STENCIL_GROUP < groups - 1)) {
-        empty_group(m, groups - 1, words);
-        group[groups - 1] = number_of(j, found, words, full);
-    }
-    layout_put(p, OFFSET, row, entry);
-    memcpy(p->arrays[PATTERN].data, found->words, (size_t)found->count * sizeof *found->words);
+    layout_put(p, OFFSET, r->rows.other, entry);
 }
 
 /* ---- and back -------------------------------------------------------------------------------- */
