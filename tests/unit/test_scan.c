@@ -46,17 +46,11 @@ static void test_operators(void **state) {
 static void test_sizes(void **state) {
     (void)state;
     static const char *const schedules[] = {
-        "look-back threads=32 items=1",
-        "look-back threads=64 items=4",
-        "persistent threads=32 items=4",
-        "persistent threads=64 items=4 stages=3",
-        "persistent threads=32 items=8 stages=1",
-        "persistent threads=32 items=6 blocks=1",
-        "kogge-stone threads=32",
-        "kogge-stone threads=64 items=3",
-        "double-buffer threads=32",
-        "double-buffer threads=32 items=2",
-        "brent-kung threads=32",
+        "look-back threads=32 items=1",           "look-back threads=64 items=4",
+        "persistent threads=32 items=4",          "persistent threads=64 items=6 stages=3 blocks=1",
+        "persistent threads=32 items=8 stages=1", "kogge-stone threads=32",
+        "kogge-stone threads=64 items=3",         "double-buffer threads=32",
+        "double-buffer threads=32 items=2",       "brent-kung threads=32",
         "brent-kung threads=32 items=6",
     };
     for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
