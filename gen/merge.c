@@ -134,6 +134,14 @@ static const char *write_source(job *j, const merge *g, const merge_plan *plan, 
     return pattern_source_text(j, &source);
 }
 
+static const char *reason_of(const merge_plan *p) {
+    if (p->asked)
+        return "it is asked for";
+    if (p->schedule.algorithm == MERGE_ONE_LAUNCH)
+        return "so few outputs wait for launches and searches, of which one-launch has fewest";
+    return "merge-path loads every key once, and consecutive threads store consecutive outputs";
+}
+
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const merge_plan plan = merge_fit(j, subject, r);
@@ -155,9 +163,7 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
         .shape = describe(j, g),
         .model = model.data,
         .plan = line.data,
-        .reason = plan.asked ? "it is asked for"
-                             : "merge-path loads every key once, and consecutive threads store "
-                               "consecutive outputs",
+        .reason = reason_of(&plan),
         .boundary = "",
         .textbook_operations = order,
         .emitted_operations = order,

@@ -3,7 +3,8 @@
 #include "gen/merge.h"
 
 static const method_word algorithms[MERGE_ALGORITHMS] = {
-    [MERGE_AUTO] = {"auto", "the fastest of the others: merge-path"},
+    [MERGE_AUTO] = {"auto", "the fastest of the others: one-launch where every tile has a "
+                            "multiprocessor, else merge-path"},
     [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "
                                   "stored by consecutive threads"},
     [MERGE_ONE_LAUNCH] = {"one-launch", "the same in one launch: blocks search the diagonals of "
@@ -74,24 +75,49 @@ static int words_of(const merge *g, size_t element) {
     return (int)(element + (g->has_values ? dtype_words[g->values].bytes : 0)) / 4;
 }
 
+/* Outputs that the plan is for. */
+static int64_t planned(const family_request *r) {
+    return r->size[0] + (r->size[1] > 1 ? r->size[1] : 0);
+}
+
+enum { USUAL_THREADS = 256, PATH_ITEMS = 11 };
+
+/* Where each tile has a multiprocessor for itself, two launches cannot be faster than one: they
+   take the second one longer, and the search in the first has log2 of the shorter list's length
+   steps instead of log33, each a load that waits for the one before. What the one launch loads
+   besides for its searches nobody waits for. */
+static bool is_small(const merge_plan *p, const family_request *r) {
+    const int *number = p->schedule.number;
+    const int threads = number[MERGE_THREADS] > 0 ? number[MERGE_THREADS] : USUAL_THREADS;
+    const int items = number[MERGE_ITEMS] > 0 ? number[MERGE_ITEMS] : PATH_ITEMS;
+    return number[MERGE_LANES] == 0 && number[MERGE_ROUNDS] == 0 &&
+           planned(r) <= (int64_t)r->target->multiprocessors * threads * items;
+}
+
 /* Odd items, so that the threads of a warp meet different banks of shared memory; with values as
-   many as leave registers for several blocks. */
-static int usual_items(const merge_plan *p, const merge *g, size_t element) {
+   many as leave registers for several blocks. Of few outputs every multiprocessor gets some: each
+   item is a step more of every thread's own chain of loads from shared memory. */
+static int usual_items(const merge_plan *p, const merge *g, size_t element,
+                       const family_request *r) {
     if (p->schedule.algorithm == MERGE_PATH)
-        return element == 4 ? 11 : 7;
+        return element == 4 ? PATH_ITEMS : 7;
     if (p->schedule.algorithm != MERGE_ONE_LAUNCH)
         return 8;
     static const int by_words[] = {0, 15, 11, 7, 7};
-    return by_words[words_of(g, element)];
+    const int most = by_words[words_of(g, element)];
+    int items = 5;
+    while (items < most && planned(r) > (int64_t)r->target->multiprocessors * p->threads * items)
+        items += 2;
+    return items;
 }
 
 /* As many blocks as a multiprocessor has threads, shared memory and registers for: a thread takes
-   about 24 beside its outputs, and some for an order of the spec's own. */
+   about 24 beside its outputs, and some for an order of the spec's own; at least 40. */
 static int resident_blocks(const merge_plan *p, const merge *g, size_t element, const target *t) {
-    enum { REGISTERS = 65536, BESIDE = 24, ORDER = 8, GRAIN = 8, RESERVED = 1024 };
+    enum { REGISTERS = 65536, BESIDE = 24, ORDER = 8, LEAST = 40, GRAIN = 8, RESERVED = 1024 };
     const int wanted =
         BESIDE + p->items * words_of(g, element) + (g->order == MERGE_OWN ? ORDER : 0);
-    const int a_thread = (wanted + GRAIN - 1) / GRAIN * GRAIN;
+    const int a_thread = wanted > LEAST ? (wanted + GRAIN - 1) / GRAIN * GRAIN : LEAST;
     int blocks = t->threads_per_multiprocessor / p->threads;
     if (blocks > REGISTERS / a_thread / p->threads)
         blocks = REGISTERS / a_thread / p->threads;
@@ -100,32 +126,33 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element, 
     return blocks > 1 ? blocks : 1;
 }
 
-static void choose(merge_plan *p, const merge *g, size_t element, const target *t) {
+static void choose(merge_plan *p, const merge *g, size_t element, const family_request *r) {
     const bool one_launch = p->schedule.algorithm == MERGE_ONE_LAUNCH;
     const bool path = p->schedule.algorithm == MERGE_PATH;
+    int *number = p->schedule.number;
+    if (number[MERGE_THREADS] == 0)
+        number[MERGE_THREADS] = path || one_launch ? USUAL_THREADS : 128;
+    p->threads = number[MERGE_THREADS];
     const int usual[] = {
-        [MERGE_THREADS] = path || one_launch ? 256 : 128,
-        [MERGE_ITEMS] = usual_items(p, g, element),
+        [MERGE_ITEMS] = usual_items(p, g, element, r),
         [MERGE_ROUNDS] = one_launch ? 0 : 4,
         [MERGE_LANES] = 1,
         [MERGE_STAGES] = 1,
         [MERGE_BLOCKS] = 0,
     };
-    int *number = p->schedule.number;
-    for (int i = 0; i < merge_words.number_count; i++)
+    for (int i = MERGE_ITEMS; i < merge_words.number_count; i++)
         if (number[i] == 0 && has_number(p, i))
             number[i] = usual[i];
-    p->threads = number[MERGE_THREADS];
     p->items = number[MERGE_ITEMS];
     p->rounds = or_one(number[MERGE_ROUNDS]);
     p->lanes = or_one(number[MERGE_LANES]);
     p->stages = or_one(number[MERGE_STAGES]);
     p->shared_bytes = shared_bytes(p, g, element);
     if (number[MERGE_BLOCKS] == 0 && one_launch)
-        number[MERGE_BLOCKS] = resident_blocks(p, g, element, t);
+        number[MERGE_BLOCKS] = resident_blocks(p, g, element, r->target);
     p->blocks = or_one(number[MERGE_BLOCKS]);
     p->resident = one_launch && number[MERGE_ROUNDS] == 0;
-    p->most_blocks = p->resident ? (int64_t)p->blocks * t->multiprocessors : 0;
+    p->most_blocks = p->resident ? (int64_t)p->blocks * r->target->multiprocessors : 0;
 }
 
 merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
@@ -136,13 +163,13 @@ merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
         pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
     p.asked = p.schedule.algorithm != MERGE_AUTO;
     if (!p.asked)
-        p.schedule.algorithm = MERGE_PATH;
+        p.schedule.algorithm = is_small(&p, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
     const char *name = algorithms[p.schedule.algorithm].name;
     for (int i = 0; i < merge_words.number_count; i++)
         if (p.schedule.number[i] != 0 && !has_number(&p, i))
             job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
                      name, numbers[i].name, has[i].who);
-    choose(&p, g, element, r->target);
+    choose(&p, g, element, r);
     if (p.shared_bytes > (size_t)r->target->shared_per_block)
         job_fail(j, FAULT_PLAN, subject->file, subject->line,
                  "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "

@@ -189,26 +189,31 @@ __device__ __forceinline__ void merge_outputs(const Arguments &arguments, const 
     }
 }
 
-// Merges a tile whose copies everyone sees, into the outputs from `at` on.
+// Merges a tile whose copies everyone sees, into the outputs from `at` on. Of the last tile of a list
+// or share some threads have none.
 __device__ __forceinline__ void merge_tile(const Arguments &arguments, const Tile &t, Index at) {
     const int outputs = t.a_count + t.b_count;
     const int first = static_cast<int>(threadIdx.x) * plan::items;
-    const Cursors begin = search_tile(arguments, t, minimum(first, outputs));
     Outputs mine;
-    if (t.inner) // the same for all threads
-        merge_outputs<true>(arguments, t, begin, mine);
-    else
-        merge_outputs<false>(arguments, t, begin, mine);
+    if (first < outputs) {
+        const Cursors begin = search_tile(arguments, t, first);
+        if (t.inner) // the same for all threads
+            merge_outputs<true>(arguments, t, begin, mine);
+        else
+            merge_outputs<false>(arguments, t, begin, mine);
+    }
     __syncthreads(); // everyone has read what outputs are written over
-    const SharedAt<Real> my_keys = shared_place<Real>(t.stage + front + first * key_bytes);
-#pragma unroll
-    for (int k = 0; k < plan::items; ++k)
-        (my_keys + k).write(mine.keys[k]);
-    if constexpr (plan::values) {
-        const auto my_values = shared_place<Value>(t.stage + values_at + first * value_bytes);
+    if (first < outputs) {
+        const SharedAt<Real> my_keys = shared_place<Real>(t.stage + front + first * key_bytes);
 #pragma unroll
         for (int k = 0; k < plan::items; ++k)
-            (my_values + k).write(mine.values[k]);
+            (my_keys + k).write(mine.keys[k]);
+        if constexpr (plan::values) {
+            const auto my_values = shared_place<Value>(t.stage + values_at + first * value_bytes);
+#pragma unroll
+            for (int k = 0; k < plan::items; ++k)
+                (my_values + k).write(mine.values[k]);
+        }
     }
     __syncthreads(); // the outputs are complete before anyone stores what others made
     store_outputs(arguments.output + at, t.stage + front, outputs);

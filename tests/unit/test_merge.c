@@ -264,6 +264,20 @@ static void test_plans(void **state) {
                                     .schedule = "tiled threads=1024 items=32"};
     assert_int_equal(sg_build(context, "t.lua", &large, &k), SG_ERROR_PLAN);
     assert_non_null(strstr(sg_error(context), "bytes of shared memory"));
+    static const struct {
+        int64_t size;
+        const char *plan;
+    } planned[] = {{1 << 10, "one-launch threads=256 items=5 stages=1 blocks=6"},
+                   {1 << 18, "one-launch threads=256 items=9 stages=1 blocks=6"},
+                   {1 << 24, "merge-path threads=256 items=11 lanes=1"}};
+    for (int i = 0; i < 3; i++) {
+        const sg_build_options sized = {.struct_size = sizeof sized,
+                                        .text = "return merge { name = 'm' }",
+                                        .size = {planned[i].size}};
+        expect_ok(sg_build(context, "t.lua", &sized, &k));
+        assert_string_equal(sg_kernel_text(k, SG_TEXT_PLAN), planned[i].plan);
+        sg_release(k);
+    }
     sg_explanation *e;
     const sg_build_options plain = {.struct_size = sizeof plain,
                                     .text = "return merge { name = 'm' }"};
