@@ -2,6 +2,7 @@
    matrix where it is known. Makes: a complete schedule, or a refusal. */
 #include "gen/plan_limits.h"
 #include "gen/spmv.h"
+#include "matrix/layout.h"
 
 #include <string.h>
 
@@ -144,12 +145,21 @@ static int lanes_for(const matrix *a, int64_t lines, int fallback) {
     return lanes;
 }
 
-static void choose_algorithm(spmv_plan *p) {
+/* A thread a row needs no search for where rows begin and no sums across threads, and loses where
+   one row is waited for, or where lanes read so far from each other that lines leave the
+   first-level cache before they are used up. Of few entries a row neither can be. */
+static bool rows_are_short(const matrix *a) {
+    enum { SHORT = 8 };
+    return a != NULL && a->entries > 0 && layout_longest(a) <= SHORT;
+}
+
+static void choose_algorithm(spmv_plan *p, const matrix *a) {
     pattern_schedule *s = &p->schedule;
     if (s->algorithm != SPMV_AUTO)
         return;
     if (s->format == FORMAT_CSR)
-        s->algorithm = SPMV_BALANCED;
+        s->algorithm =
+            s->number[SPMV_ITEMS] == 0 && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
     if (s->format == FORMAT_BCSR)
         s->algorithm =
             p->storage.block_rows * p->storage.block_cols <= WARP ? SPMV_WARP : SPMV_THREAD;
@@ -283,7 +293,7 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     choose_format(j, m, r->matrix, &p);
     check_spec(j, m, s);
     check_algorithm(j, s);
-    choose_algorithm(&p);
+    choose_algorithm(&p, r->matrix);
     check_numbers(j, s);
     complete(m, &p, r->matrix);
     check_numbers(j, s);

@@ -236,6 +236,14 @@ static void test_choice(void **state) {
     assert_string_equal(a.plan, "sell slice=32 sigma=1024 threads=256");
     assert_true(strncmp(a.reason, "sell: ", 6) == 0);
     job_end(j);
+    a.schedule = "csr";
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr thread threads=256"); /* 5 entries a row */
+    job_end(j);
+    a.schedule = "csr items=5";
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr balanced threads=256 items=5");
+    job_end(j);
     a.schedule = "csr warp";
     j = build_for(&a, FAULT_NONE);
     assert_string_equal(a.plan, "csr warp lanes=8 threads=256");
@@ -243,6 +251,11 @@ static void test_choice(void **state) {
     a.schedule = "slice=8";
     j = build_for(&a, FAULT_NONE);
     assert_string_equal(a.plan, "sell slice=8 sigma=256 threads=256");
+    job_end(j);
+
+    a = (attempt){.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &full};
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr balanced threads=256 items=7");
     job_end(j);
 
     a = (attempt){.text = spmv_text("dtype = 'double', format = 'ell'"), .matrix = &full};
