@@ -80,6 +80,7 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
         out[count++] = (pattern_constant){"shared", (int64_t)shared};
     if (plan->schedule.format == FORMAT_STENCIL) {
         const storage *t = &plan->storage;
+        out[count++] = (pattern_constant){"ahead", plan->schedule.number[SPMV_AHEAD]};
         out[count++] = (pattern_constant){"diagonals", t->diagonal_count};
         out[count++] = (pattern_constant){"low", t->diagonals[0].offset};
         out[count++] = (pattern_constant){"high", t->diagonals[t->diagonal_count - 1].offset};
@@ -93,7 +94,7 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
 
 static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, const program *p,
                                 const char *model, const char *line) {
-    pattern_constant constants[SPMV_NUMBERS + 6];
+    pattern_constant constants[SPMV_NUMBERS + 8];
     const int constant_count = write_constants(m, plan, constants);
     const format_word *word = &format_words[plan->schedule.format];
     const pattern_source source = {

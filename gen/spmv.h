@@ -32,6 +32,7 @@ enum {
     SPMV_THREADS,
     SPMV_ITEMS,
     SPMV_APART,
+    SPMV_AHEAD,
     SPMV_NUMBERS
 };
 extern const pattern_words spmv_words;

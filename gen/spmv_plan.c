@@ -41,6 +41,8 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
     [SPMV_APART] = {"apart", "rows from one of a thread of stencil to the next", WARP, 1 << 22,
                     WARP},
+    [SPMV_AHEAD] = {"ahead", "tiles of stencil for which the L2 is asked beforehand", 1, 1 << 20,
+                    1},
 };
 
 const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
@@ -79,6 +81,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
     case SPMV_ITEMS:
         return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL;
     case SPMV_APART:
+    case SPMV_AHEAD:
         return s->format == FORMAT_STENCIL;
     default:
         return true;
@@ -89,7 +92,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
 static format implied_format(const pattern_schedule *s) {
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
         for (int n = 0; n < SPMV_NUMBERS; n++)
-            if ((n <= SPMV_PACKET || n == SPMV_APART) && s->number[n] != 0 &&
+            if ((n <= SPMV_PACKET || n >= SPMV_APART) && s->number[n] != 0 &&
                 number_applies(&(pattern_schedule){.format = f}, n))
                 return (format)f;
     return s->algorithm != SPMV_AUTO ? FORMAT_CSR : FORMAT_AUTO;
@@ -222,6 +225,7 @@ static void complete(const spmv *m, spmv_plan *p, const matrix *a) {
         [SPMV_THREADS] = threads,
         [SPMV_ITEMS] = rows,
         [SPMV_APART] = or_default(s->number[SPMV_APART], apart),
+        [SPMV_AHEAD] = s->number[SPMV_AHEAD],
     };
     for (int n = 0; n < SPMV_NUMBERS; n++)
         s->number[n] = number_applies(s, n) ? all[n] : 0;

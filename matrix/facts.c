@@ -69,7 +69,8 @@ matrix_facts matrix_look(job *j, const matrix *m) {
 
    STENCIL stores neither columns nor values of the rows that are alike: a bit or two a row, and
    what other rows have. All else that its kernel does others do too, so that it cannot lose while
-   the other rows are few (one in 16) and none of them long, which a thread adds up by itself.
+   the other rows are few (one in 8, as where the edge of a grid of 48 cells a side has rows of its
+   own) and none of them long, which a thread adds up by itself.
 
    DIA has no column indices, and its loads of x are in order. It is taken as soon as its padded
    diagonals are fewer bytes than CSR.
@@ -82,7 +83,7 @@ matrix_facts matrix_look(job *j, const matrix *m) {
    are done while others still run, or 16 times the mean.
 
    All else is CSR, whose load-balanced kernel is indifferent to how long rows are. */
-enum { STENCIL_SHARE = 16, STENCIL_LONGEST = 256, SELL_LONGEST = 256, SELL_TIMES_MEAN = 16 };
+enum { STENCIL_SHARE = 8, STENCIL_LONGEST = 256, SELL_LONGEST = 256, SELL_TIMES_MEAN = 16 };
 static const double sell_bytes = 1.1;
 
 enum {

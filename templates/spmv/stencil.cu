@@ -161,6 +161,16 @@ __device__ __forceinline__ void add_rows(const Arguments &a, Index first, int ve
     rows.store(a, y);
 }
 
+// Asks the L2 for what the warp that takes these rows will be the first to read.
+__device__ __forceinline__ void ask_ahead(const Arguments &a, Index first) {
+#pragma unroll
+    for (int i = 0; i < plan::items; ++i) {
+        const Index at = first + threadIdx.x % group_rows + i * plan::apart + plan::high;
+        if (at >= 0 && at < a.columns)
+            fetch(a.x + at);
+    }
+}
+
 // A tile is `items` runs of as many rows as the block has threads, `apart` from one another, where
 // that is a run's length or more; else the rows of a warp follow one another. So that rows from one
 // line of a grid to the next, or from plane to plane, read what others of the same thread have read:
@@ -182,6 +192,9 @@ __device__ __forceinline__ void add_tiles(const Arguments &a) {
 #pragma unroll 1
     for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const Index at = static_cast<Index>(tile % runs) * run + warp_at; // within the line
+        if (plan::ahead > 0 && tile + plan::ahead < tiles)
+            ask_ahead(a, (tile + plan::ahead) / runs * lines +
+                             static_cast<Index>((tile + plan::ahead) % runs) * run + warp_at);
         if (at >= line)
             continue;
 #pragma unroll 1

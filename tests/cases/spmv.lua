@@ -45,7 +45,7 @@ for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "fi
   add("stencil", name)
 end
 add("stencil items=1", "five")
-add("stencil apart=64 items=2", "five")
+add("stencil apart=64 items=2 ahead=3", "five")
 add("stencil apart=4128 items=3", "lower")
 add("stencil items=7", "lower")
 

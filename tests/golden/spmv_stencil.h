@@ -32,6 +32,7 @@ struct plan {
     static constexpr int items = 4;
     static constexpr int apart = 32;
     static constexpr int vectors = 1;
+    static constexpr int ahead = 0;
     static constexpr int diagonals = 4;
     static constexpr int low = -1;
     static constexpr int high = 1000000;

@@ -18,7 +18,7 @@ typedef struct kernel {
 static const kernel kernels[] = {
     {"dtype = 'double', diagonals = { {0, 4}, {-1, -1}, {1, -1}, {-40, -1}, {40, -1} }", NULL},
     {"dtype = 'float', diagonals = { {0, 2}, {-1, -1}, {1, -0.3} }", "threads=32 items=1"},
-    {"dtype = 'double', diagonals = { {5, 0.1} }", "stencil threads=64 items=3"},
+    {"dtype = 'double', diagonals = { {5, 0.1} }", "stencil threads=64 items=3 ahead=2"},
     {"dtype = 'double', diagonals = { {-9, 1}, {-7, 2} }", "threads=96 items=7"},
     {"dtype = 'double', matrix = 'float', diagonals = { {-2, 0.1}, {0, 0.7} }", "threads=64"},
     {"dtype = 'float', index = 'int64', diagonals = { {0, 1}, {33, 1} }", "threads=64 items=2"},
