@@ -79,7 +79,8 @@ static bool number_applies(const pattern_schedule *s, int number) {
     case SPMV_LANES:
         return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
     case SPMV_ITEMS:
-        return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL;
+        return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL ||
+               s->format == FORMAT_DIA;
     case SPMV_APART:
     case SPMV_AHEAD:
         return s->format == FORMAT_STENCIL;
@@ -212,7 +213,8 @@ static void complete(const spmv *m, spmv_plan *p, const matrix *a) {
         or_default(s->number[SPMV_THREADS], stencil ? STENCIL_THREADS : DEFAULT_THREADS);
     const int items =
         stencil ? stencil_rows_for(t->diagonal_count, threads, m->pattern.functions->dtype)
-                : DEFAULT_ITEMS;
+        : s->format == FORMAT_DIA ? 1
+                                  : DEFAULT_ITEMS;
     const int rows = or_default(s->number[SPMV_ITEMS], items);
     const int apart = stencil && rows > 1 ? apart_for(t, threads, a) : WARP;
     const int all[SPMV_NUMBERS] = {

@@ -279,7 +279,8 @@ size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
     const bool balanced = plan->schedule.algorithm == SPMV_BALANCED;
     const size_t key = balanced ? sizeof(int32_t) : dtype_words[m->index].bytes;
     const size_t tile = (size_t)plan->threads * (size_t)plan->items;
-    if (plan->schedule.number[SPMV_ITEMS] == 0 || plan->schedule.format == FORMAT_STENCIL)
+    if (plan->schedule.number[SPMV_ITEMS] == 0 || plan->schedule.format == FORMAT_STENCIL ||
+        plan->schedule.format == FORMAT_DIA)
         return 0;
     return tile * (real + key) + ((size_t)plan->threads + WARP) * (real + key) +
            (balanced ? 2 * sizeof(int64_t) : 0) + ALIGNMENT;

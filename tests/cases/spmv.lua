@@ -5,7 +5,7 @@ local lists = require "lists"
 -- Schedules by names; those of csr, sell and dia also serve the variants below.
 local plans = {
   { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3" },
-  { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" }, { "hyb" }, { "jds" }, { "dia" },
+  { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
   { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" }, { "pkt" },
   { "pkt packet=100 items=3" }, { "sell" }, { "sell slice=5 sigma=35" }, { "auto" },
 }

@@ -21,6 +21,7 @@ static const char *const schedules[] = {
     "hyb threads=64 items=1",
     "jds threads=64",
     "dia threads=64",
+    "dia threads=64 items=4",
     "bcsr warp rows=2 columns=2 threads=64",
     "bcsr warp rows=3 columns=3 threads=32",
     "bcsr warp rows=1 columns=16 threads=64",
