@@ -103,9 +103,9 @@ typedef struct program_launch {
         int cluster; /* blocks of one, as the kernel says too; 0 and 1: there are none */
     } blocks[PROGRAM_AXES];
     bool resident; /* of lists: there are no more blocks along the first axis than the device runs
-                      at a time, so that they may wait for each other in whatever order they begin;
-                      those of a launch with fewer than that and than `most` wait only for blocks of
-                      lower numbers. Along the others there is one */
+                      at a time. Those of a tagged program may wait for each other in whatever order
+                      they begin; those of a launch with fewer than that and than `most` wait only
+                      for blocks of lower numbers. Along the other axes there is one */
 } program_launch;
 
 /* The kernels take one argument, a struct passed by value. For lists it has 8 bytes for each of:

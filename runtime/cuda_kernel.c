@@ -12,7 +12,8 @@ typedef struct kernel {
     int registers, local_bytes;
     int64_t together; /* blocks that run at a time, where they may be launched so */
     int64_t resident; /* the same, where the program's launch says that it needs to know */
-    int64_t most;     /* of the blocks of such a launch; 0 where it cannot be launched together */
+    int64_t most;     /* of the blocks of such a launch that wait for each other; 0 where they do
+                         not, and where it cannot be launched together */
 } kernel;
 
 struct module {
@@ -107,7 +108,7 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
         code = count_blocks(d, k, &k->together);
     if (code == CU_OK && l->resident)
         code = count_blocks(d, k, &k->resident);
-    if (d->cooperative) {
+    if (d->cooperative && p->tagged) { /* else no block waits for any */
         const int64_t most = l->blocks[0].most;
         k->most = most > 0 && most < k->resident ? most : k->resident;
     }

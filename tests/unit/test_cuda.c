@@ -266,6 +266,7 @@ static void use_resident(job *j, void *argument) {
     program p = two_launches();
     p.shape = PROGRAM_LISTS;
     p.launches = both;
+    p.tagged = true;
     both[0].resident = true;
     module *m = d->ops->load(d, j, &p, (blob){"", 0});
     assert_int_equal(d->ops->resident(d, m, 0), (2048 / 256 - 1) * 132);
@@ -278,6 +279,10 @@ static void use_resident(job *j, void *argument) {
     m = d->ops->load(d, j, &p, (blob){"", 0});
     expect_launch(d, m, 0, 263, false);
     expect_launch(d, m, 0, 264, !fake->not_cooperative);
+    d->ops->unload(d, m);
+    p.tagged = false; /* resident for other reasons: they do not wait for each other */
+    m = d->ops->load(d, j, &p, (blob){"", 0});
+    expect_launch(d, m, 0, 264, false);
     fake->fail = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
     fake->code = UNKNOWN;
     d->ops->unload(d, m);
