@@ -313,9 +313,14 @@ __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     return word;
 }
 
-// No launch takes what is there for its own, as no tag is 0. Once nobody waits for it any more.
+// No launch takes what is there for its own, as no tag is 0. Once nobody waits for it any more. By an
+// access as wide as the one that it follows: two that overlap in part are a race by the memory model.
 __device__ __forceinline__ void erase(MarkedWord *at) {
+#if defined(SG_WIDE_WORDS)
+    publish(at, {0, 0});
+#else
     store_relaxed(&at->mark, 0ull);
+#endif
 }
 
 // Adds where other threads add as well; gives the value before. Orders nothing.
