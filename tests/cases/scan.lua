@@ -40,7 +40,7 @@ return lists.product {
       schedule = v.algorithm .. (v.algorithm == "persistent" and persistent or schedules)[v.schedule],
       refusals = { "items must be even", "bytes of shared memory", "runs at most" },
       deterministic = v.extra == "deterministic" or dtype:find("int") ~= nil or v.algorithm:find("-", 1, true) ~= nil
-        and v.algorithm ~= "look-back",
+        and v.algorithm ~= "look-back" or v.algorithm == "persistent",
     }
   end,
 }
