@@ -112,17 +112,25 @@ static int usual_items(const merge_plan *p, const merge *g, size_t element,
 }
 
 /* As many blocks as a multiprocessor has threads, shared memory and registers for: a thread takes
-   about 24 beside its outputs, and some for an order of the spec's own; at least 40. */
-static int resident_blocks(const merge_plan *p, const merge *g, size_t element, const target *t) {
-    enum { REGISTERS = 65536, BESIDE = 24, ORDER = 8, LEAST = 40, GRAIN = 8, RESERVED = 1024 };
-    const int wanted =
-        BESIDE + p->items * words_of(g, element) + (g->order == MERGE_OWN ? ORDER : 0);
+   about 24 beside its outputs, and some for an order of the spec's own and for values of another
+   size than keys; at least 40. But no more than about the plan has tiles for: they leave more
+   registers. */
+static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
+                           const family_request *r) {
+    enum { REGISTERS = 65536, BESIDE = 24, SOME = 8, LEAST = 40, GRAIN = 8, RESERVED = 1024 };
+    const target *t = r->target;
+    const bool mixed = g->has_values && dtype_words[g->values].bytes != element;
+    const int wanted = BESIDE + p->items * words_of(g, element) +
+                       (g->order == MERGE_OWN ? SOME : 0) + (mixed ? SOME : 0);
     const int a_thread = wanted > LEAST ? (wanted + GRAIN - 1) / GRAIN * GRAIN : LEAST;
+    const int64_t tiles = planned(r) / ((int64_t)p->threads * p->items * t->multiprocessors) + 2;
     int blocks = t->threads_per_multiprocessor / p->threads;
     if (blocks > REGISTERS / a_thread / p->threads)
         blocks = REGISTERS / a_thread / p->threads;
     if (blocks > t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED))
         blocks = t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
+    if (blocks > tiles)
+        blocks = tiles > 3 ? (int)tiles : blocks > 3 ? 3 : blocks;
     return blocks > 1 ? blocks : 1;
 }
 
@@ -149,7 +157,7 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
     p->stages = or_one(number[MERGE_STAGES]);
     p->shared_bytes = shared_bytes(p, g, element);
     if (number[MERGE_BLOCKS] == 0 && one_launch)
-        number[MERGE_BLOCKS] = resident_blocks(p, g, element, r->target);
+        number[MERGE_BLOCKS] = resident_blocks(p, g, element, r);
     p->blocks = or_one(number[MERGE_BLOCKS]);
     p->resident = one_launch && number[MERGE_ROUNDS] == 0;
     p->most_blocks = p->resident ? (int64_t)p->blocks * r->target->multiprocessors : 0;

@@ -267,8 +267,8 @@ static void test_plans(void **state) {
     static const struct {
         int64_t size;
         const char *plan;
-    } planned[] = {{1 << 10, "one-launch threads=256 items=5 stages=1 blocks=6"},
-                   {1 << 18, "one-launch threads=256 items=9 stages=1 blocks=6"},
+    } planned[] = {{1 << 10, "one-launch threads=256 items=5 stages=1 blocks=3"},
+                   {1 << 18, "one-launch threads=256 items=9 stages=1 blocks=3"},
                    {1 << 24, "merge-path threads=256 items=11 lanes=1"}};
     for (int i = 0; i < 3; i++) {
         const sg_build_options sized = {.struct_size = sizeof sized,
