@@ -127,9 +127,11 @@ __device__ __forceinline__ bool every_lane(bool vote) {
 
 // ---- between blocks -------------------------------------------------------------------------
 //
-// Blocks may begin in any order. One may wait for what another publishes only where that has taken
-// its place in line earlier, by a lower number from a counter in global memory; and it calls
-// `backoff` while it waits.
+// CUDA promises no order in which blocks begin. One may wait for what another publishes where that
+// has taken its place in line earlier, by a lower number from a counter in global memory; where all
+// blocks are resident (base/program.h); and, as CUB's scans do too, where that has a lower blockIdx,
+// because all GPUs known begin blocks in the order of their numbers. It calls `backoff` while it
+// waits, or `wait_a_moment`.
 //
 // Words that blocks publish have 4 or 8 bytes: no load of 16 is sure to be one access everywhere.
 // What a block has done before store_release is seen by one that has read that value with
