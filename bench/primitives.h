@@ -168,6 +168,8 @@ double element_get(const char *dtype, const void *list, int64_t at);
 /* primitives_run.c */
 void entrants_build(bench *, line *lines, int count); /* by several threads */
 void lines_run(bench *, void (*done)(const bench *, const line *));
+/* primitives_spmv.c: frees b->matrix, which a line leaves for the next one. */
+void products_forget(bench *);
 /* primitives_time.c */
 void line_time(bench *, line *);
 /* One call of an entrant on the bench's stream; false, and the entrant fails, where it is refused.

@@ -200,4 +200,5 @@ void lines_run(bench *b, void (*done)(const bench *, const line *)) {
             run_line(b, l);
         done(b, l);
     }
+    products_forget(b);
 }

@@ -41,7 +41,7 @@ static void expand(void *argument, int64_t begin, int64_t end) {
         }
 }
 
-static void forget(bench *b) {
+void products_forget(bench *b) {
     held *h = b->matrix;
     if (h == NULL)
         return;
@@ -123,7 +123,7 @@ static void close_product(bench *b, line *l) {
     free(p->wanted);
     free(p);
     if (next == NULL || next->part != PART_SPMV || strcmp(next->data, l->data) != 0)
-        forget(b);
+        products_forget(b);
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
