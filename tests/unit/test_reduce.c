@@ -23,13 +23,13 @@ static const char *reduce_text(const char *dtype, const char *more) {
     return text;
 }
 
-/* Every operator of every dtype, by an algorithm that changes along; every kind of data. */
+/* Every operator of every other dtype, by an algorithm that changes along; every kind of data. */
 static void test_operators(void **state) {
     (void)state;
     int which = 0;
     for (int o = 0; o < OPERATORS; o++)
         for (int d = 0; d < DTYPES; d++) {
-            if (d < 2 && o >= NAMED_FOR_REALS)
+            if ((d < 2 && o >= NAMED_FOR_REALS) || (o + d) % 2 != 0)
                 continue;
             char more[128], schedule[64];
             snprintf(more, sizeof more, "op = '%s'", operators[o]);

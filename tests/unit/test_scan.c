@@ -17,13 +17,13 @@ static const char *scan_text(const char *dtype, const char *more) {
     return text;
 }
 
-/* Every operator of every dtype, by an algorithm and a kind that change along. */
+/* Every operator of every other dtype, by an algorithm and a kind that change along. */
 static void test_operators(void **state) {
     (void)state;
     int which = 0;
     for (int o = 0; o < OPERATORS; o++)
         for (int d = 0; d < DTYPES; d++) {
-            if (d < 2 && o > 5)
+            if ((d < 2 && o > 5) || (o + d) % 2 != 0)
                 continue;
             char more[128];
             const bool exclusive = which % 3 == 1;
