@@ -192,6 +192,9 @@ int plan_streamed_rows(const plan *, plan_row *); /* what Row<…> of its plan.h
                                                      axes: at most row_count of the facts */
 void plan_cost_streamed(plan *, const int64_t size[AXES]);
 
+/* The blocks that cover a grid, and in *covered how many times its points theirs are. */
+double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
+
 /* Operations of one point as they are emitted, of all passes. */
 expr_count plan_emitted(const plan *);
 

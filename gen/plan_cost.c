@@ -180,22 +180,28 @@ static double edges(const plan *p, const int64_t size[AXES]) {
     return 1 + share * (1 - inner);
 }
 
-/* The share of a wave of blocks, and of a block's lanes, that a size leaves without work. */
-static double waste(const plan *p, const int64_t size[AXES]) {
-    double made = 1, wanted = 1, blocks = 1;
+double plan_blocks(const plan *p, const int64_t size[AXES], double *covered) {
+    double blocks = 1;
+    *covered = 1;
     for (int k = 0; k < AXES; k++) {
         const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
         const double count = ceil(n / p->per_block[k]);
-        made *= count * p->per_block[k];
-        wanted *= n;
+        *covered *= count * p->per_block[k] / n;
         blocks *= count;
     }
+    return blocks;
+}
+
+/* The share of a wave of blocks, and of a block's lanes, that a size leaves without work. */
+static double waste(const plan *p, const int64_t size[AXES]) {
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
     const double waves =
         blocks / ((double)p->target->multiprocessors * p->estimate.blocks_resident);
     const double idle_lanes = 32.0 * ((plan_threads(p) + 31) / 32) / plan_threads(p);
     /* Half of the last wave's idle time is hidden by blocks that end early. */
     const double rounding = (1 + ceil(waves) / waves) / 2;
-    return made / wanted * idle_lanes * (rounding < most_waste ? rounding : most_waste);
+    return covered * idle_lanes * (rounding < most_waste ? rounding : most_waste);
 }
 
 /* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost

@@ -145,13 +145,6 @@ static work work_of(const plan *p) {
     }
 }
 
-static double blocks_of(const plan *p, const int64_t size[AXES]) {
-    double blocks = 1;
-    for (int k = 0; k < AXES; k++)
-        blocks *= p->axes[k] < 0 ? 1 : ceil((double)size[p->axes[k]] / p->per_block[k]);
-    return blocks;
-}
-
 /* Cycles of so many blocks that run at once on a multiprocessor. They hide each other's latency,
    but not perfectly. */
 static double run(const plan *p, const work *w, double blocks) {
@@ -191,7 +184,8 @@ void plan_cost_fused(plan *p, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
     const work w = work_of(p);
-    const double blocks = blocks_of(p, size), warps = plan_threads(p) / warp;
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / warp;
     double points = 1;
     for (int axis = 0; axis < m->dims; axis++)
         points *= (double)size[axis];

@@ -217,16 +217,10 @@ static const double step_cycles = 780;
 /* The share of lanes, and of the blocks of a wave, that a size leaves without work; and how far a
    block's size is from the best. */
 static double waste(const plan *p, const int64_t size[AXES]) {
-    double made = 1, wanted = 1, blocks = 1;
-    for (int k = 0; k < AXES; k++) {
-        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
-        const double count = ceil(n / p->per_block[k]);
-        made *= count * p->per_block[k];
-        wanted *= n;
-        blocks *= count;
-    }
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
     const double resident = (double)p->target->multiprocessors * p->estimate.blocks_resident;
-    const double idle = 1 + 0.3 * (made / wanted - 1); /* threads without work end at once */
+    const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
     const double best = p->axes[1] < 0 ? 128 : 256, turns = fabs(log2(plan_threads(p) / best));
     return idle * (1 + 0.08 * resident / (blocks + resident)) * (1 + 0.01 * turns);
 }
