@@ -11,10 +11,7 @@
 #include "common.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
-
-constexpr int tile = plan::threads * plan::items;
-constexpr int warps = plan::threads / warp_size;
-constexpr int warp_items = warp_size * plan::items;
+#include "tile.cuh"
 
 // ---- what tiles publish ------------------------------------------------------------------------
 
@@ -209,31 +206,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     __syncthreads(); // the block knows its tile
     const Index mine = shared.tile, base = mine * tile + warp() * static_cast<Index>(warp_items);
 
-    // Sums: of the thread's items, of the warp up to each thread, of the tile up to each warp.
     Real item[plan::items];
     load_items(arguments, shared.staged[warp()], base, item);
-    Real through = item[0];
-#pragma unroll
-    for (int k = 1; k < plan::items; ++k)
-        through = combine(arguments, through, item[k]);
-#pragma unroll
-    for (int distance = 1; distance < warp_size; distance *= 2) {
-        const Real other = shuffle_up(through, distance);
-        if (lane() >= distance)
-            through = combine(arguments, other, through);
-    }
-    if (lane() == warp_size - 1)
-        shared.sums[warp()] = through;
-    __syncthreads(); // the sums of all warps are there
-    Real before_warp = identity(), all = shared.sums[0];
-#pragma unroll
-    for (int w = 1; w < warps; ++w) {
-        if (w == warp())
-            before_warp = all;
-        all = combine(arguments, all, shared.sums[w]);
-    }
-    const Real lower = shuffle_up(through, 1);
-    const Real before_thread = lane() == 0 ? before_warp : combine(arguments, before_warp, lower);
+    Real all;
+    const Real inside = before_thread(arguments, shared.sums, item, all);
 
     if (warp() == 0) {
         const Board<Real> board(arguments);
@@ -251,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     }
     __syncthreads(); // the block knows what comes before it
 
-    Real running = combine(arguments, shared.before, before_thread);
+    Real running = combine(arguments, shared.before, inside);
 #pragma unroll
     for (int k = 0; k < plan::items; ++k) {
         const Real next = combine(arguments, running, item[k]);

@@ -29,10 +29,7 @@
 #include "cooperation.cuh"
 #include "async.cuh"
 #include "plan.h"
-
-constexpr int tile = plan::threads * plan::items;
-constexpr int warps = plan::threads / warp_size;
-constexpr int warp_items = warp_size * plan::items;
+#include "tile.cuh"
 
 // ---- what tiles publish ------------------------------------------------------------------------
 
@@ -267,35 +264,6 @@ __device__ __forceinline__ void store_items(const Lists &lists, Packed *staged, 
 
 // ---- the blocks --------------------------------------------------------------------------------
 
-// Within a tile: the sums of a thread's items, of the warp up to each thread, of the tile up to each
-// warp. `all` becomes the sum of the tile; gives what comes before the thread in it.
-__device__ __forceinline__ Real before_thread(const Arguments &arguments, Shared &shared,
-                                              const Real (&item)[plan::items], Real &all) {
-    Real through = item[0];
-#pragma unroll
-    for (int k = 1; k < plan::items; ++k)
-        through = combine(arguments, through, item[k]);
-#pragma unroll
-    for (int distance = 1; distance < warp_size; distance *= 2) {
-        const Real other = shuffle_up(through, distance);
-        if (lane() >= distance)
-            through = combine(arguments, other, through);
-    }
-    if (lane() == warp_size - 1)
-        shared.sums[warp()] = through;
-    __syncthreads(); // the sums of all warps are there
-    Real before_warp = identity();
-    all = shared.sums[0];
-#pragma unroll
-    for (int w = 1; w < warps; ++w) {
-        if (w == warp())
-            before_warp = all;
-        all = combine(arguments, all, shared.sums[w]);
-    }
-    const Real lower = shuffle_up(through, 1);
-    return lane() == 0 ? before_warp : combine(arguments, before_warp, lower);
-}
-
 // The output may be the input: tiles are a block's own, and it has read one before it writes any of it.
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
@@ -324,7 +292,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         const Index base = mine * tile + part;
         Real item[plan::items], all;
         read_items(arguments, lists, staged, base, item);
-        const Real inside = before_thread(arguments, shared, item, all);
+        const Real inside = before_thread(arguments, shared.sums, item, all);
 
         // Alone it has nobody to ask and leaves the board as it is.
         if (warp() == 0) {
