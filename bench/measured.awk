@@ -1,8 +1,8 @@
 # Writes the table of measured rates that the planner reads, from what bench/stencils has measured.
 # Takes: JSON files of it, with rows of many steps, of sweeps and of `auto`. Makes: C on standard output.
 #   awk -f bench/measured.awk sweep.json … >gen/plan_measured_rates.c
-# Of each shape, precision and size it keeps what comes within a fifth of the best, and what the model
-# takes to be nearly as good as the best, so that the planner learns that it is not. Of a kernel that
+# Of each shape, precision and size it keeps what comes within a twelfth of the best, and what the model
+# takes to be as good as the best, so that the planner learns that it is not. Of a kernel that
 # was measured twice the faster figure counts: a GPU may be throttled, but is never too fast.
 
 function field(name,    at, rest) {
@@ -61,7 +61,7 @@ END {
     for (i = 1; i <= count; i++) {
         key = order[i]
         group = groups[key]
-        if (rates[key] < 0.8 * best[group] && expected[key] < 0.9 * best[group])
+        if (rates[key] < 0.92 * best[group] && expected[key] < best[group])
             continue
         split(group, part, SUBSEP)
         shape = part[1]
