@@ -43,13 +43,25 @@ static size_t element_bytes(const packed_matrix *p, packed_kind kind) {
                                   : sizeof(uint32_t);
 }
 
-static int64_t array_bytes(const packed_matrix *p, const packed_array *a) {
+int64_t layout_bytes(const packed_matrix *p, int array) {
+    const packed_array *a = &p->arrays[array];
     return layout_times(layout_times(a->extent[0], a->extent[1]),
                         (int64_t)element_bytes(p, a->kind));
 }
 
 void layout_array(packed_matrix *p, const char *name, packed_kind kind, int64_t x, int64_t y) {
     p->arrays[p->array_count++] = (packed_array){.name = name, .kind = kind, .extent = {x, y}};
+}
+
+void layout_count(packed_matrix *p) {
+    p->bytes = 0;
+    p->numbers = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        p->bytes = layout_plus(p->bytes, layout_bytes(p, i));
+        p->numbers += (double)p->arrays[i].extent[0] * (double)p->arrays[i].extent[1];
+    }
+    if (p->bytes == INT64_MAX)
+        p->bytes = -1;
 }
 
 /* Widths and numbers that no format can do with. */
@@ -78,12 +90,7 @@ void format_measure(job *j, const matrix *m, const storage *wanted, packed_matri
     format_choose(j, m, NULL, &p.storage);
     need_sound(j, &p.storage);
     layouts[p.storage.format]->measure(j, m, &p);
-    for (int i = 0; i < p.array_count; i++) {
-        p.bytes = layout_plus(p.bytes, array_bytes(&p, &p.arrays[i]));
-        p.numbers += (double)p.arrays[i].extent[0] * (double)p.arrays[i].extent[1];
-    }
-    if (p.bytes == INT64_MAX)
-        p.bytes = -1;
+    layout_count(&p);
     *out = p;
 }
 
@@ -133,7 +140,7 @@ static void allocate(job *j, packed_matrix *p) {
     job_defer(j, free_pieces, h);
     p->pieces = h;
     for (int i = 0; i < p->array_count; i++) {
-        const int64_t bytes = array_bytes(p, &p->arrays[i]);
+        const int64_t bytes = layout_bytes(p, i);
         const size_t size = bytes > 0 ? (size_t)bytes : 1;
         void *piece = h->memory->resize(h->memory->user, NULL, 0, size);
         if (piece == NULL)
@@ -155,7 +162,7 @@ void format_free(job *j, packed_matrix *p) {
 }
 
 void layout_set(const packed_matrix *p, int array, int byte) {
-    memset(p->arrays[array].data, byte, (size_t)array_bytes(p, &p->arrays[array]));
+    memset(p->arrays[array].data, byte, (size_t)layout_bytes(p, array));
 }
 
 /* ---- packing ------------------------------------------------------------------------------- */

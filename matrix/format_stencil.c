@@ -100,8 +100,8 @@ static uint32_t number_of(job *j, patterns *p, const uint32_t *words, uint32_t f
 /* What one look at all entries leaves for the storing, by groups that have one; all else is empty.
  */
 typedef struct reading {
+    stencil_rows rows; /* first, see stencil_deviations */
     patterns patterns;
-    stencil_rows rows;
     int64_t visited;
     int64_t *group; /* of each group that was visited, in order */
     uint32_t *number;
@@ -188,7 +188,7 @@ static void measure(job *j, const matrix *m, packed_matrix *p) {
 }
 
 stencil_rows stencil_deviations(const packed_matrix *p) {
-    return ((const reading *)p->work)->rows;
+    return *(const stencil_rows *)p->work;
 }
 
 /* ---- storing --------------------------------------------------------------------------------- */

@@ -25,6 +25,10 @@ extern const layout layout_coo, layout_csr, layout_csc, layout_ell, layout_hyb, 
 /* Extents that cannot be counted are INT64_MAX. */
 void layout_array(packed_matrix *, const char *name, packed_kind, int64_t x, int64_t y);
 
+/* The bytes of an array, at most INT64_MAX; and `bytes` and `numbers` of all that were added. */
+int64_t layout_bytes(const packed_matrix *, int array);
+void layout_count(packed_matrix *);
+
 /* max(0, a)·b and a + b, at most INT64_MAX. */
 static inline int64_t layout_times(int64_t a, int64_t b) {
     int64_t product;

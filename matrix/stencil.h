@@ -20,7 +20,7 @@ typedef struct stencil_rows {
     int64_t other, entries, longest; /* rows with any other entry; what those have */
 } stencil_rows;
 
-/* Of a matrix measured as FORMAT_STENCIL. */
+/* Of a matrix measured as FORMAT_STENCIL, wherever that was: `work` begins with this struct. */
 stencil_rows stencil_deviations(const packed_matrix *);
 const char *stencil_refusal(job *, const packed_matrix *);
 

@@ -208,6 +208,8 @@ sg_status sg_open(sg_context **out, const sg_options *options) {
 
 static void end(sg_context *c) {
     kernels_close(&c->kernels);
+    for (int i = 0; i < CONTEXT_CONVERSIONS; i++)
+        modules_let_go(c, c->conversions[i]);
     modules_close(&c->modules);
     workers_close(c->workers);
     if (c->device != NULL)

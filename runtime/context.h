@@ -15,6 +15,9 @@
 #include "runtime/texts.h"
 #include "runtime/workers.h"
 
+/* Kernels that convert matrices: a place for each number that convert_kernels gives them. */
+enum { CONTEXT_CONVERSIONS = 64 };
+
 struct sg_context {
     job *job;         /* holds the context itself */
     allocator memory; /* of everything */
@@ -33,6 +36,7 @@ struct sg_context {
 
     pthread_mutex_t lock; /* of what is opened when it is first needed: */
     workers *workers;
+    loaded *conversions[CONTEXT_CONVERSIONS]; /* runtime/convert.h */
 
     thread_texts texts;
 };

@@ -1,0 +1,37 @@
+/* Conversions of sparse matrices from csr to other formats by kernels. Takes: a format and the
+   widths of its arrays. Makes: a program of templates/convert/, whose kernels runtime/convert.c
+   launches one by one. */
+#ifndef SG_GEN_CONVERT_H
+#define SG_GEN_CONVERT_H
+
+#include "base/program.h"
+#include "matrix/format.h"
+
+enum {
+    CONVERT_THREADS = 256,
+    CONVERT_TILE = 4 * CONVERT_THREADS, /* items of a block of the kernels that add up counts */
+    CONVERT_STRETCH = 1024,             /* entries of a warp that visits all of them */
+    CONVERT_OUT = 6,                    /* arrays of a format that is converted to, at most */
+    CONVERT_WORK = 6,
+    CONVERT_LENGTHS = 32 * 1024, /* bytes of shared memory: of rows' lengths in windows of sell, */
+    CONVERT_SUMS = 8 * 8 * 4,    /* and of sums of the warps of a block, up to 4 each */
+    CONVERT_MOST_ROWS = 16,      /* of a block of bcsr */
+};
+
+/* The argument of all kernels, `Arguments` in templates/convert/convert.cuh. */
+typedef struct convert_arguments {
+    int64_t rows, columns, entries;
+    const void *offset, *column, *value;
+    int64_t number[4];
+    void *out[CONVERT_OUT], *work[CONVERT_WORK];
+    int64_t *totals, *tile_sums;
+    int64_t diagonals, diagonal_offset[MOST_DIAGONALS];
+    uint64_t diagonal_value[MOST_DIAGONALS];
+} convert_arguments;
+
+/* The kernels of one format, or of looking at a matrix: launch i is the template's
+   PATTERN_KERNEL_i. They read and write csr, and arrays of the format, with such indices (4 or 8
+   bytes) and values (4 or 8). NULL where there is no template for the format. */
+program *convert_program(job *, format, size_t index_bytes, size_t value_bytes, const char *target);
+
+#endif

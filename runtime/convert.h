@@ -1,0 +1,43 @@
+/* Conversions of sparse matrices on the device. Takes: csr in device memory. Makes: the arrays of
+   another format there, to the bit those of format_pack (matrix/format.h). */
+#ifndef SG_RUNTIME_CONVERT_H
+#define SG_RUNTIME_CONVERT_H
+
+#include "gen/convert.h"
+#include "runtime/context.h"
+
+/* Rows in order, columns ascending and different within a row; indices and values of the widths
+   that the format is to have. */
+typedef struct device_csr {
+    int64_t rows, columns, entries;
+    const void *offset, *column, *value; /* offset[rows + 1] */
+} device_csr;
+
+/* Whether there are kernels for it, and sizes that they can count; else the host converts. */
+bool convert_serves(const storage *, int64_t rows, int64_t columns, int64_t entries);
+
+enum { CONVERT_PIECES = CONVERT_OUT + 1 };
+
+typedef struct conversion {
+    sg_context *context;
+    device *device;
+    const loaded *kernels;
+    packed_matrix packed; /* its data are in device memory */
+    convert_arguments arguments;
+    void *temporary;
+    int64_t totals[5];
+    double compile_seconds; /* until the kernels were at hand */
+} conversion;
+
+/* In two parts, each a few launches on the default stream. The first finds the arrays' extents (as
+   format_measure does) and reads them back, once; the second makes the arrays. Where the job fails
+   all device memory is given back. Temporary memory, given back by convert_end: of dia a bit a row
+   and column; of sell 4 bytes a slice, of bcsr 4 a row of blocks (8 with wide indices); of stencil
+   up to 4.4 bytes a row; and 1 % of that. */
+conversion *convert_measure(job *, sg_context *, const device_csr *, const storage *);
+void convert_fill(job *, conversion *);
+
+/* Gives all back; of arrays that the caller has taken over, data is NULL by then. */
+void convert_end(job *, conversion *);
+
+#endif
