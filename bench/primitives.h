@@ -61,7 +61,10 @@ typedef struct entrant {
     void *temporary;
     size_t temporary_bytes;
     sg_device_matrix *matrix;
-    double conversion; /* seconds from the host's entries to the device's format; 0: none */
+    double
+        conversion;  /* seconds from csr to the format, both on the device or both here; 0: none */
+    double upload;   /* and of bringing the host's lists to the device */
+    bool by_kernels; /* converted on the device */
     rival rival;
     state state;
     char *error; /* of one that is not right */

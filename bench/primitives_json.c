@@ -53,6 +53,8 @@ static void print_row(FILE *out, const bench *b, const line *l, const entrant *e
     json_number(out, "conversion_seconds", e->conversion, e->conversion > 0);
     json_number(out, "conversion_products", f->timed ? e->conversion / f->seconds : 0,
                 f->timed && e->conversion > 0);
+    json_text(out, "conversion_by", e->conversion <= 0 ? NULL : e->by_kernels ? "kernels" : "host");
+    json_number(out, "upload_seconds", e->upload, e->upload > 0);
     json_number(out, "clock", l->clock, l->clock > 0);
     json_text(out, "error", e->error);
     fprintf(out, "\"state\": \"%s\"}", state_word(e, f->timed));

@@ -85,7 +85,10 @@ static void print_more(const bench *b, const line *l, const entrant *e) {
     if (e->conversion > 0)
         for (int t = 0; t < TIMINGS; t++)
             if (e->figures[t].timed) {
-                printf("  conversion %.0f products", e->conversion / e->figures[t].seconds);
+                printf("  conversion %.3g products, %s; upload %.3g",
+                       e->conversion / e->figures[t].seconds,
+                       e->by_kernels ? "by kernels" : "by the host",
+                       e->upload / e->figures[t].seconds);
                 break;
             }
     if (e->info.local_bytes > 0)

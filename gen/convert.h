@@ -29,9 +29,18 @@ typedef struct convert_arguments {
     uint64_t diagonal_value[MOST_DIAGONALS];
 } convert_arguments;
 
-/* The kernels of one format, or of looking at a matrix: launch i is the template's
-   PATTERN_KERNEL_i. They read and write csr, and arrays of the format, with such indices (4 or 8
-   bytes) and values (4 or 8). NULL where there is no template for the format. */
-program *convert_program(job *, format, size_t index_bytes, size_t value_bytes, const char *target);
+/* The kernels of one format, or of looking at a matrix (FORMAT_AUTO): launch i is the template's
+   PATTERN_KERNEL_i. They read and write csr, and arrays of the format, with indices and values of
+   the storage's widths; of its other numbers only the rows of a block count, up to a power of two.
+   NULL where there is no template for the format. */
+program *convert_program(job *, const storage *, const char *target);
+
+/* Of the rows of a block: the power of two, from 2 on, that a program is made for. */
+static inline int convert_rows(int block_rows) {
+    int most = 2;
+    while (most < block_rows)
+        most *= 2;
+    return most;
+}
 
 #endif

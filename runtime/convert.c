@@ -17,23 +17,33 @@ enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 /* ---- kernels ----------------------------------------------------------------------------------
  */
 
+/* A place for each program of convert_program: of bcsr four, by the rows of a block. */
+static int place_of(const storage *s) {
+    enum { WIDTHS = 4, BCSR = FORMAT_COUNT * WIDTHS };
+    static_assert(BCSR + 4 * WIDTHS <= CONTEXT_CONVERSIONS, "as many places");
+    const int widths = (s->index_bytes == 8) * 2 + (s->value_bytes == 8);
+    int place = (int)s->format * WIDTHS;
+    if (s->format == FORMAT_BCSR) {
+        place = BCSR;
+        for (int rows = convert_rows(s->block_rows); rows > 2; rows /= 2)
+            place += WIDTHS;
+    }
+    return place + widths;
+}
+
 /* Kept by the context until it ends, so that a second matrix waits for no compiler and no loading.
  */
 static const loaded *convert_kernels(job *j, sg_context *c, const storage *s) {
-    static_assert(FORMAT_COUNT * 4 <= CONTEXT_CONVERSIONS, "a place for each format and width");
-    loaded **const place =
-        &c->conversions[s->format * 4 + (s->index_bytes == 8) * 2 + (s->value_bytes == 8)];
+    loaded **const place = &c->conversions[place_of(s)];
     const char *arch = c->device->ops->facts(c->device)->arch;
     pthread_mutex_lock(&c->lock);
     loaded *found = *place;
     pthread_mutex_unlock(&c->lock);
     if (found != NULL)
         return found;
+    const program *p = convert_program(j, s, strncmp(arch, "sm_", 3) == 0 ? arch : "sm_90");
     sg_origin origin;
-    loaded *made = modules_hold(j, c,
-                                convert_program(j, s->format, s->index_bytes, s->value_bytes,
-                                                strncmp(arch, "sm_", 3) == 0 ? arch : "sm_90"),
-                                true, &origin);
+    loaded *made = modules_hold(j, c, p, true, &origin);
     pthread_mutex_lock(&c->lock);
     found = *place;
     *place = found != NULL ? found : made;

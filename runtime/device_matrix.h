@@ -18,7 +18,9 @@ struct sg_device_matrix {
         const char *name;
         int64_t extent[2];
         void *data; /* never NULL */
+        bool lent;  /* the caller's own */
     } arrays[PACKED_ARRAYS];
+    sg_conversion_info info;
 };
 
 /* How the kernel's matrix is stored; refuses where it has none. */

@@ -447,6 +447,22 @@ SG_API sg_status sg_matrix_formats(const sg_matrix *, const sg_kernel *,
 SG_API sg_status sg_matrix_upload(const sg_matrix *, const sg_kernel *, sg_device_matrix **out);
 SG_API void sg_device_matrix_free(sg_device_matrix *); /* NULL is allowed */
 
+/* How a matrix came to the device. Large ones go there as csr and are converted there by kernels,
+ * to stencil, dia, sell and bcsr; others are converted by the host. The kernels are compiled when
+ * they are first needed, which no other figure has in it. */
+typedef struct sg_conversion_info {
+    size_t struct_size;
+    const char *format;    /* "sell"; valid for ever */
+    int64_t bytes;         /* of its arrays */
+    int on_device;         /* converted by kernels */
+    double upload_seconds; /* of the host's arrays, made narrow where they are to be; 0: it lay
+                              there */
+    double
+        convert_seconds; /* from csr to the format, both where it was converted; with allocating */
+    double compile_seconds; /* until kernels were at hand; 0 where they were, or were not needed */
+} sg_conversion_info;
+SG_API sg_status sg_conversion_facts(const sg_device_matrix *, sg_conversion_info *out);
+
 /* y = alpha·A·x + beta·y. With beta = 0 y is not read. What x holds in a column without entries
  * does not reach y, be it a NaN. A factor that the kernel has compiled in is the kernel's. */
 typedef struct sg_spmv_arguments {

@@ -1,7 +1,7 @@
 // csr to bcsr: a thread walks the rows of a row of blocks side by side, from one block that has an
 // entry to the next; once to count them, once to write them.
 //
-//     number  rows and columns of a block, at most `most_rows` of the former
+//     number  rows and columns of a block, at most plan::most_rows of the former
 //     out     offset[block rows + 1] column[blocks] value[rows · columns, blocks]
 //     work    count[block rows]
 #include "common.cuh"
@@ -9,7 +9,7 @@
 #include "plan.h"
 #include "convert.cuh"
 
-constexpr int most_rows = 16;
+constexpr int most_rows = plan::most_rows;
 
 __device__ __forceinline__ Index block_rows(const Arguments &a) {
     return (a.rows + a.number[0] - 1) / a.number[0];
