@@ -2,14 +2,11 @@
    Takes: a model, constraints, a target, a size. Makes: a plan with its reason. */
 #include "gen/plan_search.h"
 
-#include <assert.h>
-#include <string.h>
-
 /* What a method is tried with where the constraints leave it open. Lists end with 0. */
 /* From one launch to the next of many, where the grid is so small that it shows. */
 #define LAUNCH_SECONDS 2e-6
 
-enum { MOST_VALUES = 8, MOST_TILES = 12, MOST_TRIED = 4096 };
+enum { MOST_VALUES = 8, MOST_TILES = 12 };
 
 typedef struct choices {
     method method;
@@ -103,20 +100,27 @@ static bool is_better(const search *s, const plan *p, const plan *than) {
     return seconds_a_step(s, p) < seconds_a_step(s, than);
 }
 
+static void visit(search *s, const plan *p) {
+    const plan_visitor *v = s->visitor;
+    if (!serves(s, p))
+        search_refuse(s, "the grid is smaller than a launch of several steps needs");
+    else if (s->steps > 1 && p->schedule.time > s->steps)
+        search_refuse(s, "a run has fewer steps");
+    else
+        v->candidate(v->user, s->which, p, seconds_a_step(s, p));
+}
+
 void search_keep(search *s, plan *p) {
     if (p->pass_count == 0)
         p->estimate.seconds *= plan_measured_factor(s->measured, p, s->size);
     if (is_better(s, p, s->best))
         s->best = p;
+    if (s->visitor != NULL)
+        visit(s, p);
 }
 
 bool search_is_new(search *s, const schedule *candidate) {
-    for (int i = 0; i < s->tried_count; i++)
-        if (memcmp(&s->tried[i], candidate, sizeof *candidate) == 0)
-            return false;
-    assert(s->tried_count < MOST_TRIED);
-    s->tried[s->tried_count++] = *candidate;
-    return true;
+    return schedule_set_add(s->job, &s->tried, candidate);
 }
 
 void search_refuse(search *s, const char *refusal) {
@@ -219,9 +223,9 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
                 " accesses to shared memory a point; about %d registers a thread, %d blocks of "
                 "%d threads a multiprocessor",
                 e->registers, e->blocks_resident, plan_threads(s->best));
-    if (s->tried_count > 1)
-        text_printf(&t, "; the best of %d candidates by the model", s->tried_count);
-    if (s->tried_count > 1 && plan_measured_count(s->measured) > 0)
+    if (s->tried.count > 1)
+        text_printf(&t, "; the best of %d candidates by the model", s->tried.count);
+    if (s->tried.count > 1 && plan_measured_count(s->measured) > 0)
         text_printf(&t, " and %d measurements", plan_measured_count(s->measured));
     if (runner_up != NULL) {
         text_printf(&t, ", %s expected to take ", runner_up);
@@ -281,8 +285,7 @@ static search search_new(job *j, const plan_facts *f, const schedule *wanted, co
                 .size = size,
                 .steps = steps,
                 .passes = passes_new(j, f),
-                .measured = plan_measured_new(j, f, t),
-                .tried = job_array(j, MOST_TRIED, sizeof *s.tried)};
+                .measured = plan_measured_new(j, f, t)};
     return s;
 }
 
@@ -313,6 +316,30 @@ plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
     if (plan_is_fused(p->template_id))
         p->single = s.single;
     return p;
+}
+
+void plan_visit(job *j, const model *m, const schedule *wanted, int count, const target *t,
+                const int64_t size[AXES], int64_t steps, const plan_visitor *visitor) {
+    const schedule free = {.time = 1};
+    search s = search_new(j, plan_facts_new(j, m), wanted, t, size, steps);
+    search one = search_new(j, s.facts, &free, t, size, 1);
+    s.visitor = visitor;
+    for (s.which = 0; s.which < count; s.which++) {
+        s.wanted = &wanted[s.which];
+        const bool fused = wants_fused(&s);
+        if (fused && s.single == NULL)
+            s.single = search_best(&one);
+        for (method m_ = METHOD_AUTO + 1; m_ < METHOD_COUNT; m_++) {
+            const char *refusal;
+            if ((s.wanted->method != METHOD_AUTO && s.wanted->method != m_) ||
+                (is_fused(m_) && !fused))
+                continue;
+            s.best = NULL;
+            try_method(&s, m_, &refusal);
+            if (s.refusal != NULL)
+                visitor->refused(visitor->user, s.which, m_, s.refusal);
+        }
+    }
 }
 
 void plan_default_size(int dims, bool gpu, int64_t size[AXES]) {

@@ -157,6 +157,21 @@ typedef struct plan {
 plan *plan_make(job *, const model *, const schedule *wanted, const target *,
                 const int64_t size[AXES], int64_t steps);
 
+/* What plan_make compares. `candidate`: a plan that meets wanted[which], and what it is thought to
+   take, in seconds a step, also where a run's last steps need other launches; `refused`: the first
+   reason why a method has fewer. */
+typedef struct plan_visitor {
+    void *user;
+    void (*candidate)(void *user, int which, const plan *, double seconds);
+    void (*refused)(void *user, int which, method, const char *why);
+} plan_visitor;
+
+/* Shows every plan that the planner thinks of under any of `count` constraints, in an order that
+   does not change; plans that differ in how far blocks walk are several. Those that a grid of this
+   size, or a run of so many steps, has no use for are left out. */
+void plan_visit(job *, const model *, const schedule *wanted, int count, const target *,
+                const int64_t size[AXES], int64_t steps, const plan_visitor *);
+
 /* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
 void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
 

@@ -6,6 +6,14 @@
 #include "gen/passes.h"
 #include "gen/plan_measured.h"
 
+/* Schedules without those alike; grows as it must. Zeroed, it is empty. */
+typedef struct schedule_set {
+    schedule *list;
+    int *slots; /* an open hash table: an index into the list, plus 1; 0: free */
+    int count, capacity;
+} schedule_set;
+bool schedule_set_add(job *, schedule_set *, const schedule *); /* false where it is in it */
+
 typedef struct search {
     job *job;
     const plan_facts *facts;
@@ -17,9 +25,10 @@ typedef struct search {
     int64_t steps;
     plan *single; /* how one step is made where others are fused; NULL where none are */
     plan *best;
-    schedule *tried; /* what constraints leave of several candidates may be the same */
-    int tried_count;
-    const char *refusal; /* the first, of the method at hand */
+    schedule_set tried;          /* what constraints leave of several candidates may be the same */
+    const char *refusal;         /* the first, of the method at hand */
+    const plan_visitor *visitor; /* NULL: only the best counts; `which` of its constraints */
+    int which;
 } search;
 
 /* False where it was tried before. */
