@@ -84,6 +84,8 @@ typedef struct model {
     double textbook_multiplications; /* n for n points with coefficients, else as written out */
     double textbook_additions;       /* n − 1, else as written out, functions included */
     schedule schedule;
+    const struct tuning
+        *tuning; /* gen/tuning.h: what tuning tries; NULL: the planner's own values */
 } model;
 
 /* What the textbook counts for a point: multiplications and additions together. */

@@ -13,6 +13,7 @@ const spec_key spec_convolution_keys[] = {
     {"dtype", "\"float\" (the default) or \"double\""},
     {"boundary", "what is outside of the image; \"zero\" by default"},
     {"schedule", "constraints on how the image is walked; what is left out is chosen"},
+    {"tune", "the values that tuning tries, by key of schedule: { time = { 1, 2, 4 } }"},
     {NULL, NULL},
 };
 
@@ -145,6 +146,7 @@ int spec_convolution(lua_State *L) {
     spec_read_boundary(L, 1, m, BOUNDARY_ZERO);
     refuse_fixed(L, m);
     spec_read_schedule(L, 1, m);
+    spec_read_tune(L, 1, m);
     const expr_id outputs[MAX_FIELDS] = {f.sum};
     spec_finish_model(L, m, outputs);
     return spec_end(L, FAMILY_STENCIL, m, m);

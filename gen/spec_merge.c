@@ -12,6 +12,7 @@ const spec_key spec_merge_keys[] = {
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"algorithm", "how it is computed; \"auto\" by default"},
     {"schedule", "constraints on threads, items, rounds and others; what is left out is chosen"},
+    {"tune", "the values that tuning tries, by key: { threads = { 128, 256 } }"},
     {NULL, NULL},
 };
 
@@ -56,6 +57,7 @@ int spec_merge(lua_State *L) {
     spec_operands(L, m, operands, 2);
     read_order(L, m, g);
     spec_read_pattern(L, 1, &merge_words, &g->pattern.wanted);
+    spec_read_pattern_tune(L, 1, &merge_words, m);
     spec_finish_functions(L, m);
     return spec_end(L, FAMILY_MERGE, m, g);
 }

@@ -15,6 +15,7 @@ const spec_key spec_reduce_keys[] = {
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"algorithm", "how it is computed; \"auto\" by default"},
     {"schedule", "constraints on threads, items and blocks; what is left out is chosen"},
+    {"tune", "the values that tuning tries, by key: { threads = { 128, 256 } }"},
     {NULL, NULL},
 };
 
@@ -63,6 +64,7 @@ int spec_reduce(lua_State *L) {
     read_map(L, m, r);
     r->segmented = read_flag(L, "segmented");
     spec_read_pattern(L, 1, &reduce_words, &r->pattern.wanted);
+    spec_read_pattern_tune(L, 1, &reduce_words, m);
     spec_finish_functions(L, m);
     return spec_end(L, FAMILY_REDUCE, m, r);
 }

@@ -16,6 +16,7 @@ const spec_key spec_scan_keys[] = {
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"algorithm", "how it is computed; \"auto\" by default"},
     {"schedule", "constraints on threads, items, stages and blocks; what is left out is chosen"},
+    {"tune", "the values that tuning tries, by key: { threads = { 128, 256 } }"},
     {NULL, NULL},
 };
 
@@ -63,6 +64,7 @@ int spec_scan(lua_State *L) {
     lua_pop(L, 1);
     s->deterministic = read_flag(L, "deterministic");
     spec_read_pattern(L, 1, &scan_words, &s->pattern.wanted);
+    spec_read_pattern_tune(L, 1, &scan_words, m);
     spec_finish_functions(L, m);
     return spec_end(L, FAMILY_SCAN, m, s);
 }

@@ -18,6 +18,7 @@ const spec_key spec_spmv_keys[] = {
     {"format", "how the matrix is stored; \"auto\" by default"},
     {"algorithm", "how it is computed; \"auto\" by default"},
     {"schedule", "constraints on format and threads; what is left out is chosen"},
+    {"tune", "the values that tuning tries, by key: { threads = { 128, 256 } }"},
     {NULL, NULL},
 };
 
@@ -118,6 +119,7 @@ int spec_spmv(lua_State *L) {
     lua_pop(L, 1);
     read_diagonals(L, s);
     spec_read_pattern(L, 1, &spmv_words, &s->pattern.wanted);
+    spec_read_pattern_tune(L, 1, &spmv_words, m);
     m->declared = true;
     spec_operands(L, m, NULL, 0);
     add_factor(L, m, "alpha", 1);

@@ -181,6 +181,10 @@ void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
 void spec_read_schedule(lua_State *, int table, model *);
 extern const spec_key spec_schedule_keys[];
 
+/* spec_tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
+void spec_read_tune(lua_State *, int table, model *);
+void spec_read_pattern_tune(lua_State *, int table, const pattern_words *, model *);
+
 /* spec_stencil.c */
 #define SPEC_SPEC "spec"
 typedef struct spec_value {

@@ -15,6 +15,7 @@ const spec_key spec_stencil_keys[] = {
     {"dtype", "\"float\" (the default) or \"double\""},
     {"boundary", "what is outside of the grid; \"fixed\" by default"},
     {"schedule", "constraints on how the grid is walked; what is left out is chosen"},
+    {"tune", "the values that tuning tries, by key of schedule: { time = { 1, 2, 4 } }"},
     {NULL, NULL},
 };
 
@@ -191,6 +192,7 @@ int spec_stencil(lua_State *L) {
     build_outputs(L, &b);
     spec_read_boundary(L, 1, m, BOUNDARY_FIXED);
     spec_read_schedule(L, 1, m);
+    spec_read_tune(L, 1, m);
     spec_finish_model(L, m, b.outputs);
     return spec_end(L, FAMILY_STENCIL, m, m);
 }

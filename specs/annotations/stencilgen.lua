@@ -84,6 +84,24 @@
 ---@field lane? stencilgen.axes points that a thread of the method temporal holds
 ---@field stages? integer warps in the pipeline of time of the method temporal in 2D
 
+---@class stencilgen.tuned_axes
+---@field x? integer | integer[]
+---@field y? integer | integer[]
+---@field z? integer | integer[]
+
+---@alias stencilgen.tuned stencilgen.axes[] | stencilgen.tuned_axes a list of values, or the combinations of some by axis
+
+---What tuning tries, in place of the planner's own values.
+---@class stencilgen.tune
+---@field method? stencilgen.method[]
+---@field tile? stencilgen.tuned
+---@field coarsen? stencilgen.tuned
+---@field vector? integer[]
+---@field time? integer[]
+---@field passes? integer[]
+---@field lane? stencilgen.tuned
+---@field stages? integer[]
+
 ---@class stencilgen.stencil_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field dims? 1 | 2 | 3
@@ -95,6 +113,7 @@
 ---@field dtype? stencilgen.dtype
 ---@field boundary? stencilgen.side | stencilgen.boundary
 ---@field schedule? stencilgen.schedule
+---@field tune? stencilgen.tune what tuning tries
 
 ---@alias stencilgen.filter stencilgen.number[] | stencilgen.number[][] | stencilgen.number[][][]
 
@@ -105,6 +124,7 @@
 ---@field dtype? stencilgen.dtype
 ---@field boundary? stencilgen.side | stencilgen.boundary any but "fixed"; "zero" by default
 ---@field schedule? stencilgen.schedule
+---@field tune? stencilgen.tune what tuning tries
 
 ---@alias stencilgen.list_dtype
 ---| "float"
@@ -141,6 +161,7 @@
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field algorithm? "auto" | "one-pass" | "interleaved" | "coalesced" | "shared" | "coarsened"
 ---@field schedule? { threads?: integer, items?: integer, blocks?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], blocks?: integer[] } what tuning tries
 
 ---@class stencilgen.scan_keys
 ---@field name string an identifier; names the kernel and the file
@@ -155,6 +176,7 @@
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung"
 ---@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[] } what tuning tries
 
 ---@class stencilgen.merge_keys
 ---@field name string an identifier; names the kernel and the file
@@ -164,6 +186,7 @@
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field algorithm? "auto" | "merge-path" | "one-launch" | "co-rank" | "tiled" | "circular"
 ---@field schedule? { threads?: integer, items?: integer, rounds?: integer, lanes?: integer, stages?: integer, blocks?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], rounds?: integer[], lanes?: integer[], stages?: integer[], blocks?: integer[] } what tuning tries
 
 ---@class stencilgen.spmv_keys
 ---@field name string an identifier; names the kernel and the file
@@ -175,6 +198,7 @@
 ---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell" | "stencil"
 ---@field algorithm? "auto" | "thread" | "warp" | "balanced" of csr and bcsr
 ---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, apart?: integer, ahead?: integer }
+---@field tune? { format?: string[], algorithm?: string[], threads?: integer[], items?: integer[], lanes?: integer[], rows?: integer[], columns?: integer[], slice?: integer[], sigma?: integer[], packet?: integer[], apart?: integer[], ahead?: integer[] } what tuning tries
 
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis
