@@ -1,0 +1,308 @@
+/* Candidates of the families of lists: tables of what each algorithm is tried with.
+   Takes: the constraints of the spec, of `tune` and of the caller. Makes: every combination of the
+   tables' values that the family's own fitting accepts. */
+#include "gen/space_build.h"
+
+#include "gen/merge.h"
+#include "gen/reduce.h"
+#include "gen/scan.h"
+#include "gen/spmv.h"
+
+#include <string.h>
+
+/* What a value of the tables is a multiple of. */
+typedef enum unit {
+    ONE,
+    PACK,      /* the elements of 16 bytes */
+    HALF,      /* half of the items of a thread */
+    TILE,      /* the elements that a block's threads take at once */
+    PROCESSOR, /* the target's multiprocessors */
+} unit;
+
+enum { OWN = -1, MOST_LINES = 6, MOST_VALUES = 16 }; /* OWN: left to the family */
+
+typedef struct space_line {
+    int number; /* of the family's words */
+    unit unit;
+    int values[MOST_VALUES]; /* end with 0 */
+} space_line;
+
+/* Lines come in this order: a unit needs the numbers before it. A group ends with an empty line. */
+typedef struct space_group {
+    int format, algorithm; /* of the words; 0: the family has none, or chooses it */
+    space_line lines[MOST_LINES + 1];
+} space_group;
+
+#define THREADS(n)                                                                                 \
+    {                                                                                              \
+        n, ONE, {                                                                                  \
+            64, 128, 256, 512, 1024                                                                \
+        }                                                                                          \
+    }
+#define USUAL_THREADS(n)                                                                           \
+    {                                                                                              \
+        n, ONE, {                                                                                  \
+            128, 256, 512                                                                          \
+        }                                                                                          \
+    }
+
+static const space_group reduce_groups[] = {
+    {0,
+     REDUCE_ONE_PASS,
+     {{REDUCE_THREADS, ONE, {128, 256, 512, 1024}},
+      {REDUCE_ITEMS, PACK, {1, 2, 4, 8}},
+      {REDUCE_BLOCKS, PROCESSOR, {OWN, 1, 2, 3, 4, 6, 8}},
+      {REDUCE_ALONE, TILE, {OWN, 1, 4}},
+      {REDUCE_SHARE, HALF, {OWN, 2, 4}},
+      {REDUCE_CLUSTER, ONE, {OWN, 4, 8}}}},
+    {0,
+     REDUCE_COARSENED,
+     {{REDUCE_THREADS, ONE, {128, 256, 512, 1024}}, {REDUCE_ITEMS, ONE, {4, 8, 16, 32}}}},
+    {0, REDUCE_SHARED, {{REDUCE_THREADS, ONE, {128, 256, 512, 1024}}}},
+    {0, REDUCE_COALESCED, {{REDUCE_THREADS, ONE, {256, 1024}}}},
+    {0, REDUCE_INTERLEAVED, {{REDUCE_THREADS, ONE, {256, 1024}}}},
+};
+
+static const space_group scan_groups[] = {
+    {0,
+     SCAN_LOOK_BACK,
+     {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}}},
+    {0,
+     SCAN_PERSISTENT,
+     {THREADS(SCAN_THREADS),
+      {SCAN_ITEMS, PACK, {1, 2, 3, 4, 5, 6, 7, 8}},
+      {SCAN_STAGES, ONE, {1, 2, 3}},
+      {SCAN_BLOCKS, ONE, {OWN, 1, 2, 3, 4, 5, 6, 8}}}},
+    {0, SCAN_KOGGE_STONE, {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {1, 2, 4, 8}}}},
+    {0, SCAN_DOUBLE_BUFFER, {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {1, 2, 4, 8}}}},
+    {0, SCAN_BRENT_KUNG, {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {2, 4, 8}}}},
+};
+
+static const space_group merge_groups[] = {
+    {0,
+     MERGE_PATH,
+     {THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
+      {MERGE_LANES, ONE, {1, 4, 8, 32}},
+      {MERGE_BLOCKS, ONE, {OWN, 2, 3, 4, 6, 8}}}},
+    {0,
+     MERGE_ONE_LAUNCH,
+     {THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
+      {MERGE_STAGES, ONE, {1, 2}},
+      {MERGE_ROUNDS, ONE, {OWN, 1, 4, 8, 16}},
+      {MERGE_BLOCKS, ONE, {OWN, 2, 3, 4, 5, 6, 8}}}},
+    {0, MERGE_CO_RANK, {USUAL_THREADS(MERGE_THREADS), {MERGE_ITEMS, ONE, {4, 8, 16}}}},
+    {0,
+     MERGE_TILED,
+     {USUAL_THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, ONE, {4, 8, 16}},
+      {MERGE_ROUNDS, ONE, {1, 4, 16}}}},
+    {0,
+     MERGE_CIRCULAR,
+     {USUAL_THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, ONE, {4, 8, 16}},
+      {MERGE_ROUNDS, ONE, {1, 4, 16}}}},
+};
+
+static const space_group spmv_groups[] = {
+    {FORMAT_CSR, SPMV_THREAD, {THREADS(SPMV_THREADS)}},
+    {FORMAT_CSR, SPMV_WARP, {THREADS(SPMV_THREADS), {SPMV_LANES, ONE, {2, 4, 8, 16, 32}}}},
+    {FORMAT_CSR,
+     SPMV_BALANCED,
+     {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}}}},
+    {FORMAT_COO, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}}}},
+    {FORMAT_CSC, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_LANES, ONE, {4, 8, 16, 32}}}},
+    {FORMAT_ELL, 0, {THREADS(SPMV_THREADS)}},
+    {FORMAT_HYB, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {5, 7, 11}}}},
+    {FORMAT_JDS, 0, {THREADS(SPMV_THREADS)}},
+    {FORMAT_DIA, 0, {THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {1, 2, 4, 8}}}},
+    {FORMAT_BCSR,
+     SPMV_WARP,
+     {USUAL_THREADS(SPMV_THREADS), {SPMV_ROWS, ONE, {2, 3, 4}}, {SPMV_COLUMNS, ONE, {2, 3, 4}}}},
+    {FORMAT_BCSR,
+     SPMV_THREAD,
+     {USUAL_THREADS(SPMV_THREADS), {SPMV_ROWS, ONE, {2, 3, 4}}, {SPMV_COLUMNS, ONE, {2, 3, 4}}}},
+    {FORMAT_PKT, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_PACKET, ONE, {OWN, 1024, 2048, 4096}}}},
+    {FORMAT_SELL,
+     0,
+     {THREADS(SPMV_THREADS),
+      {SPMV_SLICE, ONE, {32, 64}},
+      {SPMV_SIGMA, ONE, {OWN, 64, 256, 4096, 65536}}}},
+    {FORMAT_STENCIL,
+     0,
+     {THREADS(SPMV_THREADS),
+      {SPMV_ITEMS, ONE, {1, 2, 3, 4}},
+      {SPMV_APART, ONE, {OWN, 32}},
+      {SPMV_AHEAD, ONE, {OWN, 1, 4, 16, 64, 256}}}},
+};
+
+typedef struct space_table {
+    const space_group *groups;
+    int count;
+} space_table;
+
+#define TABLE(groups)                                                                              \
+    { groups, sizeof groups / sizeof *groups }
+static const space_table tables[FAMILY_COUNT] = {
+    [FAMILY_REDUCE] = TABLE(reduce_groups),
+    [FAMILY_SCAN] = TABLE(scan_groups),
+    [FAMILY_MERGE] = TABLE(merge_groups),
+    [FAMILY_SPMV] = TABLE(spmv_groups),
+};
+
+/* ---- one combination ----------------------------------------------------------------------- */
+
+typedef struct filling {
+    space_builder *builder;
+    const pattern_words *words;
+    const space_group *group;
+    int which;          /* combination of `tune` */
+    int threads, items; /* of the words; −1 */
+    int formats;        /* 1 where the first axis is the format */
+} filling;
+
+static int find_number(const pattern_words *w, const char *name) {
+    for (int i = 0; i < w->number_count; i++)
+        if (strcmp(w->numbers[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* 0 where it is left to the family. */
+static int64_t in_units(const filling *f, const pattern_schedule *s, unit u, int value) {
+    const int threads = f->threads < 0 ? 0 : s->number[f->threads];
+    const int items = f->items < 0 ? 0 : s->number[f->items];
+    if (value == OWN)
+        return 0;
+    switch (u) {
+    case PACK:
+        return (int64_t)value * 16 / (int64_t)dtype_words[f->builder->subject->dtype].bytes;
+    case HALF:
+        return (int64_t)value * items / 2;
+    case TILE:
+        return (int64_t)value * threads * items;
+    case PROCESSOR:
+        return (int64_t)value * f->builder->request->target->multiprocessors;
+    default:
+        return value;
+    }
+}
+
+static void try_schedule(const filling *f, const pattern_schedule *s) {
+    space_builder *b = f->builder;
+    text line = text_new(b->job);
+    pattern_schedule_print(f->words, s, &line);
+    family_row row = {.plan = NULL};
+    pattern_try(b->job, b->subject, b->request, line.data, &row);
+    if (row.plan == NULL) {
+        space_refuse(b, f->which, row.refusal);
+        return;
+    }
+    pattern_schedule complete = {0};
+    pattern_schedule_parse(b->job, f->words, row.plan, "plan", &complete);
+    space_candidate c = {
+        .plan = row.plan, .threads = row.threads, .shared_bytes = row.shared_bytes};
+    if (f->formats)
+        c.values[0] = complete.format;
+    c.values[f->formats] = complete.algorithm;
+    for (int i = 0; i < f->words->number_count; i++)
+        c.values[f->formats + 1 + i] = complete.number[i];
+    space_add(b, f->which, &c);
+}
+
+/* Every value of every line of the group whose number is open: an odometer, the last line fastest.
+ */
+static void try_group(const filling *f, const pattern_schedule *wanted) {
+    const space_line *open[MOST_LINES];
+    int count = 0, at[MOST_LINES] = {0};
+    for (const space_line *l = f->group->lines; l->values[0] != 0; l++)
+        if (wanted->number[l->number] == 0)
+            open[count++] = l;
+    for (int turned = 0; turned >= 0;) {
+        pattern_schedule s = *wanted;
+        const char *fault = NULL;
+        if (f->group->format != 0)
+            s.format = f->group->format;
+        if (f->group->algorithm != 0)
+            s.algorithm = f->group->algorithm;
+        for (int i = 0; i < count && fault == NULL; i++) {
+            const pattern_number *n = &f->words->numbers[open[i]->number];
+            const int64_t value = in_units(f, &s, open[i]->unit, open[i]->values[at[i]]);
+            if (value != 0)
+                fault = value > n->most ? "too large"
+                                        : pattern_number_fault(n, (int)value, f->builder->job);
+            s.number[open[i]->number] = (int)value;
+        }
+        if (fault == NULL)
+            try_schedule(f, &s);
+        for (turned = count - 1; turned >= 0 && open[turned]->values[++at[turned]] == 0; turned--)
+            at[turned] = 0;
+    }
+}
+
+/* ---- the family ---------------------------------------------------------------------------- */
+
+static pattern_schedule wanted_of(const space_builder *b, const char *line) {
+    const pattern *p = b->subject->model;
+    pattern_schedule s = p->wanted;
+    pattern_schedule_parse(b->job, p->words, b->request->schedule, "schedule", &s);
+    pattern_schedule_parse(b->job, p->words, line, "tune", &s);
+    return s;
+}
+
+static bool agree(int given, int value) {
+    return given == 0 || value == 0 || given == value;
+}
+
+bool space_agrees_lists(const space_builder *b, const char *value) {
+    const pattern *p = b->subject->model;
+    const pattern_schedule given = wanted_of(b, NULL);
+    pattern_schedule tried = {0};
+    pattern_schedule_parse(b->job, p->words, value, "tune", &tried);
+    bool all = agree(given.format, tried.format) && agree(given.algorithm, tried.algorithm);
+    for (int i = 0; i < p->words->number_count; i++)
+        all = all && agree(given.number[i], tried.number[i]);
+    return all;
+}
+
+static const char **names_of(job *j, const method_word *words, int count) {
+    const char **names = job_array(j, (size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++)
+        names[i] = words[i].name;
+    return names;
+}
+
+static void name_axes(job *j, space *s, const pattern_words *w) {
+    if (w->format_count > 0)
+        space_axis_add(s, "format", names_of(j, w->formats, w->format_count), w->format_count);
+    space_axis_add(s, "algorithm", names_of(j, w->algorithms, w->algorithm_count),
+                   w->algorithm_count);
+    for (int i = 0; i < w->number_count; i++)
+        space_axis_add(s, w->numbers[i].name, NULL, 0);
+}
+
+void space_fill_lists(space_builder *b) {
+    const pattern_words *w = ((const pattern *)b->subject->model)->words;
+    const space_table *table = &tables[b->subject->family - families];
+    filling f = {.builder = b,
+                 .words = w,
+                 .threads = find_number(w, "threads"),
+                 .items = find_number(w, "items"),
+                 .formats = w->format_count > 0};
+    name_axes(b->job, b->space, w);
+    family_row usual = {.plan = NULL};
+    pattern_try(b->job, b->subject, b->request, b->request->schedule, &usual);
+    for (f.which = 0; f.which < b->combinations; f.which++) {
+        const pattern_schedule wanted = wanted_of(b, space_combination(b, f.which));
+        for (int g = 0; g < table->count; g++) {
+            f.group = &table->groups[g];
+            if (agree(wanted.format, f.group->format) &&
+                (agree(wanted.algorithm, f.group->algorithm)))
+                try_group(&f, &wanted);
+        }
+    }
+    if (usual.plan == NULL)
+        job_fail(b->job, FAULT_PLAN, b->subject->file, b->subject->line, "%s", usual.refusal);
+    b->space->usual = usual.plan;
+}
