@@ -12,10 +12,12 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
                         .summary = "a grid updated from the neighbours of each point",
                         .dims = stencil_dims,
+                        .print = stencil_print,
                         .build = stencil_build},
     [FAMILY_REDUCE] = {.name = "reduce",
                        .summary = "a list to one element",
                        .dims = reduce_dims,
+                       .print = reduce_print,
                        .build = reduce_build,
                        .explain = reduce_explain,
                        .kinds = draw_kinds,
@@ -24,6 +26,7 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_SCAN] = {.name = "scan",
                      .summary = "a list to its prefix sums",
                      .dims = scan_dims,
+                     .print = scan_print,
                      .build = scan_build,
                      .explain = scan_explain,
                      .kinds = draw_kinds,
@@ -32,6 +35,7 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_MERGE] = {.name = "merge",
                       .summary = "two sorted lists to one",
                       .dims = merge_dims,
+                      .print = merge_print,
                       .build = merge_build,
                       .explain = merge_explain,
                       .kinds = draw_kinds,
@@ -40,6 +44,7 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_SPMV] = {.name = "spmv",
                      .summary = "a sparse matrix times a vector",
                      .dims = spmv_dims,
+                     .print = spmv_print,
                      .build = spmv_build,
                      .explain = spmv_explain,
                      .kinds = spmv_kinds,
@@ -58,6 +63,10 @@ int64_t family_elements(const program *p, int array, const int64_t *sizes) {
 
 int stencil_dims(const subject *s) {
     return ((const model *)s->model)->dims;
+}
+
+void stencil_print(const subject *s, text *out) {
+    model_print(s->model, out);
 }
 
 schedule *stencil_wanted(job *j, const subject *s, const char *line) {

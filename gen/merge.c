@@ -142,6 +142,12 @@ static const char *reason_of(const merge_plan *p) {
     return "merge-path loads every key once, and consecutive threads store consecutive outputs";
 }
 
+void merge_print(const subject *s, text *out) {
+    const merge *g = s->model;
+    text_printf(out, "%s\n", describe(out->job, g));
+    model_print_functions(g->pattern.functions, out);
+}
+
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const merge_plan plan = merge_fit(j, subject, r);
@@ -151,8 +157,7 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    text_printf(&model, "%s\n", describe(j, g));
-    model_print_functions(g->pattern.functions, &model);
+    merge_print(subject, &model);
     pattern_schedule_print(&merge_words, &plan.schedule, &line);
     p->source = write_source(j, g, &plan, p, model.data, line.data);
 

@@ -121,7 +121,9 @@ static const char *write_code(job *j, const reduce *r, dtype type) {
     return t.data;
 }
 
-static void write_model(text *t, const reduce *r, dtype type) {
+void reduce_print(const subject *s, text *t) {
+    const reduce *r = s->model;
+    const dtype type = s->dtype;
     text_printf(t, "%s of %s%s%s\n", reduce_name(r), r->inputs == 2 ? "two lists of " : "",
                 dtype_words[type].name, r->segmented ? ", by segments" : "");
     if (r->op.id == OPERATOR_OWN) {
@@ -188,7 +190,7 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    write_model(&model, r, subject->dtype);
+    reduce_print(subject, &model);
     pattern_schedule_print(&reduce_words, &plan.schedule, &line);
     p->source = write_source(j, r, &plan, p, model.data, line.data);
 

@@ -98,7 +98,9 @@ static const char *write_code(job *j, const scan *s, dtype type) {
     return t.data;
 }
 
-static void write_model(text *t, const scan *s, dtype type) {
+void scan_print(const subject *subject, text *t) {
+    const scan *s = subject->model;
+    const dtype type = subject->dtype;
     text_printf(t, "%s scan of %s by %s\n", s->exclusive ? "exclusive" : "inclusive",
                 dtype_words[type].name, operator_name(&s->op));
     if (s->deterministic)
@@ -158,7 +160,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    write_model(&model, s, subject->dtype);
+    scan_print(subject, &model);
     pattern_schedule_print(&scan_words, &plan.schedule, &line);
     p->source = write_source(j, s, &plan, p, model.data, line.data);
 

@@ -38,28 +38,38 @@ static const char *write_code(job *j, const spmv *m, const spmv_plan *plan) {
 }
 
 /* What is compiled in, and so is a part of the spec's meaning. */
-static void print_diagonals(text *t, dtype type, const storage *s) {
+static void print_diagonals(text *t, dtype type, const diagonal *list, int count) {
     text_add(t, "most rows of A:");
-    for (int d = 0; d < s->diagonal_count; d++) {
+    for (int d = 0; d < count; d++) {
         text_printf(t, "%s ", d > 0 ? "," : "");
         if (type == DTYPE_FLOAT)
-            text_float(t, (float)s->diagonals[d].value);
+            text_float(t, (float)list[d].value);
         else
-            text_double(t, s->diagonals[d].value);
-        text_printf(t, " at %lld", (long long)s->diagonals[d].offset);
+            text_double(t, list[d].value);
+        text_printf(t, " at %lld", (long long)list[d].offset);
     }
     text_add(t, "\n");
 }
 
+static void print_model(text *t, const spmv *m, const diagonal *list, int count) {
+    text_printf(t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
+                m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
+    text_printf(t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
+                dtype_words[m->index].name);
+    if (count > 0)
+        print_diagonals(t, m->matrix, list, count);
+    model_print_functions(m->pattern.functions, t);
+}
+
+void spmv_print(const subject *s, text *out) {
+    const spmv *m = s->model;
+    print_model(out, m, m->diagonals, m->diagonal_count);
+}
+
 static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
     text t = text_new(j);
-    text_printf(&t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
-                m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
-    text_printf(&t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
-                dtype_words[m->index].name);
-    if (plan->storage.format == FORMAT_STENCIL)
-        print_diagonals(&t, m->matrix, &plan->storage);
-    model_print_functions(m->pattern.functions, &t);
+    const bool stencil = plan->storage.format == FORMAT_STENCIL;
+    print_model(&t, m, plan->storage.diagonals, stencil ? plan->storage.diagonal_count : 0);
     return t.data;
 }
 
