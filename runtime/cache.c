@@ -1,5 +1,4 @@
 /* Opening the cache, finding, storing and dropping entries. */
-#define _GNU_SOURCE /* secure_getenv */
 #include "runtime/cache.h"
 
 #include <errno.h>
@@ -10,49 +9,32 @@
 
 #include "runtime/cache_entry.h"
 #include "runtime/cache_folder.h"
+#include "runtime/user_folder.h"
 
 static const int64_t default_bytes = 512 << 20;
 
 /* ---- where it is --------------------------------------------------------------------------- */
 
-/* NULL where it is not set, or set to nothing. */
-static const char *variable(const char *name) {
-    const char *value = secure_getenv(name);
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
-/* A program may change its folder later on. */
-static const char *absolute(job *j, const char *path) {
-    if (path[0] == '/')
-        return job_copy(j, path, strlen(path));
-    for (size_t size = 256;; size *= 2) {
-        char *here = job_alloc(j, size);
-        if (getcwd(here, size) != NULL)
-            return job_print(j, "%s/%s", here, path);
-        if (errno != ERANGE)
-            return job_copy(j, path, strlen(path));
-    }
-}
-
 static void choose_folder(job *j, cache *c, const char *asked) {
-    const char *given = asked != NULL && asked[0] != '\0' ? asked : variable("SG_CACHE");
-    const char *xdg = variable("XDG_CACHE_HOME"), *home = variable("HOME");
+    const char *given = asked != NULL && asked[0] != '\0' ? asked : user_variable("SG_CACHE");
     c->folder = c->reason = "";
     if (given != NULL && strcmp(given, "none") == 0) {
         c->off = given == asked ? "it is switched off" : "it is switched off by SG_CACHE";
         c->asked_off = true;
-    } else if (given != NULL) {
-        c->folder = absolute(j, given);
-        c->reason = given == asked ? "given" : "given by SG_CACHE";
-    } else if (xdg != NULL && xdg[0] == '/') { /* the XDG specification ignores others */
-        c->folder = job_print(j, "%s/stencilgen", xdg);
-        c->reason = "in XDG_CACHE_HOME";
-    } else if (home != NULL && home[0] == '/') {
-        c->folder = job_print(j, "%s/.cache/stencilgen", home);
-        c->reason = "in the home folder";
-    } else {
-        c->off = "there is no home folder (HOME); SG_CACHE names another place";
+        return;
     }
+    if (given != NULL) {
+        c->folder = user_absolute(j, given);
+        c->reason = given == asked ? "given" : "given by SG_CACHE";
+        return;
+    }
+    const char *reason, *folder = user_folder(j, "XDG_CACHE_HOME", ".cache", &reason);
+    if (folder == NULL) {
+        c->off = "there is no home folder (HOME); SG_CACHE names another place";
+        return;
+    }
+    c->folder = folder;
+    c->reason = reason;
 }
 
 const char *cache_reason(const cache *c) {

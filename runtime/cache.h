@@ -20,7 +20,7 @@ typedef struct cache cache;
    is negative. */
 cache *cache_open(job *, const char *folder, int64_t most_bytes, const logger *);
 
-/* "given by SG_CACHE": why this folder; "" where there is none. Valid for ever. */
+/* "given by SG_CACHE": why this folder; "" where there is none. Valid as long as the cache. */
 const char *cache_reason(const cache *);
 
 /* False where there is no good entry of this kind. The binary is in the job, aligned for any type

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/cache_entry.h"
+#include "runtime/user_folder.h"
 
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, STALE_SECONDS = 3600 };
 
@@ -42,22 +43,6 @@ void cache_visit_end(job *j, job *own) {
 
 /* ---- the folder ---------------------------------------------------------------------------- */
 
-/* Makes the folder and those above it, for this user alone. Errno, or 0. */
-static int make_folders(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
-    char *slash = path;
-    do {
-        slash = strchr(slash + 1, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return errno;
-        if (slash != NULL)
-            *slash = '/';
-    } while (slash != NULL);
-    return 0;
-}
-
 static int open_folder(const char *folder) {
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
@@ -80,7 +65,7 @@ const char *cache_folder_open(job *j, cache_visit *v, bool make) {
         return c->off;
     int folder = open_folder(c->folder);
     if (folder < 0 && errno == ENOENT && make) {
-        const int error = make_folders(j, c->folder);
+        const int error = user_folder_make(j, c->folder);
         if (error != 0)
             return strerror(error);
         folder = open_folder(c->folder);
