@@ -26,8 +26,8 @@ if(NOT SG_SANITIZE AND NOT SG_FUZZ)
   # The sanitizers' functions come with the program.
   target_link_options(stencilgen_shared PRIVATE LINKER:--no-undefined LINKER:-z,defs)
 endif()
-target_link_libraries(stencilgen_shared PRIVATE PkgConfig::LUA PkgConfig::MD Threads::Threads
-                      ${CMAKE_DL_LIBS} m)
+target_link_libraries(stencilgen_shared PRIVATE PkgConfig::LUA PkgConfig::MD PkgConfig::SQLITE
+                      Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # An archive of one object, in which all that is hidden is local: none of our names can clash with
 # the application's. Instrumented objects have sections that do not survive this, and names of
@@ -52,5 +52,6 @@ sg_library(stencilgen_static)
 set_target_properties(stencilgen_static PROPERTIES EXPORT_NAME static)
 target_link_libraries(stencilgen_static INTERFACE
                       $<BUILD_INTERFACE:PkgConfig::LUA> $<BUILD_INTERFACE:PkgConfig::MD>
+                      $<BUILD_INTERFACE:PkgConfig::SQLITE>
                       $<INSTALL_INTERFACE:PkgConfig::STENCILGEN_NEEDS> Threads::Threads
                       ${CMAKE_DL_LIBS} m)

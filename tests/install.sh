@@ -13,7 +13,7 @@ first="$folder/first place"
 prefix="$folder/second place"
 log=$folder/log
 program=$folder/program
-export SG_CACHE="$folder/cache" XDG_CACHE_HOME="$folder/cache"
+export SG_CACHE="$folder/cache" XDG_CACHE_HOME="$folder/cache" XDG_DATA_HOME="$folder/data"
 # Nothing of the checkout is to be found by chance.
 cd "$folder" || exit 1
 
@@ -73,8 +73,8 @@ begin 'SONAME and what is needed'
 readelf -d "$library" >"$log"
 grep -F '(SONAME)' "$log" | grep -qF "[libstencilgen.so.${version%%.*}]" || flunk "$(grep SONAME "$log")"
 ! grep -E 'R(UN)?PATH' "$log" || flunk 'it has a search path of its own'
-needs "$library" 'liblua-?5\.4|libmd'
-needs "$prefix/bin/stencilgen" 'liblua-?5\.4|libmd'
+needs "$library" 'liblua-?5\.4|libmd|libsqlite3'
+needs "$prefix/bin/stencilgen" 'liblua-?5\.4|libmd|libsqlite3'
 
 begin 'find_package'
 does cmake -S "$SOURCE/tests/install" -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug
@@ -83,10 +83,10 @@ for language in c cpp; do
     computes cmake/shared_$language
     needs cmake/shared_$language libstencilgen
     computes cmake/static_$language
-    needs cmake/static_$language 'liblua-?5\.4|libmd'
+    needs cmake/static_$language 'liblua-?5\.4|libmd|libsqlite3'
 done
 
-begin 'find_package without Lua and libmd'
+begin 'find_package without Lua, libmd and SQLite'
 mkdir shared
 cat >shared/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
@@ -125,9 +125,9 @@ begin 'pkg-config, shared'
 compiles libstencilgen
 
 begin 'pkg-config, static'
-compiles 'liblua-?5\.4|libmd' --static --define-variable=library=:libstencilgen.a
+compiles 'liblua-?5\.4|libmd|libsqlite3' --static --define-variable=library=:libstencilgen.a
 
-begin 'pkg-config without Lua and libmd'
+begin 'pkg-config without Lua, libmd and SQLite'
 does env PKG_CONFIG_LIBDIR="$folder" pkg-config --cflags --libs stencilgen
 
 begin 'the installed command'

@@ -1,0 +1,432 @@
+/* One database for many processes at once, for threads, and for processes that are killed; and the
+   way from one version of its tables to the next, by several at a time. */
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "tests/unit/miser.h"
+#include "tests/unit/results_scene.h"
+
+enum { PROCESSES = 8, ROUNDS = 25, KILLS = 40, MOST_KILLS = 1000 };
+
+static scene s;
+static result_place p;
+
+static int enter(void **state) {
+    p = place_of(64, 64, 64);
+    return scratch_enter(state);
+}
+
+/* Children wait here until all are there. */
+typedef struct start {
+    int gate[2];
+    int index;
+} start;
+
+static void run_processes(int (*body)(void *)) {
+    start g;
+    pid_t children[PROCESSES];
+    assert_int_equal(pipe(g.gate), 0);
+    for (g.index = 0; g.index < PROCESSES; g.index++)
+        children[g.index] = start_child(body, &g);
+    close(g.gate[0]);
+    close(g.gate[1]);
+    int failed = 0;
+    for (int i = 0; i < PROCESSES; i++)
+        failed += wait_for(children[i]) != 0;
+    assert_int_equal(failed, 0);
+}
+
+static void wait_at_gate(const start *g) {
+    char byte;
+    close(g->gate[1]);
+    while (read(g->gate[0], &byte, 1) > 0)
+        continue;
+}
+
+static int count_aside(void) {
+    char *folder = scratch_path("data");
+    const int count = count_files(folder, "results.db.damaged-");
+    free(folder);
+    return count;
+}
+
+/* ---- at once ------------------------------------------------------------------------------- */
+
+/* Each on a device of its own, all at one size of all of them, every plan by two processes. */
+static int store_many(void *argument) {
+    const start *g = argument;
+    result_place own = p;
+    char plan[32], name[32];
+    wait_at_gate(g);
+    scene_open(&s, "data/results.db");
+    sprintf(name, "GPU %d", g->index / 2);
+    own.device.name = name;
+    for (int round = 0; round < ROUNDS; round++) {
+        sprintf(plan, "plan %d", round);
+        CHECK(put(&s, &own, plan, 1 + round) == FAULT_NONE);
+        sprintf(plan, "plan %d of %d", round, g->index);
+        CHECK(put(&s, &p, plan, 1 + round) == FAULT_NONE);
+        CHECK(finds(&s, &own, "plan 0"));
+    }
+    if (s.warnings != 0)
+        fprintf(stderr, "%s\n", s.last);
+    CHECK(s.warnings == 0);
+    scene_close(&s);
+    return 0;
+}
+
+static void test_many_processes(void **state) {
+    (void)state;
+    run_processes(store_many);
+    scene_open(&s, "data/results.db");
+    const results_facts f = examine(&s);
+    assert_null(f.trouble);
+    assert_int_equal(f.results, ROUNDS * PROCESSES / 2 + ROUNDS * PROCESSES);
+    assert_int_equal(f.specs, 1);
+    assert_int_equal(f.devices, 1 + PROCESSES / 2);
+    assert_int_equal(count_rows(&s, (result_filter){.place = &p}), ROUNDS * PROCESSES);
+    scene_close(&s);
+}
+
+/* All find it damaged; one sets it aside, and no result that any of them stores is lost. */
+static int store_after_damage(void *argument) {
+    const start *g = argument;
+    char plan[32];
+    wait_at_gate(g);
+    unsetenv("SG_DATABASE");
+    setenv("XDG_DATA_HOME", scratch_root, 1);
+    scene_open_at(&s, NULL);
+    for (int round = 0; round < 5; round++) {
+        sprintf(plan, "plan %d of %d", round, g->index);
+        CHECK(put(&s, &p, plan, 1) == FAULT_NONE);
+    }
+    scene_close(&s);
+    return 0;
+}
+
+static void test_damage_met_by_many(void **state) {
+    (void)state;
+    char *folder = scratch_path("stencilgen"), *path = scratch_path("stencilgen/results.db");
+    mkdir(folder, 0700);
+    write_content(path, "no database, whatever SQLite makes of it", 40);
+    run_processes(store_after_damage);
+    assert_int_equal(count_files(folder, "results.db.damaged-"), 1);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM result"), 5 * PROCESSES);
+    free(folder);
+    free(path);
+}
+
+static atomic_int thread_failures;
+
+static void *use_from_thread(void *number) {
+    char plan[32];
+    for (int round = 0; round < ROUNDS; round++) {
+        job *j = NULL;
+        result r = results_blank(plan, RESULT_RIGHT, "");
+        const double seconds = 1 + round;
+        r.seconds = &seconds;
+        r.count = 1;
+        sprintf(plan, "plan %d of %d", round, *(const int *)number);
+        errand e = {.scene = &s, .place = &p, .result = &r};
+        if (job_run(&allocator_libc, store_body, &e, &j) != FAULT_NONE)
+            atomic_fetch_add(&thread_failures, 1);
+        job_end(j);
+        if (job_run(&allocator_libc, find_body, &e, &j) != FAULT_NONE || e.match.plan == NULL)
+            atomic_fetch_add(&thread_failures, 1);
+        job_end(j);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    int numbers[4];
+    scene_open(&s, "data/results.db");
+    for (int i = 0; i < 4; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, use_from_thread, &numbers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&thread_failures), 0);
+    assert_int_equal(count_rows(&s, (result_filter){0}), 4 * ROUNDS);
+    assert_int_equal(s.warnings, 0);
+    scene_close(&s);
+}
+
+/* ---- killed -------------------------------------------------------------------------------- */
+
+/* Says in a pipe what it has stored, after it is stored. */
+static int store_for_ever(void *argument) {
+    const int *to = argument;
+    scene_open(&s, "data/results.db");
+    for (int round = 0;; round++) {
+        char plan[32];
+        sprintf(plan, "plan %d of %d", round, (int)getpid());
+        CHECK(put(&s, &p, plan, 1) == FAULT_NONE);
+        CHECK(write(to[1], plan, sizeof plan) == sizeof plan);
+    }
+}
+
+static bool is_there(const char *plan) {
+    char *path = scratch_path("data/results.db"), query[128];
+    sprintf(query, "SELECT count(*) FROM result WHERE plan = '%s'", plan);
+    const bool there = ask_sql(path, query) == 1;
+    free(path);
+    return there;
+}
+
+static void test_killed_while_writing(void **state) {
+    (void)state;
+    int pipes[2], stored = 0;
+    int kills = 0;
+    for (; kills < KILLS || (stored < KILLS && kills < MOST_KILLS); kills++) {
+        char plan[32], last[32] = "";
+        assert_int_equal(pipe(pipes), 0);
+        const pid_t child = start_child(store_for_ever, pipes);
+        close(pipes[1]);
+        const long moment = 4000000 + (long)((unsigned)kills * 2654435761u >> 10 & 0xFFFFFF);
+        nanosleep(&(struct timespec){.tv_nsec = moment}, NULL);
+        kill(child, SIGKILL);
+        assert_int_equal(wait_for(child), 128 + SIGKILL);
+        while (read(pipes[0], plan, sizeof plan) == sizeof plan) {
+            memcpy(last, plan, sizeof last);
+            stored++;
+        }
+        close(pipes[0]);
+        if (last[0] != '\0')
+            assert_true(is_there(last));
+    }
+    assert_true(stored >= KILLS);
+    scene_open(&s, "data/results.db");
+    assert_true(finds(&s, &p, NULL) == false);
+    const size_t rows = count_rows(&s, (result_filter){0});
+    assert_true(rows >= (size_t)stored && rows <= (size_t)(stored + kills));
+    assert_int_equal(put(&s, &p, "at last", 0.5), FAULT_NONE);
+    assert_true(finds(&s, &p, "at last"));
+    assert_int_equal(s.warnings, 0);
+    assert_int_equal(count_aside(), 0);
+    scene_close(&s);
+}
+
+/* ---- versions ------------------------------------------------------------------------------ */
+
+/* As version 1 of the tables was published; made by hand, so that no change of ours goes unseen. */
+static const char first_version[] =
+    "CREATE TABLE spec (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, family TEXT NOT NULL,"
+    " name TEXT NOT NULL, model TEXT NOT NULL);"
+    "CREATE TABLE device (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,"
+    " name TEXT NOT NULL, arch TEXT NOT NULL, multiprocessors INTEGER NOT NULL,"
+    " memory INTEGER NOT NULL);"
+    "CREATE TABLE place (id INTEGER PRIMARY KEY, spec INTEGER NOT NULL, device INTEGER NOT NULL,"
+    " generator TEXT NOT NULL, size TEXT NOT NULL, steps INTEGER NOT NULL,"
+    " UNIQUE (spec, device, generator, size, steps));"
+    "CREATE TABLE sweep (id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL,"
+    " options TEXT NOT NULL, candidates INTEGER NOT NULL, begun INTEGER NOT NULL, ended INTEGER);"
+    "CREATE TABLE result (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, plan TEXT NOT NULL,"
+    " state TEXT NOT NULL, reason TEXT NOT NULL, seconds BLOB NOT NULL, median REAL, spread REAL,"
+    " estimate REAL, compile_seconds REAL, check_seconds REAL, driver INTEGER NOT NULL,"
+    " compiler TEXT NOT NULL, registers INTEGER, shared_bytes INTEGER, local_bytes INTEGER,"
+    " occupancy REAL, clock_before REAL, clock_after REAL, temperature_before REAL,"
+    " temperature_after REAL, copy_seconds REAL, sweep INTEGER, evaluation INTEGER NOT NULL,"
+    " taken INTEGER NOT NULL, UNIQUE (place, plan));"
+    "INSERT INTO spec VALUES (7,"
+    " x'2a84d9b9a0d6a4a5d0cd0d6d4fd0a1d7d7f3ab2c35b7a7b2c3a0f4b0e6e5d4c3', 'stencil', 'heat',"
+    " 'u = 0.5*u(0) + 0.5*u(1)' || char(10));"
+    "INSERT INTO device VALUES (3,"
+    " x'0000000000000000000000000000000000000000000000000000000000000000', 'cuda', 'Fake GPU',"
+    " 'sm_90', 132, 84825604096);"
+    "INSERT INTO place VALUES (5, 7, 3, '0.1.0', '512x512x512', 1);"
+    "INSERT INTO result VALUES (1, 5, 'naive', 'right', '', x'000000000000e03f', 0.5, 0, NULL, "
+    "0.25,"
+    " NULL, 13000, 'NVRTC 13.0', 32, 0, 0, 0.5, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1700000000);"
+    "PRAGMA application_id = 1936159333;"
+    "PRAGMA user_version = 1;";
+
+static void make_first_version(void) {
+    char *folder = scratch_path("data"), *path = scratch_path("data/results.db");
+    mkdir(folder, 0700);
+    run_sql(path, first_version);
+    chmod(path, 0600);
+    /* The keys themselves are as they are computed now, which a published version will fix. */
+    char fix[512], hex[2][DIGEST_TEXT];
+    const digest keys[2] = {results_spec(p.family, p.model), results_device_key(&p.device)};
+    for (int i = 0; i < 2; i++)
+        digest_print(&keys[i], hex[i]);
+    sprintf(fix, "UPDATE spec SET hash = x'%s'; UPDATE device SET key = x'%s'", hex[0], hex[1]);
+    run_sql(path, fix);
+    free(folder);
+    free(path);
+}
+
+static void test_the_first_version(void **state) {
+    (void)state;
+    make_first_version();
+    scene_open(&s, "data/results.db");
+    const result_match m = find(&s, &p);
+    assert_string_equal(m.plan, "naive");
+    assert_string_equal(m.found, "nearest 512x512x512");
+    assert_true(m.median == 0.5);
+    result_rows rows;
+    assert_int_equal(list(&s, (result_filter){0}, &rows), FAULT_NONE);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.list[0].result.count, 1);
+    assert_true(rows.list[0].result.seconds[0] == 0.5);
+    assert_int_equal(rows.list[0].result.registers, 32);
+    assert_true(isnan(rows.list[0].result.estimate));
+    assert_int_equal(put(&s, &p, "new", 1), FAULT_NONE);
+    assert_true(finds(&s, &p, "new"));
+    assert_int_equal(count_rows(&s, (result_filter){0}), 2);
+    assert_int_equal(s.warnings, 0);
+    scene_close(&s);
+}
+
+static const char *const three[] = {"CREATE TABLE t (a)", "INSERT INTO t VALUES (1)",
+                                    "ALTER TABLE t ADD COLUMN b; UPDATE t SET b = a + 1", NULL};
+
+static int migrate_file(const char *path, const char *const *migrations) {
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_busy_timeout(database, 10000);
+    const int code = results_migrate(database, migrations);
+    assert_true(sqlite3_get_autocommit(database));
+    sqlite3_close(database);
+    return code;
+}
+
+static void test_from_each_version(void **state) {
+    (void)state;
+    const char *part[4] = {NULL};
+    for (int from = 0; from <= 3; from++) {
+        char name[16];
+        sprintf(name, "from-%d.db", from);
+        char *path = scratch_path(name);
+        for (int i = 0; i < 4; i++)
+            part[i] = i < from ? three[i] : NULL;
+        assert_int_equal(migrate_file(path, part), SQLITE_OK);
+        assert_int_equal(migrate_file(path, three), SQLITE_OK);
+        assert_int_equal(migrate_file(path, three), SQLITE_OK);
+        assert_int_equal(ask_sql(path, "SELECT a + b FROM t"), 3);
+        assert_int_equal(ask_sql(path, "SELECT count(*) FROM t"), 1);
+        assert_int_equal(ask_sql(path, "PRAGMA user_version"), 3);
+        assert_int_equal(ask_sql(path, "PRAGMA application_id"), RESULTS_APPLICATION);
+        part[0] = three[0], part[1] = NULL;
+        assert_int_equal(migrate_file(path, part), SQLITE_MISMATCH); /* from a newer one */
+        assert_int_equal(ask_sql(path, "PRAGMA user_version"), 3);
+        free(path);
+    }
+}
+
+/* All of it or nothing. */
+static void test_a_migration_that_fails(void **state) {
+    (void)state;
+    const char *const broken[] = {three[0], three[1], "DROP TABLE t; NONSENSE", NULL};
+    const char *const first[] = {three[0], three[1], NULL};
+    char *path = scratch_path("broken.db");
+    assert_int_equal(migrate_file(path, first), SQLITE_OK);
+    assert_int_equal(migrate_file(path, broken), SQLITE_ERROR);
+    assert_int_equal(ask_sql(path, "PRAGMA user_version"), 2);
+    assert_int_equal(ask_sql(path, "SELECT a FROM t"), 1);
+    free(path);
+}
+
+static int migrate_too(void *argument) {
+    wait_at_gate(argument);
+    char *path = scratch_path("many.db");
+    const int code = migrate_file(path, three);
+    free(path);
+    return code;
+}
+
+static void test_migrated_by_many(void **state) {
+    (void)state;
+    char *path = scratch_path("many.db");
+    run_processes(migrate_too);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM t"), 1);
+    free(path);
+}
+
+/* An older database is left to itself by lookups, and kept up to date by whoever stores. */
+static void test_lookups_change_no_version(void **state) {
+    (void)state;
+    scene_open(&s, "data/results.db");
+    put(&s, &p, "plan", 1);
+    scene_close(&s);
+    char *path = scratch_path("data/results.db");
+    run_sql(path, "PRAGMA user_version = 0");
+    scene_open(&s, "data/results.db");
+    assert_true(finds(&s, &p, NULL));
+    expect_warning(&s, 1, "an older version of stencilgen made it");
+    assert_int_equal(ask_sql(path, "PRAGMA user_version"), 0);
+    scene_close(&s);
+    free(path);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void all_calls(job *j, void *argument) {
+    errand *e = argument;
+    const logger nobody = {0};
+    results *r = results_open(j, e->options, &nobody);
+    job_defer(j, (void (*)(void *))results_close, r);
+    e->place = &p;
+    const double seconds[] = {3, 1, 2};
+    result of = results_blank("plan", RESULT_RIGHT, "");
+    of.seconds = seconds, of.count = 3;
+    of.sweep = results_begin(j, r, &p, "all", 3);
+    results_store(j, r, &p, &of);
+    results_unfinished(j, r, &p, "all");
+    results_end(j, r, of.sweep);
+    result_place near = p;
+    near.size.number[0] = 70;
+    results_find(j, r, &near, NULL, NULL, &e->match);
+    near.generator = "1.0";
+    results_find(j, r, &near, NULL, NULL, &e->match);
+    e->rows = results_list(j, r, &(result_filter){.place = &p});
+    results_examine(j, r, &e->facts);
+    job_keep(j, r);
+    results_close(r);
+}
+
+static void test_memory_runs_out(void **state) {
+    (void)state;
+    char *path = scratch_path("data/results.db");
+    long at = 0;
+    for (bool through = false; !through;) {
+        miser m = {.refused = ++at, .for_good = at % 2 == 0};
+        const allocator memory = {resize_miserly, &m};
+        errand e = {.options = path};
+        job *j;
+        const fault f = job_run(&memory, all_calls, &e, &j);
+        through = f == FAULT_NONE;
+        if (!through && f != FAULT_MEMORY)
+            fail_msg("request %ld: %s", at, job_error(j));
+        if (through)
+            assert_int_equal(e.rows.count, 1);
+        job_end(j);
+        assert_int_equal(m.held, 0);
+        assert_true(through || m.count >= m.refused);
+    }
+    assert_true(at > 2); /* the allocator is in use */
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM result"), 1);
+    free(path);
+}
+
+int main(void) {
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, scratch_leave)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_many_processes),
+        IN_FOLDER(test_damage_met_by_many),
+        IN_FOLDER(test_threads),
+        IN_FOLDER(test_killed_while_writing),
+        IN_FOLDER(test_the_first_version),
+        IN_FOLDER(test_from_each_version),
+        IN_FOLDER(test_a_migration_that_fails),
+        IN_FOLDER(test_migrated_by_many),
+        IN_FOLDER(test_lookups_change_no_version),
+        IN_FOLDER(test_memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
