@@ -13,6 +13,7 @@ typedef struct conversion {
 
 static const conversion conversions[FORMAT_COUNT] = {
     [FORMAT_AUTO] = {"convert/look.cu", 4, 0x07},
+    [FORMAT_ELL] = {"convert/ell.cu", 2, 0x01},
     [FORMAT_DIA] = {"convert/dia.cu", 5, 0x0f},
     [FORMAT_BCSR] = {"convert/bcsr.cu", 5, 0x0e},
     [FORMAT_SELL] = {"convert/sell.cu", 5, 0x0f},

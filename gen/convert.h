@@ -13,6 +13,7 @@ enum {
     CONVERT_STRETCH = 1024,             /* entries of a warp that visits all of them */
     CONVERT_OUT = 6,                    /* arrays of a format that is converted to, at most */
     CONVERT_WORK = 6,
+    CONVERT_TOTALS = 8,
     CONVERT_LENGTHS = 32 * 1024, /* bytes of shared memory: of rows' lengths in windows of sell, */
     CONVERT_SUMS = 8 * 8 * 4,    /* and of sums of the warps of a block, up to 4 each */
     CONVERT_MOST_ROWS = 16,      /* of a block of bcsr */

@@ -81,6 +81,22 @@ static void need_sound(job *j, const storage *s) {
                  s->sigma, s->slice);
 }
 
+/* Of these sizes and the longest row are enough. */
+static bool by_counts(format f) {
+    return f == FORMAT_COO || f == FORMAT_CSR || f == FORMAT_CSC || f == FORMAT_ELL ||
+           f == FORMAT_JDS;
+}
+
+static void measure(job *j, const matrix *m, packed_matrix *p) {
+    const remote_matrix *remote = matrix_remote(m);
+    if (remote != NULL && !by_counts(p->storage.format)) {
+        if (remote->measure(j, remote, p))
+            return;
+        m = remote->fetch(j, remote);
+    }
+    layouts[p->storage.format]->measure(j, m, p);
+}
+
 void format_measure(job *j, const matrix *m, const storage *wanted, packed_matrix *out) {
     packed_matrix p = {.storage = *wanted,
                        .rows = m->rows,
@@ -89,7 +105,7 @@ void format_measure(job *j, const matrix *m, const storage *wanted, packed_matri
                        .largest_index = (m->rows > m->columns ? m->rows : m->columns) - 1};
     format_choose(j, m, NULL, &p.storage);
     need_sound(j, &p.storage);
-    layouts[p.storage.format]->measure(j, m, &p);
+    measure(j, m, &p);
     layout_count(&p);
     *out = p;
 }

@@ -142,6 +142,26 @@ typedef struct matrix_facts {
 } matrix_facts;
 matrix_facts matrix_look(job *, const matrix *);
 
+/* A matrix whose entries are elsewhere: `matrix` has sizes, but no lists (row is NULL though there
+   are entries), and whoever can do without them asks here. format_measure, format_choose and
+   format_refusal take one, by the address of `matrix`; format_fill does not. */
+typedef struct remote_matrix remote_matrix;
+struct remote_matrix {
+    matrix matrix; /* first */
+    const void *owner;
+    int64_t longest; /* row */
+    /* What a layout's measure does; false where the entries are needed for it. */
+    bool (*measure)(job *, const remote_matrix *, packed_matrix *);
+    /* The finite entries of some rows one after the other, of a row with more than `most` none; as
+       their offsets from the diagonal and values of this width. Returns how many. */
+    int64_t (*sample)(job *, const remote_matrix *, const int64_t *row, int64_t rows, int64_t most,
+                      size_t value_bytes, diagonal *out);
+    const matrix *(*fetch)(job *, const remote_matrix *); /* with lists, in memory of the job */
+};
+static inline const remote_matrix *matrix_remote(const matrix *m) {
+    return m->row == NULL && m->entries > 0 ? (const remote_matrix *)m : NULL;
+}
+
 /* Completes `storage` where it is FORMAT_AUTO or a number is 0 (a width: 4 bytes of an index, 8 of
    a value), and says why. Matrix and facts may be NULL where none is known: CSR then. */
 const char *format_choose(job *, const matrix *, const matrix_facts *, storage *);

@@ -4,6 +4,8 @@
 
 int64_t layout_longest(const matrix *m) {
     int64_t longest = 0;
+    if (matrix_remote(m) != NULL)
+        return matrix_remote(m)->longest;
     for (int64_t i = 0, end; i < m->entries; i = end) {
         end = layout_row_end(m, i);
         longest = end - i > longest ? end - i : longest;

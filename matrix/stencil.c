@@ -57,14 +57,23 @@ static int64_t take_row(const matrix *m, int64_t row, size_t value_bytes, diagon
     return count;
 }
 
+static int64_t take_rows(job *j, const matrix *m, int64_t rows, size_t value_bytes, diagonal *to) {
+    int64_t row[SAMPLED], count = 0;
+    for (int64_t i = 0; i < rows; i++)
+        row[i] = sampled_row(m, i);
+    if (matrix_remote(m) != NULL)
+        return matrix_remote(m)->sample(j, matrix_remote(m), row, rows, LONGEST, value_bytes, to);
+    for (int64_t i = 0; i < rows; i++)
+        count += take_row(m, row[i], value_bytes, to + count);
+    return count;
+}
+
 int stencil_find(job *j, const matrix *m, size_t value_bytes, const diagonal **out) {
     const int64_t rows = m->rows < SAMPLED ? m->rows : SAMPLED;
     diagonal *seen = job_array(j, (size_t)(rows * LONGEST), sizeof *seen);
     diagonal *found = job_array(j, MOST_DIAGONALS, sizeof *found);
-    int64_t count = 0;
+    const int64_t count = take_rows(j, m, rows, value_bytes, seen);
     int taken = 0;
-    for (int64_t i = 0; i < rows; i++)
-        count += take_row(m, sampled_row(m, i), value_bytes, seen + count);
     if (count > 0)
         qsort(seen, (size_t)count, sizeof *seen, compare);
     for (int64_t i = 0, end; i < count; i = end) {

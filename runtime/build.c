@@ -117,7 +117,7 @@ void build_read(job *j, build_request *r) {
     r->target = find_target(j, r);
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL)
-        r->matrix = matrix_settled(j, r->options.matrix);
+        r->matrix = matrix_view(j, r->options.matrix);
 }
 
 family_request build_wanted(const build_request *r) {

@@ -86,18 +86,11 @@ static void allocate_arrays(job *j, conversion *c) {
     }
 }
 
-/* The pieces of temporary memory, which are one allocation. */
-typedef struct pieces {
-    size_t bytes[CONVERT_WORK];
-    int64_t tiles; /* of the kernels that add up */
-    int counters;
-} pieces;
-
 static size_t aligned(size_t bytes) {
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-static void allocate_work(job *j, conversion *c, const pieces *p) {
+void convert_work(job *j, conversion *c, const convert_pieces *p) {
     size_t total = ALIGNED + aligned((size_t)p->tiles * (size_t)p->counters * sizeof(int64_t));
     for (int i = 0; i < CONVERT_WORK; i++)
         total += aligned(p->bytes[i]);
@@ -120,7 +113,7 @@ static noreturn void fail(job *j, const conversion *c, int code) {
              c->device->ops->code_name(c->device, code));
 }
 
-static void launch(job *j, conversion *c, int kernel, int64_t items, int64_t per_block) {
+void convert_launch(job *j, conversion *c, int kernel, int64_t items, int64_t per_block) {
     const int64_t grid[3] = {layout_parts(items, per_block), 1, 1};
     int code = 0;
     if (grid[0] > 0 &&
@@ -129,7 +122,7 @@ static void launch(job *j, conversion *c, int kernel, int64_t items, int64_t per
         fail(j, c, code);
 }
 
-static void set(job *j, conversion *c, void *to, int byte, size_t bytes) {
+void convert_set(job *j, conversion *c, void *to, int byte, size_t bytes) {
     int code = 0;
     if (c->device->ops->fill_async(c->device, to, byte, bytes, NULL, &code) != FAULT_NONE)
         fail(j, c, code);
@@ -137,12 +130,29 @@ static void set(job *j, conversion *c, void *to, int byte, size_t bytes) {
 
 /* The sums of tiles, then those before each: kernels `first` and the next one. */
 static void add_up(job *j, conversion *c, int first, int64_t items) {
-    launch(j, c, first, items, CONVERT_TILE);
-    launch(j, c, first + 1, 1, 1);
+    convert_launch(j, c, first, items, CONVERT_TILE);
+    convert_launch(j, c, first + 1, 1, 1);
 }
 
-static void read_totals(job *j, conversion *c) {
+void convert_read(job *j, conversion *c) {
     c->device->ops->download(c->device, j, c->totals, c->arguments.totals, sizeof c->totals);
+}
+
+/* ---- ell ------------------------------------------------------------------------------------- */
+
+static void measure_ell(job *j, conversion *c) {
+    const convert_pieces work = {{0}, 0, 0};
+    convert_work(j, c, &work);
+    convert_set(j, c, c->arguments.totals, 0, ALIGNED);
+    convert_launch(j, c, 0, c->packed.rows < CONVERT_MANY ? c->packed.rows : CONVERT_MANY,
+                   CONVERT_THREADS);
+    convert_read(j, c);
+    add_array(c, "column", PACKED_INDEX, c->packed.rows, c->totals[0]);
+    add_array(c, "value", PACKED_VALUE, c->packed.rows, c->totals[0]);
+}
+
+static void fill_ell(job *j, conversion *c) {
+    convert_launch(j, c, 1, c->packed.rows, CONVERT_THREADS);
 }
 
 /* ---- sell ------------------------------------------------------------------------------------ */
@@ -155,16 +165,16 @@ static void measure_sell(job *j, conversion *c) {
     number[0] = s->slice;
     number[1] = s->sigma;
     number[2] = windows * s->sigma;
-    const pieces work = {
+    const convert_pieces work = {
         {(size_t)slices * s->index_bytes}, layout_parts(slices + 1, CONVERT_TILE), 1};
-    allocate_work(j, c, &work);
+    convert_work(j, c, &work);
     add_array(c, "offset", PACKED_INDEX, slices + 1, 1);
     add_array(c, "row", PACKED_INDEX, rows, 1);
     allocate_arrays(j, c);
-    launch(j, c, 0, rows, number[2]);
+    convert_launch(j, c, 0, rows, number[2]);
     add_up(j, c, 1, slices + 1);
-    launch(j, c, 3, slices + 1, CONVERT_TILE);
-    read_totals(j, c);
+    convert_launch(j, c, 3, slices + 1, CONVERT_TILE);
+    convert_read(j, c);
     add_array(c, "column", PACKED_INDEX, c->totals[0], 1);
     add_array(c, "value", PACKED_VALUE, c->totals[0], 1);
     if (c->totals[0] > c->packed.largest_index)
@@ -173,7 +183,7 @@ static void measure_sell(job *j, conversion *c) {
 
 static void fill_sell(job *j, conversion *c) {
     const int64_t slice = c->packed.storage.slice;
-    launch(j, c, 4, layout_parts(c->packed.rows, slice) * slice, CONVERT_THREADS);
+    convert_launch(j, c, 4, layout_parts(c->packed.rows, slice) * slice, CONVERT_THREADS);
 }
 
 /* ---- dia ------------------------------------------------------------------------------------- */
@@ -186,19 +196,20 @@ static int64_t words_of(const conversion *c) {
 
 static void measure_dia(job *j, conversion *c) {
     const int64_t words = words_of(c);
-    const pieces work = {{(size_t)words * sizeof(uint32_t)}, layout_parts(words, CONVERT_TILE), 1};
-    allocate_work(j, c, &work);
-    set(j, c, c->arguments.work[0], 0, (size_t)words * sizeof(uint32_t));
-    launch(j, c, 0, c->packed.entries, (int64_t)CONVERT_STRETCH * WARPS);
+    const convert_pieces work = {
+        {(size_t)words * sizeof(uint32_t)}, layout_parts(words, CONVERT_TILE), 1};
+    convert_work(j, c, &work);
+    convert_set(j, c, c->arguments.work[0], 0, (size_t)words * sizeof(uint32_t));
+    convert_launch(j, c, 0, c->packed.entries, (int64_t)CONVERT_STRETCH * WARPS);
     add_up(j, c, 1, words);
-    read_totals(j, c);
+    convert_read(j, c);
     add_array(c, "diagonal", PACKED_INDEX, c->totals[0], 1);
     add_array(c, "value", PACKED_VALUE, c->packed.rows, c->totals[0]);
 }
 
 static void fill_dia(job *j, conversion *c) {
-    launch(j, c, 3, words_of(c), CONVERT_TILE);
-    launch(j, c, 4, c->packed.rows, CONVERT_THREADS);
+    convert_launch(j, c, 3, words_of(c), CONVERT_TILE);
+    convert_launch(j, c, 4, c->packed.rows, CONVERT_THREADS);
 }
 
 /* ---- bcsr ------------------------------------------------------------------------------------ */
@@ -208,15 +219,15 @@ static void measure_bcsr(job *j, conversion *c) {
     const int64_t lines = layout_parts(c->packed.rows, s->block_rows);
     c->arguments.number[0] = s->block_rows;
     c->arguments.number[1] = s->block_cols;
-    const pieces work = {
+    const convert_pieces work = {
         {(size_t)lines * s->index_bytes}, layout_parts(lines + 1, CONVERT_TILE), 1};
-    allocate_work(j, c, &work);
+    convert_work(j, c, &work);
     add_array(c, "offset", PACKED_INDEX, lines + 1, 1);
     allocate_arrays(j, c);
-    launch(j, c, 0, lines, CONVERT_THREADS);
+    convert_launch(j, c, 0, lines, CONVERT_THREADS);
     add_up(j, c, 1, lines + 1);
-    launch(j, c, 3, lines + 1, CONVERT_TILE);
-    read_totals(j, c);
+    convert_launch(j, c, 3, lines + 1, CONVERT_TILE);
+    convert_read(j, c);
     add_array(c, "column", PACKED_INDEX, c->totals[0], 1);
     add_array(c, "value", PACKED_VALUE, (int64_t)s->block_rows * s->block_cols, c->totals[0]);
     if (c->totals[0] > c->packed.largest_index)
@@ -224,7 +235,8 @@ static void measure_bcsr(job *j, conversion *c) {
 }
 
 static void fill_bcsr(job *j, conversion *c) {
-    launch(j, c, 4, layout_parts(c->packed.rows, c->packed.storage.block_rows), CONVERT_THREADS);
+    convert_launch(j, c, 4, layout_parts(c->packed.rows, c->packed.storage.block_rows),
+                   CONVERT_THREADS);
 }
 
 /* ---- stencil --------------------------------------------------------------------------------- */
@@ -251,13 +263,14 @@ static int64_t slots_for(int64_t positions) {
 
 static void allocate_stencil(job *j, conversion *c, int64_t positions, int64_t slots) {
     const size_t count = (size_t)positions, word = sizeof(uint32_t);
-    const pieces work = {{count * GROUP * word, count * word, count * c->packed.storage.index_bytes,
-                          count * word, (size_t)slots * word, count * 3 * sizeof(int64_t)},
-                         layout_parts(positions, CONVERT_TILE),
-                         4};
-    allocate_work(j, c, &work);
-    set(j, c, c->arguments.totals, 0, ALIGNED);
-    set(j, c, c->arguments.work[4], 0xff, (size_t)slots * word);
+    const convert_pieces work = {{count * GROUP * word, count * word,
+                                  count * c->packed.storage.index_bytes, count * word,
+                                  (size_t)slots * word, count * 3 * sizeof(int64_t)},
+                                 layout_parts(positions, CONVERT_TILE),
+                                 4};
+    convert_work(j, c, &work);
+    convert_set(j, c, c->arguments.totals, 0, ALIGNED);
+    convert_set(j, c, c->arguments.work[4], 0xff, (size_t)slots * word);
 }
 
 static void measure_stencil(job *j, conversion *c) {
@@ -274,11 +287,11 @@ static void measure_stencil(job *j, conversion *c) {
         a->diagonal_offset[d] = s->diagonals[d].offset;
         a->diagonal_value[d] = bits_of(s, s->diagonals[d].value);
     }
-    launch(j, c, 0, groups * GROUP, CONVERT_THREADS);
-    launch(j, c, 1, groups * GROUP, CONVERT_THREADS);
-    launch(j, c, 2, slots, CONVERT_THREADS);
+    convert_launch(j, c, 0, groups * GROUP, CONVERT_THREADS);
+    convert_launch(j, c, 1, groups * GROUP, CONVERT_THREADS);
+    convert_launch(j, c, 2, slots, CONVERT_THREADS);
     add_up(j, c, 3, positions);
-    read_totals(j, c);
+    convert_read(j, c);
     *found = (stencil_rows){.lacking = c->packed.rows - c->totals[0] - c->totals[3],
                             .other = c->totals[0],
                             .entries = c->totals[1],
@@ -294,8 +307,8 @@ static void measure_stencil(job *j, conversion *c) {
 
 static void fill_stencil(job *j, conversion *c) {
     const int64_t positions = c->arguments.number[0] + 2;
-    launch(j, c, 5, positions, CONVERT_TILE);
-    launch(j, c, 6, positions * GROUP, CONVERT_THREADS);
+    convert_launch(j, c, 5, positions, CONVERT_TILE);
+    convert_launch(j, c, 6, positions * GROUP, CONVERT_THREADS);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -306,6 +319,7 @@ typedef struct recipe {
 } recipe;
 
 static const recipe recipes[FORMAT_COUNT] = {
+    [FORMAT_ELL] = {measure_ell, fill_ell},
     [FORMAT_DIA] = {measure_dia, fill_dia},
     [FORMAT_BCSR] = {measure_bcsr, fill_bcsr},
     [FORMAT_SELL] = {measure_sell, fill_sell},
@@ -320,8 +334,8 @@ bool convert_serves(const storage *s, int64_t rows, int64_t columns, int64_t ent
            (s->format != FORMAT_BCSR || s->block_rows <= CONVERT_MOST_ROWS);
 }
 
-conversion *convert_measure(job *j, sg_context *context, const device_csr *from,
-                            const storage *wanted) {
+conversion *convert_open(job *j, sg_context *context, const device_csr *from,
+                         const storage *wanted) {
     conversion *c = job_alloc(j, sizeof *c);
     c->context = context;
     c->device = context_device(j, context);
@@ -338,6 +352,12 @@ conversion *convert_measure(job *j, sg_context *context, const device_csr *from,
     c->kernels = convert_kernels(j, context, wanted);
     c->compile_seconds = clock_seconds() - begin;
     job_defer(j, give_back, c);
+    return c;
+}
+
+conversion *convert_measure(job *j, sg_context *context, const device_csr *from,
+                            const storage *wanted) {
+    conversion *c = convert_open(j, context, from, wanted);
     recipes[wanted->format].measure(j, c);
     layout_count(&c->packed);
     return c;

@@ -4,19 +4,10 @@
 #define SG_RUNTIME_CONVERT_H
 
 #include "gen/convert.h"
-#include "runtime/context.h"
-
-/* Rows in order, columns ascending and different within a row; indices and values of the widths
-   that the format is to have. */
-typedef struct device_csr {
-    int64_t rows, columns, entries;
-    const void *offset, *column, *value; /* offset[rows + 1] */
-} device_csr;
+#include "runtime/matrix.h"
 
 /* Whether there are kernels for it, and sizes that they can count; else the host converts. */
 bool convert_serves(const storage *, int64_t rows, int64_t columns, int64_t entries);
-
-enum { CONVERT_PIECES = CONVERT_OUT + 1 };
 
 typedef struct conversion {
     sg_context *context;
@@ -25,7 +16,7 @@ typedef struct conversion {
     packed_matrix packed; /* its data are in device memory */
     convert_arguments arguments;
     void *temporary;
-    int64_t totals[5];
+    int64_t totals[CONVERT_TOTALS];
     double compile_seconds; /* until the kernels were at hand */
 } conversion;
 
@@ -39,5 +30,24 @@ void convert_fill(job *, conversion *);
 
 /* Gives all back; of arrays that the caller has taken over, data is NULL by then. */
 void convert_end(job *, conversion *);
+
+/* ---- its steps, also for looking at a matrix (runtime/matrix_device.c) -------------------------
+ */
+
+/* Rows in a grid that goes through all of them. */
+enum { CONVERT_MANY = 2048 * CONVERT_THREADS };
+
+/* The pieces of temporary memory, which are one allocation, behind the totals. */
+typedef struct convert_pieces {
+    size_t bytes[CONVERT_WORK];
+    int64_t tiles; /* of the kernels that add up */
+    int counters;
+} convert_pieces;
+
+conversion *convert_open(job *, sg_context *, const device_csr *, const storage *);
+void convert_work(job *, conversion *, const convert_pieces *);
+void convert_launch(job *, conversion *, int kernel, int64_t items, int64_t per_block);
+void convert_set(job *, conversion *, void *to, int byte, size_t bytes); /* asynchronous */
+void convert_read(job *, conversion *);                                  /* the totals */
 
 #endif

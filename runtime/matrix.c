@@ -111,6 +111,8 @@ typedef struct change {
 
 static void tell(job *j, void *argument) {
     const change *c = argument;
+    if (c->matrix->there != NULL)
+        context_refuse(j, "the matrix lies in device memory, where its owner can change it");
     if (c->found == FAULT_USAGE)
         context_refuse(j, "row %lld, column %lld is outside of a matrix of %lld x %lld",
                        (long long)c->row, (long long)c->column, (long long)c->matrix->entries.rows,
@@ -126,18 +128,24 @@ static sg_status outcome(const sg_matrix *m, int64_t row, int64_t column, fault 
 
 sg_status sg_matrix_set(sg_matrix *m, int64_t row, int64_t column, double value) {
     return m == NULL ? SG_ERROR_USAGE
-                     : outcome(m, row, column, assembly_set(&m->entries, row, column, value));
+                     : outcome(m, row, column,
+                               m->there != NULL ? FAULT_USAGE
+                                                : assembly_set(&m->entries, row, column, value));
 }
 
 sg_status sg_matrix_add(sg_matrix *m, int64_t row, int64_t column, double value) {
     return m == NULL ? SG_ERROR_USAGE
-                     : outcome(m, row, column, assembly_add(&m->entries, row, column, value));
+                     : outcome(m, row, column,
+                               m->there != NULL ? FAULT_USAGE
+                                                : assembly_add(&m->entries, row, column, value));
 }
 
 sg_status sg_matrix_get(const sg_matrix *given, int64_t row, int64_t column, double *out) {
     sg_matrix *m = (sg_matrix *)given; /* a lock is no content */
     if (m == NULL || out == NULL)
         return SG_ERROR_USAGE;
+    if (m->there != NULL)
+        return outcome(m, row, column, FAULT_USAGE);
     pthread_mutex_lock(&m->lock); /* another thread may settle it */
     const fault found = assembly_get(&m->entries, row, column, out);
     pthread_mutex_unlock(&m->lock);
@@ -150,8 +158,38 @@ static void settle(job *j, void *argument) {
     assembly_settle(j, argument);
 }
 
+/* The lists of a matrix in device memory, in memory of the job. */
+static const matrix *download(job *j, const sg_matrix *m) {
+    const device_csr *csr = &m->there->csr;
+    device *d = context_device(j, m->context);
+    const size_t rows = (size_t)csr->rows, entries = (size_t)csr->entries;
+    packed_matrix p = {.storage = {.format = FORMAT_CSR,
+                                   .index_bytes = m->there->index_bytes,
+                                   .value_bytes = m->there->value_bytes},
+                       .rows = csr->rows,
+                       .columns = csr->columns,
+                       .entries = csr->entries};
+    const struct {
+        const void *from;
+        size_t count, element;
+    } lists[] = {{csr->offset, rows + 1, p.storage.index_bytes},
+                 {csr->column, entries, p.storage.index_bytes},
+                 {csr->value, entries, p.storage.value_bytes}};
+    for (int i = 0; i < 3; i++) {
+        p.arrays[i].data = job_array(j, lists[i].count, lists[i].element);
+        if (lists[i].count > 0 && lists[i].from != NULL)
+            d->ops->download(d, j, p.arrays[i].data, lists[i].from,
+                             lists[i].count * lists[i].element);
+    }
+    matrix *out = job_alloc(j, sizeof *out);
+    format_unpack(j, &p, out);
+    return out;
+}
+
 const matrix *matrix_settled(job *j, const sg_matrix *given) {
     sg_matrix *m = (sg_matrix *)given; /* its content stays what it was */
+    if (m->there != NULL)
+        return download(j, m);
     job *own;
     pthread_mutex_lock(&m->lock);
     const fault found = job_run(job_allocator(j), settle, &m->entries, &own);

@@ -11,8 +11,8 @@ typedef struct looking {
 static void look(job *j, void *argument) {
     const looking *l = argument;
     context_expect(j, l->out, "sg_matrix_info");
-    const matrix *m = matrix_settled(j, l->matrix);
-    const matrix_facts f = matrix_look(j, m);
+    const matrix *m = matrix_view(j, l->matrix);
+    const matrix_facts f = matrix_facts_of(j, l->matrix);
     const sg_matrix_info info = {
         .struct_size = sizeof info,
         .rows = m->rows,
@@ -48,7 +48,7 @@ static void list_formats(job *j, void *argument) {
     listing *l = argument;
     const storage own =
         l->kernel != NULL ? device_matrix_storage(j, l->kernel) : (storage){.format = FORMAT_AUTO};
-    const matrix *m = matrix_settled(j, l->matrix);
+    const matrix *m = matrix_view(j, l->matrix);
     storage chosen = {.index_bytes = own.index_bytes, .value_bytes = own.value_bytes};
     const char *reason = format_choose(j, m, NULL, &chosen);
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++) {

@@ -396,6 +396,23 @@ SG_API sg_status sg_matrix_new(sg_context *, int64_t rows, int64_t columns, sg_m
 SG_API sg_status sg_matrix_from(sg_context *, int64_t rows, int64_t columns, int64_t entries,
                                 const int64_t *row, const int64_t *column, const double *value,
                                 sg_matrix **out);
+
+/* A matrix in device memory, as compressed rows. */
+typedef struct sg_csr {
+    size_t struct_size;
+    int64_t rows, columns, entries;
+    const void
+        *offsets; /* rows + 1 of them: row r has the entries offsets[r] to offsets[r + 1] − 1 */
+    const void *column; /* of each entry; ascending within a row, and none twice */
+    const void *value;
+    const char *index; /* dtype of offsets and columns: "int32" (also NULL) or "int64" */
+    const char *dtype; /* of values: "double" (also NULL) or "float" */
+} sg_csr;
+/* The same of what lies in device memory already. Nothing is copied: the lists stay the caller's,
+ * and as they are for as long as the matrix is used; entries of such a matrix cannot be set or
+ * asked for one by one. Kernels look at all of it: SG_ERROR_DATA, with a row, where it is not what
+ * sg_csr says. */
+SG_API sg_status sg_matrix_from_device(sg_context *, const sg_csr *, sg_matrix **out);
 /* From a Matrix Market file: coordinate or array; real, integer or pattern (each entry is 1);
  * general, symmetric, skew-symmetric or hermitian. SG_ERROR_DATA begins with file:line. */
 SG_API sg_status sg_matrix_read(sg_context *, const char *path, sg_matrix **out);

@@ -148,6 +148,36 @@ static void convert_there(job *j, void *argument) {
     free_lists(l);
 }
 
+/* ---- what lies there already -------------------------------------------------------------------
+ */
+
+/* csr is what the caller has; kernels make the formats that they know. */
+static bool take_there(job *j, const uploading *u) {
+    const matrix_there *t = u->from->there;
+    const device_csr *csr = &t->csr;
+    const storage *s = &u->wanted;
+    if (s->index_bytes != t->index_bytes || s->value_bytes != t->value_bytes)
+        return false;
+    if (convert_serves(s, csr->rows, csr->columns, csr->entries)) {
+        convert_lists(j, u, csr);
+        return true;
+    }
+    if (s->format != FORMAT_CSR || csr->entries == 0)
+        return false;
+    packed_matrix p;
+    const matrix *view = matrix_view(j, u->from);
+    format_measure(j, view, s, &p);
+    need_offer(j, view, &p);
+    describe(u->to, u->kernel, &p);
+    const void *const data[] = {csr->offset, csr->column, csr->value};
+    for (int i = 0; i < p.array_count; i++) {
+        u->to->arrays[i].lent = true;
+        describe_array(u->to, &p.arrays[i], (void *)data[i]);
+    }
+    u->to->info.on_device = 1;
+    return true;
+}
+
 /* ---- either -----------------------------------------------------------------------------------
  */
 
@@ -165,8 +195,10 @@ static void upload(job *j, void *argument) {
         context_refuse(j, "the matrix and '%s' are of different contexts",
                        u->kernel->program->name);
     context_device(j, u->kernel->context);
+    if (u->from->there != NULL && take_there(j, u))
+        return;
     u->matrix = matrix_settled(j, u->from);
-    if (goes_there(u)) {
+    if (u->from->there == NULL && goes_there(u)) {
         job *own;
         const fault f = job_run(job_allocator(j), convert_there, u, &own);
         /* Where no compiler is, or no memory for both, the host can still do it. */

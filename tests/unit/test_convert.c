@@ -78,6 +78,7 @@ static const storage storages[] = {
     {.format = FORMAT_SELL, .slice = 1, .sigma = 1},
     {.format = FORMAT_SELL, .slice = 4, .sigma = 12},
     {.format = FORMAT_SELL, .slice = 64, .sigma = 2048},
+    {.format = FORMAT_ELL},
     {.format = FORMAT_DIA},
     {.format = FORMAT_BCSR, .block_rows = 1, .block_cols = 1},
     {.format = FORMAT_BCSR, .block_rows = 3, .block_cols = 2},
