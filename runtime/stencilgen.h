@@ -401,9 +401,8 @@ SG_API sg_status sg_matrix_from(sg_context *, int64_t rows, int64_t columns, int
 typedef struct sg_csr {
     size_t struct_size;
     int64_t rows, columns, entries;
-    const void
-        *offsets; /* rows + 1 of them: row r has the entries offsets[r] to offsets[r + 1] − 1 */
-    const void *column; /* of each entry; ascending within a row, and none twice */
+    const void *offsets; /* rows + 1: row r has the entries offsets[r] to offsets[r + 1] − 1 */
+    const void *column;  /* of each entry; ascending within a row, and none twice */
     const void *value;
     const char *index; /* dtype of offsets and columns: "int32" (also NULL) or "int64" */
     const char *dtype; /* of values: "double" (also NULL) or "float" */
@@ -465,8 +464,8 @@ SG_API sg_status sg_matrix_upload(const sg_matrix *, const sg_kernel *, sg_devic
 SG_API void sg_device_matrix_free(sg_device_matrix *); /* NULL is allowed */
 
 /* How a matrix came to the device. Large ones go there as csr and are converted there by kernels,
- * to stencil, dia, sell and bcsr; others are converted by the host. The kernels are compiled when
- * they are first needed, which no other figure has in it. */
+ * to stencil, dia, ell, sell and bcsr; others are converted by the host. The kernels are compiled
+ * when they are first needed, which no other figure has in it. */
 typedef struct sg_conversion_info {
     size_t struct_size;
     const char *format;    /* "sell"; valid for ever */

@@ -22,7 +22,8 @@
 constexpr unsigned other = 1u << 31, free_slot = 0xffffffffu;
 
 // A position's state: rows stored, whole rows, and what the group is.
-enum : unsigned { rows_mask = 63, whole_shift = 8, deviates = 1u << 16, is_empty = 1u << 17, is_first = 1u << 18 };
+constexpr unsigned rows_mask = 63, deviates = 1u << 16, is_empty = 1u << 17, is_first = 1u << 18;
+constexpr int whole_shift = 8;
 
 struct Work {
     unsigned *bits, *state, *slot, *table;
@@ -127,8 +128,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     if (deviating)
         w.bits[row] = bits;
     if (lane == 0)
-        w.state[group] = stored_rows | whole_rows << whole_shift | (deviating ? deviates : 0) |
-                         (empty ? is_empty : 0);
+        w.state[group] = stored_rows | whole_rows << whole_shift | (deviating ? deviates : 0u) |
+                         (empty ? is_empty : 0u);
     if (group == 0)
         write_empty(a, w, lane);
 }
