@@ -34,6 +34,9 @@ static int run(const options *o) {
         return command_run(o);
     case COMMAND_EXPLAIN:
         return command_explain(o);
+    case COMMAND_TUNE:
+        return o->list ? command_tune_list(o)
+                       : complain(EXIT_USAGE, NULL, "tune lists the schedules: add --list");
     case COMMAND_DOCTOR:
         return command_doctor(o);
     case COMMAND_CACHE:

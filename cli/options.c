@@ -21,6 +21,7 @@ static const struct {
                        "check and measure, stencils beside the textbook's; no files"},
     [COMMAND_EXPLAIN] = {"explain", "SPEC.lua...",
                          "what each method would do, and which one is chosen"},
+    [COMMAND_TUNE] = {"tune", "SPEC.lua... --list", "the schedules that are worth trying"},
     [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler and cache, and why"},
     [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
 };
@@ -30,10 +31,11 @@ enum {
     FOR_RUN = 1 << COMMAND_RUN,
     FOR_BENCH = 1 << COMMAND_BENCH,
     FOR_EXPLAIN = 1 << COMMAND_EXPLAIN,
+    FOR_TUNE = 1 << COMMAND_TUNE,
     FOR_DOCTOR = 1 << COMMAND_DOCTOR,
     FOR_CACHE = 1 << COMMAND_CACHE,
     FOR_KERNELS = FOR_BUILD | FOR_RUN | FOR_BENCH,
-    FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN,
+    FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN | FOR_TUNE,
     FOR_DEVICES = FOR_SPECS | FOR_DOCTOR,
     FOR_ALL = FOR_DEVICES | FOR_CACHE,
 };
@@ -215,12 +217,13 @@ static const option table[] = {
     {"--seed", "N", "of the check's random data (default: a fresh one)", FOR_BUILD, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
      FOR_DEVICES, CALL(set_device)},
+    {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE, PLACE(list)},
     {"--json", NULL, "report in JSON, see docs/json.md", FOR_ALL, PLACE(json)},
     {"--input", "[NAME=]FILE",
      "an array to read, .npy or an image, .pgm; without NAME the next\n"
      "one that has no file; of spmv also the matrix, .mtx; NAME.prev is\n"
      "a previous time level (default: the current one)",
-     FOR_RUN | FOR_EXPLAIN, CALL(set_input)},
+     FOR_RUN | FOR_EXPLAIN | FOR_TUNE, CALL(set_input)},
     {"--values", "[NAME=]FILE", "likewise the values of a merge's keys", FOR_RUN, CALL(set_values)},
     {"--output", "[NAME=]FILE",
      "where to write an array: .npy, of a grid also .vti or .pgm\n"

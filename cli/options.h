@@ -13,6 +13,7 @@ typedef enum command {
     COMMAND_RUN,
     COMMAND_BENCH,
     COMMAND_EXPLAIN,
+    COMMAND_TUNE,
     COMMAND_DOCTOR,
     COMMAND_CACHE,
     COMMAND_COUNT
@@ -52,7 +53,7 @@ typedef struct options {
     int size_count;
     int64_t steps;
     uint64_t seed;
-    bool json, help, version;
+    bool list, json, help, version;
 } options;
 
 /* False after an error on standard error. options_free in either case. */

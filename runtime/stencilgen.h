@@ -593,6 +593,49 @@ SG_API sg_status sg_explain(sg_context *, const char *spec_path, const sg_build_
                             sg_explanation **out);
 SG_API void sg_explanation_free(sg_explanation *);
 
+/* ---- the candidates of tuning -------------------------------------------------------------- */
+
+/* One thing that candidates differ in. */
+typedef struct sg_axis {
+    const char *name; /* "tile.x", "coarsen.z", "threads"; "method", "algorithm", "format" */
+    const char *const *words; /* of the last three, what values stand for; NULL: they are numbers */
+    int word_count;
+} sg_axis;
+
+typedef struct sg_candidate {
+    const char *plan;         /* complete: `schedule` of sg_build_options makes it */
+    double estimated_seconds; /* a step, by the planner's model; 0: none */
+    const int *values;        /* by the space's axes; 0: does not apply */
+    int threads;              /* a block */
+    size_t shared_bytes;      /* a block */
+} sg_candidate;
+
+typedef struct sg_space_note {
+    const char *value, *why; /* a value of the spec's `tune` that no candidate has: "coarsen=z7" */
+} sg_space_note;
+
+typedef struct sg_space {
+    size_t struct_size;
+    const char *family, *name, *dtype, *arch;
+    int dims;
+    int64_t size[3], steps; /* planned for */
+    const char *usual;      /* the plan that a build makes, without regard to `tune` */
+    int usual_index;        /* of the candidates; -1: not among them */
+    int axis_count;
+    const sg_axis *axes;
+    int candidate_count;
+    const sg_candidate *candidates;
+    int note_count;
+    const sg_space_note *notes;
+} sg_space;
+
+/* Every schedule of a spec that is worth trying for the options' size, steps and architecture,
+ * under its schedule and theirs, and the values of its `tune`; the same list each time. Compiles
+ * nothing. SG_ERROR_PLAN where none is left. Free with sg_space_free. */
+SG_API sg_status sg_candidates(sg_context *, const char *spec_path, const sg_build_options *options,
+                               sg_space **out);
+SG_API void sg_space_free(sg_space *);
+
 /* ---- the cache ----------------------------------------------------------------------------- */
 
 typedef struct sg_cache_info {
