@@ -3,6 +3,7 @@
 #include "runtime/context.h"
 #include "runtime/nvrtc.h"
 #include "runtime/random.h"
+#include "runtime/results.h"
 
 #include <assert.h>
 #include <string.h>
@@ -180,8 +181,11 @@ static void open_parts(job *j, void *argument) {
     sg_options options;
     context_read(j, &options, sizeof options, o->options, "sg_options");
     c->logger = (logger){.call = options.log, .user = options.log_user};
-    c->cache = cache_open(j, options.cache, options.cache_bytes, &c->logger);
-    c->nvrtc = nvrtc_compiler(j, options.nvrtc); /* last: nothing to undo */
+    cache *cache = cache_open(j, options.cache, options.cache_bytes, &c->logger);
+    results *results = results_open(j, options.database, &c->logger); /* nothing to undo yet */
+    c->nvrtc = nvrtc_compiler(j, options.nvrtc);                      /* last */
+    c->cache = cache;
+    c->results = results;
 }
 
 sg_status context_open(sg_context **out, const sg_options *options, const device_ops *const *kinds,
@@ -216,6 +220,7 @@ static void end(sg_context *c) {
         c->device->ops->close(c->device);
     if (c->nvrtc != NULL)
         c->nvrtc->ops->close(c->nvrtc);
+    results_close(c->results);
     texts_close(&c->texts);
     pthread_mutex_destroy(&c->lock);
     job_end(c->parts);

@@ -25,6 +25,7 @@ struct sg_context {
     atomic_int uses; /* the caller's, and one for every kernel that somebody holds */
     job *parts;      /* holds what stays when opening a device fails */
     cache *cache;
+    struct results *results; /* of tuning, runtime/results.h */
     compiler *nvrtc;
     device *device;    /* NULL where opening failed, and where there is to be none */
     bool runs_nothing; /* the latter */

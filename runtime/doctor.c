@@ -1,11 +1,12 @@
 /* What this machine offers and what is missing. Takes: options as for sg_open. Makes: a finding for
-   the driver, the GPU, NVRTC, the host compiler, the cache and the device that sg_open would
-   choose; each says where it was found and why there, or the cure. */
+   the driver, the GPU, NVRTC, the host compiler, the cache, the database of tuning results and the
+   device that sg_open would choose; each says where it was found and why there, or the cure. */
 #include "base/text.h"
 #include "runtime/context.h"
 #include "runtime/cpu_host.h"
 #include "runtime/cuda_driver.h"
 #include "runtime/nvrtc.h"
+#include "runtime/results.h"
 
 #include <string.h>
 
@@ -114,6 +115,39 @@ static void examine_cache(job *j, const examination *e) {
     report(e, "cache", info.trouble == NULL, t.data);
 }
 
+static void close_results(void *what) {
+    results_close(what);
+}
+
+static void examine_database(job *j, const examination *e) {
+    const logger nobody = {0};
+    results *r = results_open(j, e->options.database, &nobody);
+    job_defer(j, close_results, r);
+    results_facts facts;
+    results_examine(j, r, &facts);
+    text t = text_new(j);
+    if (facts.path[0] == '\0') {
+        text_printf(&t, "%s; nothing that is tuned will be remembered", facts.trouble);
+    } else {
+        text_printf(&t, "%s, %s, ", facts.path, facts.reason);
+        if (facts.exists) {
+            text_printf(&t, "%lld result%s of %lld spec%s on %lld device%s, ",
+                        (long long)facts.results, facts.results == 1 ? "" : "s",
+                        (long long)facts.specs, facts.specs == 1 ? "" : "s",
+                        (long long)facts.devices, facts.devices == 1 ? "" : "s");
+            text_number(&t, (double)facts.bytes / (1 << 10), 3);
+            text_add(&t, " KiB");
+        } else {
+            text_add(&t, "nothing was tuned yet");
+        }
+        if (facts.trouble != NULL)
+            text_printf(&t, "; nothing is stored there: %s", facts.trouble);
+    }
+    report(e, "database", facts.trouble == NULL, t.data);
+    job_keep(j, r);
+    results_close(r);
+}
+
 /* Asks sg_open itself, so that the answer cannot differ from what a program gets. */
 static void examine_choice(job *j, const examination *e) {
     sg_context *context = NULL;
@@ -148,6 +182,7 @@ static void examine(job *j, void *argument) {
     examine_nvrtc(j, e);
     examine_compiler(j, e);
     examine_cache(j, e);
+    examine_database(j, e);
     examine_choice(j, e);
 }
 

@@ -172,7 +172,7 @@ static void count_all(job *j, results *r, results_facts *out) {
 static const char *judge_parent(job *j, const char *folder) {
     char *path = job_copy(j, folder, strlen(folder));
     for (;;) {
-        if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
+        if (faccessat(AT_FDCWD, job_print(j, "%s/.", path), W_OK | X_OK, AT_EACCESS) == 0)
             return NULL;
         char *slash = strrchr(path, '/');
         if (errno != ENOENT || slash == NULL || path[1] == '\0')

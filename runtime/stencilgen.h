@@ -100,6 +100,8 @@ typedef struct sg_options {
     void *resize_user;
     sg_log log; /* NULL: nobody listens */
     void *log_user;
+    const char *database; /* file of tuning results, "none" to do without; NULL: SG_DATABASE, else
+                             stencilgen/results.db in XDG_DATA_HOME, else in ~/.local/share */
 } sg_options;
 
 /* Opens a device. Hands back a context also when it fails, to read the error from; NULL only when
@@ -662,6 +664,50 @@ SG_API sg_status sg_cache_list(sg_context *, int verify,
 
 /* Removes every entry; says how many and their bytes (either may be NULL). */
 SG_API sg_status sg_cache_clear(sg_context *, int64_t *entries, int64_t *bytes);
+
+/* ---- tuning results ------------------------------------------------------------------------ */
+
+/* What came of one plan of a spec at one size on one device. NAN, or −1 of a whole number, is what
+ * is not known. Times are seconds, of one launch or of one sg_run of `steps` steps. */
+typedef struct sg_result {
+    size_t struct_size;             /* set by the library */
+    const char *name, *family;      /* of the spec: "heat13", "stencil" */
+    const char *model;              /* what it computes, as SG_TEXT_MODEL, without a plan's part */
+    const char *key;                /* 64 hexadecimal digits, the same for all specs that mean so */
+    const char *generator;          /* version of the library */
+    const char *device;             /* "cuda", "cpu" */
+    const char *device_name, *arch; /* of the cpu device the processor's name, and "cpu" */
+    int multiprocessors;            /* or cores used */
+    int64_t memory;                 /* bytes of the device */
+    int driver;                     /* CUDA version, 13000; 0 */
+    const char *compiler;           /* "NVRTC 13.0" */
+    int64_t size[8];                /* numbers in the family's order; see docs/api.md */
+    int size_count;
+    int64_t steps;            /* made at a time */
+    const char *plan;         /* as SG_TEXT_PLAN */
+    const char *state;        /* "right", "wrong", "refused", "not compiled", "failed", "hung" */
+    const char *reason;       /* for any but right */
+    const double *seconds;    /* every timing, in the order taken; NULL where there is none */
+    int repeats;              /* how many */
+    double median, spread;    /* of them; the distance of the quartiles over the median */
+    double estimated_seconds; /* by the planner's model */
+    double compile_seconds, check_seconds;
+    int registers;        /* a thread */
+    int64_t shared_bytes; /* a block */
+    int64_t local_bytes;  /* a thread */
+    double occupancy;
+    double clock_before, clock_after;             /* MHz */
+    double temperature_before, temperature_after; /* degrees Celsius */
+    double copy_seconds;                          /* of a copy of the same bytes in the same run */
+    int64_t sweep;                                /* which it belongs to; 0: none */
+    int evaluation;                               /* which of the sweep, from 1; 0 */
+    int64_t taken;                                /* when, in milliseconds since 1970 */
+} sg_result;
+
+/* Tells of every result in the database, or of those of the specs of this name. SG_ERROR_IO where
+ * there is a database that cannot be read. The strings are valid during the call of `result`. */
+SG_API sg_status sg_results(sg_context *, const char *name,
+                            void (*result)(void *user, const sg_result *), void *user);
 
 /* ---- diagnosing ---------------------------------------------------------------------------- */
 

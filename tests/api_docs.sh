@@ -71,7 +71,7 @@ for member in $(cat "$folder/members"); do
 done
 
 begin 'every name on the page is one of the header or of the environment'
-variables='SG_NVRTC|SG_CUDA_DRIVER|SG_CXX|SG_CACHE'
+variables='SG_NVRTC|SG_CUDA_DRIVER|SG_CXX|SG_CACHE|SG_DATABASE'
 unknown=$(comm -13 "$folder/declared" "$folder/mentioned" | grep -vxE "$variables")
 [ -z "$unknown" ] || flunk $unknown
 
@@ -171,7 +171,7 @@ for file in "$folder"/block-*.program.c; do
     begin "the program of $(basename "$file" | sed 's/^block-/line /; s/\..*//') runs"
     count=$((count + 1))
     if said=$(compile -o "$folder/program" "$file" "$library" "-Wl,-rpath,$(dirname "$library")" -lm); then
-        said=$(cd "$folder" && SG_CUDA_DRIVER=none SG_CACHE=$folder/cache ./program 2>&1) ||
+        said=$(cd "$folder" && SG_CUDA_DRIVER=none SG_CACHE=$folder/cache SG_DATABASE=none ./program 2>&1) ||
             flunk "exit code $?: $said"
     else
         flunk "$said"

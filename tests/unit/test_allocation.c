@@ -8,6 +8,8 @@
 
 #include "api.h"
 
+#include "runtime/results.h"
+
 /* ---- the allocator ------------------------------------------------------------------------- */
 
 typedef struct purse {
@@ -47,13 +49,20 @@ typedef struct scene {
 
 static char folder[64];
 
+static char *path_in_folder(const char *name) {
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
 static sg_status open_scene(scene *s, const char *device) {
     const sg_options options = {.struct_size = sizeof options,
                                 .device = device,
                                 .threads = 2,
                                 .cache = folder,
                                 .resize = spend,
-                                .resize_user = &s->purse};
+                                .resize_user = &s->purse,
+                                .database = path_in_folder("results.db")};
     return sg_open(&s->context, &options);
 }
 
@@ -148,11 +157,6 @@ static sg_status try_measure(scene *s) {
     sg_speed speed = {.struct_size = sizeof speed};
     return sg_measure(s->kernel, &options, &speed);
 }
-static char *path_in_folder(const char *name) {
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 static sg_status try_save(scene *s) {
     unlink(path_in_folder("heat.kernel"));
     const sg_status status = sg_save(s->kernel, path_in_folder("heat.kernel"), NULL);
@@ -173,6 +177,14 @@ static void ignore_entry(void *user, const sg_cache_entry *entry) {
 static sg_status try_cache_list(scene *s) {
     return sg_cache_list(s->context, 1, ignore_entry, NULL);
 }
+static void ignore_result(void *user, const sg_result *r) {
+    (void)user;
+    (void)r;
+}
+static sg_status try_results(scene *s) {
+    return sg_results(s->context, NULL, ignore_result, NULL);
+}
+
 static void ignore_finding(void *user, const char *what, int usable, const char *text) {
     (void)user;
     (void)what;
@@ -212,6 +224,7 @@ static const struct {
     {"sg_load", prepare_context, try_load},
     {"sg_cache_facts", prepare_none, try_cache_facts},
     {"sg_cache_list", prepare_none, try_cache_list},
+    {"sg_results", prepare_none, try_results},
     {"sg_doctor", prepare_nothing, try_doctor},
 };
 
@@ -289,6 +302,22 @@ static void launches_ask_for_nothing(void **state) {
     end_scene(&s);
 }
 
+static void store_a_result(job *j, void *unused) {
+    (void)unused;
+    const logger nobody = {0};
+    const result_place place = {.family = "stencil",
+                                .name = "heat",
+                                .model = "u = u(1)",
+                                .generator = "0.1.0",
+                                .device = {.kind = "cpu", .name = "test", .arch = "cpu"},
+                                .size = {.count = 1, .number = {64}},
+                                .steps = 1};
+    const result r = results_blank("naive", RESULT_RIGHT, "");
+    results *all = results_open(j, path_in_folder("results.db"), &nobody);
+    results_store(j, all, &place, &r);
+    results_close(all);
+}
+
 static int make_folder(void **state) {
     (void)state;
     const char *parent = getenv("TMPDIR");
@@ -300,6 +329,10 @@ static int make_folder(void **state) {
     (void)try_cubin(&s);
     must(sg_save(s.kernel, path_in_folder("heat.kernel"), NULL), &s);
     end_scene(&s);
+    job *j;
+    if (job_run(&allocator_libc, store_a_result, NULL, &j) != FAULT_NONE)
+        return -1;
+    job_end(j);
     return 0;
 }
 

@@ -72,6 +72,7 @@ static int reset(void **unused) {
     setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
     setenv("SG_NVRTC", "none", 1);
     setenv("SG_CACHE", "none", 1);
+    setenv("SG_DATABASE", "none", 1);
     return 0;
 }
 
@@ -79,13 +80,14 @@ static void check_gpu(void **unused) {
     (void)unused;
     findings f = {0};
     assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
-    assert_int_equal(f.count, 6);
+    assert_int_equal(f.count, 7);
     expect(&f, "driver", 1, "for CUDA 13.0, ");
     expect(&f, "driver", 1, FAKE_CUDA ", given by SG_CUDA_DRIVER");
     expect(&f, "GPU", 1, "GPU 0, Fake GPU, sm_90, 132 multiprocessors, 80 GiB");
     expect(&f, "NVRTC", 0, "NVRTC is switched off by SG_NVRTC");
     expect(&f, "device", 1, "cuda (Fake GPU, sm_90), because there is a GPU");
     expect(&f, "cache", 0, "it is switched off by SG_CACHE; every kernel is compiled anew");
+    expect(&f, "database", 0, "it is switched off by SG_DATABASE; nothing that is tuned will be");
     forget(&f);
     const sg_options cpu = {.struct_size = sizeof cpu, .device = "cpu", .nvrtc = "/no/libnvrtc.so"};
     assert_int_equal(sg_doctor(&cpu, note, &f), SG_OK);
@@ -136,6 +138,22 @@ static void check_cache(void **unused) {
     forget(&f);
 }
 
+static void check_database(void **unused) {
+    (void)unused;
+    findings f = {0};
+    const sg_options given = {.struct_size = sizeof given,
+                              .device = "none",
+                              .database = "/tmp/stencilgen-doctor/none.db"};
+    assert_int_equal(sg_doctor(&given, note, &f), SG_OK);
+    expect(&f, "database", 1, "/tmp/stencilgen-doctor/none.db, given, nothing was tuned yet");
+    forget(&f);
+    setenv("SG_DATABASE", "/dev/null/some.db", 1);
+    assert_int_equal(sg_doctor(NULL, note, &f), SG_OK);
+    expect(&f, "database", 0, "/dev/null/some.db, given by SG_DATABASE, nothing was tuned yet;");
+    expect(&f, "database", 0, "nothing is stored there: Not a directory");
+    forget(&f);
+}
+
 static void check_bad_options(void **unused) {
     (void)unused;
     findings f = {0};
@@ -153,6 +171,6 @@ static void check_bad_options(void **unused) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup(function, reset)
     const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu), TEST(check_cache),
-                                       TEST(check_bad_options)};
+                                       TEST(check_database), TEST(check_bad_options)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

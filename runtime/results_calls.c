@@ -1,0 +1,82 @@
+/* The public call on a context's tuning results. Takes: a context. Makes: sg_results. */
+#include "runtime/context.h"
+#include "runtime/digest.h"
+#include "runtime/results.h"
+
+#include <string.h>
+
+typedef struct telling {
+    sg_context *context;
+    const char *name;
+    void (*result)(void *user, const sg_result *);
+    void *user;
+} telling;
+
+static sg_result describe(job *j, const result_row *row) {
+    const result_place *p = &row->place;
+    const result *r = &row->result;
+    char *key = job_alloc(j, DIGEST_TEXT);
+    digest_print(&row->spec, key);
+    sg_result out = {
+        .struct_size = sizeof out,
+        .name = p->name,
+        .family = p->family,
+        .model = p->model,
+        .key = key,
+        .generator = p->generator,
+        .device = p->device.kind,
+        .device_name = p->device.name,
+        .arch = p->device.arch,
+        .multiprocessors = p->device.multiprocessors,
+        .memory = p->device.memory,
+        .driver = r->driver,
+        .compiler = r->compiler,
+        .size_count = p->size.count,
+        .steps = p->steps,
+        .plan = r->plan,
+        .state = result_state_words[r->state],
+        .reason = r->reason,
+        .seconds = r->seconds,
+        .repeats = r->count,
+        .median = r->median,
+        .spread = r->spread,
+        .estimated_seconds = r->estimate,
+        .compile_seconds = r->compile_seconds,
+        .check_seconds = r->check_seconds,
+        .registers = r->registers,
+        .shared_bytes = r->shared_bytes,
+        .local_bytes = r->local_bytes,
+        .occupancy = r->occupancy,
+        .clock_before = r->clock_before,
+        .clock_after = r->clock_after,
+        .temperature_before = r->temperature_before,
+        .temperature_after = r->temperature_after,
+        .copy_seconds = r->copy_seconds,
+        .sweep = r->sweep,
+        .evaluation = r->evaluation,
+        .taken = r->taken,
+    };
+    _Static_assert(sizeof out.size == sizeof p->size.number, "as many numbers");
+    memcpy(out.size, p->size.number, sizeof out.size);
+    return out;
+}
+
+static void tell(job *j, void *argument) {
+    const telling *t = argument;
+    if (t->context->results == NULL)
+        context_refuse(j, "the context has no tuning results, because opening it failed");
+    if (t->result == NULL)
+        context_refuse(j, "there is no function to tell of results");
+    const result_rows rows =
+        results_list(j, t->context->results, &(result_filter){.name = t->name});
+    for (size_t i = 0; i < rows.count; i++) {
+        const sg_result r = describe(j, &rows.list[i]);
+        t->result(t->user, &r);
+    }
+}
+
+sg_status sg_results(sg_context *context, const char *name,
+                     void (*result)(void *user, const sg_result *), void *user) {
+    telling t = {.context = context, .name = name, .result = result, .user = user};
+    return context == NULL ? SG_ERROR_USAGE : context_run(context, tell, &t, NULL);
+}
