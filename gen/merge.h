@@ -41,6 +41,7 @@ typedef struct merge_plan {
     pattern_schedule schedule; /* complete; 0 where a number does not apply */
     int threads, items;
     int rounds, lanes, stages, blocks; /* 1 where they do not apply */
+    int split_threads;                 /* of a block of merge-path's first launch */
     bool resident;                     /* no more blocks than run at once, */
     int64_t most_blocks;               /* and no more than this; 0: no limit */
     size_t shared_bytes;

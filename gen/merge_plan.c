@@ -80,7 +80,7 @@ static int64_t planned(const family_request *r) {
     return r->size[0] + (r->size[1] > 1 ? r->size[1] : 0);
 }
 
-enum { USUAL_THREADS = 256, PATH_ITEMS = 11 };
+enum { USUAL_THREADS = 256, PATH_ITEMS = 11, SPLIT_THREADS = 128 };
 
 /* Where each tile has a multiprocessor for itself, two launches cannot be faster than one: they
    take the second one longer, and the search in the first has log2 of the shorter list's length
@@ -152,6 +152,7 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
         if (number[i] == 0 && has_number(p, i))
             number[i] = usual[i];
     p->items = number[MERGE_ITEMS];
+    p->split_threads = SPLIT_THREADS;
     p->rounds = or_one(number[MERGE_ROUNDS]);
     p->lanes = or_one(number[MERGE_LANES]);
     p->stages = or_one(number[MERGE_STAGES]);

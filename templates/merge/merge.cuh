@@ -107,3 +107,34 @@ __device__ __forceinline__ Index co_rank_together(const Arguments &arguments, In
     return co_rank_together<lanes>(arguments, diagonal, low,
                                    minimum(diagonal, arguments.a_count) - low);
 }
+
+// The same between two diagonals whose co-ranks are known. It begins where a straight path from the
+// one to the other would cross, and goes on by steps that grow until they have passed the place: so
+// all it reads lies close together, and of lists whose keys are spread alike it reads little. A search
+// by halves instead reads far apart what no other search reads, each a page and a line of its own.
+__device__ __forceinline__ Index co_rank_between(const Arguments &arguments, Index diagonal,
+                                                 Index first, Index first_rank, Index last,
+                                                 Index last_rank) {
+    const Index most = minimum(diagonal, arguments.a_count);
+    Index low = maximum<Index>(0, diagonal - arguments.b_count);
+    low = minimum(most, maximum(low, maximum(first_rank, last_rank - (last - diagonal))));
+    Index high = minimum(most, minimum(last_rank, first_rank + (diagonal - first)));
+    if (low >= high) // so it is too where lists that are not sorted led to nonsense
+        return low;
+    Index probe = first_rank + (last_rank - first_rank) * (diagonal - first) / (last - first);
+    probe = minimum(high - 1, maximum(low, probe));
+    Index step = 4; // grows at once
+    bool up = false, passed = false;
+    for (bool begun = false; low < high; begun = true) {
+        const bool among = !before(arguments, load(arguments.b + (diagonal - 1 - probe)),
+                                   load(arguments.a + probe));
+        (among ? low : high) = among ? probe + 1 : probe;
+        passed = passed || (begun && among != up); // and from then on by halves
+        up = begun ? up : among;
+        const Index middle = low + (high - low) / 2;
+        step = minimum(step * 8, high - low);
+        const Index next = up ? low + step : high - 1 - step;
+        probe = passed ? middle : up ? minimum(next, middle) : maximum(next, middle);
+    }
+    return low;
+}

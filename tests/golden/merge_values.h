@@ -32,6 +32,7 @@ struct plan {
     static constexpr int blocks = 1;
     static constexpr int values = 1;
     static constexpr int shared_bytes = 21856;
+    static constexpr int split_threads = 128;
 };
 
 __device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {

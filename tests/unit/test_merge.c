@@ -76,8 +76,8 @@ static void test_sizes(void **state) {
     }
 }
 
-/* Blocks of one launch merge many tiles each, in one or two buffers, and their diagonals are
-   searched in groups; by a fixed number of tiles, and by as many blocks as run at once. */
+/* Blocks merge many tiles each, in one or two buffers: by a fixed number of tiles, and by as many
+   blocks as run at once. Diagonals are searched in groups, and between those of a block's ends. */
 static void test_shares(void **state) {
     (void)state;
     static const char *const schedules[] = {
@@ -85,6 +85,8 @@ static void test_shares(void **state) {
         "one-launch threads=64 items=2 rounds=7 stages=2",
         "one-launch threads=64 items=3 blocks=1 stages=1",
         "one-launch threads=128 items=1 blocks=1 stages=2",
+        "merge-path threads=32 items=1 lanes=1", /* several blocks of diagonals, */
+        "merge-path threads=64 items=3 lanes=4", /* and of fewer */
     };
     for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
         scene s;
@@ -167,12 +169,13 @@ static void test_unsorted(void **state) {
             snprintf(text, sizeof text,
                      "return merge { name = 'm', keys = 'int32', values = 'int32'%s }",
                      own ? ", order = function(a, b) return ge(a, b) end" : "");
-            snprintf(schedule, sizeof schedule, "%s threads=32 items=3", algorithms[a]);
+            snprintf(schedule, sizeof schedule, "%s threads=32 items=%s", algorithms[a],
+                     a == 0 ? "1" : "3"); /* several blocks of diagonals */
             scene s;
             scene_open(&s, text, schedule);
             for (uint64_t seed = 1; seed < 30; seed++) {
                 family_call call;
-                const int64_t size[AXES] = {2000, 1, 1};
+                const int64_t size[AXES] = {5000, 1, 1};
                 s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, seed, &call);
                 uint64_t random = seed;
                 for (int list = 0; list < 2; list++)
@@ -195,7 +198,7 @@ static void test_unsorted(void **state) {
                 scene_memory temporary = scene_alloc(arguments.temporary_bytes, 0);
                 arguments.temporary = temporary.data;
                 expect_ok(sg_launch(s.kernel, &arguments, NULL));
-                for (int64_t i = 0; i < 2000; i++) {
+                for (int64_t i = 0; i < 5000; i++) {
                     const int32_t key = ((int32_t *)grids[4].data)[i];
                     assert_in_range(key, 0, 999);
                     assert_int_equal(((int32_t *)grids[5].data)[i], key);
