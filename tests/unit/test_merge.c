@@ -309,7 +309,7 @@ static void test_refusals(void **state) {
          "values: expected one of float, double, int32, int64, uint32, got the string 'half'"},
         {"return merge { name = 'm', dtype = 'float' }",
          "unknown key 'dtype' in merge; known: name, keys, values, order, parameters, algorithm, "
-         "schedule"},
+         "schedule, tune"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         expect_error(refused[i][0], 1, refused[i][1]);
