@@ -61,6 +61,11 @@ static void try_candidate(search *s, schedule candidate) {
         if (candidate.coarsen[k] == 1 && k != axis)
             candidate.coarsen[k] = 0;
     }
+    if (candidate.passes > 1) {
+        search_refuse(s, "it has no passes; convolutions have");
+        return;
+    }
+    candidate.passes = 0;
     if (!search_is_new(s, &candidate))
         return;
     const char *refusal;

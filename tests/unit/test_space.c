@@ -2,6 +2,7 @@
 #include "load_spec.h"
 
 #include "gen/space.h"
+#include "runtime/search_space.h"
 
 typedef struct made {
     job *job;
@@ -139,6 +140,36 @@ static void test_values(void **state) {
     job_end(m.job);
 }
 
+/* A search over a space begins with the usual plan, and asks for all. */
+static void search_body(job *j, void *argument) {
+    const space *s = argument;
+    const search_candidates *c = search_candidates_of(j, s);
+    search *over = search_new(j, SEARCH_GUIDED, c, 0);
+    int asked, all = 0;
+    assert_int_equal(c->count, s->count);
+    assert_true(c->named[0] && !c->named[1]);
+    assert_int_equal(c->values[3 * c->axis_count + 1], s->candidates[3].values[1]);
+    for (; search_ask(over, 1, &asked) == 1; all++) {
+        if (all == 0)
+            assert_int_equal(asked, s->usual_index);
+        search_tell(over, asked, s->candidates[asked].threads);
+    }
+    assert_int_equal(all, s->count);
+}
+
+static void test_search(void **state) {
+    (void)state;
+    made grid = make_for(STAR(2, ""), NULL, "sm_90", 512, 512, 1, 1);
+    made list = make_for(SCAN, "look-back", "sm_90", 1 << 20, 1, 1, 1);
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, search_body, grid.space, &j), FAULT_NONE);
+    job_end(j);
+    assert_int_equal(job_run(&allocator_libc, search_body, list.space, &j), FAULT_NONE);
+    job_end(j);
+    job_end(grid.job);
+    job_end(list.job);
+}
+
 static void test_twice(void **state) {
     (void)state;
     made a = make_for(STAR(2, ""), NULL, "sm_90", 500, 400, 1, 8);
@@ -242,6 +273,8 @@ static void test_nothing_left(void **state) {
                 "tune.tile has no value that agrees with the schedule");
     expect_none(STAR(2, "tune = { method = { 'tiled' }, coarsen = { y = { 4 } } }"), NULL,
                 "no candidate is left to tune: method tiled: it has no coarsening");
+    expect_none(STAR(2, "tune = { method = { 'temporal' }, passes = { 3 } }"), NULL,
+                "it has no passes; convolutions have");
     expect_none("return reduce { name = 'r', tune = { algorithm = { 'shared' }, items = { 5 } } }",
                 NULL, "no candidate is left to tune");
 }
@@ -299,10 +332,11 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wholes),       cmocka_unit_test(test_values),
-        cmocka_unit_test(test_twice),        cmocka_unit_test(test_narrowed),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_wholes), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_twice),  cmocka_unit_test(test_narrowed),
+        cmocka_unit_test(test_times),  cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_search), cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
