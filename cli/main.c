@@ -35,8 +35,7 @@ static int run(const options *o) {
     case COMMAND_EXPLAIN:
         return command_explain(o);
     case COMMAND_TUNE:
-        return o->list ? command_tune_list(o)
-                       : complain(EXIT_USAGE, NULL, "tune lists the schedules: add --list");
+        return command_tune(o);
     case COMMAND_DOCTOR:
         return command_doctor(o);
     case COMMAND_CACHE:

@@ -21,8 +21,9 @@ static const struct {
                        "check and measure, stencils beside the textbook's; no files"},
     [COMMAND_EXPLAIN] = {"explain", "SPEC.lua...",
                          "what each method would do, and which one is chosen"},
-    [COMMAND_TUNE] = {"tune", "SPEC.lua... --list", "the schedules that are worth trying"},
-    [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler and cache, and why"},
+    [COMMAND_TUNE] = {"tune", "SPEC.lua...|export",
+                      "--list: schedules worth trying; export: results, as JSON"},
+    [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler, cache and database"},
     [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
 };
 
