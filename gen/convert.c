@@ -15,7 +15,7 @@ static const conversion conversions[FORMAT_COUNT] = {
     [FORMAT_AUTO] = {"convert/look.cu", 4, 0x07},
     [FORMAT_ELL] = {"convert/ell.cu", 2, 0x01},
     [FORMAT_DIA] = {"convert/dia.cu", 5, 0x0f},
-    [FORMAT_BCSR] = {"convert/bcsr.cu", 5, 0x0e},
+    [FORMAT_BCSR] = {"convert/bcsr.cu", 5, 0x1f},
     [FORMAT_SELL] = {"convert/sell.cu", 5, 0x0f},
     [FORMAT_STENCIL] = {"convert/stencil.cu", 7, 0x7b},
 };
@@ -31,16 +31,17 @@ static const char *plan_header(job *j, const program *p, const storage *s) {
                 "\nstruct plan {\n    static constexpr int threads = %d, arguments_bytes = %zu;\n",
                 CONVERT_THREADS, sizeof(convert_arguments));
     if (s->format == FORMAT_BCSR)
-        text_printf(&t, "    static constexpr int most_rows = %d;\n", convert_rows(s->block_rows));
+        text_printf(&t, "    static constexpr int lanes = %d, pack = %d;\n", convert_lanes(s),
+                    convert_pack(s));
     text_add(&t, "};\n");
     return t.data;
 }
 
 static program_launch describe(job *j, const program *p, format f, int kernel) {
-    const bool lengths = f == FORMAT_SELL && kernel == 0;
+    const bool sorts = f == FORMAT_SELL && kernel == 0;
     return (program_launch){.entry = job_print(j, "%s_%d", p->name, kernel),
                             .block = {CONVERT_THREADS, 1, 1},
-                            .shared_bytes = lengths ? CONVERT_LENGTHS : CONVERT_SUMS,
+                            .shared_bytes = CONVERT_SUMS + (sorts ? CONVERT_SORTED : 0),
                             .barriers = conversions[f].meeting >> kernel & 1,
                             .steps = 1};
 }

@@ -16,7 +16,7 @@
 #include "runtime/workers.h"
 
 /* Kernels that convert matrices: a place for each number that convert_kernels gives them. */
-enum { CONTEXT_CONVERSIONS = 64 };
+enum { CONTEXT_CONVERSIONS = 128 };
 
 struct sg_context {
     job *job;         /* holds the context itself */

@@ -17,18 +17,19 @@ enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 /* ---- kernels ----------------------------------------------------------------------------------
  */
 
-/* A place for each program of convert_program: of bcsr four, by the rows of a block. */
+/* A place for each program of convert_program: of bcsr one for each of its lanes and packs. */
 static int place_of(const storage *s) {
-    enum { WIDTHS = 4, BCSR = FORMAT_COUNT * WIDTHS };
-    static_assert(BCSR + 4 * WIDTHS <= CONTEXT_CONVERSIONS, "as many places");
+    enum { WIDTHS = 4, PACKS = 3, LANES = 4, BCSR = FORMAT_COUNT * WIDTHS };
+    static_assert(BCSR + WIDTHS * PACKS * LANES <= CONTEXT_CONVERSIONS, "as many places");
     const int widths = (s->index_bytes == 8) * 2 + (s->value_bytes == 8);
-    int place = (int)s->format * WIDTHS;
-    if (s->format == FORMAT_BCSR) {
-        place = BCSR;
-        for (int rows = convert_rows(s->block_rows); rows > 2; rows /= 2)
-            place += WIDTHS;
-    }
-    return place + widths;
+    int kind = 0;
+    if (s->format != FORMAT_BCSR)
+        return (int)s->format * WIDTHS + widths;
+    for (int lanes = convert_lanes(s); lanes > 2; lanes /= 2)
+        kind += PACKS;
+    for (int pack = convert_pack(s); pack > 1; pack /= 2)
+        kind++;
+    return BCSR + kind * WIDTHS + widths;
 }
 
 /* Kept by the context until it ends, so that a second matrix waits for no compiler and no loading.
@@ -224,7 +225,7 @@ static void measure_bcsr(job *j, conversion *c) {
     convert_work(j, c, &work);
     add_array(c, "offset", PACKED_INDEX, lines + 1, 1);
     allocate_arrays(j, c);
-    convert_launch(j, c, 0, lines, CONVERT_THREADS);
+    convert_launch(j, c, 0, lines * convert_lanes(s), CONVERT_THREADS);
     add_up(j, c, 1, lines + 1);
     convert_launch(j, c, 3, lines + 1, CONVERT_TILE);
     convert_read(j, c);
@@ -235,8 +236,9 @@ static void measure_bcsr(job *j, conversion *c) {
 }
 
 static void fill_bcsr(job *j, conversion *c) {
-    convert_launch(j, c, 4, layout_parts(c->packed.rows, c->packed.storage.block_rows),
-                   CONVERT_THREADS);
+    const storage *s = &c->packed.storage;
+    const int64_t lines = layout_parts(c->packed.rows, s->block_rows);
+    convert_launch(j, c, 4, lines * convert_lanes(s), CONVERT_THREADS);
 }
 
 /* ---- stencil --------------------------------------------------------------------------------- */
@@ -329,7 +331,7 @@ static const recipe recipes[FORMAT_COUNT] = {
 bool convert_serves(const storage *s, int64_t rows, int64_t columns, int64_t entries) {
     const bool counted = rows > 0 && columns > 0 && entries > 0 && rows <= MOST_COUNTED &&
                          columns <= MOST_COUNTED && entries <= MOST_COUNTED;
-    const bool windows = (int64_t)s->sigma * (int64_t)s->index_bytes <= CONVERT_LENGTHS;
+    const bool windows = s->sigma * convert_sorted_bytes(s) <= CONVERT_SORTED;
     return counted && recipes[s->format].measure != NULL && (s->format != FORMAT_SELL || windows) &&
            (s->format != FORMAT_BCSR || s->block_rows <= CONVERT_MOST_ROWS);
 }

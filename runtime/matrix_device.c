@@ -74,24 +74,46 @@ static matrix_facts look_at(job *j, sg_context *c, const matrix_there *t) {
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
+enum { MOST_SEEN = 16 };
+
+/* What one build sees of a matrix: it asks more than once for what costs a pass over all entries.
+ */
+typedef struct view {
+    remote_matrix remote; /* first */
+    int seen_count;
+    packed_matrix seen[MOST_SEEN];
+} view;
+
 static const sg_matrix *owner_of(const remote_matrix *r) {
     return r->owner;
 }
 
+static const packed_matrix *find_seen(const view *v, const storage *s) {
+    for (int i = 0; i < v->seen_count; i++)
+        if (memcmp(&v->seen[i].storage, s, sizeof *s) == 0)
+            return &v->seen[i];
+    return NULL;
+}
+
+static const packed_matrix *count_anew(job *j, view *v, const storage *s) {
+    const sg_matrix *m = owner_of(&v->remote);
+    conversion *c = convert_measure(j, m->context, &m->there->csr, s);
+    packed_matrix *to = &v->seen[v->seen_count < MOST_SEEN ? v->seen_count++ : MOST_SEEN - 1];
+    *to = c->packed;
+    for (int i = 0; i < to->array_count; i++)
+        to->arrays[i].data = NULL;
+    convert_end(j, c);
+    return to;
+}
+
 static bool measure(job *j, const remote_matrix *r, packed_matrix *p) {
-    const sg_matrix *m = owner_of(r);
-    const matrix_there *t = m->there;
+    view *v = (view *)r; /* which only remembers */
+    const matrix_there *t = owner_of(r)->there;
     if (p->storage.index_bytes != t->index_bytes || p->storage.value_bytes != t->value_bytes ||
         !convert_serves(&p->storage, t->csr.rows, t->csr.columns, t->csr.entries))
         return false;
-    conversion *c = convert_measure(j, m->context, &t->csr, &p->storage);
-    memcpy(p->arrays, c->packed.arrays, sizeof p->arrays);
-    p->array_count = c->packed.array_count;
-    p->largest_index = c->packed.largest_index;
-    p->work = c->packed.work;
-    for (int i = 0; i < p->array_count; i++)
-        p->arrays[i].data = NULL;
-    convert_end(j, c);
+    const packed_matrix *found = find_seen(v, &p->storage);
+    *p = found != NULL ? *found : *count_anew(j, v, &p->storage);
     return true;
 }
 
@@ -140,14 +162,14 @@ const matrix *matrix_view(job *j, const sg_matrix *m) {
     if (m->there == NULL || m->there->csr.entries == 0)
         return matrix_settled(j, m);
     const device_csr *csr = &m->there->csr;
-    remote_matrix *r = job_alloc(j, sizeof *r);
-    *r = (remote_matrix){.matrix = {csr->rows, csr->columns, csr->entries, NULL, NULL, NULL},
-                         .owner = m,
-                         .longest = m->there->facts.longest,
-                         .measure = measure,
-                         .sample = sample,
-                         .fetch = fetch};
-    return &r->matrix;
+    view *v = job_alloc(j, sizeof *v);
+    v->remote = (remote_matrix){.matrix = {csr->rows, csr->columns, csr->entries, NULL, NULL, NULL},
+                                .owner = m,
+                                .longest = m->there->facts.longest,
+                                .measure = measure,
+                                .sample = sample,
+                                .fetch = fetch};
+    return &v->remote.matrix;
 }
 
 matrix_facts matrix_facts_of(job *j, const sg_matrix *m) {

@@ -14,5 +14,5 @@ using Word = unsigned long long; // as wide as its values
 #define PATTERN_KERNEL_6 example_6
 
 struct plan {
-    static constexpr int threads = 256, arguments_bytes = 696, most_rows = 4;
+    static constexpr int threads = 256, arguments_bytes = 696, lanes = 4, pack = 2;
 };

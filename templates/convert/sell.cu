@@ -23,30 +23,83 @@ struct Slices {
     }
 };
 
-// A row's place in its window is the number of rows that go before it: it is compared with all of
-// them, which costs sigma comparisons a row and no barrier, and needs no more than their lengths in
-// shared memory.
+// Shared memory of the kernel that sorts: what sums_before takes, the bits in which lengths differ,
+// then for each row of the block its length and its place in two orders, which take turns.
+struct Sorting {
+    unsigned long long *varying;
+    Integer *length;
+    unsigned short *order, *next;
+
+    __device__ __forceinline__ explicit Sorting(Index rows) {
+        unsigned char *const at = shared_bytes() + sizeof(Counts<1>) * scan_warps;
+        varying = reinterpret_cast<unsigned long long *>(at);
+        length = reinterpret_cast<Integer *>(at + 2 * sizeof *varying);
+        order = reinterpret_cast<unsigned short *>(length + rows);
+        next = order + rows;
+    }
+
+    // All rows for which `first` holds before all others; else they stay as they are. A thread has
+    // neighbours in the order: it counts those of them that go first, and knows from the sums how many
+    // go first before its own.
+    template <class First> __device__ __forceinline__ void split(int count, const First &first) {
+        const int each = (count + plan::threads - 1) / plan::threads;
+        const int begin = min(static_cast<int>(threadIdx.x) * each, count);
+        const int end = min(begin + each, count);
+        Counts<1> mine = {}, total;
+        for (int i = begin; i < end; ++i)
+            mine.at[0] += first(order[i]) ? 1 : 0;
+        int ahead = static_cast<int>(sums_before(mine, total).at[0]);
+        for (int i = begin; i < end; ++i) {
+            const unsigned short row = order[i];
+            const bool goes = first(row);
+            next[goes ? ahead : static_cast<int>(total.at[0]) + i - ahead] = row;
+            ahead += goes;
+        }
+        __syncthreads(); // the order is whole
+        unsigned short *const before = order;
+        order = next;
+        next = before;
+    }
+};
+
+// Bit by bit from the lowest, longer rows go first, and then each window comes together again: sorts
+// that keep the order of equals, of which the last decides. Bits that all lengths have in common need
+// no pass; rows that are all of one length need none at all.
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
-    auto *const length = reinterpret_cast<Integer *>(shared_bytes());
     auto *const row = static_cast<Integer *>(a.out[1]);
     auto *const width = static_cast<Integer *>(a.work[0]);
     const int slice = static_cast<int>(a.number[0]), sigma = static_cast<int>(a.number[1]);
     const Index first = blockIdx.x * a.number[2], left = a.rows - first;
     const int count = static_cast<int>(left < a.number[2] ? left : a.number[2]);
-    for (int i = threadIdx.x; i < count; i += plan::threads)
-        length[i] = load(a.offset + first + i + 1) - load(a.offset + first + i);
-    __syncthreads(); // the lengths are there
+    Sorting s(a.number[2]);
+    const Integer some = load(a.offset + first + 1) - load(a.offset + first);
+    if (threadIdx.x == 0)
+        *s.varying = 0;
+    __syncthreads(); // it is 0
+    unsigned long long varying = 0;
     for (int i = threadIdx.x; i < count; i += plan::threads) {
-        const int window = i / sigma * sigma;
-        const int end = window + sigma < count ? window + sigma : count;
-        const Integer mine = length[i];
-        int place = window;
-        for (int k = window; k < end; ++k)
-            place += length[k] > mine || (length[k] == mine && k < i);
+        const Integer length = load(a.offset + first + i + 1) - load(a.offset + first + i);
+        s.length[i] = length;
+        s.order[i] = static_cast<unsigned short>(i);
+        varying |= static_cast<unsigned long long>(length ^ some);
+    }
+    if (varying != 0)
+        atomicOr(s.varying, varying);
+    __syncthreads(); // the lengths are there, and what they differ in
+    varying = *s.varying;
+    for (unsigned long long bits = varying; bits != 0; bits &= bits - 1) {
+        const int bit = __ffsll(static_cast<long long>(bits)) - 1;
+        s.split(count, [&](int i) { return (s.length[i] >> bit & 1) != 0; });
+    }
+    const int windows = varying == 0 ? 0 : (count - 1) / sigma;
+    for (int bit = 0; windows >> bit != 0; ++bit)
+        s.split(count, [&](int i) { return (i / sigma >> bit & 1) == 0; });
+    for (int place = threadIdx.x; place < count; place += plan::threads) {
+        const int i = s.order[place];
         row[first + place] = static_cast<Integer>(first + i);
         if (place % slice == 0) // the slice's longest
-            width[first / slice + place / slice] = mine;
+            width[first / slice + place / slice] = s.length[i];
     }
 }
 
