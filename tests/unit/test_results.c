@@ -182,7 +182,7 @@ static void test_every_state(void **state) {
     (void)state;
     const result_place p = place_of(64, 64, 0);
     for (int i = 0; i < RESULT_STATES; i++) {
-        char plan[16];
+        char plan[32];
         sprintf(plan, "plan %d", i);
         result r = results_blank(plan, (result_state)i, i == RESULT_RIGHT ? "" : "because");
         assert_int_equal(store(&s, &p, &r), FAULT_NONE);

@@ -297,7 +297,7 @@ static void test_a_database_that_was_given(void **state) {
     scene given;
     scene_open(&given, "own.db");
     for (int i = 0; i < 50; i++) {
-        char plan[16];
+        char plan[32];
         sprintf(plan, "plan %d", i);
         assert_int_equal(put(&given, &p, plan, 1), FAULT_NONE);
     }

@@ -300,7 +300,7 @@ static void test_from_each_version(void **state) {
     (void)state;
     const char *part[4] = {NULL};
     for (int from = 0; from <= 3; from++) {
-        char name[16];
+        char name[32];
         sprintf(name, "from-%d.db", from);
         char *path = scratch_path(name);
         for (int i = 0; i < 4; i++)
