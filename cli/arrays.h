@@ -32,7 +32,8 @@ typedef struct arrays {
     const char *matrix_path; /* of spmv */
     sg_matrix *matrix;
     sg_matrix_info matrix_info;
-    int maxval; /* of the first image read; 255 */
+    sg_conversion_info conversion; /* how it came to the device */
+    int maxval;                    /* of the first image read; 255 */
 } arrays;
 
 /* Matches the inputs with the arrays, opens the files and finds all extents. */

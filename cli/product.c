@@ -54,9 +54,15 @@ static int multiply(arrays *a, const sg_kernel *kernel, sg_spmv_arguments *argum
 int product_run(arrays *a, const sg_kernel *kernel, const double *parameters, double *seconds) {
     const int x = arrays_find(a, "x"), y = arrays_find(a, "y");
     sg_device_matrix *matrix;
-    const sg_status status = sg_matrix_upload(a->matrix, kernel, &matrix);
+    sg_status status = sg_matrix_upload(a->matrix, kernel, &matrix);
     if (status != SG_OK)
         return session_failed(a->session, status);
+    a->conversion.struct_size = sizeof a->conversion;
+    status = sg_conversion_facts(matrix, &a->conversion);
+    if (status != SG_OK) {
+        sg_device_matrix_free(matrix);
+        return session_failed(a->session, status);
+    }
     sg_spmv_arguments arguments = {.struct_size = sizeof arguments,
                                    .matrix = matrix,
                                    .x = a->grids[x].data,
@@ -76,6 +82,10 @@ void product_json(const arrays *a, json *j) {
     json_integer(j, "rows", a->matrix_info.rows);
     json_integer(j, "columns", a->matrix_info.columns);
     json_integer(j, "entries", a->matrix_info.entries);
+    json_string(j, "converted_by", a->conversion.on_device ? "kernels" : "host");
+    json_number(j, "convert_seconds", a->conversion.convert_seconds);
+    json_number(j, "upload_seconds", a->conversion.upload_seconds);
+    json_number(j, "compile_seconds", a->conversion.compile_seconds);
     json_end_object(j);
 }
 
@@ -83,4 +93,10 @@ void product_text(const arrays *a, buffer *out) {
     buffer_printf(
         out, "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n",
         a->matrix_path, a->matrix_info.rows, a->matrix_info.columns, a->matrix_info.entries);
+    buffer_printf(out, "  stored   as %s, converted by %s in ", a->conversion.format,
+                  a->conversion.on_device ? "kernels" : "the host");
+    buffer_seconds(out, a->conversion.convert_seconds);
+    buffer_printf(out, ", brought to the device in ");
+    buffer_seconds(out, a->conversion.upload_seconds);
+    buffer_printf(out, "\n");
 }

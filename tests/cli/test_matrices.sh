@@ -206,6 +206,7 @@ reports '"entries": 4054'
 exits 0 run $cpu "$product" --input "$A" --input "$x" --output "$folder/y.npy" --json
 documented y
 reports '"columns": 4'
+reports '"converted_by": "host"'
 if command -v python3 >/dev/null 2>&1; then
     python3 -m json.tool <"$out" >/dev/null || flunk "not JSON: $(cat "$out")"
 else
