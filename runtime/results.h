@@ -66,10 +66,9 @@ result_device results_device(job *, const device_facts *);
 
 /* A size is a list of numbers, each at least 0, in the order that the family has them:
 
-       stencil           x, y, z as far as it has axes
-       reduce, scan      elements; of a segmented reduction then segments
-       merge             keys of a, of b
-       spmv              rows, columns, entries, longest row, empty rows, diagonals with entries */
+       stencil                 x, y, z as far as it has axes
+       reduce, scan, merge     elements, of a merge those put out
+       spmv, a known matrix    rows, columns, entries, longest row, empty rows, diagonals */
 enum { RESULT_NUMBERS = 8 };
 typedef struct result_size {
     int count;
