@@ -230,7 +230,7 @@ void emit_products(text *out, const emitter *e, const emit_product *products, in
     for (int i = 0; i < count; i++) {
         if (products[i].named == NULL)
             roots[root_count++] = products[i].value;
-        if (products[i].named == NULL && products[i].weight != EXPR_NONE)
+        if (products[i].weight != EXPR_NONE)
             roots[root_count++] = products[i].weight;
     }
     writer w = write_parts(out, e, roots, root_count);
@@ -242,12 +242,10 @@ void emit_products(text *out, const emitter *e, const emit_product *products, in
                                       : "+=");
         if (p->op != EMIT_ADD && p->negative)
             text_add(out, "-");
-        if (p->named != NULL)
-            text_printf(out, "%s;\n", p->named);
-        else if (p->weight == EXPR_NONE)
-            text_printf(out, "%s;\n", operand(&w, p->value, LEVEL_PRIMARY));
+        const char *value = p->named != NULL ? p->named : operand(&w, p->value, LEVEL_PRIMARY);
+        if (p->weight == EXPR_NONE)
+            text_printf(out, "%s;\n", value);
         else
-            text_printf(out, "%s * %s;\n", operand(&w, p->weight, LEVEL_PRIMARY),
-                        operand(&w, p->value, LEVEL_PRIMARY));
+            text_printf(out, "%s * %s;\n", operand(&w, p->weight, LEVEL_PRIMARY), value);
     }
 }

@@ -22,7 +22,7 @@ typedef struct emit_product {
     emit_op op;
     bool negative;
     expr_id weight, value; /* weight EXPR_NONE: 1 */
-    const char *named;     /* a variable instead of weight·value; NULL */
+    const char *named;     /* a variable in place of the value; NULL */
 } emit_product;
 void emit_products(text *, const emitter *, const emit_product *, int count);
 

@@ -1,10 +1,12 @@
 /* The products that a plane adds, as sums.h says. Takes: a linear model. Makes: statements. Taps of
    equal weight are added first, a row of x at a time, so that neighbouring points can share those
-   rows; and what several sums gain alike is computed once. */
+   rows; and what several sums gain alike is computed once, as is what they gain times a factor. */
 #include "gen/sums.h"
 
 #include "gen/optimise.h"
+#include "gen/separable.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ±weight·value; weight EXPR_NONE is 1. */
@@ -154,8 +156,8 @@ static void write_chains(writer *w, const chain *chains, int output) {
         if (shared == NULL)
             write_gains(w, &chains[k], target, EMIT_ADD);
         else
-            w->products[w->count++] =
-                (emit_product){.target = target, .op = EMIT_ADD, .named = shared};
+            w->products[w->count++] = (emit_product){
+                .target = target, .op = EMIT_ADD, .weight = EXPR_NONE, .named = shared};
     }
 }
 
@@ -168,8 +170,48 @@ static const expr_id *rounded_weights(job *j, const model *m, const linear_form 
     return after;
 }
 
+/* The factors of the walked axis, where a filter has them, from −low to high; NULL: none that
+ * differ. */
+static const double *factors_of(const writer *w) {
+    const separable *s = w->m->separable;
+    if (s == NULL || s->count < 2 || s->axes[s->count - 1] != w->axis)
+        return NULL;
+    const double *factors = s->factor[s->count - 1];
+    for (int i = 0; i < w->depth; i++)
+        if (fabs(factors[i]) != 1)
+            return factors;
+    return NULL;
+}
+
+/* Every plane has the weights of the one whose factor is 1 times its own: the sum by those is made
+   once. It is what the passes but the last would leave, and rounded like that. */
+static void write_factors(writer *w, int output, const linear_form *form, const expr_id *weights,
+                          const double *factors) {
+    int largest = 0;
+    while (fabs(factors[largest]) != 1)
+        largest++;
+    const chain all = chain_of(w, form, weights, largest - w->m->low[w->axis]);
+    const char *name = job_print(w->job, "gain_%d", output);
+    write_gains(w, &all, name, EMIT_DECLARE);
+    for (int k = 0; k < w->depth; k++) {
+        const double factor = factors[w->depth - 1 - k] * factors[largest];
+        if (factor != 0)
+            w->products[w->count++] = (emit_product){
+                .target = job_print(w->job, "sum[%d][%d]", output, k),
+                .op = EMIT_ADD,
+                .negative = factor < 0,
+                .weight = fabs(factor) == 1 ? EXPR_NONE : expr_constant(w->m->pool, fabs(factor)),
+                .named = name};
+    }
+}
+
 static void write_output(writer *w, int output, const linear_form *form) {
     const expr_id *weights = rounded_weights(w->job, w->m, form);
+    const double *factors = factors_of(w);
+    if (factors != NULL) {
+        write_factors(w, output, form, weights, factors);
+        return;
+    }
     chain *chains = job_array(w->job, (size_t)w->depth, sizeof *chains);
     for (int k = 0; k < w->depth; k++)
         chains[k] = chain_of(w, form, weights, w->m->high[w->axis] - k);
