@@ -47,12 +47,52 @@ template <int array, int y, int dz, int last> struct Sides<array, y, dz, last, t
 
 // ---- what a thread holds ----------------------------------------------------------------------
 
-// What lies beside a thread's points of a row: below and above a pack, or beside each point.
+// What lies beside a thread's points of a row: below and above a pack, or beside each point. That of
+// long reaches comes by packs: elements of a warp's threads lie in as many lines of the first-level
+// cache whether each loads one of them or a pack. Threads whose packs would reach over the grid's
+// ends load elements, by the rules.
 template <bool packs, int low, int high> struct Beside {
     static constexpr int each = packs ? 1 : plan::vector;
+    static constexpr bool wide = packs && plan::vector > 1 && (low > 2 || high > 2);
     Real below[each][low > 0 ? low : 1], above[each][high > 0 ? high : 1];
 
-    __device__ __forceinline__ void read(const Thread<packs> &t, const Real *from) {
+    __device__ __forceinline__ void read_wide(const Arguments &a, const Thread<packs> &t,
+                                              const Real *from) {
+        using Wide = Pack<Real, plan::vector>;
+        constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
+        constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
+        const int size = int(a.size[0]);
+        if (t.x >= first && t.x + end <= size) {
+#pragma unroll
+            for (int at = -first; at < end; at += plan::vector) {
+                if (at == 0)
+                    continue;
+                const Wide pack = load(reinterpret_cast<const Wide *>(from + at));
+#pragma unroll
+                for (int i = 0; i < plan::vector; ++i) {
+                    if (at < 0 && -at - i <= low)
+                        below[0][at < 0 ? -at - i - 1 : 0] = pack.element[i];
+                    if (at > 0 && at + i - plan::vector < high)
+                        above[0][at > 0 ? at + i - plan::vector : 0] = pack.element[i];
+                }
+            }
+        } else {
+#pragma unroll
+            for (int d = 0; d < low; ++d)
+                below[0][d] = load(from + (inside<0>(t.x - 1 - d, size) - t.x));
+#pragma unroll
+            for (int d = 0; d < high; ++d)
+                above[0][d] = load(from + (inside<0>(t.x + plan::vector + d, size) - t.x));
+        }
+    }
+    __device__ __forceinline__ void read(const Arguments &a, const Thread<packs> &t,
+                                         const Real *from) {
+        if constexpr (wide)
+            read_wide(a, t, from);
+        else
+            read_each(t, from);
+    }
+    __device__ __forceinline__ void read_each(const Thread<packs> &t, const Real *from) {
         constexpr int bytes = sizeof(Real);
 #pragma unroll
         for (int i = 0; i < each; ++i) {
@@ -132,7 +172,7 @@ template <bool packs, int array, int y> struct Line {
     }
     __device__ __forceinline__ void read_beside(int k, const Arguments &a, const Thread<packs> &t,
                                                 int z) {
-        beside[k].read(t, cell(a, t, z));
+        beside[k].read(a, t, cell(a, t, z));
         apply_rules(beside[k], a, t, z);
         beside[k].apply_rules(a, t);
     }
