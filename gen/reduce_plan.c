@@ -2,6 +2,7 @@
    blocks and memory, or the reason why there are none. */
 #include "gen/reduce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static const pattern_number numbers[] = {
     [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
     [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
     [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
+    [REDUCE_LOOKS] = {"looks", "one-pass: looks for others' results under way", 1, 4, 1},
 };
 const pattern_words reduce_words = {
     algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
@@ -53,9 +55,10 @@ static void fit_blocks(fitter *f) {
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const int items = chosen[REDUCE_ITEMS];
     const int half = items / 2 / pack * pack;
-    const bool given = chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0;
-    if (f->reduce->segmented && (given || chosen[REDUCE_CLUSTER] != 0))
-        refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
+    if (f->reduce->segmented && (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
+                                 chosen[REDUCE_CLUSTER] != 0 || chosen[REDUCE_LOOKS] != 0))
+        refuse(f, "segments say how many blocks there are; leave out share, alone, cluster and "
+                  "looks");
     const int cluster = f->plan.cluster;
     if (cluster > 1 && atoi(f->target->arch + strlen("sm_")) < 90)
         refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
@@ -68,7 +71,7 @@ static void fit_blocks(fitter *f) {
     if (chosen[REDUCE_ALONE] == 0)
         chosen[REDUCE_ALONE] = 2 * cluster * chosen[REDUCE_THREADS] * items;
     if (f->reduce->segmented)
-        chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
+        chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = chosen[REDUCE_LOOKS] = 0;
 }
 
 /* As many blocks a multiprocessor as there are for it, if registers are shared out so; it may have
@@ -107,10 +110,13 @@ static void fit_one_pass(fitter *f) {
     }
     const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
     fit_blocks(f);
+    if (chosen[REDUCE_LOOKS] == 0 && !f->reduce->segmented)
+        chosen[REDUCE_LOOKS] = 1;
     f->plan.shared_bytes = warps * f->plan.item_bytes;
     if (!f->reduce->segmented)
-        f->plan.shared_bytes = ((warps + 1) * f->plan.item_bytes + 7) / 8 * 8 + 8 +
-                               (f->plan.item_bytes > 8 ? 16 : 8) * (size_t)f->plan.cluster;
+        f->plan.shared_bytes = ((warps * f->plan.item_bytes + 7) / 8 * 8 + 8 +
+                                (f->plan.item_bytes > 8 ? 16 : 8) * (size_t)f->plan.cluster + 15) /
+                               16 * 16;
     f->plan.resident = fit_resident(f);
 }
 
@@ -124,9 +130,9 @@ static void fit_textbook(fitter *f) {
         refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
                   "= op(b, a), say commutative = true, else use interleaved or shared");
     if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
-        chosen[REDUCE_CLUSTER] != 0)
-        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
-                  "cluster");
+        chosen[REDUCE_CLUSTER] != 0 || chosen[REDUCE_LOOKS] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone, "
+                  "cluster and looks");
     if (chosen[REDUCE_THREADS] == 0)
         chosen[REDUCE_THREADS] = 256;
     if (chosen[REDUCE_ITEMS] == 0)
@@ -158,6 +164,7 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
     p->threads = p->schedule.number[REDUCE_THREADS];
     p->items = p->schedule.number[REDUCE_ITEMS];
     p->blocks = p->schedule.number[REDUCE_BLOCKS];
+    p->looks = p->schedule.number[REDUCE_LOOKS];
     p->share = p->schedule.number[REDUCE_SHARE];
     p->alone = p->schedule.number[REDUCE_ALONE];
     return *p;
@@ -178,7 +185,8 @@ static double log2_up(double n) {
 
 /* Elements of a thread one after another, then the tree of a block, then those of the blocks. Of
    one-pass a thread has `pack` sums of its packs, the ends beside them, and a tree of those; a
-   block has a tree of the lanes and one of the warps, at most of 5 steps each. */
+   block has a tree of the lanes and one of the warps, at most of 5 steps each; and of the blocks'
+   results a lane of one warp takes some, at most 8, or a thread of all, before trees of those. */
 double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0],
@@ -194,5 +202,5 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
     const double blocks =
         l->blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
     return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
-           divided_up(blocks, threads) + block;
+           fmin(divided_up(blocks, 32), 8) + divided_up(blocks, threads) + block + 1;
 }

@@ -112,6 +112,14 @@ template <class T> __device__ __forceinline__ void store_once(T *to, const T &fr
 #endif
 }
 
+// In the body of a loop that joins where a test holds: gcc 12 otherwise makes vectors of it and takes y
+// for x - y where what it joins by is and, or, or exclusive or.
+__device__ __forceinline__ void one_by_one() {
+#if defined(SG_CPU)
+    asm volatile("");
+#endif
+}
+
 // Asks for what will be loaded later, so that it comes from the second-level cache by then.
 template <class T> __device__ __forceinline__ void fetch([[maybe_unused]] const T *from) {
 #if !defined(SG_CPU)

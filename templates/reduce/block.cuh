@@ -6,13 +6,13 @@
 //     distance 4   abcdefgh
 
 constexpr int warps = plan::threads / warp_size;
+constexpr bool at_once = can_join_lanes && plan::lanes != 0; // all lanes' by one instruction
 
 // The result is lane 0's; the others hold what nobody needs. Lanes from `count` on, a power of two,
-// give nothing: they hold Kind::none().
+// give nothing; where `at_once` they hold Kind::none().
 template <int count = warp_size>
 __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item mine) {
-    constexpr bool at_once = can_join_lanes && plan::lanes != 0;
-    if constexpr (at_once)
+    if constexpr (at_once && count > 1)
         mine = join_lanes<plan::lanes>(mine);
 #pragma unroll
     for (int distance = 1; distance < count && !at_once; distance *= 2)
@@ -20,7 +20,42 @@ __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item min
     return mine;
 }
 
-// The result is thread 0's. `place` is shared memory for `warps` items that nobody uses meanwhile.
+// The items of as many neighbours to one, in order.
+template <int count>
+__device__ __forceinline__ Item join_neighbours(const Arguments &arguments, Item (&item)[count]) {
+#pragma unroll
+    for (int distance = 1; distance < count; distance *= 2)
+#pragma unroll
+        for (int k = 0; k + distance < count; k += 2 * distance)
+            item[k] = join(arguments, item[k], item[k + distance]);
+    return item[0];
+}
+
+// The items of all warps. A lane takes 64 bytes of them, in loads of 16 one after another, and has a tree
+// of its own in registers, which takes about as long as one step by shuffles and spares up to four.
+__device__ __forceinline__ Item join_warps(const Arguments &arguments, const Item *place) {
+    if constexpr (at_once) {
+        return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : Kind::none());
+    } else {
+        constexpr int most = 64 / sizeof(Item), run = warps < most ? warps : most;
+        constexpr int wide = 16 / sizeof(Item), part = run < wide ? run : wide;
+        using Part = Pack<Item, part>;
+        const Part *const parts =
+            reinterpret_cast<const Part *>(place) + lane() % (warps / run) * (run / part);
+        Item item[run];
+#pragma unroll
+        for (int i = 0; i < run / part; ++i) {
+            const Part some = parts[i];
+#pragma unroll
+            for (int k = 0; k < part; ++k)
+                item[i * part + k] = some.element[k];
+        }
+        return reduce_warp<warps / run>(arguments, join_neighbours(arguments, item));
+    }
+}
+
+// The result is thread 0's. `place` is shared memory for `warps` items, at a multiple of 16 bytes, that
+// nobody uses meanwhile.
 __device__ __forceinline__ Item reduce_block(const Arguments &arguments, Item mine, Item *place) {
     mine = reduce_warp(arguments, mine);
     if constexpr (warps > 1) {
@@ -28,7 +63,7 @@ __device__ __forceinline__ Item reduce_block(const Arguments &arguments, Item mi
             place[warp()] = mine;
         __syncthreads(); // the items of all warps are there before the first warp reads them
         if (warp() == 0)
-            mine = reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : Kind::none());
+            mine = join_warps(arguments, place);
     }
     return mine;
 }

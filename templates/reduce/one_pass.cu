@@ -42,8 +42,7 @@ constexpr int words = sizeof(Item) > 8 ? 2 : 1; // of an item
 static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
 
 struct Shared {
-    Item place[warps];
-    Item own; // of the last block, where the order counts
+    alignas(16) Item place[warps];
     Mailbox mailbox; // of the first block of a cluster, and all its blocks' results:
     unsigned long long results[cluster][words];
 };
@@ -68,89 +67,153 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
         publish(to + w, {tag, value[w]});
 }
 
-// Waits for the partials first … end − 1 and joins them to `mine` in order. Several are asked for
-// at once, because each answer takes as long as all of them; those that were not there yet, again.
-__device__ __forceinline__ Item join_partials(const Arguments &arguments, Item mine, int first,
-                                              int end) {
-    constexpr int most = (plan::blocks - 1) / plan::threads + 1; // of a thread
-    constexpr int at_once = most < 4 ? most : 4;
+constexpr int most_partials = plan::blocks / cluster - 1; // that the last block waits for
+// So many of them a lane of the first warp takes alone; of more all threads take their part.
+constexpr int of_a_lane = 8 / words;
+constexpr int look_cycles = 600; // about, from a look to its answer
+
+// What a thread waits for: `run` partials in all, in the order of the blocks where the order counts, else
+// side by side with those of its neighbours.
+struct Part {
+    int rank, group, run, last;
+    __device__ __forceinline__ bool has(int n) const {
+        return n < run && number(n) < last;
+    }
+    __device__ __forceinline__ int number(int n) const {
+        return plan::ordered != 0 ? rank * run + n : n * group + rank;
+    }
+};
+
+// Waits for partials n … n + count − 1 of the part, of which there is one at least, and joins them to
+// `mine` in order. All are asked for at once, and all again as long as one was not there: an answer
+// takes as long as all of them. In place of those that are not the part's it looks at its first
+// again, which no other thread erases. A partial that comes just after it was looked for is seen a
+// look later; of several `looks` that are under way one after another the next one sees it.
+template <int count>
+__device__ __forceinline__ Item await_partials(const Arguments &arguments, Item mine,
+                                               const Part &part, int n) {
     MarkedWord *const partials = static_cast<MarkedWord *>(arguments.partials);
-    for (int base = first; base < end; base += at_once) {
-        MarkedWord word[at_once][words];
+    MarkedWord *at[count];
 #pragma unroll
-        for (int i = 0; i < at_once; ++i)
+    for (int i = 0; i < count; ++i)
+        at[i] = partials + part.number(part.has(n + i) ? n + i : n) * words;
+    MarkedWord seen[plan::looks][count][words];
+    const auto look = [&](MarkedWord(&word)[count][words]) {
+#pragma unroll
+        for (int i = 0; i < count; ++i)
 #pragma unroll
             for (int w = 0; w < words; ++w)
-                if (base + i < end)
-                    word[i][w] = look_at(partials + (base + i) * words + w);
+                word[i][w] = look_at(at[i] + w);
+    };
+    const auto complete = [&](const MarkedWord(&word)[count][words]) {
+        bool all = true;
 #pragma unroll
-        for (int i = 0; i < at_once; ++i) {
-            if (base + i >= end)
-                break;
-            unsigned long long value[words];
+        for (int i = 0; i < count; ++i)
 #pragma unroll
-            for (int w = 0; w < words; ++w) {
-                MarkedWord *const at = partials + (base + i) * words + w;
-                while (word[i][w].mark != arguments.tag) {
-                    wait_a_moment();
-                    word[i][w] = look_at(at);
+            for (int w = 0; w < words; ++w)
+                all = all && word[i][w].mark == arguments.tag;
+        return all;
+    };
+    const auto await = [&] {
+        for (;;)
+#pragma unroll
+            for (int k = 0; k < plan::looks; ++k) {
+                if (complete(seen[k])) {
+                    memcpy(&seen[0], &seen[k], sizeof seen[0]);
+                    return;
                 }
-                erase(at);
-                value[w] = word[i][w].value;
+                wait_a_moment();
+                look(seen[k]);
             }
-            mine = join(arguments, mine, from_words(value));
+    };
+    look(seen[0]);
+#pragma unroll
+    for (int k = 1; k < plan::looks; ++k) {
+        pause_cycles(look_cycles / plan::looks);
+        look(seen[k]);
+    }
+    await();
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+        if (!part.has(n + i))
+            continue;
+        unsigned long long value[words];
+#pragma unroll
+        for (int w = 0; w < words; ++w) {
+            erase(at[i] + w);
+            value[w] = seen[0][i][w].value;
         }
+        mine = join(arguments, mine, from_words(value));
     }
     return mine;
 }
 
-// All that the last block has to do with the partials; its threads' own items are `mine`. Where the
-// operator commutes they join partials to their own items, and one tree serves both. Thread 0 has
-// the result.
-__device__ __forceinline__ Item join_all(const Arguments &arguments, Item mine, int last,
-                                         Shared &shared) {
-    const int thread = static_cast<int>(threadIdx.x);
-    const int run = (plan::ordered != 0 ? last : last - 1) / plan::threads + 1;
-    const int first = thread * run, end = first + run < last ? first + run : last;
-    if constexpr (plan::ordered != 0) {
-        const Item own = reduce_block(arguments, mine, shared.place);
-        if (thread == 0)
-            shared.own = own;
-        __syncthreads(); // it is there; and the places of the warps are free again
-        mine = join_partials(arguments, Kind::none(), first, end);
-        if (first <= last && last < first + run)
-            mine = join(arguments, mine, shared.own);
-    } else {
-        mine = join_partials(arguments, mine, first, end);
-    }
-    return reduce_block(arguments, mine, shared.place);
+// Those of the first `group` threads for all partials.
+template <int group, bool one = false>
+__device__ __forceinline__ Item await_all(const Arguments &arguments, int last) {
+    constexpr int most = most_partials > group && !one ? (most_partials - 1) / group + 1 : 1;
+    constexpr int count = most < of_a_lane ? most : of_a_lane;
+    const int run = one ? 1 : (last - 1) / group + 1;
+    const Part part = {static_cast<int>(threadIdx.x), group, run, last};
+    Item others = Kind::none();
+    for (int n = 0; n < (count < most ? run : 1) && part.has(n); n += count)
+        others = await_partials<count>(arguments, others, part, n);
+    return others;
 }
 
-// The results of a cluster's blocks, one for each thread from the first on, in order; the first
-// block has them.
-__device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item mine,
+// All that the last block has to do with the partials, where thread 0 has its own result. The first warp
+// does it alone, if there are few: then no barrier stands behind the last that comes.
+__device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
+                                         Shared &shared) {
+    Item others;
+    if (most_partials <= of_a_lane * warp_size || last <= of_a_lane * warp_size) {
+        if (warp() != 0)
+            return own;
+        others = last <= warp_size ? await_all<warp_size, true>(arguments, last)
+                                   : await_all<warp_size>(arguments, last);
+        others = reduce_warp(arguments, others);
+    } else {
+        others = await_all<plan::threads>(arguments, last);
+        __syncthreads(); // the places of the warps are free again
+        others = reduce_block(arguments, others, shared.place);
+    }
+    return join(arguments, others, own);
+}
+
+// The results of a cluster's blocks, of which thread 0 has its own; thread 0 of the first block gets all.
+__device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item own,
                                                Shared &shared) {
     const int thread = static_cast<int>(threadIdx.x);
     const int rank = static_cast<int>(blockIdx.x) % cluster;
-    const Item total = reduce_block(arguments, mine, shared.place);
     cluster_begun();
     if (thread == 0) {
         unsigned long long value[words];
-        to_words(total, value);
+        to_words(own, value);
 #pragma unroll
         for (int w = 0; w < words; ++w)
             send_to_first(&shared.results[rank][w], &shared.mailbox, value[w]);
     }
-    if (rank != 0 || thread >= cluster)
-        return Kind::none();
-    await_mailbox(&shared.mailbox);
-    return from_words(shared.results[thread]);
+    if (rank != 0 || thread >= warp_size)
+        return own;
+    Item mine = Kind::none(); // of the first warp's lanes one a block, in order
+    if (thread < cluster) {
+        await_mailbox(&shared.mailbox);
+        mine = from_words(shared.results[thread]);
+    }
+    return reduce_warp<cluster>(arguments, mine);
 }
 
-__device__ __forceinline__ Item join_elements(const Arguments &arguments, Index rank, Index width) {
-    return is_aligned(arguments)
-               ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
-               : join_share<false, true>(arguments, 0, arguments.count, rank, width);
+__device__ __forceinline__ Item join_elements(const Arguments &arguments, unsigned width) {
+    const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
+    const bool aligned = is_aligned(arguments);
+    const Index at_once = static_cast<Index>(width) * plan::items;
+    if constexpr (plan::ordered == 0)
+        if (__builtin_expect(
+                aligned && arguments.count <= (at_once < most_at_once ? at_once : most_at_once),
+                true))
+            return join_at_once(arguments, rank, width);
+    return aligned ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
+                   : join_share<false, true>(arguments, 0, arguments.count, rank, width);
 }
 
 extern "C" __global__ void CLUSTERS __launch_bounds__(plan::threads, plan::resident)
@@ -165,31 +228,24 @@ extern "C" __global__ void CLUSTERS __launch_bounds__(plan::threads, plan::resid
             open_mailbox(&shared.mailbox, sizeof shared.results);
         cluster_begin();
     }
-    const Index width = alone ? plan::threads : static_cast<Index>(gridDim.x) * plan::threads;
-    const Index rank = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
-    Item mine = join_elements(arguments, rank, width);
+    const Item mine = join_elements(arguments, (alone ? 1 : gridDim.x) * plan::threads);
+    Item total = reduce_block(arguments, mine, shared.place);
     if (together) {
-        mine = gather_cluster(arguments, mine, shared);
+        total = gather_cluster(arguments, total, shared);
         if (blockIdx.x % cluster != 0)
             return;
     }
-    // A block that is left is a cluster's first, if there are clusters, with items in its first warp.
+    // A block that is left is a cluster's first, if there are clusters.
     const int block = static_cast<int>(blockIdx.x) / cluster;
     const int last = alone ? 0 : static_cast<int>(gridDim.x) / cluster - 1;
-    Item total;
-    if (block == last && last > 0) {
-        if (together)
-            __syncthreads(); // the places of the warps are free again
-        total = join_all(arguments, mine, last, shared);
-    } else {
-        total = together ? reduce_warp<cluster>(arguments, mine)
-                         : reduce_block(arguments, mine, shared.place);
-    }
-    if (threadIdx.x == 0) {
-        if (block == last)
-            Kind::store(arguments, 0, total);
-        else
+    if (block != last) {
+        if (threadIdx.x == 0)
             publish_item(static_cast<MarkedWord *>(arguments.partials) + block * words,
                          arguments.tag, total);
+        return;
     }
+    if (last > 0)
+        total = join_all(arguments, total, last, shared);
+    if (threadIdx.x == 0)
+        Kind::store(arguments, 0, total);
 }

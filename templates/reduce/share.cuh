@@ -46,9 +46,43 @@ __device__ __forceinline__ Item item_of(const Arguments &arguments, const ItemPa
     return Kind::of(element(arguments, from.x.element[k], from.y.element[k]), number * pack + k);
 }
 
+// The sums of a pack's places into one.
+__device__ __forceinline__ Item join_halves(const Arguments &arguments, Item (&sum)[pack]) {
+#pragma unroll
+    for (int half = pack / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int k = 0; k < half; ++k)
+            sum[k] = join(arguments, sum[k], sum[k + half]);
+    return sum[0];
+}
+
+// What is left of a thread's packs from p on, at most `packs` of them, each `width` packs after the one
+// before: all are on their way before the first is waited for, and one test more than each costs
+// where a list is not much longer.
+template <bool aligned>
+__device__ __forceinline__ void join_last_packs(const Arguments &arguments, Index p, Index high,
+                                                Index width, Item (&sum)[pack]) {
+    const Index most = packs * width; // threads of all blocks are below 2^26, packs below 32
+    const int step = static_cast<int>(width);
+    const int left = static_cast<int>(high - p < most ? high - p : most);
+    ItemPack from[packs];
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (i * step < left)
+            read_packs<aligned>(arguments, p + i * step, from[i]);
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (i * step < left) {
+            one_by_one();
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] = join(arguments, sum[k], item_of(arguments, from[i], p + i * step, k));
+        }
+}
+
 // Elements first … end − 1, of which the thread with this rank in its group takes its part. `whole`:
-// what is left of its packs at the end is on its way at once too, which is worth its tests and
-// registers where a list is not much more than that.
+// what is left of its packs at the end is on its way at once too, and so is a list that all blocks
+// take at once: this is worth its tests and registers where a list is not much more than that.
 template <bool aligned, bool whole>
 __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index first, Index end,
                                            Index rank, Index width) {
@@ -59,14 +93,15 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
         sum[k] = Kind::none();
     if (low >= high) { // a group has at least a warp, and here there are less than two packs
         if (first + rank < end)
-            sum[0] = item_at(arguments, first + rank);
+            sum[1] = item_at(arguments, first + rank);
     } else {
         if (first + rank < low * pack)
             sum[0] = item_at(arguments, first + rank);
         if (high * pack + rank < end)
             sum[1] = item_at(arguments, high * pack + rank);
         Index p = low + rank;
-        for (; p + (packs - 1) * width < high; p += packs * width) {
+        // Of the whole list the last round is left to join_last_packs, also where it is a full one.
+        for (; p + (whole ? packs : packs - 1) * width < high; p += packs * width) {
             ItemPack from[packs];
 #pragma unroll
             for (int i = 0; i < packs; ++i)
@@ -80,23 +115,9 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
                 sum[k] = item;
             }
         }
-        if constexpr (whole && packs > 1) {
-            constexpr int fewer = packs > 1 ? packs - 1 : 1;
-            ItemPack from[fewer];
-#pragma unroll
-            for (int i = 0; i < fewer; ++i)
-                if (p + i * width < high)
-                    read_packs<aligned>(arguments, p + i * width, from[i]);
-#pragma unroll
-            for (int i = 0; i < fewer; ++i)
-                if (p + i * width < high)
-#pragma unroll
-                    for (int k = 0; k < pack; ++k)
-                        sum[k] =
-                            join(arguments, sum[k], item_of(arguments, from[i], p + i * width, k));
-            p = high;
-        }
-        for (; p < high; p += width) {
+        if constexpr (whole)
+            join_last_packs<aligned>(arguments, p, high, width, sum);
+        for (; !whole && p < high; p += width) {
             ItemPack from;
             read_packs<aligned>(arguments, p, from);
 #pragma unroll
@@ -104,12 +125,36 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
                 sum[k] = join(arguments, sum[k], item_of(arguments, from, p, k));
         }
     }
+    return join_halves(arguments, sum);
+}
+
+// All of a list that the threads of all blocks take at once, which is short: indices of 32 bits, and no
+// more before the first load than it needs. The same operations in the same order as join_packs has.
+constexpr Index most_at_once = 0x7FFFFFFF;
+__device__ __forceinline__ Item join_at_once(const Arguments &arguments, unsigned rank,
+                                             unsigned width) {
+    const unsigned count = static_cast<unsigned>(arguments.count), high = count / pack;
+    ItemPack from[packs];
+    Item sum[pack];
 #pragma unroll
-    for (int half = pack / 2; half > 0; half /= 2)
+    for (int i = 0; i < packs; ++i)
+        if (rank + i * width < high)
+            read_packs<true>(arguments, rank + i * width, from[i]);
 #pragma unroll
-        for (int k = 0; k < half; ++k)
-            sum[k] = join(arguments, sum[k], sum[k + half]);
-    return sum[0];
+    for (int k = 0; k < pack; ++k)
+        sum[k] = Kind::none();
+    if (high * pack + rank < count)
+        sum[1] = item_at(arguments, high * pack + rank);
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (rank + i * width < high) {
+            one_by_one();
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] =
+                    join(arguments, sum[k], item_of(arguments, from[i], rank + i * width, k));
+        }
+    return join_halves(arguments, sum);
 }
 
 // The same in order: of a group's warps each takes consecutive elements, 32 runs at a step. The

@@ -26,11 +26,12 @@ struct plan {
     static constexpr int least = 0;
     static constexpr int ordered = 0;
     static constexpr int pitch = 0;
-    static constexpr int shared_bytes = 56;
+    static constexpr int shared_bytes = 48;
     static constexpr int block_mean = 2048;
     static constexpr int lanes = 0;
     static constexpr int blocks = 528;
     static constexpr int share = 8;
+    static constexpr int looks = 1;
     static constexpr int resident = 4;
 };
 
