@@ -59,6 +59,15 @@ static const choices table[] = {
      {1, 2, 4}},
 };
 
+/* The planes before a walk's first and after its last add to sums that nobody takes: the more of
+   them the shape reaches, the longer walks pay. */
+static const choices long_walks = {
+    METHOD_STREAMED, 2, {{128}, {256}, {512}}, {12, 16, 24, 32, 48, 64, 96}, {4}};
+
+static bool pays_long_walks(const plan_facts *f) {
+    return f->model->dims == 2 && plan_streams_sums(f) && f->model->low[1] + f->model->high[1] > 4;
+}
+
 static bool is_fused(method m) {
     return m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
 }
@@ -206,6 +215,9 @@ static void try_method(search *s, method m, const char **refusal) {
         for (int t = 0; t < MOST_TILES && table[i].tiles[t][0] != 0; t++)
             try_tile(s, &table[i], table[i].tiles[t]);
     }
+    for (int t = 0;
+         m == METHOD_STREAMED && pays_long_walks(s->facts) && long_walks.tiles[t][0] != 0; t++)
+        try_tile(s, &long_walks, long_walks.tiles[t]);
     if (s->best == before && s->refusal != NULL)
         *refusal = s->refusal;
 }
