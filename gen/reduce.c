@@ -160,7 +160,6 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
         {"lanes", lanes_of(r, type)},
         {"blocks", plan->blocks},
         {"share", plan->share},
-        {"looks", plan->looks},
         {"resident", plan->resident},
     };
     const pattern_source source = {

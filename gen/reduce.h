@@ -28,15 +28,7 @@ typedef enum reduce_algorithm {
     REDUCE_COARSENED,
     REDUCE_ALGORITHMS
 } reduce_algorithm;
-enum {
-    REDUCE_THREADS,
-    REDUCE_ITEMS,
-    REDUCE_BLOCKS,
-    REDUCE_SHARE,
-    REDUCE_ALONE,
-    REDUCE_CLUSTER,
-    REDUCE_LOOKS
-};
+enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE, REDUCE_CLUSTER };
 extern const pattern_words reduce_words;
 
 /* "argmin", "sum", "own". */
@@ -50,7 +42,6 @@ typedef struct reduce_plan {
     int share;                 /* one-pass: elements of a thread at least, of several blocks */
     int alone;                 /* one-pass: elements that a single block takes at most */
     int cluster;               /* one-pass: blocks of a cluster, in place of single ones */
-    int looks;                 /* one-pass: for the others' results that are under way at a time */
     int resident;              /* one-pass: blocks of a multiprocessor, at least */
     int pitch;                 /* the others: items of temporary memory a block */
     size_t item_bytes;         /* what is reduced: an element, or that and its place */

@@ -25,7 +25,6 @@ static const pattern_number numbers[] = {
     [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
     [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
     [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
-    [REDUCE_LOOKS] = {"looks", "one-pass: looks for others' results under way", 1, 4, 1},
 };
 const pattern_words reduce_words = {
     algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
@@ -35,6 +34,7 @@ typedef struct fitter {
     const subject *subject;
     const reduce *reduce;
     const target *target;
+    int64_t count; /* of elements, that is planned for */
     reduce_plan plan;
 } fitter;
 
@@ -44,21 +44,19 @@ static noreturn void refuse(const fitter *f, const char *why) {
 }
 
 /* Blocks for a count, which is known at launch alone. That several work together costs the time
-   from a block's last element until another has seen its result, about three times that of a load
-   from the L2. One block instead takes a load's time for each further round of all that it has on
-   its way at once. So two rounds are worth their time, from memory as from the L2. Of more
-   elements each thread has half of what it has on its way at once, if so many blocks may be: then
-   loads take no longer than one does, and there are few blocks to begin and to wait for. Where the
-   order counts, a warp takes its elements by the items of all lanes. */
+   from a block's last element until another has seen its result, about 0.45 µs on an H100; one
+   block instead takes longer to load. So it takes what it has on its way at once, and what it gets
+   besides in one more round is even. Of more elements each thread has a pack or two, which take no
+   longer to come than one does, and there are more blocks to wait for instead: as measured. Where
+   the order counts, a warp takes its elements by the items of all lanes. */
 static void fit_blocks(fitter *f) {
     int *chosen = f->plan.schedule.number;
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const int items = chosen[REDUCE_ITEMS];
-    const int half = items / 2 / pack * pack;
-    if (f->reduce->segmented && (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
-                                 chosen[REDUCE_CLUSTER] != 0 || chosen[REDUCE_LOOKS] != 0))
-        refuse(f, "segments say how many blocks there are; leave out share, alone, cluster and "
-                  "looks");
+    const int few = items < 4 ? items : 4 < pack ? pack : 4;
+    if (f->reduce->segmented &&
+        (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 || chosen[REDUCE_CLUSTER] != 0))
+        refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
     const int cluster = f->plan.cluster;
     if (cluster > 1 && atoi(f->target->arch + strlen("sm_")) < 90)
         refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
@@ -67,11 +65,11 @@ static void fit_blocks(fitter *f) {
         refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
                             chosen[REDUCE_BLOCKS]));
     if (chosen[REDUCE_SHARE] == 0)
-        chosen[REDUCE_SHARE] = !operator_commutes(&f->reduce->op) || half == 0 ? items : half;
+        chosen[REDUCE_SHARE] = operator_commutes(&f->reduce->op) ? few : items;
     if (chosen[REDUCE_ALONE] == 0)
-        chosen[REDUCE_ALONE] = 2 * cluster * chosen[REDUCE_THREADS] * items;
+        chosen[REDUCE_ALONE] = cluster * chosen[REDUCE_THREADS] * items;
     if (f->reduce->segmented)
-        chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = chosen[REDUCE_LOOKS] = 0;
+        chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
 }
 
 /* As many blocks a multiprocessor as there are for it, if registers are shared out so; it may have
@@ -85,33 +83,57 @@ static int fit_resident(const fitter *f) {
     return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
-/* Two packs of 16 bytes and more a thread are on their way at once; threads enough for the latency
-   of device memory, and few enough for their registers. */
+/* What is left out, by the sweep of sums of bench/reduce.schedules on an H100: packs of 16 bytes
+   that a thread has on their way at once, threads, and blocks a multiprocessor. Lists that one
+   block takes at once are best off with threads few enough for a short tree; lists from memory with
+   as many bytes on their way as registers allow, and very long ones with the fewest blocks. Of
+   4-byte elements those from the L2 take half as many packs. Items with places and pairs of inputs
+   need twice the registers. */
+typedef struct choice {
+    int threads, packs, blocks;
+} choice;
+
+static choice choose(const fitter *f) {
+    static const int64_t kilobyte = 1024, megabyte = 1024 * 1024;
+    const reduce *r = f->reduce;
+    const bool wide = r->places || r->inputs == 2;
+    if (r->segmented)
+        return (choice){256, wide ? 2 : 4, 8};
+    if (!operator_commutes(&r->op))
+        return (choice){256, wide ? 2 : 4, 4};
+    const int64_t element = (int64_t)dtype_words[f->subject->dtype].bytes;
+    const int64_t bytes = f->count * element * r->inputs;
+    if (bytes <= 16 * kilobyte && element == 4)
+        return (choice){256, wide ? 2 : 4, 4};
+    if (bytes > 512 * megabyte)
+        return (choice){1024, wide ? 2 : element == 4 ? 4 : 8, 1};
+    if (bytes > 32 * kilobyte && bytes <= 16 * megabyte && element == 4)
+        return (choice){512, 2, 2};
+    return (choice){512, wide ? 2 : 4, 2};
+}
+
 static void fit_one_pass(fitter *f) {
     int *chosen = f->plan.schedule.number;
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
+    const choice best = choose(f);
     if (chosen[REDUCE_THREADS] == 0)
-        chosen[REDUCE_THREADS] = 256;
+        chosen[REDUCE_THREADS] = best.threads;
     if (chosen[REDUCE_ITEMS] == 0)
-        chosen[REDUCE_ITEMS] = f->reduce->places || f->reduce->inputs == 2 ? 2 * pack : 4 * pack;
+        chosen[REDUCE_ITEMS] = best.packs * pack;
     if (chosen[REDUCE_ITEMS] % pack != 0)
         refuse(f, job_print(f->job,
                             "elements are read in packs of %d, so items must be a multiple of "
                             "that, not %d",
                             pack, chosen[REDUCE_ITEMS]));
-    const int resident = f->reduce->segmented ? 2048 : 1024;
-    const int a_multiprocessor =
-        chosen[REDUCE_THREADS] < resident ? resident / chosen[REDUCE_THREADS] : 1;
     f->plan.cluster = chosen[REDUCE_CLUSTER] > 1 ? chosen[REDUCE_CLUSTER] : 1;
     if (chosen[REDUCE_BLOCKS] == 0) {
         const int cluster = f->plan.cluster;
-        const int all = f->target->multiprocessors * a_multiprocessor;
+        const int threads = best.blocks * best.threads, own = chosen[REDUCE_THREADS];
+        const int all = f->target->multiprocessors * (own < threads ? threads / own : 1);
         chosen[REDUCE_BLOCKS] = all < cluster ? cluster : all / cluster * cluster;
     }
     const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
     fit_blocks(f);
-    if (chosen[REDUCE_LOOKS] == 0 && !f->reduce->segmented)
-        chosen[REDUCE_LOOKS] = 1;
     f->plan.shared_bytes = warps * f->plan.item_bytes;
     if (!f->reduce->segmented)
         f->plan.shared_bytes = ((warps * f->plan.item_bytes + 7) / 8 * 8 + 8 +
@@ -130,9 +152,9 @@ static void fit_textbook(fitter *f) {
         refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
                   "= op(b, a), say commutative = true, else use interleaved or shared");
     if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
-        chosen[REDUCE_CLUSTER] != 0 || chosen[REDUCE_LOOKS] != 0)
-        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone, "
-                  "cluster and looks");
+        chosen[REDUCE_CLUSTER] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
+                  "cluster");
     if (chosen[REDUCE_THREADS] == 0)
         chosen[REDUCE_THREADS] = 256;
     if (chosen[REDUCE_ITEMS] == 0)
@@ -148,7 +170,11 @@ static void fit_textbook(fitter *f) {
 
 reduce_plan reduce_fit(job *j, const subject *subject, const family_request *request) {
     const reduce *r = subject->model;
-    fitter f = {.job = j, .subject = subject, .reduce = r, .target = request->target};
+    fitter f = {.job = j,
+                .subject = subject,
+                .reduce = r,
+                .target = request->target,
+                .count = request->size[0]};
     reduce_plan *p = &f.plan;
     p->schedule = r->pattern.wanted;
     if (request->schedule != NULL)
@@ -164,7 +190,6 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
     p->threads = p->schedule.number[REDUCE_THREADS];
     p->items = p->schedule.number[REDUCE_ITEMS];
     p->blocks = p->schedule.number[REDUCE_BLOCKS];
-    p->looks = p->schedule.number[REDUCE_LOOKS];
     p->share = p->schedule.number[REDUCE_SHARE];
     p->alone = p->schedule.number[REDUCE_ALONE];
     return *p;

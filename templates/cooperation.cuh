@@ -357,15 +357,6 @@ __device__ __forceinline__ void wait_a_moment() {
 #endif
 }
 
-// About so many of a multiprocessor's cycles; nothing on the cpu device.
-__device__ __forceinline__ void pause_cycles([[maybe_unused]] int cycles) {
-#if !defined(SG_CPU)
-    const clock_t begin = clock();
-    while (static_cast<int>(clock() - begin) < cycles)
-        ;
-#endif
-}
-
 // Gives others a chance to run.
 __device__ __forceinline__ void backoff() {
     __nanosleep(40);

@@ -70,7 +70,6 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
 constexpr int most_partials = plan::blocks / cluster - 1; // that the last block waits for
 // So many of them a lane of the first warp takes alone; of more all threads take their part.
 constexpr int of_a_lane = 8 / words;
-constexpr int look_cycles = 600; // about, from a look to its answer
 
 // What a thread waits for: `run` partials in all, in the order of the blocks where the order counts, else
 // side by side with those of its neighbours.
@@ -87,8 +86,8 @@ struct Part {
 // Waits for partials n … n + count − 1 of the part, of which there is one at least, and joins them to
 // `mine` in order. All are asked for at once, and all again as long as one was not there: an answer
 // takes as long as all of them. In place of those that are not the part's it looks at its first
-// again, which no other thread erases. A partial that comes just after it was looked for is seen a
-// look later; of several `looks` that are under way one after another the next one sees it.
+// again, which no other thread erases. (Looks that follow one another while the first is under way
+// make it slower: the partials themselves then wait behind them.)
 template <int count>
 __device__ __forceinline__ Item await_partials(const Arguments &arguments, Item mine,
                                                const Part &part, int n) {
@@ -97,42 +96,23 @@ __device__ __forceinline__ Item await_partials(const Arguments &arguments, Item 
 #pragma unroll
     for (int i = 0; i < count; ++i)
         at[i] = partials + part.number(part.has(n + i) ? n + i : n) * words;
-    MarkedWord seen[plan::looks][count][words];
-    const auto look = [&](MarkedWord(&word)[count][words]) {
+    MarkedWord seen[count][words];
+    for (;;) {
 #pragma unroll
         for (int i = 0; i < count; ++i)
 #pragma unroll
             for (int w = 0; w < words; ++w)
-                word[i][w] = look_at(at[i] + w);
-    };
-    const auto complete = [&](const MarkedWord(&word)[count][words]) {
+                seen[i][w] = look_at(at[i] + w);
         bool all = true;
 #pragma unroll
         for (int i = 0; i < count; ++i)
 #pragma unroll
             for (int w = 0; w < words; ++w)
-                all = all && word[i][w].mark == arguments.tag;
-        return all;
-    };
-    const auto await = [&] {
-        for (;;)
-#pragma unroll
-            for (int k = 0; k < plan::looks; ++k) {
-                if (complete(seen[k])) {
-                    memcpy(&seen[0], &seen[k], sizeof seen[0]);
-                    return;
-                }
-                wait_a_moment();
-                look(seen[k]);
-            }
-    };
-    look(seen[0]);
-#pragma unroll
-    for (int k = 1; k < plan::looks; ++k) {
-        pause_cycles(look_cycles / plan::looks);
-        look(seen[k]);
+                all = all && seen[i][w].mark == arguments.tag;
+        if (all)
+            break;
+        wait_a_moment();
     }
-    await();
 #pragma unroll
     for (int i = 0; i < count; ++i) {
         if (!part.has(n + i))
@@ -141,7 +121,7 @@ __device__ __forceinline__ Item await_partials(const Arguments &arguments, Item 
 #pragma unroll
         for (int w = 0; w < words; ++w) {
             erase(at[i] + w);
-            value[w] = seen[0][i][w].value;
+            value[w] = seen[i][w].value;
         }
         mine = join(arguments, mine, from_words(value));
     }

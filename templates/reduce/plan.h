@@ -35,7 +35,6 @@ struct plan {
     static constexpr int lanes = 0;    // how join_lanes joins them; 0: it does not
     static constexpr int blocks = 528; // at most
     static constexpr int share = 4; // elements of a thread at least, where there are several blocks
-    static constexpr int looks = 1;    // for the others' results that are under way at a time
     static constexpr int resident = 4; // blocks of a multiprocessor, at least
 };
 

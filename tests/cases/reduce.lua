@@ -3,7 +3,7 @@ local lists = require "lists"
 
 -- Blocks of other than the usual size. What is `large` for one-pass are few blocks with long shares.
 local schedules = {
-  ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3 looks=2", large = " threads=1024 items=64 blocks=7", clusters = " threads=128 cluster=4 share=4 blocks=12" },
+  ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3", large = " threads=1024 items=64 blocks=7", clusters = " threads=128 cluster=4 share=4 blocks=12" },
   ["coarsened"] = { free = "", small = " threads=32 items=1", odd = " threads=64 items=7", large = " threads=1024 items=64", clusters = "" },
   ["interleaved"] = { free = "", small = " threads=32", odd = " threads=64", large = " threads=1024", clusters = "" },
 }

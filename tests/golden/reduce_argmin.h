@@ -32,7 +32,6 @@ struct plan {
     static constexpr int lanes = 0;
     static constexpr int blocks = 1056;
     static constexpr int share = 0;
-    static constexpr int looks = 0;
     static constexpr int resident = 8;
 };
 

@@ -19,20 +19,19 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
+    static constexpr int threads = 512;
     static constexpr int items = 16;
     static constexpr int inputs = 1;
     static constexpr int places = 0;
     static constexpr int least = 0;
     static constexpr int ordered = 0;
     static constexpr int pitch = 0;
-    static constexpr int shared_bytes = 48;
-    static constexpr int block_mean = 2048;
+    static constexpr int shared_bytes = 80;
+    static constexpr int block_mean = 4096;
     static constexpr int lanes = 0;
-    static constexpr int blocks = 528;
-    static constexpr int share = 8;
-    static constexpr int looks = 1;
-    static constexpr int resident = 4;
+    static constexpr int blocks = 264;
+    static constexpr int share = 4;
+    static constexpr int resident = 2;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

@@ -365,13 +365,11 @@ static void test_refusals(void **state) {
     assert_refused("op = 'sum'", "shared items=4",
                    "algorithm shared: a thread takes 2 elements, not 4");
     assert_refused("op = 'sum'", "coarsened blocks=4", "leave out blocks");
-    assert_refused("op = 'sum'", "shared cluster=4",
-                   "leave out blocks, share, alone, cluster and looks");
+    assert_refused("op = 'sum'", "shared cluster=4", "leave out blocks, share, alone and cluster");
     assert_refused("op = 'sum'", "cluster=3", "cluster must be a power of two, not 3");
     assert_refused("op = 'sum'", "cluster=8 blocks=100",
                    "blocks must be a multiple of cluster=8, not 100");
-    assert_refused("op = 'sum', segmented = true", "share=4",
-                   "leave out share, alone, cluster and looks");
+    assert_refused("op = 'sum', segmented = true", "share=4", "leave out share, alone and cluster");
     assert_refused("op = 'sum'", "items=6", "items must be a multiple of that, not 6");
     assert_refused("op = 'and'", NULL, "op: and is for whole numbers, not for float");
     assert_refused("op = 'argmix'", NULL, "did you mean 'argmin'?");
