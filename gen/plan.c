@@ -62,11 +62,7 @@ static const choices table[] = {
 /* The planes before a walk's first and after its last add to sums that nobody takes: the more of
    them the shape reaches, the longer walks pay. */
 static const choices long_walks = {
-    METHOD_STREAMED, 2, {{128}, {256}, {512}}, {12, 16, 24, 32, 48, 64, 96}, {4}};
-
-static bool pays_long_walks(const plan_facts *f) {
-    return f->model->dims == 2 && plan_streams_sums(f) && f->model->low[1] + f->model->high[1] > 4;
-}
+    METHOD_STREAMED, 2, {{128}, {256}, {512}}, {12, 16, 24, 32, 48, 64, 96, 128}, {4}};
 
 static bool is_fused(method m) {
     return m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
@@ -202,6 +198,14 @@ static void try_tile(search *s, const choices *c, const int tile[AXES]) {
                 try_choice(s, c, tile, c->vectors[v], c->coarsen[k], rows);
 }
 
+/* With packs of 16 bytes: they load least. */
+static void try_long_walks(search *s) {
+    choices c = long_walks;
+    c.vectors[0] = 16 / (int)dtype_words[s->facts->model->dtype].bytes;
+    for (int t = 0; t < MOST_TILES && c.tiles[t][0] != 0; t++)
+        try_tile(s, &c, c.tiles[t]);
+}
+
 /* The first refusal of the method in *refusal where none of its candidates fits. */
 static void try_method(search *s, method m, const char **refusal) {
     const plan *before = s->best;
@@ -215,9 +219,8 @@ static void try_method(search *s, method m, const char **refusal) {
         for (int t = 0; t < MOST_TILES && table[i].tiles[t][0] != 0; t++)
             try_tile(s, &table[i], table[i].tiles[t]);
     }
-    for (int t = 0;
-         m == METHOD_STREAMED && pays_long_walks(s->facts) && long_walks.tiles[t][0] != 0; t++)
-        try_tile(s, &long_walks, long_walks.tiles[t]);
+    if (m == METHOD_STREAMED && plan_walks_long(s->facts))
+        try_long_walks(s);
     if (s->best == before && s->refusal != NULL)
         *refusal = s->refusal;
 }

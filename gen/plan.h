@@ -202,7 +202,8 @@ void plan_cost_resident(plan *, const int64_t size[AXES]); /* its part for that 
 /* The streamed method's halves of plan_make: the first completes a plan that has its facts,
    schedule, template, target and axes, and returns NULL or the refusal. */
 const char *plan_fit_streamed(job *, plan *);
-bool plan_streams_sums(const plan_facts *);       /* else points are made one by one */
+bool plan_streams_sums(const plan_facts *); /* else points are made one by one */
+bool plan_walks_long(const plan_facts *);   /* streamed sums of many planes: in 2D from 6 on */
 int plan_streamed_rows(const plan *, plan_row *); /* what Row<…> of its plan.h are, along kernel
                                                      axes: at most row_count of the facts */
 void plan_cost_streamed(plan *, const int64_t size[AXES]);

@@ -29,6 +29,10 @@ bool plan_streams_sums(const plan_facts *f) {
     return f->linear && reaches_in_planes(f);
 }
 
+bool plan_walks_long(const plan_facts *f) {
+    return f->model->dims == 2 && plan_streams_sums(f) && f->model->low[1] + f->model->high[1] > 4;
+}
+
 int plan_streamed_rows(const plan *p, plan_row *rows) {
     const plan_facts *f = p->facts;
     const bool sums = p->template_id == TEMPLATE_STREAMED_SUMS;
@@ -152,7 +156,8 @@ static const struct costs {
     double start, plane, pack, element;
     double cache_rate, drift_flat, drift, lost;
     double overlap;
-} costs = {300, 45, 14, 2, 2.4, 0.03, 0.016, 0.03, 5};
+    double begin_long; /* of memory, in planes: where long walks pay */
+} costs = {300, 45, 14, 2, 2.4, 0.03, 0.016, 0.03, 5, 1.5};
 
 static const double lanes = 128, pairs = 0.5, function_instructions = 8, sector_bytes = 32;
 
@@ -206,6 +211,8 @@ static double lost(const plan *p, const int64_t size[AXES]) {
 /* How many times as long device memory takes since blocks drift apart. */
 static double drift(const plan *p) {
     const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
+    if (plan_walks_long(p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
+        return 1 + costs.begin_long / walk;
     const bool sums = p->template_id == TEMPLATE_STREAMED_SUMS; /* read a plane's rows at once */
     const double share = p->axes[1] < 0 ? costs.drift_flat : sums ? 0 : costs.drift * p->high[2];
     return walk > least ? 1 + share * log2(walk / least) : 1;
@@ -214,6 +221,24 @@ static double drift(const plan *p) {
 /* Of a step along the walk whose rows come from the second-level cache (64³ in 64 steps). */
 static const double step_cycles = 780;
 
+/* How many times as long walks take where blocks fill the machine unevenly, and where a scheduler
+   has few warps. Blocks of less than a wave are as long as a scheduler with one warp more than
+   others; of a last wave that is not full about half is lost, as those that are left run faster,
+   and a little where all end. Fitted by hand to 125 figures of filters of 7x7, 11x11 and 15x15
+   floats (4096², 8192², tiles of 128 to 512, walks of 4 to 128 rows). */
+static double crowd(const plan *p, double blocks) {
+    static const double last_wave = 0.55, ending = 0.08, few_warps = 1.2;
+    const double machine = p->target->multiprocessors, a_block = ceil(plan_threads(p) / 32.0);
+    /* The compiler gives each scheduler's warps as many registers as there are for all of them. */
+    const double most = 4 * ceil(p->estimate.blocks_resident * a_block / 4);
+    const double resident = machine * floor(most / a_block), waves = blocks / resident;
+    const double warps = fmin(blocks, resident) * a_block / (4 * machine);
+    const double uneven = waves <= 1
+                              ? ceil(warps) / warps
+                              : 1 + last_wave * (ceil(waves) / waves - 1) + ending / (waves + 1);
+    return uneven * (1 + few_warps / (warps * warps));
+}
+
 /* The share of lanes, and of the blocks of a wave, that a size leaves without work; and how far a
    block's size is from the best. */
 static double waste(const plan *p, const int64_t size[AXES]) {
@@ -221,8 +246,13 @@ static double waste(const plan *p, const int64_t size[AXES]) {
     const double blocks = plan_blocks(p, size, &covered);
     const double resident = (double)p->target->multiprocessors * p->estimate.blocks_resident;
     const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
-    const double best = p->axes[1] < 0 ? 128 : 256, turns = fabs(log2(plan_threads(p) / best));
-    return idle * (1 + 0.08 * resident / (blocks + resident)) * (1 + 0.01 * turns);
+    const bool goes_far = plan_walks_long(p->facts);
+    const double best = goes_far         ? 64
+                        : p->axes[1] < 0 ? 128
+                                         : 256,
+                 turns = fabs(log2(plan_threads(p) / best));
+    const double full = goes_far ? crowd(p, blocks) : 1 + 0.08 * resident / (blocks + resident);
+    return idle * full * (1 + 0.01 * turns);
 }
 
 void plan_cost_streamed(plan *p, const int64_t size[AXES]) {

@@ -211,7 +211,7 @@ static double log2_up(double n) {
 /* Elements of a thread one after another, then the tree of a block, then those of the blocks. Of
    one-pass a thread has `pack` sums of its packs, the ends beside them, and a tree of those; a
    block has a tree of the lanes and one of the warps, at most of 5 steps each; and of the blocks'
-   results a lane of one warp takes some, at most 8, or a thread of all, before trees of those. */
+   results a lane of one warp takes some, at most 4, or a thread of all, before trees of those. */
 double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0],
@@ -227,5 +227,5 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
     const double blocks =
         l->blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
     return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
-           fmin(divided_up(blocks, 32), 8) + divided_up(blocks, threads) + block + 1;
+           fmin(divided_up(blocks, 32), 4) + divided_up(blocks, threads) + block + 1;
 }

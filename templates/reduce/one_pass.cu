@@ -69,7 +69,7 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
 
 constexpr int most_partials = plan::blocks / cluster - 1; // that the last block waits for
 // So many of them a lane of the first warp takes alone; of more all threads take their part.
-constexpr int of_a_lane = 8 / words;
+constexpr int of_a_lane = 4 / words;
 
 // What a thread waits for: `run` partials in all, in the order of the blocks where the order counts, else
 // side by side with those of its neighbours.
