@@ -154,17 +154,17 @@ static void blocks_fit_the_count(void **state) {
         int blocks;
     } cases[] = {
         {"", 0, 1},
-        {"", 1 << 13, 1},
-        {"", (1 << 13) + 1, 5},
+        {"", 1 << 12, 1},
+        {"", (1 << 12) + 1, 3},
         {"", 1 << 16, 32},
-        {"", 1 << 20, 512},
-        {"", 1 << 26, 528},
+        {"", 1 << 19, 256},
+        {"", 1 << 26, 264},
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 1000, 1},
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 1001, 2},
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 1025, 3},
         {"threads=64 items=4 share=8 alone=1000 blocks=9", 100000, 9},
-        {"threads=64 items=4 share=4 cluster=4 blocks=16", 2048, 4},
-        {"threads=64 items=4 share=4 cluster=4 blocks=16", 2049, 12},
+        {"threads=64 items=4 share=4 cluster=4 blocks=16", 1024, 4},
+        {"threads=64 items=4 share=4 cluster=4 blocks=16", 1025, 8},
         {"threads=64 items=4 share=4 cluster=4 blocks=16", 100000, 16},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
