@@ -47,6 +47,7 @@ typedef struct family_row {
     bool chosen;
     size_t shared_bytes; /* a block */
     int threads;
+    int64_t blocks; /* of patterns: of the main launch at the size planned for */
 } family_row;
 
 /* One call of a program of lists, on the host: arrays by the program's index, dense, as long as

@@ -42,6 +42,7 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
         const program_launch *l = &p->launches[program_main_launch(p)];
         row->plan = keep(j, a->made->plan);
         row->shared_bytes = l->shared_bytes;
+        row->blocks = program_blocks(l, 0, a->request.size);
         row->threads = l->block[0] * l->block[1] * l->block[2];
     }
     job_keep(j, a);

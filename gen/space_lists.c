@@ -160,6 +160,7 @@ typedef struct filling {
     int which;          /* combination of `tune` */
     int threads, items; /* of the words; −1 */
     int formats;        /* 1 where the first axis is the format */
+    text *launches;     /* what candidates of the group come to, a line each */
 } filling;
 
 static int find_number(const pattern_words *w, const char *name) {
@@ -189,6 +190,28 @@ static int64_t in_units(const filling *f, const pattern_schedule *s, unit u, int
     }
 }
 
+/* Whether another candidate of the group has the same kernel and as many blocks: numbers in halves
+   of a thread's items, or in tiles, say nothing but how many these are. */
+static bool is_alike(const filling *f, const pattern_schedule *complete, int64_t blocks) {
+    pattern_schedule rest = *complete;
+    text line = text_new(f->builder->job);
+    bool counts = false;
+    for (const space_line *l = f->group->lines; l->values[0] != 0; l++)
+        if (l->unit == HALF || l->unit == TILE) {
+            rest.number[l->number] = 0;
+            counts = true;
+        }
+    if (!counts)
+        return false;
+    text_add(&line, "\n");
+    pattern_schedule_print(f->words, &rest, &line);
+    text_printf(&line, " %lld\n", (long long)blocks);
+    const bool found = strstr(f->launches->data, line.data) != NULL;
+    if (!found)
+        text_add(f->launches, line.data);
+    return found;
+}
+
 static void try_schedule(const filling *f, const pattern_schedule *s) {
     space_builder *b = f->builder;
     text line = text_new(b->job);
@@ -201,6 +224,10 @@ static void try_schedule(const filling *f, const pattern_schedule *s) {
     }
     pattern_schedule complete = {0};
     pattern_schedule_parse(b->job, f->words, row.plan, "plan", &complete);
+    if (is_alike(f, &complete, row.blocks)) {
+        space_refuse(b, f->which, "it comes to the same launch as another");
+        return;
+    }
     space_candidate c = {
         .plan = row.plan, .threads = row.threads, .shared_bytes = row.shared_bytes};
     if (f->formats)
@@ -292,6 +319,8 @@ void space_fill_lists(space_builder *b) {
                  .formats = w->format_count > 0};
     name_axes(b->job, b->space, w);
     family_row usual = {.plan = NULL};
+    text launches = text_new(b->job);
+    f.launches = &launches;
     pattern_try(b->job, b->subject, b->request, b->request->schedule, &usual);
     for (f.which = 0; f.which < b->combinations; f.which++) {
         const pattern_schedule wanted = wanted_of(b, space_combination(b, f.which));

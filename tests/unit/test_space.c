@@ -59,7 +59,7 @@ static const struct {
     {STAR(2, ""), {1024, 1024, 1}, 64, 1000}, {STAR(3, ""), {128, 128, 128}, 64, 500},
     {STAR(2, ""), {8, 8, 1}, 64, 20},         {UPDATE2, {512, 512, 1}, 16, 50},
     {FILTER, {512, 512, 1}, 1, 50},           {ROWS, {1 << 20, 1, 1}, 1, 50},
-    {SUM, {1 << 20, 1, 1}, 1, 500},           {SCAN, {1 << 20, 1, 1}, 1, 200},
+    {SUM, {1 << 20, 1, 1}, 1, 150},           {SCAN, {1 << 20, 1, 1}, 1, 200},
     {MERGE, {1 << 20, 1, 1}, 1, 500},         {SPMV, {1 << 20, 1, 1}, 1, 50},
 };
 
@@ -256,6 +256,21 @@ static void test_notes(void **state) {
     job_end(m.job);
 }
 
+/* Of a list of 5000 elements all of these are one block. */
+static void test_alike(void **state) {
+    (void)state;
+    made m =
+        make_for("return reduce { name = 'r', schedule = { threads = 256, items = 16, blocks = 264 "
+                 "}, tune = { algorithm = { 'one-pass' }, alone = { 8192, 16384 }, share = { 4, "
+                 "8 } } }",
+                 "cluster=1", "sm_90", 5000, 1, 1, 1);
+    assert_int_equal(m.fault, FAULT_NONE);
+    assert_int_equal(m.space->count, 1);
+    assert_int_equal(m.space->note_count, 2);
+    assert_string_equal(m.space->notes[0].why, "it comes to the same launch as another");
+    job_end(m.job);
+}
+
 static void expect_none(const char *text, const char *schedule, const char *why) {
     made m = make_for(text, schedule, "sm_90", 512, 512, 1, 1);
     assert_int_equal(m.fault, FAULT_PLAN);
@@ -332,11 +347,11 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wholes), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_twice),  cmocka_unit_test(test_narrowed),
-        cmocka_unit_test(test_times),  cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_search), cmocka_unit_test(test_nothing_left),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_wholes),       cmocka_unit_test(test_values),
+        cmocka_unit_test(test_twice),        cmocka_unit_test(test_narrowed),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_search),       cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
