@@ -47,6 +47,24 @@ static void choose_path(job *j, results *r, const char *asked) {
     r->ours = true;
 }
 
+const char *results_journal(long file_system) {
+    static const long shared[] = {0x6969 /* NFS */,
+                                  0xff534d42 /* CIFS */,
+                                  0xfe534d42 /* SMB 2 */,
+                                  0x517b /* SMB */,
+                                  0x0bd00bd0 /* Lustre */,
+                                  0x47504653 /* GPFS */,
+                                  0x19830326 /* BeeGFS */,
+                                  0x00c36400 /* Ceph */,
+                                  0x5346414f /* AFS */,
+                                  0x01021997 /* 9P */,
+                                  0x65735546 /* FUSE: sshfs, Gluster and others */};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if ((unsigned long)shared[i] == ((unsigned long)file_system & 0xffffffff))
+            return "PRAGMA journal_mode = DELETE";
+    return "PRAGMA journal_mode = WAL";
+}
+
 results *results_open(job *j, const char *path, const logger *l) {
     results *r = job_alloc(j, sizeof *r);
     r->logger = l;

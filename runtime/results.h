@@ -4,7 +4,8 @@
 
    Takes: what was tuned (a place) and what came of each plan (a result). Makes: rows, and for a
    place the plan to use. Any number of threads, processes and devices may use one database at a
-   time: it is in WAL mode (https://www.sqlite.org/wal.html), so that readers wait for nobody, and
+   time: it is in WAL mode (https://www.sqlite.org/wal.html), so that readers wait for nobody (on a
+   file system that machines share it is not, and a lookup waits for a moment or goes without), and
    each result is one short transaction, so that a process that is killed loses what it was
    measuring and no more.
 

@@ -61,6 +61,11 @@ struct results {
     sqlite3_stmt *statements[STATEMENTS];
 };
 
+/* The pragma for a file system by its number (statfs): write-ahead logging, but a rollback journal
+   where machines share files, such as the homes of a cluster: processes of several machines cannot
+   share the memory that the former needs (https://www.sqlite.org/wal.html, 1). */
+const char *results_journal(long file_system);
+
 void results_enter(job *, results *);
 void results_leave(job *, results *);
 

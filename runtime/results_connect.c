@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -309,12 +310,13 @@ static const char *make_file(const results *r) {
     return NULL;
 }
 
-/* Write-ahead logging, where the file system has it, and else what SQLite does by itself. A commit
-   is not forced to the disk: a process that is killed loses nothing by that, and a power failure
-   the last results, but not the database. */
+/* A commit is not forced to the disk: a process that is killed loses nothing by that, and a power
+   failure the last results, but not the database. */
 static int make_ready(results *r, bool *damaged) {
+    struct statfs where;
+    const long file_system = statfs(r->path, &where) == 0 ? (long)where.f_type : 0;
     int64_t unused;
-    int code = results_number(r->database, "PRAGMA journal_mode = WAL", &unused);
+    int code = results_number(r->database, results_journal(file_system), &unused);
     if (code == SQLITE_OK)
         code = sqlite3_exec(r->database, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
     if (code == SQLITE_OK)

@@ -89,6 +89,26 @@ static void test_many_processes(void **state) {
     scene_close(&s);
 }
 
+/* As on a file system that several machines share. */
+static void test_without_shared_memory(void **state) {
+    (void)state;
+    assert_string_equal(results_journal(0xef53), "PRAGMA journal_mode = WAL"); /* ext4 */
+    assert_string_equal(results_journal(0x6969), "PRAGMA journal_mode = DELETE");
+    assert_string_equal(results_journal(0xff534d42), "PRAGMA journal_mode = DELETE");
+    assert_string_equal(results_journal((long)(int)0xff534d42), "PRAGMA journal_mode = DELETE");
+    scene_open(&s, "data/results.db");
+    assert_int_equal(put(&s, &p, "plan", 9), FAULT_NONE);
+    scene_close(&s);
+    char *path = scratch_path("data/results.db");
+    run_sql(path, "PRAGMA journal_mode = DELETE");
+    scene_open(&s, "data/results.db");
+    assert_true(finds(&s, &p, "plan"));
+    run_sql(path, "UPDATE result SET plan = 'other'");
+    assert_true(finds(&s, &p, "other"));
+    scene_close(&s);
+    free(path);
+}
+
 /* All find it damaged; one sets it aside, and no result that any of them stores is lost. */
 static int store_after_damage(void *argument) {
     const start *g = argument;
@@ -417,15 +437,11 @@ static void test_memory_runs_out(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, scratch_leave)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_many_processes),
-        IN_FOLDER(test_damage_met_by_many),
-        IN_FOLDER(test_threads),
-        IN_FOLDER(test_killed_while_writing),
-        IN_FOLDER(test_the_first_version),
-        IN_FOLDER(test_from_each_version),
-        IN_FOLDER(test_a_migration_that_fails),
-        IN_FOLDER(test_migrated_by_many),
-        IN_FOLDER(test_lookups_change_no_version),
+        IN_FOLDER(test_many_processes),        IN_FOLDER(test_damage_met_by_many),
+        IN_FOLDER(test_without_shared_memory), IN_FOLDER(test_threads),
+        IN_FOLDER(test_killed_while_writing),  IN_FOLDER(test_the_first_version),
+        IN_FOLDER(test_from_each_version),     IN_FOLDER(test_a_migration_that_fails),
+        IN_FOLDER(test_migrated_by_many),      IN_FOLDER(test_lookups_change_no_version),
         IN_FOLDER(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
