@@ -26,6 +26,10 @@ static const char *const seeds[] = {
     "t[2] = stencil { name = 'b', dims = 3, shape = box(3, 1),\n"
     "  coefficients = identity() - tonumber('0.5') * laplacian { dims = 3 } / param 'h' }\n"
     "return t",
+    "return { stencil { name = 'c', shape = star(2, 1), coefficients = { 1, 2, 3, 4, 5 },\n"
+    "  tune = { method = { 'tiled', 'temporal' }, tile = { { x = 32, y = 8 }, { x = 64 } },\n"
+    "    coarsen = { y = { 1, 4 } }, time = { 1, 4 }, lane = { x = 6 }, stages = { 2 } } },\n"
+    "  reduce { name = 'd', tune = { algorithm = { 'one-pass' }, threads = { 128 } } } }",
 };
 
 static const char *const pieces[] = {
