@@ -1,6 +1,8 @@
 /* Plays recorded sweeps as if they were being measured: how near to the best each strategy of the
    search comes, and after how many evaluations.
-   Takes: files of sweeps (bench/sweeps.h). Makes: a table. Needs neither a GPU nor a compiler. */
+   Takes: files of sweeps (bench/sweeps.h). Makes: a table; with --curve first, instead, a line for
+   each share of the evaluations: how many times as long as the best what was found takes, over all
+   sweeps in the median and in the worst tenth. Needs neither a GPU nor a compiler. */
 #include <math.h>
 
 #include "bench/sweeps.h"
@@ -68,6 +70,38 @@ static void play(const sweep *s, totals *t) {
     t->count++;
 }
 
+/* ---- the curve ------------------------------------------------------------------------------- */
+
+static const double percents[] = {1, 2, 3, 5, 7, 10, 15, 20, 30, 50};
+enum { PERCENTS = sizeof percents / sizeof *percents };
+
+typedef struct curve {
+    double guided[PERCENTS][MOST_SWEEPS], random[PERCENTS][MOST_SWEEPS];
+    int count;
+} curve;
+
+static void add_to_curve(const sweep *s, curve *c) {
+    for (int i = 0; i < PERCENTS; i++) {
+        const int evaluations = (int)ceil(percents[i] / 100 * s->candidates.count);
+        sweep_play p = {s, SEARCH_GUIDED, 0, evaluations, AHEAD, 0, 0};
+        sweep_replay(&p);
+        c->guided[i][c->count] = p.reached;
+        c->random[i][c->count] = random_reached(s, evaluations);
+    }
+    c->count++;
+}
+
+static void print_curve(curve *c) {
+    printf("percent guided guided_tenth random random_tenth\n");
+    for (int i = 0; i < PERCENTS; i++) {
+        const double guided = median(c->guided[i], c->count),
+                     random = median(c->random[i], c->count);
+        const int tenth = (int)(0.9 * (c->count - 1) + 0.5);
+        printf("%g %.4f %.4f %.4f %.4f\n", percents[i], guided, c->guided[i][tenth], random,
+               c->random[i][tenth]);
+    }
+}
+
 static char *read_file(const char *path) {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
@@ -108,18 +142,27 @@ static void print_totals(totals *t) {
 
 int main(int count, char **arguments) {
     static totals t;
-    printf("%-44s %5s %6s  %s\n", "sweep", "plans", "usual",
-           "evaluations, guided, random (median): 5, 10, 20 %; until 3 %: guided, random");
-    for (int i = 1; i < count; i++) {
+    static curve c;
+    const bool wants_curve = count > 1 && strcmp(arguments[1], "--curve") == 0;
+    if (!wants_curve)
+        printf("%-44s %5s %6s  %s\n", "sweep", "plans", "usual",
+               "evaluations, guided, random (median): 5, 10, 20 %; until 3 %: guided, random");
+    for (int i = 1 + wants_curve; i < count; i++) {
         char *text = read_file(arguments[i]);
         sweep s;
-        for (const char *at = text; (at = sweep_read(at, &s)) != NULL && t.count < MOST_SWEEPS;) {
-            play(&s, &t);
+        for (const char *at = text;
+             t.count + c.count < MOST_SWEEPS && (at = sweep_read(at, &s)) != NULL;) {
+            if (wants_curve)
+                add_to_curve(&s, &c);
+            else
+                play(&s, &t);
             sweep_free(&s);
         }
         free(text);
     }
     if (t.count > 0)
         print_totals(&t);
-    return t.count == 0;
+    if (c.count > 0)
+        print_curve(&c);
+    return t.count + c.count == 0;
 }
