@@ -62,7 +62,7 @@ static const choices table[] = {
 /* The planes before a walk's first and after its last add to sums that nobody takes: the more of
    them the shape reaches, the longer walks pay. */
 static const choices long_walks = {
-    METHOD_STREAMED, 2, {{128}, {256}, {512}}, {12, 16, 24, 32, 48, 64, 96, 128}, {4}};
+    METHOD_STREAMED, 2, {{128}, {256}, {512}}, {12, 16, 32, 48, 64, 96, 128}, {4}};
 
 static bool is_fused(method m) {
     return m == METHOD_TEMPORAL || m == METHOD_RESIDENT;

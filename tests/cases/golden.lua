@@ -44,6 +44,15 @@ cases[#cases + 1] = {
   golden = true,
   places = { { size = { 67, 35 } } },
 }
+-- One pass of a filter whose rows are one row times factors, one of them 0 and one negative.
+cases[#cases + 1] = {
+  name = "streamed_separable2d",
+  spec = [[return convolution { name = "filter", boundary = "clamp",
+    weights = { { -1/8, -2/8, -1/8 }, { 1/4, 2/4, 1/4 }, { 0, 0, 0 }, { 1/16, 2/16, 1/16 } } }]],
+  schedule = "streamed tile=128 coarsen=y8 vec=4 time=1 passes=1",
+  golden = true,
+  places = { { size = { 67, 35 } } },
+}
 -- Several steps a launch: the arguments, then the plan.h of each kernel.
 keep("line_star1d", "star1d2", "temporal time=16 lane=12", "float", "zero")
 keep("pipeline_star2d", "star2d2", "temporal time=8 lane=10 stages=4 coarsen=y64", "double", "periodic")

@@ -1,0 +1,103 @@
+#define STENCIL_KERNEL filter_kernel
+
+struct plan {
+    static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 1, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 28; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr int low_x = 1, low_y = 0, low_z = 2;
+    static constexpr int high_x = 1, high_y = 0, high_z = 1;
+    static constexpr int vector = 4, rows = 1;
+    static constexpr int lane_y = 1, walk = 8, ahead = 2;
+    static constexpr int slab = 4000000; // points that are walked through together
+    static constexpr bool flat = true; // there is no axis y
+};
+
+using Real = float;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[2]; // image, result
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read, and how far.
+template <int array> struct Array;
+template <> struct Array<0> { // image
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 2, high_z = 1;
+};
+template <int output> struct Output;
+template <> struct Output<0> { // result
+    static constexpr int grid = 1, current = -1;
+};
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<0, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> {
+    static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
+};
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
+                                             [[maybe_unused]] const Arguments &arguments,
+                                             Real (&out)[1]) {
+    const Real image_xm1ym2 = at.template tap<0, -1, 0, -2>();
+    const Real image_ym2 = at.template tap<0, 0, 0, -2>();
+    const Real image_xp1ym2 = at.template tap<0, 1, 0, -2>();
+    const Real image_xm1ym1 = at.template tap<0, -1, 0, -1>();
+    const Real image_ym1 = at.template tap<0, 0, 0, -1>();
+    const Real image_xp1ym1 = at.template tap<0, 1, 0, -1>();
+    const Real image_xm1yp1 = at.template tap<0, -1, 0, 1>();
+    const Real image_yp1 = at.template tap<0, 0, 0, 1>();
+    const Real image_xp1yp1 = at.template tap<0, 1, 0, 1>();
+    const Real t1 = 0.5f * image_ym1 - 0.125f * (image_xm1ym2 + image_xp1ym2 - image_yp1);
+    const Real t2 = 0.25f * (image_ym2 - image_xm1ym1 - image_xp1ym1);
+    out[0] = t1 - t2 + 0.0625f * (image_xm1yp1 + image_xp1yp1);
+}
+// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
+// k - 1 planes away. The last of an output's sums is 0 before.
+template <class At>
+__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
+                                          [[maybe_unused]] const Arguments &arguments,
+                                          Real (&sum)[1][4]) {
+    const Real image_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real image_c = at.template tap<0, 0, 0, 0>();
+    const Real image_xp1 = at.template tap<0, 1, 0, 0>();
+    Real gain_0 = 0.25f * (image_xm1 + image_xp1);
+    gain_0 += 0.5f * image_c;
+    sum[0][0] += 0.25f * gain_0;
+    sum[0][2] += gain_0;
+    sum[0][3] -= 0.5f * gain_0;
+}
+
+// What does not depend on any tap.
+__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
+                                            [[maybe_unused]] Real (&out)[1]) {
+}
