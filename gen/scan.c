@@ -38,20 +38,23 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
     p->launches[0].shared_bytes = plan->shared_bytes;
 }
 
-/* Groups of 32 tiles, as the template has them. A word for each tile after one of as many bytes for
-   the epoch; two for each group. */
+/* Groups of 32 tiles, as the template has them. In words of 16 bytes: of `published` a counter, one
+   for each two tiles of the first group, one for each block, one for each tile; of `groups` two for
+   each. */
 static void add_persistent(job *j, program *p, const scan_plan *plan, const target *t) {
     const int tile = plan->threads * plan->items;
+    const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
     p->temporary_count = 2;
     p->temporaries = job_array(j, 2, sizeof *p->temporaries);
-    p->temporaries[0] = (program_temporary){"published", extent_of(0, 0), tile, 16, 16, -1};
+    p->temporaries[0] =
+        (program_temporary){"published", extent_of(0, 0), tile, 16, 16 * (1 + 32 * 32 + most), -1};
     p->temporaries[1] = (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1};
     p->tagged = true;
     p->launch_count = 1;
     p->launches = job_array(j, 1, sizeof *p->launches);
     p->launches[0] = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
     p->launches[0].shared_bytes = plan->shared_bytes;
-    p->launches[0].blocks[0].most = (int64_t)plan->blocks * t->multiprocessors;
+    p->launches[0].blocks[0].most = most;
     p->launches[0].resident = true;
 }
 
@@ -127,6 +130,8 @@ static const char *write_source(job *j, const scan *s, const scan_plan *plan, co
         {"shared_bytes", (int64_t)plan->shared_bytes},
         {"stages", plan->stages}, /* of persistent alone */
         {"blocks", plan->blocks},
+        {"ahead", plan->ahead},
+        {"draw", plan->draw},
     };
     const pattern_source source = {
         .pattern = &s->pattern,
@@ -137,7 +142,7 @@ static const char *write_source(job *j, const scan *s, const scan_plan *plan, co
         .work = job_print(j, "%d bytes of device memory an element; at least %d",
                           (one_pass ? 2 : 4) * (int)p->element_bytes, 2 * (int)p->element_bytes),
         .constants = constants,
-        .constant_count = persistent ? 8 : 6,
+        .constant_count = persistent ? 10 : 6,
         .code = write_code(j, s, type),
     };
     return pattern_source_text(j, &source);
@@ -173,7 +178,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
                            operator_name(&s->op)),
         .model = model.data,
         .plan = line.data,
-        .reason = plan.asked ? "it is asked for" : "look-back reads and writes every element once",
+        .reason = plan.asked ? "it is asked for" : "it reads and writes every element once",
         .boundary = "",
         .textbook_operations = op + map,
         .emitted_operations = map + op * (one_pass ? 2 : 3),

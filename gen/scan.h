@@ -25,7 +25,7 @@ typedef enum scan_algorithm {
     SCAN_BRENT_KUNG,
     SCAN_ALGORITHMS
 } scan_algorithm;
-enum { SCAN_THREADS, SCAN_ITEMS, SCAN_STAGES, SCAN_BLOCKS };
+enum { SCAN_THREADS, SCAN_ITEMS, SCAN_STAGES, SCAN_BLOCKS, SCAN_AHEAD, SCAN_DRAW, SCAN_NUMBERS };
 extern const pattern_words scan_words;
 
 /* What a schedule comes to. */
@@ -34,6 +34,7 @@ typedef struct scan_plan {
     int threads, items;        /* of a block; of a thread */
     int runs;                  /* of a thread: items/runs elements are scanned one after another */
     int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
+    int ahead, draw;           /* persistent: tiles summed up before one looks back; 2: are drawn */
     size_t shared_bytes;
     bool asked; /* the spec or the caller named the algorithm */
 } scan_plan;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const method_word algorithms[SCAN_ALGORITHMS] = {
-    [SCAN_AUTO] = {"auto", "the fastest of the others: look-back"},
+    [SCAN_AUTO] = {"auto", "the fastest of the others: persistent"},
     [SCAN_LOOK_BACK] = {"look-back", "one pass: a tile adds up what those before it have published "
                                      "until one knows its prefix"},
     [SCAN_PERSISTENT] = {"persistent", "look-back by blocks that stay: each loads its next tiles "
@@ -22,8 +22,11 @@ static const pattern_number numbers[] = {
     [SCAN_ITEMS] = {"items", "elements a thread", 1, 32, 1},
     [SCAN_STAGES] = {"stages", "persistent: tiles of a block in shared memory", 1, 4, 1},
     [SCAN_BLOCKS] = {"blocks", "persistent: blocks a multiprocessor", 1, 32, 1},
+    [SCAN_AHEAD] = {"ahead", "persistent: tiles that a block sums up before the first looks back",
+                    1, 2, 1},
+    [SCAN_DRAW] = {"draw", "persistent: blocks take tiles in turn (1) or draw them (2)", 1, 2, 1},
 };
-const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, 4};
+const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, SCAN_NUMBERS};
 
 /* Elements of a thread: odd, so that the threads of a warp meet different banks of shared memory;
    as the textbook has them in its own. */
@@ -48,7 +51,7 @@ static size_t shared_bytes(const scan_plan *p, size_t element) {
         return (tile + (warps + 1) * element + 7) / 8 * 8 + 8;
     case SCAN_PERSISTENT: /* struct Shared of persistent.cu */
         tile = warps * (32 * packs + (packs % 2 == 0 ? 4 * packs : 0)) * 16;
-        return (size_t)p->stages * tile + ((warps + 1) * element + 15) / 16 * 16;
+        return (size_t)p->stages * tile + ((warps + 1) * element + 19) / 16 * 16;
     case SCAN_DOUBLE_BUFFER:
         return tile + 2 * threads * runs * element;
     default:
@@ -72,24 +75,32 @@ static noreturn void refuse(const fitter *f, const char *why) {
              algorithms[f->plan.schedule.algorithm].name, why);
 }
 
-/* Elements of a thread of a persistent scan: an odd number of packs of 16 bytes, so that the lanes
-   of a warp meet different banks; five, which are 20 kB a tile and leave registers for four blocks
-   of 256 threads; fewer where the list is one tile then, or one group of 32, whose tiles find all
-   that they need in one look. */
-static int persistent_items(const fitter *f) {
-    const int pack = 16 / (int)f->element, most = 5;
-    const int64_t threads = f->plan.schedule.number[SCAN_THREADS];
-    const bool one_tile = f->count <= threads * most * pack;
-    const int64_t together = one_tile ? threads : 32 * threads;
-    int packs = 1;
-    while (packs < most && together * packs * pack < f->count)
-        packs += 2;
-    return packs * pack;
+/* Schedules of persistent scans, each for lists up to so many elements, by bytes of an element: the
+   fastest of bench/scan.schedules on an H100 at 2^12, 2^16, 2^20, 2^24 and 2^28 elements, inclusive
+   sums by replayed graphs (docs/performance.md). Between those sizes what decides is how often the
+   blocks of 132 multiprocessors go round; up to 32 tiles are one group, which is read in one look.
+ */
+typedef struct measured {
+    size_t element;
+    int64_t most;
+    int number[SCAN_BLOCKS + 1]; /* threads, items, stages, blocks */
+} measured;
+static const measured table[] = {
+    {4, 1 << 15, {256, 4, 2, 4}},    {4, 3 << 15, {256, 12, 3, 4}},   {4, 1 << 22, {256, 20, 2, 3}},
+    {4, INT64_MAX, {256, 28, 2, 3}}, {8, 1 << 16, {256, 4, 2, 4}},    {8, 1 << 19, {256, 12, 2, 4}},
+    {8, 1 << 22, {256, 20, 2, 2}},   {8, INT64_MAX, {512, 12, 2, 2}},
+};
+
+static const measured *find_measured(const fitter *f) {
+    const measured *m = table;
+    while (m->element != f->element || m->most < f->count)
+        m++;
+    return m;
 }
 
 /* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
    there is of shared memory. */
-static int persistent_blocks(const fitter *f) {
+static int room_for_blocks(const fitter *f) {
     const target *t = f->target;
     const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + SYSTEM_SHARED;
     int blocks = t->shared_per_multiprocessor / shared;
@@ -100,25 +111,64 @@ static int persistent_blocks(const fitter *f) {
     return blocks > 1 ? blocks : 1;
 }
 
+/* Fewer stages, then fewer items, as far as both are free, where a block would have too little
+   shared memory. */
+static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
+    scan_plan *p = &f->plan;
+    const int pack = 16 / (int)f->element;
+    for (;;) {
+        p->shared_bytes = shared_bytes(p, f->element);
+        if (p->shared_bytes <= (size_t)f->target->shared_per_block)
+            return;
+        if (free_stages && p->stages > 1)
+            p->stages--;
+        else if (free_items && p->items > 2 * pack)
+            p->items -= 2 * pack;
+        else
+            return;
+    }
+}
+
+/* What is left free: what was measured, where nothing else is given; one stage before sm_80, where
+   no copies run beside the arithmetic. */
+static void choose_persistent(fitter *f) {
+    const measured *m = find_measured(f);
+    scan_plan *p = &f->plan;
+    int *chosen = p->schedule.number;
+    const bool free_stages = chosen[SCAN_STAGES] == 0, free_items = chosen[SCAN_ITEMS] == 0;
+    const bool free_tile = free_items && chosen[SCAN_THREADS] == 0;
+    if (chosen[SCAN_THREADS] == 0)
+        chosen[SCAN_THREADS] = free_items ? m->number[SCAN_THREADS] : 256;
+    p->threads = chosen[SCAN_THREADS];
+    p->items = free_items ? m->number[SCAN_ITEMS] : chosen[SCAN_ITEMS];
+    p->stages = !free_stages                            ? chosen[SCAN_STAGES]
+                : strcmp(f->target->arch, "sm_75") == 0 ? chosen[SCAN_AHEAD] > 1 ? 2 : 1
+                                                        : m->number[SCAN_STAGES];
+    shrink_tile(f, free_stages, free_items);
+    chosen[SCAN_ITEMS] = p->items;
+    chosen[SCAN_STAGES] = p->stages;
+    if (chosen[SCAN_BLOCKS] == 0) {
+        const int room = room_for_blocks(f), wanted = m->number[SCAN_BLOCKS];
+        chosen[SCAN_BLOCKS] = free_tile && free_stages && wanted < room ? wanted : room;
+    }
+    p->blocks = chosen[SCAN_BLOCKS];
+}
+
 static void fit_persistent(fitter *f) {
     scan_plan *p = &f->plan;
     int *chosen = p->schedule.number;
     const int pack = 16 / (int)f->element;
-    if (chosen[SCAN_ITEMS] == 0)
-        chosen[SCAN_ITEMS] = persistent_items(f);
     if (chosen[SCAN_ITEMS] % pack != 0)
         refuse(f, job_print(f->job,
                             "elements are read in packs of %d, so items must be a multiple of "
                             "that, not %d",
                             pack, chosen[SCAN_ITEMS]));
-    if (chosen[SCAN_STAGES] == 0) /* before sm_80 no copies run beside the arithmetic */
-        chosen[SCAN_STAGES] = strcmp(f->target->arch, "sm_75") == 0 ? 1 : 2;
-    p->items = chosen[SCAN_ITEMS];
-    p->stages = chosen[SCAN_STAGES];
-    p->shared_bytes = shared_bytes(p, f->element);
-    if (chosen[SCAN_BLOCKS] == 0)
-        chosen[SCAN_BLOCKS] = persistent_blocks(f);
-    p->blocks = chosen[SCAN_BLOCKS];
+    choose_persistent(f);
+    p->ahead = chosen[SCAN_AHEAD] != 0 ? chosen[SCAN_AHEAD] : 1;
+    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : 1;
+    if (p->ahead > p->stages)
+        refuse(f, "a block that is two tiles ahead has both in shared memory, so stages must be at "
+                  "least 2");
     const target *t = f->target;
     if (p->blocks * p->threads > t->threads_per_multiprocessor)
         refuse(f, job_print(f->job,
@@ -135,8 +185,13 @@ static void fit_persistent(fitter *f) {
 static void fit_others(fitter *f) {
     scan_plan *p = &f->plan;
     int *chosen = p->schedule.number;
-    if (chosen[SCAN_STAGES] != 0 || chosen[SCAN_BLOCKS] != 0)
-        refuse(f, "stages and blocks are those of persistent; leave them out");
+    for (int i = SCAN_STAGES; i < SCAN_NUMBERS; i++)
+        if (chosen[i] != 0)
+            refuse(f, job_print(f->job, "%s is a number of persistent; leave it out",
+                                numbers[i].name));
+    if (chosen[SCAN_THREADS] == 0)
+        chosen[SCAN_THREADS] = 256;
+    p->threads = chosen[SCAN_THREADS];
     if (chosen[SCAN_ITEMS] == 0)
         chosen[SCAN_ITEMS] = default_items((scan_algorithm)p->schedule.algorithm, f->element);
     p->items = chosen[SCAN_ITEMS];
@@ -148,6 +203,12 @@ static void fit_others(fitter *f) {
                                 p->items));
     }
     p->shared_bytes = shared_bytes(p, f->element);
+}
+
+/* Persistent wherever the items that are asked for are whole packs. */
+static int best_algorithm(const fitter *f) {
+    const int items = f->plan.schedule.number[SCAN_ITEMS];
+    return items * (int)f->element % 16 == 0 ? SCAN_PERSISTENT : SCAN_LOOK_BACK;
 }
 
 scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
@@ -163,10 +224,7 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
         pattern_schedule_parse(j, &scan_words, r->schedule, "schedule", &p->schedule);
     p->asked = p->schedule.algorithm != SCAN_AUTO;
     if (!p->asked)
-        p->schedule.algorithm = SCAN_LOOK_BACK;
-    if (p->schedule.number[SCAN_THREADS] == 0)
-        p->schedule.number[SCAN_THREADS] = 256;
-    p->threads = p->schedule.number[SCAN_THREADS];
+        p->schedule.algorithm = best_algorithm(&f);
     if (p->schedule.algorithm == SCAN_PERSISTENT)
         fit_persistent(&f);
     else

@@ -246,12 +246,10 @@ __device__ __forceinline__ void store_relaxed(WordPair *to, const WordPair &pair
 //
 // The mark follows from the tag, which no other launch has, so that what lay there before passes
 // for a value of this launch with a chance of 2^-62. A launch that is replayed (a CUDA graph) has
-// the same tag again. Therefore either what was published is erased as soon as nobody needs it any
-// more, which holds whatever happens to the memory between two replays; or the mark also depends on
-// an `epoch`, a word of that memory, which the block that is provably the last to need it increases:
-// that serves only if nobody sets the epoch back and leaves the words, as other users of some part
-// of the memory between two replays may. A mark of the second kind takes in launch_number as well,
-// which makes it another one whatever happened, where the driver numbers replays too.
+// the same tag again, and between two replays anything may happen to any part of the memory, also
+// nothing. Therefore either a word is erased by whoever was the last to need it, and has seen it
+// there itself, in the launch that wrote it; or its mark is made from the tag and the moment of the
+// launch (mark_of, this_moment), which one block tells the others by words of the first kind.
 //
 // From sm_70 on a load or store of the type b128 is a single access (PTX ISA 8.3, which CUDA 12.3
 // is the first to have; vectors of two words are not: the memory consistency model takes each
@@ -265,23 +263,24 @@ struct alignas(16) MarkedWord {
     unsigned long long mark, value;
 };
 
-// A mark whose last two bits are free for a status; for a tag no two of 2^62 successive epochs have
-// the same.
+// Never the tag itself. For one tag no two moments have the same; for two tags a chance of 2^-64.
 __device__ __forceinline__ unsigned long long mark_of(unsigned long long tag,
-                                                      unsigned long long epoch) {
-    return (tag + epoch * 0x9E3779B97F4A7C15ull) << 2;
+                                                      unsigned long long moment) {
+    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
 }
 
-// The same for all blocks of a launch, and another for each that the driver numbers: %gridid, "the
-// temporal grid launch number for this context" (PTX ISA, special registers). 0 on the host, where
-// nothing is replayed.
-__device__ __forceinline__ unsigned long long launch_number() {
+// Another number in each of the launches that follow one another: the cycles that a multiprocessor has
+// counted, which never are fewer than before (PTX ISA, %clock64), beside the number of that
+// multiprocessor, so that it does not matter on which of them a launch asks. 2^54 cycles are more
+// than three months. On the host a count of the questions.
+__device__ __forceinline__ unsigned long long this_moment() {
 #if defined(SG_CPU)
-    return 0;
+    static unsigned long long moments;
+    return __atomic_fetch_add(&moments, 1ull, __ATOMIC_RELAXED);
 #else
-    unsigned long long number;
-    asm("mov.u64 %0, %%gridid;" : "=l"(number));
-    return number;
+    unsigned multiprocessor;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+    return static_cast<unsigned long long>(clock64()) * 1024 + multiprocessor;
 #endif
 }
 

@@ -175,8 +175,8 @@
 ---@field deterministic? boolean the same bits on every run, also where the operator rounds
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung"
----@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer }
----@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[] } what tuning tries
+---@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer, ahead?: integer, draw?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[], ahead?: integer[], draw?: integer[] } what tuning tries
 
 ---@class stencilgen.merge_keys
 ---@field name string an identifier; names the kernel and the file

@@ -25,9 +25,9 @@ struct Arguments {
 
 struct plan {
     static constexpr int threads = 256, items = 4, runs = 2;
-    static constexpr int stages = 2, blocks = 4;
+    static constexpr int stages = 2, blocks = 4, ahead = 2, draw = 2;
     static constexpr int exclusive = 0, in_order = 0;
-    static constexpr int shared_bytes = 8256;
+    static constexpr int shared_bytes = 8272;
 };
 
 __device__ __forceinline__ Real identity() {

@@ -11,7 +11,7 @@ local schedules = {
 local persistent = {
   free = "",
   small = " threads=32 items=4 stages=1",
-  odd = " threads=64 items=12 stages=3 blocks=1",
+  odd = " threads=64 items=12 stages=3 blocks=1 ahead=2 draw=2",
   large = " threads=1024 items=8",
 }
 

@@ -28,6 +28,8 @@ struct plan {
     static constexpr int shared_bytes = 36912;
     static constexpr int stages = 3;
     static constexpr int blocks = 2;
+    static constexpr int ahead = 1;
+    static constexpr int draw = 1;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

@@ -88,7 +88,9 @@ static void test_bits(void **state) {
         scene s;
         family_call call;
         open_sparse(&s, "return scan { name = 's', deterministic = true }",
-                    groups ? "persistent threads=32 items=4" : "look-back threads=32 items=3",
+                    !groups          ? "look-back threads=32 items=3"
+                    : k % STEPS == 0 ? "persistent threads=32 items=4"
+                                     : "persistent threads=32 items=4 stages=3 ahead=2 draw=2",
                     groups ? 1 + 31 * (k % STEPS) : steps[k]);
         const int64_t size[AXES] = {COUNT, 1, 1};
         s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, 3, &call);
@@ -122,7 +124,11 @@ static void test_groups(void **state) {
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         for (int k = 0; k < 2; k++) {
             scene s;
-            open_sparse(&s, texts[t], "persistent threads=32 items=4", group_steps[k]);
+            open_sparse(&s, texts[t],
+                        (t + (size_t)k) % 2 == 0
+                            ? "persistent threads=32 items=4"
+                            : "persistent threads=32 items=4 stages=3 ahead=2 draw=2",
+                        group_steps[k]);
             for (int64_t n = 32 * 128; n < 200000; n = 3 * n + 41)
                 scene_expect(&s, n, 1, k, k == 1, (uint64_t)n);
             close_sparse(&s);
@@ -137,38 +143,82 @@ typedef struct persistent_arguments {
     uint64_t parameter, tag;
 } persistent_arguments;
 
-/* Launches with a tag that was there before, as a replayed graph does, find in the same memory the
-   marks of another epoch. */
-static void test_replays(void **state) {
-    (void)state;
-    enum { COUNT = 9000, TILE = 128, TILES = (COUNT - 1) / TILE + 1 };
-    scene s;
-    open_sparse(&s, "return scan { name = 's', dtype = 'int32' }", "persistent threads=32 items=4",
-                1);
-    assert_int_equal(s.made->program->arguments_bytes, sizeof(persistent_arguments));
-    int32_t *input = job_array(s.job, COUNT, sizeof *input);
-    int32_t *output = job_array(s.job, COUNT, sizeof *output);
-    _Alignas(32) static unsigned char published[16 * (TILES + 1)], groups[32 * (TILES / 32 + 1)];
-    memset(published, SCENE_POISON, sizeof published);
-    memset(groups, SCENE_POISON, sizeof groups);
-    const persistent_arguments a = {COUNT, input, output, published, groups, 0, 77};
-    device *d = s.kernel->context->device;
-    uint64_t epoch, before;
-    memcpy(&before, published, sizeof before);
-    for (int run = 1; run <= 20; run++) {
-        for (int i = 0; i < COUNT; i++)
-            input[i] = i * run % 11;
+/* What may happen to the words between two replays. */
+typedef struct words {
+    unsigned char *at, *before; /* as they are, and were before the first launch */
+    size_t bytes;
+} words;
+
+static words words_of(job *j, const program_temporary *t, int64_t tiles) {
+    words w = {.bytes = (size_t)(t->fixed + tiles * t->bytes)};
+    w.at = (unsigned char *)(((uintptr_t)job_alloc(j, w.bytes + 32) + 31) / 32 * 32);
+    w.before = job_alloc(j, w.bytes);
+    for (size_t i = 0; i < w.bytes; i++)
+        w.at[i] = (unsigned char)(SCENE_POISON + i * i % 31);
+    memcpy(w.before, w.at, w.bytes);
+    return w;
+}
+
+/* Nothing; the first word set back, as another kernel does that begins with a counter there; the
+   first half set back, or the second; a part overwritten. */
+static void happen(const words *w, int what) {
+    const size_t half = w->bytes / 2;
+    if (what == 1)
+        memcpy(w->at, w->before, 16);
+    if (what == 2)
+        memcpy(w->at, w->before, half);
+    if (what == 3)
+        memcpy(w->at + half, w->before + half, w->bytes - half);
+    if (what == 4)
+        memset(w->at + w->bytes / 3, 0, w->bytes / 5);
+}
+
+/* Launches with a tag that was there before, as a replayed graph does, in the memory of the one
+   before: none takes what that left for its own, whatever of it is still there. */
+static void replay(scene *s, int64_t count) {
+    enum { TILE = 128, TAG = 77, BLOCKS = 2 };
+    const program *p = s->made->program;
+    assert_int_equal(p->arguments_bytes, sizeof(persistent_arguments));
+    const int64_t tiles = (count - 1) / TILE + 1;
+    const words published = words_of(s->job, &p->temporaries[0], tiles);
+    const words groups = words_of(s->job, &p->temporaries[1], (tiles - 1) / 32 + 1);
+    int32_t *input = job_array(s->job, (size_t)count, sizeof *input);
+    int32_t *output = job_array(s->job, (size_t)count, sizeof *output);
+    const persistent_arguments a = {count, input, output, published.at, groups.at, 0, TAG};
+    device *d = s->kernel->context->device;
+    for (int run = 1; run <= 30; run++) {
+        for (int64_t i = 0; i < count; i++)
+            input[i] = (int32_t)(i * run % 11);
         int code;
-        const int64_t blocks[] = {run % 2 + 1, 1, 1};
-        assert_int_equal(d->ops->launch(d, s.kernel->module, 0, blocks, &a, sizeof a, NULL, &code),
+        const int64_t blocks[] = {run % BLOCKS + 1, 1, 1};
+        assert_int_equal(d->ops->launch(d, s->kernel->module, 0, blocks, &a, sizeof a, NULL, &code),
                          FAULT_NONE);
         int32_t sum = 0;
-        for (int i = 0; i < COUNT; i++)
+        for (int64_t i = 0; i < count; i++)
             assert_int_equal(output[i], sum += input[i]);
-        memcpy(&epoch, published, sizeof epoch);
-        assert_int_equal(epoch, before + (uint64_t)run);
+        for (size_t i = 16; i < published.bytes; i += 16) { /* after the counter */
+            uint64_t mark;
+            memcpy(&mark, published.at + i, sizeof mark);
+            assert_true(mark != TAG);
+        }
+        happen(&published, run % 5);
+        happen(&groups, run / 5 % 5);
     }
-    close_sparse(&s);
+}
+
+static void test_replays(void **state) {
+    (void)state;
+    static const char *const schedules[] = {
+        "persistent threads=32 items=4", "persistent threads=32 items=4 stages=3 ahead=2 draw=2"};
+    for (int k = 0; k < 2; k++) {
+        scene s;
+        open_sparse(&s, "return scan { name = 's', dtype = 'int32' }", schedules[k], 1);
+        replay(&s, 9000);     /* 71 tiles */
+        replay(&s, 128 * 32); /* one group, a word for each two tiles */
+        replay(&s, 128 * 20 - 5);
+        replay(&s, 129);
+        close_sparse(&s);
+    }
 }
 
 int main(void) {
