@@ -90,6 +90,21 @@ static double size_distance(const known *k, const int64_t size[AXES]) {
     return sum;
 }
 
+/* The mean factor of a schedule's measurements of a size, whatever its walk. */
+static double mean_factor(const plan_measured *m, const known *of) {
+    double logs = 0;
+    int count = 0;
+    for (int i = 0; i < m->count; i++) {
+        const known *k = &m->all[i];
+        if (memcmp(&k->schedule, &of->schedule, sizeof k->schedule) == 0 &&
+            memcmp(k->size, of->size, AXES * sizeof *k->size) == 0) {
+            logs += log(k->factor);
+            count++;
+        }
+    }
+    return exp(logs / count);
+}
+
 /* The mean factor of a method's measurements of the nearest size. */
 static double usual_factor(const plan_measured *m, method method, const int64_t size[AXES]) {
     double least = INFINITY, logs = 0;
@@ -122,6 +137,10 @@ double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t
     }
     if (least >= otherwise_aligned)
         return usual_factor(m, p->schedule.method, size);
-    return nearest->factor * (least > 0 ? doubt_of_size : 1) *
-           pow(doubt_of_parts, fmin(parts_distance(nearest, parts), 1));
+    const double other_parts = parts_distance(nearest, parts);
+    /* The model is often wrong about one walk alone, whose last wave it mistakes: that a walk was
+       faster than it says is no promise that another one will be. */
+    const double factor =
+        other_parts > 0 ? fmax(nearest->factor, mean_factor(m, nearest)) : nearest->factor;
+    return factor * (least > 0 ? doubt_of_size : 1) * pow(doubt_of_parts, fmin(other_parts, 1));
 }

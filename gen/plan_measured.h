@@ -24,7 +24,8 @@ plan_measured *plan_measured_new(job *, const plan_facts *, const target *);
 
 /* How many times as long as the model says a plan takes: as many as the measurement of the same
    schedule whose size is nearest, and the number of parts that blocks cut the walked axis into, by
-   the logarithms of their ratios; and somewhat more where they are not the very same. A plan that
+   the logarithms of their ratios; and somewhat more where they are not the very same, and with
+   another number of parts at least as many as that schedule on average. A plan that
    was not measured is taken to be as far off as those of its method and of the nearest size are on
    average, and more, so that it is not chosen for an error of the model; where none of its method
    was measured, 1. */
