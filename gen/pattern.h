@@ -10,7 +10,7 @@
 
 /* ---- schedules ----------------------------------------------------------------------------- */
 
-enum { PATTERN_NUMBERS = 10 };
+enum { PATTERN_NUMBERS = 16 };
 
 typedef struct pattern_number {
     const char *name, *summary; /* "threads", "threads a block" */

@@ -76,9 +76,12 @@ static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
 /* What the schedule says and nothing more: the same plan gives the same text. */
 static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constant *out) {
     static const char *const names[SPMV_NUMBERS] = {
-        [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns", [SPMV_SLICE] = "slice",
-        [SPMV_PACKET] = "packet",   [SPMV_LANES] = "lanes",           [SPMV_THREADS] = "threads",
-        [SPMV_ITEMS] = "items",     [SPMV_APART] = "apart",
+        [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns",
+        [SPMV_SLICE] = "slice",     [SPMV_PACKET] = "packet",
+        [SPMV_LANES] = "lanes",     [SPMV_THREADS] = "threads",
+        [SPMV_ITEMS] = "items",     [SPMV_RUN] = "run",
+        [SPMV_ABREAST] = "abreast", [SPMV_PASSES] = "passes",
+        [SPMV_CACHE] = "cache",     [SPMV_APART] = "apart",
     };
     const size_t shared = spmv_shared(m, plan);
     int count = 0;

@@ -6,7 +6,7 @@
 #include "gen/pattern.h"
 #include "matrix/format.h"
 
-enum { SPMV_MOST_VECTORS = 16 };
+enum { SPMV_MOST_VECTORS = 16, SPMV_MOST_PASSES = 4 };
 
 /* The functions of the pattern: parameters, or numbers where they are compiled in. */
 enum { SPMV_ALPHA, SPMV_BETA };
@@ -31,6 +31,10 @@ enum {
     SPMV_LANES,
     SPMV_THREADS,
     SPMV_ITEMS,
+    SPMV_RUN,
+    SPMV_ABREAST,
+    SPMV_PASSES,
+    SPMV_CACHE,
     SPMV_APART,
     SPMV_AHEAD,
     SPMV_NUMBERS
@@ -41,12 +45,18 @@ extern const pattern_words spmv_words;
 typedef struct spmv_plan {
     pattern_schedule schedule;
     storage storage;
-    int threads, items, lanes;
+    int threads, items, lanes, run, passes;
     const char *reason;
 } spmv_plan;
 
 /* Fails with FAULT_PLAN and `format NAME: reason` where the schedule cannot serve. */
 spmv_plan spmv_fit(job *, const subject *, const family_request *);
+
+/* Where it is free: the algorithm of the schedule's format, and all numbers of a plan whose format,
+   storage and algorithm are chosen, also those that do not apply. */
+int spmv_algorithm(const pattern_schedule *, const matrix *);
+void spmv_numbers(job *, const spmv *, const spmv_plan *, const family_request *,
+                  int all[SPMV_NUMBERS]);
 
 /* The sizes of every program: of y and x; the format's own follow. */
 enum { SPMV_SIZE_ROWS, SPMV_SIZE_COLUMNS, SPMV_SIZE_OWN };

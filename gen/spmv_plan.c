@@ -39,6 +39,14 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_LANES] = {"lanes", "threads a row, or a column of csc", 2, 32, 0},
     [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
+    [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
+    [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are worked off side by side", 1, 32, 1},
+    [SPMV_PASSES] = {"passes", "launches of ell, each for a part of its places", 1,
+                     SPMV_MOST_PASSES, 1},
+    [SPMV_CACHE] = {"cache",
+                    "how the matrix goes through the caches: 1 as it comes, 2, 3 it leaves "
+                    "them first, 4, 5 and x stays",
+                    1, 5, 1},
     [SPMV_APART] = {"apart", "rows from one of a thread of stencil to the next", WARP, 1 << 22,
                     WARP},
     [SPMV_AHEAD] = {"ahead", "tiles of stencil for which the L2 is asked beforehand", 1, 1 << 20,
@@ -49,18 +57,6 @@ const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
                                   FORMAT_COUNT, numbers,         SPMV_NUMBERS};
 
 /* ---- what goes with what ------------------------------------------------------------------- */
-
-enum { DEFAULT_THREADS = 256, DEFAULT_ITEMS = 7, DEFAULT_COLUMN_LANES = 8 };
-
-/* Rows of a thread of stencil, whose entries of x it holds all at once: so many that what is under
-   way hides the way to memory, within the registers that its block leaves it. */
-enum {
-    STENCIL_HELD = 32, /* elements of x */
-    STENCIL_ROWS = 4,
-    STENCIL_THREADS = 128,
-    STENCIL_REGISTERS = 36, /* besides */
-    REGISTERS = 65536,      /* of a multiprocessor */
-};
 
 static bool list_of_entries(const pattern_schedule *s) {
     return s->format == FORMAT_COO || s->format == FORMAT_HYB || s->format == FORMAT_PKT;
@@ -80,7 +76,15 @@ static bool number_applies(const pattern_schedule *s, int number) {
         return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
     case SPMV_ITEMS:
         return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL ||
-               s->format == FORMAT_DIA;
+               s->format == FORMAT_DIA || s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
+               (s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD);
+    case SPMV_RUN:
+    case SPMV_ABREAST:
+        return s->algorithm == SPMV_BALANCED;
+    case SPMV_PASSES:
+        return s->format == FORMAT_ELL;
+    case SPMV_CACHE:
+        return s->format == FORMAT_ELL || s->format == FORMAT_SELL || s->algorithm == SPMV_BALANCED;
     case SPMV_APART:
     case SPMV_AHEAD:
         return s->format == FORMAT_STENCIL;
@@ -104,14 +108,18 @@ static noreturn void refuse(job *j, const pattern_schedule *s, const char *why) 
 }
 
 static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
-    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_SELL ||
-                     s->format == FORMAT_DIA || s->format == FORMAT_STENCIL;
+    static const char others[] = "csr, ell, sell, dia, stencil and bcsr's thread; the others";
+    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_ELL ||
+                     s->format == FORMAT_SELL || s->format == FORMAT_DIA ||
+                     s->format == FORMAT_STENCIL ||
+                     (s->format == FORMAT_BCSR && s->algorithm != SPMV_WARP);
     if (!all && m->index == DTYPE_INT64)
-        refuse(j, s, "int64 indices are for csr, sell, dia and stencil; the others have int32");
+        refuse(j, s, job_print(j, "int64 indices are for %s have int32", others));
     if (!all && m->matrix != m->pattern.functions->dtype)
-        refuse(j, s, "a float matrix with double vectors is for csr, sell, dia and stencil");
+        refuse(j, s,
+               job_print(j, "a float matrix with double vectors is for %s take one dtype", others));
     if (!all && m->vectors > 1)
-        refuse(j, s, "several vectors are for csr, sell, dia and stencil; the others take one");
+        refuse(j, s, job_print(j, "several vectors are for %s take one", others));
 }
 
 static void check_algorithm(job *j, const pattern_schedule *s) {
@@ -137,103 +145,18 @@ static void check_numbers(job *j, const pattern_schedule *s) {
                          s->number[SPMV_SLICE], s->number[SPMV_SIGMA]));
 }
 
-/* ---- choosing ------------------------------------------------------------------------------ */
-
-/* Lanes for rows, or columns, of a mean length: no more than have an entry. */
-static int lanes_for(const matrix *a, int64_t lines, int fallback) {
-    int lanes = 2;
-    if (a == NULL || lines == 0)
-        return fallback;
-    while (lanes < WARP && (double)lanes * (double)lines < (double)a->entries)
-        lanes *= 2;
-    return lanes;
-}
-
-/* A thread a row needs no search for where rows begin and no sums across threads, and loses where
-   one row is waited for, or where lanes read so far from each other that lines leave the
-   first-level cache before they are used up. Of few entries a row neither can be. */
-static bool rows_are_short(const matrix *a) {
-    enum { SHORT = 8 };
-    return a != NULL && a->entries > 0 && layout_longest(a) <= SHORT;
-}
-
-static void choose_algorithm(spmv_plan *p, const matrix *a) {
-    pattern_schedule *s = &p->schedule;
-    if (s->algorithm != SPMV_AUTO)
-        return;
-    if (s->format == FORMAT_CSR)
-        s->algorithm =
-            s->number[SPMV_ITEMS] == 0 && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
-    if (s->format == FORMAT_BCSR)
-        s->algorithm =
-            p->storage.block_rows * p->storage.block_cols <= WARP ? SPMV_WARP : SPMV_THREAD;
-}
-
-static int or_default(int wanted, int value) {
-    return wanted != 0 ? wanted : value;
-}
-
-static int stencil_rows_for(int diagonals, int threads, dtype type) {
-    const int words = (int)dtype_words[type].bytes / 4;
-    const int left = REGISTERS / threads - STENCIL_REGISTERS;
-    const int held = STENCIL_HELD / diagonals, fit = left / ((diagonals + 2) * words + 1);
-    const int rows = held < fit ? held : fit;
-    return rows < 1 ? 1 : rows < STENCIL_ROWS ? rows : STENCIL_ROWS;
-}
-
-/* The lines of a grid whose cells have their neighbours in the lines before and behind: a thread
-   that has rows of several lines reads most of what it needs for one with that for the others. A
-   warp's rows where no line is as long as several blocks', or filled by them, or there are few. */
-static int apart_for(const storage *s, int threads, const matrix *a) {
-    enum { MOST = 1 << 22, FEW = 8, MANY = 16 };
-    for (int low = 0, high = s->diagonal_count - 1; low < high;) {
-        const int64_t below = -s->diagonals[low].offset, above = s->diagonals[high].offset;
-        const int64_t lines = above / WARP * WARP;
-        if (below == above && lines <= MOST && lines >= threads &&
-            (a == NULL || a->rows / MANY >= lines) &&
-            (lines % threads == 0 || lines >= FEW * (int64_t)threads))
-            return (int)lines;
-        if (below >= above)
-            low++;
-        if (above >= below)
-            high--;
-    }
-    return WARP;
-}
-
 /* The numbers that apply, in the schedule and beside it. */
-static void complete(const spmv *m, spmv_plan *p, const matrix *a) {
+static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *r) {
     pattern_schedule *s = &p->schedule;
-    const storage *t = &p->storage;
-    const int lanes = s->format == FORMAT_CSC
-                          ? lanes_for(a, a != NULL ? a->columns : 0, DEFAULT_COLUMN_LANES)
-                          : lanes_for(a, a != NULL ? a->rows : 0, WARP);
-    const bool stencil = s->format == FORMAT_STENCIL;
-    const int threads =
-        or_default(s->number[SPMV_THREADS], stencil ? STENCIL_THREADS : DEFAULT_THREADS);
-    const int items =
-        stencil ? stencil_rows_for(t->diagonal_count, threads, m->pattern.functions->dtype)
-        : s->format == FORMAT_DIA ? 1
-                                  : DEFAULT_ITEMS;
-    const int rows = or_default(s->number[SPMV_ITEMS], items);
-    const int apart = stencil && rows > 1 ? apart_for(t, threads, a) : WARP;
-    const int all[SPMV_NUMBERS] = {
-        [SPMV_ROWS] = t->block_rows,
-        [SPMV_COLUMNS] = t->block_cols,
-        [SPMV_SLICE] = t->slice,
-        [SPMV_SIGMA] = t->sigma,
-        [SPMV_PACKET] = t->packet,
-        [SPMV_LANES] = or_default(s->number[SPMV_LANES], lanes),
-        [SPMV_THREADS] = threads,
-        [SPMV_ITEMS] = rows,
-        [SPMV_APART] = or_default(s->number[SPMV_APART], apart),
-        [SPMV_AHEAD] = s->number[SPMV_AHEAD],
-    };
+    int all[SPMV_NUMBERS];
+    spmv_numbers(j, m, p, r, all);
     for (int n = 0; n < SPMV_NUMBERS; n++)
         s->number[n] = number_applies(s, n) ? all[n] : 0;
     p->lanes = all[SPMV_LANES];
     p->threads = all[SPMV_THREADS];
     p->items = all[SPMV_ITEMS];
+    p->run = all[SPMV_RUN];
+    p->passes = all[SPMV_PASSES];
 }
 
 static void check_matrix(job *j, const spmv_plan *p, const matrix *a) {
@@ -299,9 +222,10 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     choose_format(j, m, r->matrix, &p);
     check_spec(j, m, s);
     check_algorithm(j, s);
-    choose_algorithm(&p, r->matrix);
+    if (s->algorithm == SPMV_AUTO)
+        s->algorithm = spmv_algorithm(s, r->matrix);
     check_numbers(j, s);
-    complete(m, &p, r->matrix);
+    complete(j, m, &p, r);
     check_numbers(j, s);
     if (s->format == FORMAT_BCSR && s->algorithm == SPMV_WARP &&
         p.storage.block_rows * p.storage.block_cols > WARP)

@@ -147,7 +147,8 @@ static void add_storage(const storage *s, program *p) {
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
-enum { MOST_LAUNCHES = 3, MOST_TEMPORARIES = 2 };
+enum { MOST_LAUNCHES = 4, MOST_TEMPORARIES = 2 };
+_Static_assert((int)MOST_LAUNCHES >= (int)SPMV_MOST_PASSES, "a launch a pass");
 
 typedef struct describing {
     job *job;
@@ -171,16 +172,32 @@ static void add_temporary(const describing *d, const char *name, program_extent 
         (program_temporary){name, items, per, (int64_t)bytes, 0, fill};
 }
 
-/* The kernel that adds up tiles of items, and the one that adds what tiles carry over. */
-static void add_tiles(const describing *d, const char *suffix, program_extent items) {
-    const int tile = d->plan->threads * d->plan->items;
+/* The kernel that adds up shares of the items, and the one that adds what each carries over, a
+   thread a carry. */
+static void add_shares(const describing *d, const char *suffix, program_extent items, int share,
+                       int shares_a_block) {
     const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
-    add_launch(d, suffix, items, tile, true)->shared_bytes = spmv_shared(d->spmv, d->plan);
-    /* a warp a carry, of which there is one a tile */
-    program_launch *carries = add_launch(d, "carries", items, 1, true);
-    carries->per_block[0] = tile * (d->plan->threads / WARP);
-    add_temporary(d, "carry_row", items, tile, sizeof(int64_t), -1);
-    add_temporary(d, "carry_sum", items, tile, real * (size_t)d->spmv->vectors, -1);
+    add_launch(d, suffix, items, share * shares_a_block, true)->shared_bytes =
+        spmv_shared(d->spmv, d->plan);
+    add_launch(d, "carries", items, share * d->plan->threads, true);
+    add_temporary(d, "carry_row", items, share, sizeof(int64_t), -1);
+    add_temporary(d, "carry_sum", items, share, real * (size_t)d->spmv->vectors, -1);
+}
+
+static void add_tiles(const describing *d, const char *suffix, program_extent items) {
+    add_shares(d, suffix, items, d->plan->threads * d->plan->items, 1);
+}
+
+static void add_balanced(const describing *d) {
+    const spmv_plan *plan = d->plan;
+    add_shares(d, "shares", extent_sum(ROWS, A), WARP * plan->items * plan->run,
+               plan->threads / WARP);
+}
+
+static void add_passes(const describing *d) {
+    static const char *const names[SPMV_MOST_PASSES] = {"rows", "second", "third", "fourth"};
+    for (int i = 0; i < d->plan->passes; i++)
+        add_launch(d, names[i], extent_of(ROWS, 0), d->plan->threads, false);
 }
 
 static void add_csc(const describing *d) {
@@ -206,7 +223,7 @@ static void add_launches(const describing *d) {
         break;
     case FORMAT_CSR:
         if (algorithm == SPMV_BALANCED)
-            add_tiles(d, "tiles", extent_sum(ROWS, A));
+            add_balanced(d);
         else if (algorithm == SPMV_WARP)
             add_launch(d, "rows", rows, threads / plan->lanes, true);
         else
@@ -214,6 +231,9 @@ static void add_launches(const describing *d) {
         break;
     case FORMAT_CSC:
         add_csc(d);
+        break;
+    case FORMAT_ELL:
+        add_passes(d);
         break;
     case FORMAT_HYB:
         add_launch(d, "rows", rows, threads, false);
@@ -233,7 +253,7 @@ static void add_launches(const describing *d) {
     case FORMAT_STENCIL:
         add_launch(d, "rows", rows, threads * plan->items, false);
         break;
-    default: /* ell, jds, dia, sell */
+    default: /* jds, dia, sell */
         add_launch(d, "rows", rows, threads, false);
         break;
     }
@@ -271,17 +291,23 @@ const char *spmv_template(const spmv_plan *plan) {
     return files[plan->schedule.format][plan->schedule.algorithm];
 }
 
-/* `struct Tile` of csr_balanced.cu and entries.cuh, whose members lie one behind the other but for
-   alignment. The templates assert that this is enough. */
+/* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh, whose members lie one behind
+   the other but for alignment. The templates assert that this is enough. */
 size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
     enum { ALIGNMENT = 32 };
     const size_t real = dtype_words[m->pattern.functions->dtype].bytes;
-    const bool balanced = plan->schedule.algorithm == SPMV_BALANCED;
-    const size_t key = balanced ? sizeof(int32_t) : dtype_words[m->index].bytes;
-    const size_t tile = (size_t)plan->threads * (size_t)plan->items;
-    if (plan->schedule.number[SPMV_ITEMS] == 0 || plan->schedule.format == FORMAT_STENCIL ||
-        plan->schedule.format == FORMAT_DIA)
+    const size_t threads = (size_t)plan->threads, warps = threads / WARP;
+    const size_t tile = threads * (size_t)plan->items;
+    const size_t key = dtype_words[m->index].bytes;
+    if (plan->schedule.algorithm == SPMV_BALANCED)
+        return tile * (real + sizeof(uint16_t)) +
+               warps * ((size_t)m->vectors * real + 3 * sizeof(int64_t));
+    switch (plan->schedule.format) {
+    case FORMAT_COO:
+    case FORMAT_HYB:
+    case FORMAT_PKT:
+        return tile * (real + key) + (threads + WARP) * (real + key) + ALIGNMENT;
+    default:
         return 0;
-    return tile * (real + key) + ((size_t)plan->threads + WARP) * (real + key) +
-           (balanced ? 2 * sizeof(int64_t) : 0) + ALIGNMENT;
+    }
 }

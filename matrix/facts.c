@@ -75,16 +75,23 @@ matrix_facts matrix_look(job *j, const matrix *m) {
    DIA has no column indices, and its loads of x are in order. It is taken as soon as its padded
    diagonals are fewer bytes than CSR.
 
-   SELL stores a column and a value a place, as CSR does an entry, and padding on top; but a thread
-   works off a row by itself, where CSR has to add up across threads and to search for where rows
-   begin. That is worth about a tenth of the time, so it is taken up to 1.1 times CSR's bytes.
-   A slice takes as many steps as its longest row has entries, one after another: a row that stands
-   out would be waited for, though it costs few bytes. So the longest may have 256 entries, which
-   are done while others still run, or 16 times the mean.
+   BCSR has an index a block, and of x a block meets neighbours, which come together. It is taken
+   where blocks are so full that it is at most 0.8 times CSR's bytes.
+
+   ELL and SELL store a column and a value a place, as CSR does an entry, and padding on top; but a
+   thread works off a row by itself, where CSR has to add up across threads and to search for where
+   rows begin. That is worth about a tenth of the time, so they are taken up to 1.1 times CSR's
+   bytes. Where rows are so alike that SELL would save nothing, ELL has neither an order of rows nor
+   a beginning of slices to read.
+
+   In these three a thread takes as many steps as its row, or the longest of its slice, has entries,
+   one after another: a row that stands out would be waited for, though it costs few bytes. So the
+   longest may have 256 entries, which are done while others still run, or 16 times the mean if
+   there are rows enough to fill a GPU whatever their length.
 
    All else is CSR, whose load-balanced kernel is indifferent to how long rows are. */
-enum { STENCIL_SHARE = 8, STENCIL_LONGEST = 256, SELL_LONGEST = 256, SELL_TIMES_MEAN = 16 };
-static const double sell_bytes = 1.1;
+enum { STENCIL_SHARE = 8, STENCIL_LONGEST = 256, LONGEST = 256, TIMES_MEAN = 16, MANY = 1 << 17 };
+static const double padded_bytes = 1.1, block_bytes = 0.8;
 
 enum {
     SLICE = 32,          /* a warp's rows */
@@ -103,18 +110,52 @@ static void count_bytes(text *t, int64_t bytes) {
     text_printf(t, " %s", units[unit]);
 }
 
-/* Square blocks, as large as costs the fewest bytes. */
+/* How many blocks of a size the entries of some windows of rows fall into; `of` gets how many
+   entries there are. Windows begin where blocks of every size tried do. Of a matrix elsewhere all
+   of it. */
+enum { WINDOW_ROWS = 384, WINDOWS = 16 };
+
+static int64_t count_blocks(job *j, const matrix *m, const storage *s, int64_t *of) {
+    const int64_t all = layout_parts(m->rows, WINDOW_ROWS);
+    const int64_t windows = all < WINDOWS ? all : WINDOWS;
+    int64_t blocks = *of = 0;
+    packed_matrix p;
+    if (matrix_remote(m) != NULL) {
+        format_measure(j, m, s, &p);
+        *of = m->entries;
+        return p.arrays[1].extent[0];
+    }
+    for (int64_t w = 0; w < windows; w++) {
+        const int64_t row = all * w / windows * WINDOW_ROWS;
+        const int64_t first = layout_first_of(m, row), end = layout_first_of(m, row + WINDOW_ROWS);
+        const matrix part = {m->rows,        m->columns,        end - first,
+                             m->row + first, m->column + first, m->value + first};
+        if (part.entries == 0)
+            continue;
+        format_measure(j, &part, s, &p);
+        blocks += p.arrays[1].extent[0];
+        *of += end - first;
+    }
+    return blocks;
+}
+
+/* Square blocks, as large as costs the fewest bytes, by what some rows have. */
 static void choose_blocks(job *j, const matrix *m, storage *s) {
     static const int sizes[] = {2, 3, 4, 6, 8};
     storage tried = *s;
-    int64_t least = INT64_MAX;
+    double least = INFINITY;
     s->block_rows = s->block_cols = BLOCK;
+    tried.format = FORMAT_BCSR;
     for (size_t i = 0; m != NULL && i < sizeof sizes / sizeof sizes[0]; i++) {
-        packed_matrix p;
+        int64_t entries;
         tried.block_rows = tried.block_cols = sizes[i];
-        format_measure(j, m, &tried, &p);
-        if (p.bytes >= 0 && p.bytes < least) {
-            least = p.bytes;
+        const double blocks = (double)count_blocks(j, m, &tried, &entries);
+        const double all = entries > 0 ? blocks * (double)m->entries / (double)entries : 0;
+        const double bytes =
+            all * (double)(s->index_bytes + (size_t)(sizes[i] * sizes[i]) * s->value_bytes) +
+            (double)layout_parts(m->rows, sizes[i]) * (double)s->index_bytes;
+        if (bytes < least) {
+            least = bytes;
             s->block_rows = s->block_cols = sizes[i];
         }
     }
@@ -200,14 +241,56 @@ static void add_beside(text *why, const packed_matrix *csr) {
     text_add(why, " of csr");
 }
 
+/* Whether no row is so long that a thread of its own would be waited for. */
+static bool rows_are_even(const matrix *m, int64_t longest) {
+    const double mean = (double)m->entries / (double)m->rows;
+    return longest <= LONGEST || (m->rows >= MANY && (double)longest <= TIMES_MEAN * mean);
+}
+
+static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, storage *s, text *why) {
+    storage as = *s;
+    packed_matrix p;
+    as.format = FORMAT_BCSR;
+    as.block_rows = as.block_cols = 0;
+    set_numbers(j, m, &as);
+    format_measure(j, m, &as, &p);
+    if (!suits(j, m, &p, block_bytes * (double)csr->bytes))
+        return false;
+    *s = as;
+    text_printf(why, "bcsr: %lld blocks of %d by %d hold all %lld entries; ",
+                (long long)p.arrays[1].extent[0], as.block_rows, as.block_cols,
+                (long long)m->entries);
+    count_bytes(why, p.bytes);
+    add_beside(why, csr);
+    return true;
+}
+
+/* Rows that are padded: to the longest of all, or of their slice. */
+static bool choose_padded(job *j, const matrix *m, int64_t longest, const packed_matrix *csr,
+                          storage *s, text *why) {
+    const packed_matrix ell = measure_as(j, m, s, FORMAT_ELL);
+    const packed_matrix sell = measure_as(j, m, s, FORMAT_SELL);
+    const bool alike = ell.bytes >= 0 && ell.bytes <= sell.bytes;
+    const packed_matrix *p = alike ? &ell : &sell;
+    if (!suits(j, m, p, padded_bytes * (double)csr->bytes))
+        return false;
+    s->format = alike ? FORMAT_ELL : FORMAT_SELL;
+    if (alike)
+        text_printf(why, "ell: rows of up to %lld entries pad %lld to %lld; ", (long long)longest,
+                    (long long)m->entries, (long long)(longest * m->rows));
+    else
+        text_printf(why, "sell: slices of rows of like length pad %lld entries to %lld; ",
+                    (long long)m->entries, (long long)sell.arrays[2].extent[0]);
+    count_bytes(why, p->bytes);
+    add_beside(why, csr);
+    return true;
+}
+
 /* One of those that store all entries. */
 static void choose_list(job *j, const matrix *m, const matrix_facts *f, const packed_matrix *csr,
                         storage *s, text *why) {
     const packed_matrix dia = measure_as(j, m, s, FORMAT_DIA);
-    const packed_matrix sell = measure_as(j, m, s, FORMAT_SELL);
     const int64_t longest = f != NULL ? f->longest : layout_longest(m);
-    const double mean = (double)m->entries / (double)m->rows;
-    const bool even = longest <= SELL_LONGEST || (double)longest <= SELL_TIMES_MEAN * mean;
     const int64_t diagonals = dia.arrays[0].extent[0];
     if (suits(j, m, &dia, (double)csr->bytes)) {
         s->format = FORMAT_DIA;
@@ -215,20 +298,16 @@ static void choose_list(job *j, const matrix *m, const matrix_facts *f, const pa
                     diagonals == 1 ? "" : "s", diagonals == 1 ? "s" : "", (long long)m->entries);
         count_bytes(why, dia.bytes);
         add_beside(why, csr);
-    } else if (even && suits(j, m, &sell, sell_bytes * (double)csr->bytes)) {
-        s->format = FORMAT_SELL;
-        text_printf(why, "sell: slices of rows of like length pad %lld entries to %lld; ",
-                    (long long)m->entries, (long long)sell.arrays[2].extent[0]);
-        count_bytes(why, sell.bytes);
-        add_beside(why, csr);
-    } else {
-        s->format = FORMAT_CSR;
-        text_printf(why, "csr: rows have up to %lld entries where the mean is ",
-                    (long long)longest);
-        text_number(why, mean, 3);
-        text_printf(why, ", and %lld diagonals have one; ", (long long)diagonals);
-        count_bytes(why, csr->bytes);
+        return;
     }
+    if (rows_are_even(m, longest) &&
+        (choose_bcsr(j, m, csr, s, why) || choose_padded(j, m, longest, csr, s, why)))
+        return;
+    s->format = FORMAT_CSR;
+    text_printf(why, "csr: rows have up to %lld entries where the mean is ", (long long)longest);
+    text_number(why, (double)m->entries / (double)m->rows, 3);
+    text_printf(why, ", and %lld diagonals have one; ", (long long)diagonals);
+    count_bytes(why, csr->bytes);
 }
 
 static const char *choose(job *j, const matrix *m, const matrix_facts *f, storage *s) {

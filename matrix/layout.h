@@ -50,6 +50,19 @@ static inline int64_t layout_row_end(const matrix *m, int64_t first) {
     return end;
 }
 
+/* The first entry of a row, or of those behind it. */
+static inline int64_t layout_first_of(const matrix *m, int64_t row) {
+    int64_t low = 0, high = m->entries;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (m->row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static inline void layout_put(const packed_matrix *p, int array, int64_t at, int64_t index) {
     if (p->storage.index_bytes == 4)
         ((int32_t *)p->arrays[array].data)[at] = (int32_t)index;

@@ -4,28 +4,90 @@
 //     2 × 2     offset  0   2 3        block row 0: [a b | e f]   at columns 0 and 2 of blocks
 //               column  0 2 1                       [c d | g h]
 //               value   a b c d e f g h …           0 where there is no entry
+//
+// The thread's row of a block, and what it meets of x, are packs of up to 16 bytes wherever both
+// arrays begin at such a place. `items` blocks are on their way at once.
 #include "common.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
+
+// The most bytes of a load that divide a row of so many.
+template <int bytes> constexpr int pack_of = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+
+// A row of a block, or what it meets of x, in packs.
+template <class T, bool packed> struct Line {
+    static constexpr int size = sizeof(T);
+    static constexpr int bytes = packed ? pack_of<plan::block_columns * size> : size;
+    static constexpr int wide = bytes > size ? bytes / size : 1;
+    Pack<T, wide> pack[plan::block_columns / wide];
+
+    static __device__ __forceinline__ bool may_begin_at(const T *place) {
+        return reinterpret_cast<unsigned long long>(place) % sizeof(Pack<T, wide>) == 0;
+    }
+    __device__ __forceinline__ void read(const T *from) {
+#pragma unroll
+        for (int p = 0; p < plan::block_columns / wide; ++p)
+            pack[p] = load(reinterpret_cast<const Pack<T, wide> *>(from) + p);
+    }
+    // So many elements; the others are 0.
+    __device__ __forceinline__ void read_first(const T *from, Index count) {
+#pragma unroll
+        for (int c = 0; c < plan::block_columns; ++c)
+            pack[c / wide].element[c % wide] = c < count ? load(from + c) : T(0);
+    }
+    __device__ __forceinline__ T operator[](int c) const {
+        return pack[c / wide].element[c % wide];
+    }
+};
+
+template <bool packed> __device__ __forceinline__ void multiply(const Arguments &a, Index row) {
+    const Index block_row = row / plan::block_rows, within = row % plan::block_rows;
+    const Index end = load(a.offset + block_row + 1);
+    Sums sums;
+    for (Index k = load(a.offset + block_row); k < end; k += plan::items) {
+        Index first[plan::items]; // columns
+        Line<Value, packed> value[plan::items];
+#pragma unroll
+        for (int i = 0; i < plan::items; ++i)
+            if (k + i < end) {
+                first[i] = static_cast<Index>(load(a.column + k + i)) * plan::block_columns;
+                value[i].read(a.value + ((k + i) * plan::block_rows + within) * plan::block_columns);
+            }
+#pragma unroll
+        for (int v = 0; v < plan::vectors; ++v) {
+            const Real *const from = a.x + v * a.columns;
+            Line<Real, packed> x[plan::items];
+#pragma unroll
+            for (int i = 0; i < plan::items; ++i)
+                if (k + i < end) {
+                    if (first[i] + plan::block_columns <= a.columns)
+                        x[i].read(from + first[i]);
+                    else // the last block reaches over the edge
+                        x[i].read_first(from + first[i], a.columns - first[i]);
+                }
+#pragma unroll
+            for (int i = 0; i < plan::items; ++i)
+                if (k + i < end)
+#pragma unroll
+                    for (int c = 0; c < plan::block_columns; ++c)
+                        if (value[i][c] != 0) // else no entry, and x may hold a NaN there
+                            sums.of[v] += static_cast<Real>(value[i][c]) * x[i][c];
+        }
+    }
+    sums.store(a, row);
+}
 
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
     const Index row = thread_index();
     if (row >= a.rows)
         return;
-    const Index block_row = row / plan::block_rows, within = row % plan::block_rows;
-    Sums sums;
-    const Index end = load(a.offset + block_row + 1);
-    for (Index k = load(a.offset + block_row); k < end; ++k) {
-        const Value *const value = a.value + (k * plan::block_rows + within) * plan::block_columns;
-        const Index column = static_cast<Index>(load(a.column + k)) * plan::block_columns;
-#pragma unroll
-        for (int c = 0; c < plan::block_columns; ++c) {
-            const Value element = load(value + c);
-            if (element != 0) // else no entry: x may hold a NaN there, or end before
-                sums.add(a, element, column + c);
-        }
-    }
-    sums.store(a, row);
+    bool packed = Line<Value, true>::may_begin_at(a.value) && Line<Real, true>::may_begin_at(a.x);
+    if (plan::vectors > 1) // the others begin so many columns further on
+        packed = packed && Line<Real, true>::may_begin_at(a.x + a.columns);
+    if (packed)
+        multiply<true>(a, row);
+    else
+        multiply<false>(a, row);
 }

@@ -56,7 +56,7 @@ __device__ __forceinline__ void add_entries(const Arguments &a, const Integer *r
     if (from < count && to < count && t.row[to] != row)
         add_sum(a, row, 0, t.segments.sum[threadIdx.x]); // ends with the thread's last entry
     if (threadIdx.x == plan::threads - 1)
-        leave_carry(a, row, 0, t.segments.sum[threadIdx.x]);
+        leave_carry(a, blockIdx.x, gridDim.x, row, 0, t.segments.sum[threadIdx.x]);
 }
 
 __device__ __forceinline__ void add_entry_carries(const Arguments &a, Index entries) {

@@ -10,11 +10,12 @@
 #include "spmv.cuh"
 #include "segments.cuh"
 #include "entries.cuh"
+#include "places.cuh"
 #include "ell.cuh"
 
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
-    ell_row(a);
+    ell_row<4, 1, 1, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(plan::threads)

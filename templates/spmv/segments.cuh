@@ -7,25 +7,27 @@
 //     sum      a   b   c   d   e   f
 //     result   a  a+b  c   d  d+e d+e+f
 
+// Of the lanes of a warp: every lane's result.
+template <class Key> __device__ __forceinline__ void scan_lanes(Key key, Real &sum) {
+#pragma unroll
+    for (int step = 1; step < warp_size; step *= 2) {
+        const Key other = shuffle_up(key, step);
+        const Real before = shuffle_up(sum, step);
+        if (lane() >= step && other == key)
+            sum += before;
+    }
+}
+
+// Of the threads of a block.
 template <class Key> struct Segments {
     static constexpr int warps = plan::threads / 32;
     Real sum[plan::threads], warp_sum[32];
     Key key[plan::threads], warp_key[32];
 
-    static __device__ __forceinline__ void scan_warp(Key key, Real &sum, int lane) {
-#pragma unroll
-        for (int step = 1; step < 32; step *= 2) {
-            const Key other = shuffle_up(key, step);
-            const Real before = shuffle_up(sum, step);
-            if (lane >= step && other == key)
-                sum += before;
-        }
-    }
-
     // Leaves every thread's key and result in `key` and `sum`. All threads of the block call it.
     __device__ __forceinline__ void scan(Key mine, Real part) {
         const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-        scan_warp(mine, part, lane);
+        scan_lanes(mine, part);
         if (lane == 31) {
             warp_key[warp] = mine;
             warp_sum[warp] = part;
@@ -35,7 +37,7 @@ template <class Key> struct Segments {
             // behind the last warp comes what no key equals
             const Key last = lane < warps ? warp_key[lane] : static_cast<Key>(-1);
             Real total = lane < warps ? warp_sum[lane] : Real(0);
-            scan_warp(last, total, lane);
+            scan_lanes(last, total);
             if (lane < warps)
                 warp_sum[lane] = total;
         }
@@ -48,31 +50,45 @@ template <class Key> struct Segments {
     }
 };
 
-// What a block leaves of the row that goes on in the next one: carry_row and, for each right-hand
-// side, carry_sum. A row of −1 carries nothing.
-__device__ __forceinline__ void leave_carry(const Arguments &a, Index row, int vector, Real sum) {
-    static_cast<Index *>(a.carry_row)[blockIdx.x] = row;
-    static_cast<Real *>(a.carry_sum)[static_cast<Index>(vector) * gridDim.x + blockIdx.x] = sum;
+// What number `at` of `count` blocks, or warps, leaves of the row that goes on in the next one:
+// carry_row and, for each right-hand side, carry_sum. A row of −1 carries nothing.
+__device__ __forceinline__ void leave_carry(const Arguments &a, Index at, Index count, Index row,
+                                            int vector, Real sum) {
+    static_cast<Index *>(a.carry_row)[at] = row;
+    static_cast<Real *>(a.carry_sum)[vector * count + at] = sum;
 }
 
-// Launched behind the blocks that leave `count` carries, with a warp for each: the first of those
-// of one row adds them all to y.
+// Launched behind those that leave `count` carries, with a thread for each: a warp adds to y what
+// there is for each row whose first carry is among its 32, in the order of the carries. Only the last
+// of these rows may have more beyond them, which all lanes then add up.
 __device__ __forceinline__ void add_carries(const Arguments &a, Index count) {
     const Index *const rows = static_cast<const Index *>(a.carry_row);
     const Real *const sums = static_cast<const Real *>(a.carry_sum);
-    const Index carry = thread_index() / 32;
-    const int lane = threadIdx.x % 32;
-    const Index row = carry < count ? load(rows + carry) : -1;
-    if (row < 0 || (carry > 0 && load(rows + carry - 1) == row))
+    const Index carry = thread_index(), behind = carry - lane() + warp_size;
+    if (behind - warp_size >= count)
         return; // the whole warp
+    const Index row = carry < count ? load(rows + carry) : -1;
+    const Index before = carry > 0 && carry < count ? load(rows + carry - 1) : -1;
+    const Index next = shuffle_down(row, 1);
+    const Index last = shuffle(row, warp_size - 1);
+    const unsigned firsts = ballot_lanes(row >= 0 && row != before);
+    // A row's first carry is here if there is one at or below this lane: all between are the row's.
+    const unsigned below = firsts & (all_lanes >> (warp_size - 1 - lane()));
+    const Index first = shuffle(row, 31 - __clz(below | 1));
+    const bool begun = below != 0 && first == row;
+    const bool goes_on = shuffle(begun ? 1 : 0, warp_size - 1) != 0 && last >= 0;
     for (int v = 0; v < plan::vectors; ++v) {
-        Real sum = 0;
-        for (Index k = carry + lane; k < count && load(rows + k) == row; k += 32)
-            sum += load(sums + v * count + k);
+        Real sum = row >= 0 ? load(sums + v * count + carry) : Real(0);
+        scan_lanes(row, sum);
+        Real more = 0;
+        if (goes_on) {
+            for (Index k = behind + lane(); k < count && load(rows + k) == last; k += warp_size)
+                more += load(sums + v * count + k);
 #pragma unroll
-        for (int step = 16; step > 0; step /= 2)
-            sum += shuffle_xor(sum, step);
-        if (lane == 0)
-            add_sum(a, row, v, sum);
+            for (int step = warp_size / 2; step > 0; step /= 2)
+                more += shuffle_xor(more, step);
+        }
+        if (row >= 0 && begun && (lane() == warp_size - 1 || next != row))
+            add_sum(a, row, v, lane() == warp_size - 1 ? sum + more : sum);
     }
 }

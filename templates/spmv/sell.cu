@@ -9,6 +9,7 @@
 #include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
+#include "places.cuh"
 
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
@@ -18,10 +19,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index slice = i / plan::slice;
     Sums sums;
     const Index end = load(a.offset + slice + 1);
-    for (Index at = load(a.offset + slice) + i % plan::slice; at < end; at += plan::slice) {
-        const Integer column = load(a.column + at);
-        if (column >= 0)
-            sums.add(a, load(a.value + at), column);
-    }
+    for (Index at = load(a.offset + slice) + i % plan::slice; at < end;
+         at += plan::items * plan::slice)
+        if (add_places<plan::items, plan::cache>(a, at, plan::slice,
+                                                 (end - at + plan::slice - 1) / plan::slice,
+                                                 sums) < 0)
+            break;
     sums.store(a, load(a.row + i));
 }

@@ -13,11 +13,25 @@ __device__ __forceinline__ Real x_at(const Arguments &a, Index column, int vecto
     return load(a.x + vector * a.columns + column);
 }
 
+// The same, by a schedule's number `cache`: how a matrix that is read once goes through the caches, and
+// whether x is to stay there: 1 as it comes, 2 and 3 the matrix leaves first, 4 and 5 x stays as well.
+template <int cache, class T> __device__ __forceinline__ T load_matrix(const T *from) {
+    constexpr Cached ways[] = {Cached::as_it_comes, Cached::as_it_comes, Cached::once, Cached::past,
+                               Cached::once, Cached::past};
+    return load_as<ways[cache]>(from);
+}
+template <int cache>
+__device__ __forceinline__ Real load_x(const Arguments &a, Index column, int vector) {
+    return load_as<(cache >= 4 ? Cached::stay : Cached::as_it_comes)>(a.x + vector * a.columns +
+                                                                      column);
+}
+
 // With beta = 0 what y holds counts for nothing, not even a NaN.
 __device__ __forceinline__ void store_sum(const Arguments &a, Index row, int vector, Real sum) {
     Real *const y = a.y + vector * a.rows + row;
     const Real product = alpha(a) * sum, factor = beta(a);
-    *y = factor == 0 ? product : product + factor * *y;
+    const Real result = factor == 0 ? product : product + factor * *y;
+    store_once(y, result);
 }
 
 // Adds to a row that has been stored before.
@@ -43,5 +57,11 @@ struct Sums {
 #pragma unroll
         for (int v = 0; v < plan::vectors; ++v)
             store_sum(a, row, v, of[v]);
+    }
+    // To a row that has been stored before.
+    __device__ __forceinline__ void add_to(const Arguments &a, Index row) const {
+#pragma unroll
+        for (int v = 0; v < plan::vectors; ++v)
+            add_sum(a, row, v, of[v]);
     }
 };

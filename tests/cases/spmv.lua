@@ -4,10 +4,12 @@ local lists = require "lists"
 
 -- Schedules by names; those of csr, sell and dia also serve the variants below.
 local plans = {
-  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3" },
-  { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
-  { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" }, { "pkt" },
-  { "pkt packet=100 items=3" }, { "sell" }, { "sell slice=5 sigma=35" }, { "auto" },
+  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3 run=2" }, { "csr balanced items=2 run=1 abreast=3" },
+  { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" },
+  { "ell passes=3 items=3 cache=3" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
+  { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" },
+  { "bcsr thread rows=4 columns=4 items=3" }, { "pkt" },
+  { "pkt packet=100 items=3" }, { "sell" }, { "sell slice=5 sigma=35 items=3" }, { "auto" },
 }
 local variants = { -- keys, and a dtype that they need
   mixed = { ", matrix = 'float'", "double" },
@@ -39,6 +41,10 @@ for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "sell"
   for _, name in ipairs { "mixed", "wide", "vectors", "all" } do
     add(plan, name)
   end
+end
+for _, plan in ipairs { "ell passes=2", "bcsr thread rows=2 columns=4" } do
+  add(plan, "vectors")
+  add(plan, "all")
 end
 
 for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "five vectors" } do

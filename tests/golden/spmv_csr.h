@@ -1,6 +1,6 @@
 using Real = double;
 
-#define PATTERN_KERNEL_0 product_tiles
+#define PATTERN_KERNEL_0 product_shares
 #define PATTERN_KERNEL_1 product_carries
 
 struct alignas(8) Parameter {
@@ -27,8 +27,11 @@ static_assert(sizeof(Arguments) == 96, "the host packs 96 bytes");
 struct plan {
     static constexpr int threads = 256;
     static constexpr int items = 7;
+    static constexpr int run = 4;
+    static constexpr int abreast = 1;
+    static constexpr int cache = 2;
     static constexpr int vectors = 1;
-    static constexpr int shared = 25008;
+    static constexpr int shared = 18176;
 };
 
 using Value = double;

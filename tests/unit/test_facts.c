@@ -112,6 +112,16 @@ static bool draw_tall_row(int64_t m, int64_t n, int64_t r, int64_t c) { /* one r
     return r == 7 ? c < 700 : (c + r * 31) % n < 2 || (c + r * 17) % n == 5;
 }
 
+static bool draw_alike(int64_t m, int64_t n, int64_t r, int64_t c) { /* one in 50 columns */
+    (void)m, (void)n;
+    return (c + 7 * r) % 50 == 0;
+}
+
+static bool draw_blocks(int64_t m, int64_t n, int64_t r, int64_t c) { /* dense ones of 3 x 3 */
+    (void)m, (void)n;
+    return scramble((uint64_t)(r / 3), (uint64_t)(c / 3)) % 9 == 0;
+}
+
 static const choice choices[] = {
     {{"banded", 210, 210, draw_band},
      FORMAT_DIA,
@@ -119,6 +129,10 @@ static const choice choices[] = {
     {{"diagonal", 67, 67, draw_diagonal}, FORMAT_DIA, "dia: 1 diagonal holds all 67 entries; "},
     {{"grid", 900, 900, draw_grid}, FORMAT_DIA, "dia: 5 diagonals hold all "},
     {{"even", 1500, 1500, draw_even}, FORMAT_SELL, "sell: slices of rows of like length pad "},
+    {{"alike", 1500, 1500, draw_alike},
+     FORMAT_ELL,
+     "ell: rows of up to 30 entries pad 45000 to 45000; "},
+    {{"blocks", 900, 900, draw_blocks}, FORMAT_BCSR, "bcsr: "},
     {{"tall row", 1500, 1500, draw_tall_row}, FORMAT_CSR, "csr: rows have up to 70"},
     {{"power law", 300, 300, draw_power}, FORMAT_CSR, "csr: rows have up to "},
     {{"full row", 400, 400, draw_full_row}, FORMAT_CSR, "csr: rows have up to 400 entries where "},
@@ -175,11 +189,6 @@ static void rows_that_stand_out_are_not_for_sell(void **state) {
     int64_t longest[] = {256, 262};
     run(stand_out, &longest[0]);
     run(stand_out, &longest[1]);
-}
-
-static bool draw_blocks(int64_t m, int64_t n, int64_t r, int64_t c) { /* dense ones of 3 x 3 */
-    (void)m, (void)n;
-    return scramble((uint64_t)(r / 3), (uint64_t)(c / 3)) % 9 == 0;
 }
 
 static void complete(job *j, void *argument) {

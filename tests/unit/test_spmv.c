@@ -144,15 +144,18 @@ static void assert_refused(const char *more, const char *schedule, const char *m
 
 static void test_refusals(void **state) {
     (void)state;
-    assert_refused(
-        "index = 'int64'", "ell",
-        "format ell: int64 indices are for csr, sell, dia and stencil; the others have int32");
-    assert_refused(
-        "dtype = 'double', matrix = 'float'", "coo",
-        "format coo: a float matrix with double vectors is for csr, sell, dia and stencil");
-    assert_refused(
-        "vectors = 2", "pkt",
-        "format pkt: several vectors are for csr, sell, dia and stencil; the others take one");
+    assert_refused("index = 'int64'", "jds",
+                   "format jds: int64 indices are for csr, ell, sell, dia, stencil and bcsr's "
+                   "thread; the others have int32");
+    assert_refused("dtype = 'double', matrix = 'float'", "coo",
+                   "format coo: a float matrix with double vectors is for csr, ell, sell, dia, "
+                   "stencil and bcsr's thread; the others take one dtype");
+    assert_refused("vectors = 2", "pkt",
+                   "format pkt: several vectors are for csr, ell, sell, dia, stencil and bcsr's "
+                   "thread; the others take one");
+    assert_refused("vectors = 2", "bcsr warp",
+                   "format bcsr: several vectors are for csr, ell, sell, dia, stencil and bcsr's "
+                   "thread; the others take one");
     assert_refused("format = 'jds', algorithm = 'balanced'", NULL,
                    "format jds: the algorithm balanced is for csr");
     assert_refused("format = 'jds', algorithm = 'warp'", NULL,
@@ -166,7 +169,7 @@ static void test_refusals(void **state) {
     assert_refused("dtype = 'double'", "bcsr warp rows=6 columns=6",
                    "format bcsr: the algorithm warp takes blocks of at most 32 elements");
     assert_refused("dtype = 'double'", "csr threads=1024 items=32",
-                   "format csr: it needs 405936 bytes of shared memory a block, sm_75 has 65536; "
+                   "format csr: it needs 328704 bytes of shared memory a block, sm_75 has 65536; "
                    "take fewer threads or items");
     assert_refused("dtype = 'double'", "pkt packet=65535",
                    "format pkt: it needs 1048560 bytes of shared memory a block, sm_75 has 65536; "
@@ -230,12 +233,12 @@ static void test_choice(void **state) {
     const matrix even = rows_of(20000, 1000, 5, 5), full = rows_of(100000, 100000, 1, 100000);
     attempt a = {.text = spmv_text("dtype = 'double'")};
     job *j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=256 items=7");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=4 abreast=1 cache=2");
     job_end(j);
     a.matrix = &even;
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "sell slice=32 sigma=1024 threads=256");
-    assert_true(strncmp(a.reason, "sell: ", 6) == 0);
+    assert_string_equal(a.plan, "bcsr thread rows=6 columns=6 threads=128 items=1");
+    assert_true(strncmp(a.reason, "bcsr: ", 6) == 0);
     job_end(j);
     a.schedule = "csr";
     j = build_for(&a, FAULT_NONE);
@@ -243,7 +246,7 @@ static void test_choice(void **state) {
     job_end(j);
     a.schedule = "csr items=5";
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=256 items=5");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=5 run=1 abreast=1 cache=2");
     job_end(j);
     a.schedule = "csr warp";
     j = build_for(&a, FAULT_NONE);
@@ -251,12 +254,12 @@ static void test_choice(void **state) {
     job_end(j);
     a.schedule = "slice=8";
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "sell slice=8 sigma=256 threads=256");
+    assert_string_equal(a.plan, "sell slice=8 sigma=256 threads=128 items=8 cache=3");
     job_end(j);
 
     a = (attempt){.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &full};
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=256 items=7");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 cache=2");
     job_end(j);
 
     a = (attempt){.text = spmv_text("dtype = 'double', format = 'ell'"), .matrix = &full};
@@ -267,16 +270,42 @@ static void test_choice(void **state) {
     job_end(j);
     a = (attempt){.text = spmv_text("dtype = 'double'"), .matrix = &full};
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=256 items=7");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 cache=2");
     job_end(j);
     free_matrix(&even);
     free_matrix(&full);
 }
 
+/* Entries of x that rows far from each other in length, or all of them, have in common, and an x
+   that is too large for the caches. */
+static void test_numbers(void **state) {
+    (void)state;
+    const matrix wide = rows_of(32, 9000, 8192, 8192), two = rows_of(1000, 8000000, 2, 2);
+    int64_t *column = (int64_t *)two.column;
+    attempt a = {.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &wide};
+    job *j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr balanced threads=512 items=5 run=8 abreast=16 cache=2");
+    job_end(j);
+    for (int64_t i = 0; i < two.entries; i++) /* spread over x in the same way */
+        column[i] = i % 2 == 0 ? i : 6000000 + i;
+    a = (attempt){.text = a.text, .schedule = "ell", .matrix = &two};
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "ell threads=128 items=8 passes=2 cache=3");
+    job_end(j);
+    for (int64_t i = 0; i < two.entries; i++) /* or each near its own place */
+        column[i] = (i - i % 2) * 4000 + i % 2;
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "ell threads=128 items=8 passes=1 cache=3");
+    job_end(j);
+    free_matrix(&wide);
+    free_matrix(&two);
+}
+
 /* A plan's line gives the same source, whatever matrix it was made for. */
 static void test_sources(void **state) {
     (void)state;
-    static const char *const lines[] = {"csr warp", "csr balanced", "csc", "bcsr", "pkt", "sell"};
+    static const char *const lines[] = {"csr warp", "csr balanced", "csc", "bcsr",
+                                        "pkt",      "sell",         "ell"};
     const matrix even = rows_of(20000, 1000, 5, 5);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         attempt a = {.text = spmv_text("dtype = 'double'"), .schedule = lines[i], .matrix = &even};
@@ -361,6 +390,7 @@ int main(void) {
         cmocka_unit_test(test_formats),     cmocka_unit_test(test_variants),
         cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_spec_errors), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_sources),     cmocka_unit_test(test_words),
         cmocka_unit_test(test_determinism),
     };
