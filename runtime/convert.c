@@ -58,9 +58,9 @@ static const loaded *convert_kernels(job *j, sg_context *c, const storage *s) {
 
 static void give_back(void *what) {
     conversion *c = what;
-    for (int i = 0; i < c->packed.array_count; i++) {
-        c->device->ops->free(c->device, c->packed.arrays[i].data);
-        c->packed.arrays[i].data = NULL;
+    for (int i = 0; i < CONVERT_BLOCKS; i++) {
+        c->device->ops->free(c->device, c->blocks[i]);
+        c->blocks[i] = NULL;
     }
     c->device->ops->free(c->device, c->temporary);
     c->temporary = NULL;
@@ -76,19 +76,25 @@ static void add_array(conversion *c, const char *name, packed_kind kind, int64_t
     layout_array(&c->packed, name, kind, x, y);
 }
 
-/* Every array that was added and has no memory yet. */
-static void allocate_arrays(job *j, conversion *c) {
-    for (int i = 0; i < c->packed.array_count; i++) {
-        packed_array *a = &c->packed.arrays[i];
-        const int64_t bytes = layout_bytes(&c->packed, i);
-        if (a->data == NULL)
-            a->data = c->device->ops->alloc(c->device, j, bytes > 0 ? (size_t)bytes : 1);
-        c->arguments.out[i] = a->data;
-    }
-}
-
 static size_t aligned(size_t bytes) {
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/* Every array that was added and has no memory yet, one behind the other: an allocation takes
+   longer than many a kernel here. */
+static void allocate_arrays(job *j, conversion *c) {
+    packed_array *const arrays = c->packed.arrays;
+    size_t total = 0;
+    for (int i = 0; i < c->packed.array_count; i++)
+        total += arrays[i].data == NULL ? aligned((size_t)layout_bytes(&c->packed, i)) : 0;
+    assert(c->block_count < CONVERT_BLOCKS);
+    unsigned char *at = c->device->ops->alloc(c->device, j, total > 0 ? total : 1);
+    c->blocks[c->block_count++] = at;
+    for (int i = 0; i < c->packed.array_count; i++)
+        if (arrays[i].data == NULL) {
+            arrays[i].data = c->arguments.out[i] = at;
+            at += aligned((size_t)layout_bytes(&c->packed, i));
+        }
 }
 
 void convert_work(job *j, conversion *c, const convert_pieces *p) {

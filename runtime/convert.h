@@ -9,11 +9,16 @@
 /* Whether there are kernels for it, and sizes that they can count; else the host converts. */
 bool convert_serves(const storage *, int64_t rows, int64_t columns, int64_t entries);
 
+/* Allocations of a format's arrays: of what is written while it is measured, and of all else. */
+enum { CONVERT_BLOCKS = 2 };
+
 typedef struct conversion {
     sg_context *context;
     device *device;
     const loaded *kernels;
-    packed_matrix packed; /* its data are in device memory */
+    packed_matrix packed; /* its data are in device memory, within `blocks` */
+    void *blocks[CONVERT_BLOCKS];
+    int block_count;
     convert_arguments arguments;
     void *temporary;
     int64_t totals[CONVERT_TOTALS];
@@ -28,7 +33,7 @@ typedef struct conversion {
 conversion *convert_measure(job *, sg_context *, const device_csr *, const storage *);
 void convert_fill(job *, conversion *);
 
-/* Gives all back; of arrays that the caller has taken over, data is NULL by then. */
+/* Gives all back but blocks that the caller has taken over, which are NULL by then. */
 void convert_end(job *, conversion *);
 
 /* ---- its steps, also for looking at a matrix (runtime/matrix_device.c) -------------------------

@@ -28,6 +28,8 @@ void sg_device_matrix_free(sg_device_matrix *m) {
     for (int i = 0; i < m->array_count; i++)
         if (!m->arrays[i].lent)
             c->device->ops->free(c->device, m->arrays[i].data);
+    for (size_t i = 0; i < sizeof m->blocks / sizeof *m->blocks; i++)
+        c->device->ops->free(c->device, m->blocks[i]);
     job_end(m->job);
     context_release(c);
 }

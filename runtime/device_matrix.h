@@ -18,8 +18,9 @@ struct sg_device_matrix {
         const char *name;
         int64_t extent[2];
         void *data; /* never NULL */
-        bool lent;  /* the caller's own */
+        bool lent;  /* the caller's own, or of a block */
     } arrays[PACKED_ARRAYS];
+    void *blocks[2]; /* that hold several arrays; NULL */
     sg_conversion_info info;
 };
 

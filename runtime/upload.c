@@ -1,5 +1,6 @@
 /* Matrices to the device: by the host, which packs them and sends the format's arrays, or as csr
    that kernels convert there. Takes: a matrix and a kernel. Makes: sg_matrix_upload. */
+#include <assert.h>
 #include <string.h>
 
 #include "matrix/layout.h"
@@ -118,6 +119,9 @@ static device_lists *send_csr(job *j, const uploading *u) {
     return l;
 }
 
+static_assert(sizeof(((sg_device_matrix *)NULL)->blocks) == CONVERT_BLOCKS * sizeof(void *),
+              "a place for each block");
+
 static void convert_lists(job *j, const uploading *u, const device_csr *csr) {
     sg_device_matrix *to = u->to;
     const double start = clock_seconds();
@@ -130,8 +134,12 @@ static void convert_lists(job *j, const uploading *u, const device_csr *csr) {
     to->info.on_device = 1;
     describe(to, u->kernel, &c->packed);
     for (int i = 0; i < c->packed.array_count; i++) {
+        to->arrays[i].lent = true;
         describe_array(to, &c->packed.arrays[i], c->packed.arrays[i].data);
-        c->packed.arrays[i].data = NULL; /* taken over */
+    }
+    for (int i = 0; i < CONVERT_BLOCKS; i++) {
+        to->blocks[i] = c->blocks[i];
+        c->blocks[i] = NULL; /* taken over */
     }
     convert_end(j, c);
 }

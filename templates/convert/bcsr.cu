@@ -43,6 +43,11 @@ struct Walk {
     __device__ __forceinline__ void find() {
         block = at < end ? load(a.column + at) / static_cast<Integer>(a.number[1]) : none;
     }
+    // Whether the row has every place of its block: columns ascend, so the last one tells.
+    __device__ __forceinline__ bool is_dense() const {
+        const Index columns = a.number[1];
+        return at + columns <= end && load(a.column + at + columns - 1) == (block + Index(1)) * columns - 1;
+    }
     // The first block that any row is in, or none; the same in all lanes of the rows.
     __device__ __forceinline__ Integer next() const {
         using Unsigned = typename WordOf<sizeof(Integer)>::type; // of which none is the greatest
@@ -69,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
             break;
         count += least != Walk::none;
         while (walk.block == least && least != Walk::none) {
-            ++walk.at;
+            walk.at += walk.is_dense() ? static_cast<Integer>(a.number[1]) : 1;
             walk.find();
         }
     }
@@ -103,12 +108,13 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
 // A row of a block, from the entries that the row has there, packs of elements at a time: as many as
 // one store takes and a row is a multiple of. Lanes write neighbours.
 __device__ __forceinline__ void store_row(Walk &walk, Index first, bool mine, Word *to) {
+    const bool dense = mine && walk.is_dense(); // so that no load waits for one before
     for (int c = 0; c < walk.a.number[1]; c += plan::pack) {
         Pack<Word, plan::pack> pack;
 #pragma unroll
         for (int i = 0; i < plan::pack; ++i) {
-            const bool there =
-                mine && walk.at < walk.end && load(walk.a.column + walk.at) == first + c + i;
+            const bool there = dense || (mine && walk.at < walk.end &&
+                                         load(walk.a.column + walk.at) == first + c + i);
             pack.element[i] = there ? load(walk.a.value + walk.at) : Word(0);
             walk.at += there;
         }
