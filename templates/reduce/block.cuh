@@ -33,8 +33,9 @@ __device__ __forceinline__ Item join_neighbours(const Arguments &arguments, Item
 
 // The items of all warps. A lane takes 64 bytes of them, in loads of 16 one after another, and has a tree
 // of its own in registers, which takes about as long as one step by shuffles and spares up to four.
+// Where one instruction joins all lanes' items, that pays for few warps.
 __device__ __forceinline__ Item join_warps(const Arguments &arguments, const Item *place) {
-    if constexpr (at_once) {
+    if constexpr (at_once && warps > 8) {
         return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : Kind::none());
     } else {
         constexpr int most = 64 / sizeof(Item), run = warps < most ? warps : most;

@@ -186,11 +186,9 @@ __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item 
 __device__ __forceinline__ Item join_elements(const Arguments &arguments, unsigned width) {
     const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
     const bool aligned = is_aligned(arguments);
-    const Index at_once = static_cast<Index>(width) * plan::items;
-    if constexpr (plan::ordered == 0)
-        if (__builtin_expect(
-                aligned && arguments.count <= (at_once < most_at_once ? at_once : most_at_once),
-                true))
+    constexpr bool narrow = static_cast<Index>(plan::blocks) * plan::threads * plan::items < 1 << 30;
+    if constexpr (plan::ordered == 0 && narrow)
+        if (__builtin_expect(aligned && arguments.count <= Index(width * plan::items), true))
             return join_at_once(arguments, rank, width);
     return aligned ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
                    : join_share<false, true>(arguments, 0, arguments.count, rank, width);

@@ -130,7 +130,6 @@ __device__ __forceinline__ Item join_packs(const Arguments &arguments, Index fir
 
 // All of a list that the threads of all blocks take at once, which is short: indices of 32 bits, and no
 // more before the first load than it needs. The same operations in the same order as join_packs has.
-constexpr Index most_at_once = 0x7FFFFFFF;
 __device__ __forceinline__ Item join_at_once(const Arguments &arguments, unsigned rank,
                                              unsigned width) {
     const unsigned count = static_cast<unsigned>(arguments.count), high = count / pack;
