@@ -139,26 +139,31 @@ static int64_t count_blocks(job *j, const matrix *m, const storage *s, int64_t *
     return blocks;
 }
 
-/* Square blocks, as large as costs the fewest bytes, by what some rows have. */
-static void choose_blocks(job *j, const matrix *m, storage *s) {
+/* Bytes of square blocks of the storage's size, by what some rows have. */
+static double estimate_blocks(job *j, const matrix *m, const storage *s) {
+    int64_t entries;
+    const double blocks = (double)count_blocks(j, m, s, &entries);
+    const size_t block = s->index_bytes + (size_t)(s->block_rows * s->block_cols) * s->value_bytes;
+    return (entries > 0 ? blocks * (double)m->entries / (double)entries : 0) * (double)block +
+           (double)layout_parts(m->rows, s->block_rows) * (double)s->index_bytes;
+}
+
+/* Square blocks, as large as costs the fewest bytes; INFINITY where no matrix is known. */
+static double choose_blocks(job *j, const matrix *m, storage *s) {
     static const int sizes[] = {2, 3, 4, 6, 8};
     storage tried = *s;
     double least = INFINITY;
     s->block_rows = s->block_cols = BLOCK;
     tried.format = FORMAT_BCSR;
     for (size_t i = 0; m != NULL && i < sizeof sizes / sizeof sizes[0]; i++) {
-        int64_t entries;
         tried.block_rows = tried.block_cols = sizes[i];
-        const double blocks = (double)count_blocks(j, m, &tried, &entries);
-        const double all = entries > 0 ? blocks * (double)m->entries / (double)entries : 0;
-        const double bytes =
-            all * (double)(s->index_bytes + (size_t)(sizes[i] * sizes[i]) * s->value_bytes) +
-            (double)layout_parts(m->rows, sizes[i]) * (double)s->index_bytes;
+        const double bytes = estimate_blocks(j, m, &tried);
         if (bytes < least) {
             least = bytes;
             s->block_rows = s->block_cols = sizes[i];
         }
     }
+    return least;
 }
 
 static void set_widths(storage *s) {
@@ -248,13 +253,15 @@ static bool rows_are_even(const matrix *m, int64_t longest) {
 }
 
 static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, storage *s, text *why) {
+    const double most = block_bytes * (double)csr->bytes;
     storage as = *s;
     packed_matrix p;
     as.format = FORMAT_BCSR;
-    as.block_rows = as.block_cols = 0;
+    if (choose_blocks(j, m, &as) > 1.1 * most) /* what is counted may be a little less */
+        return false;
     set_numbers(j, m, &as);
     format_measure(j, m, &as, &p);
-    if (!suits(j, m, &p, block_bytes * (double)csr->bytes))
+    if (!suits(j, m, &p, most))
         return false;
     *s = as;
     text_printf(why, "bcsr: %lld blocks of %d by %d hold all %lld entries; ",
