@@ -111,30 +111,30 @@ static void count_bytes(text *t, int64_t bytes) {
 }
 
 /* How many blocks of a size the entries of some windows of rows fall into; `of` gets how many
-   entries there are. Windows begin where blocks of every size tried do. Of a matrix elsewhere all
-   of it. */
+   entries there are. Windows begin where blocks of every size tried do. */
 enum { WINDOW_ROWS = 384, WINDOWS = 16 };
+
+static matrix window_of(job *j, const matrix *m, int64_t row) {
+    const remote_matrix *remote = matrix_remote(m);
+    if (remote != NULL)
+        return *remote->rows(j, remote, row, row + WINDOW_ROWS);
+    const int64_t first = layout_first_of(m, row), end = layout_first_of(m, row + WINDOW_ROWS);
+    return (matrix){m->rows,        m->columns,        end - first,
+                    m->row + first, m->column + first, m->value + first};
+}
 
 static int64_t count_blocks(job *j, const matrix *m, const storage *s, int64_t *of) {
     const int64_t all = layout_parts(m->rows, WINDOW_ROWS);
     const int64_t windows = all < WINDOWS ? all : WINDOWS;
     int64_t blocks = *of = 0;
     packed_matrix p;
-    if (matrix_remote(m) != NULL) {
-        format_measure(j, m, s, &p);
-        *of = m->entries;
-        return p.arrays[1].extent[0];
-    }
     for (int64_t w = 0; w < windows; w++) {
-        const int64_t row = all * w / windows * WINDOW_ROWS;
-        const int64_t first = layout_first_of(m, row), end = layout_first_of(m, row + WINDOW_ROWS);
-        const matrix part = {m->rows,        m->columns,        end - first,
-                             m->row + first, m->column + first, m->value + first};
+        const matrix part = window_of(j, m, all * w / windows * WINDOW_ROWS);
         if (part.entries == 0)
             continue;
         format_measure(j, &part, s, &p);
         blocks += p.arrays[1].extent[0];
-        *of += end - first;
+        *of += part.entries;
     }
     return blocks;
 }

@@ -156,7 +156,10 @@ struct remote_matrix {
        their offsets from the diagonal and values of this width. Returns how many. */
     int64_t (*sample)(job *, const remote_matrix *, const int64_t *row, int64_t rows, int64_t most,
                       size_t value_bytes, diagonal *out);
-    const matrix *(*fetch)(job *, const remote_matrix *); /* with lists, in memory of the job */
+    /* With lists, in memory of the job: the places of the entries in rows from `first` to `end`,
+       excluded, without their values; and everything. */
+    const matrix *(*rows)(job *, const remote_matrix *, int64_t first, int64_t end);
+    const matrix *(*fetch)(job *, const remote_matrix *);
 };
 static inline const remote_matrix *matrix_remote(const matrix *m) {
     return m->row == NULL && m->entries > 0 ? (const remote_matrix *)m : NULL;

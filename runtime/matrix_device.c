@@ -82,6 +82,11 @@ typedef struct view {
     remote_matrix remote; /* first */
     int seen_count;
     packed_matrix seen[MOST_SEEN];
+    int part_count;
+    struct {
+        int64_t first, end; /* rows */
+        matrix entries;
+    } parts[MOST_SEEN];
 } view;
 
 static const sg_matrix *owner_of(const remote_matrix *r) {
@@ -154,6 +159,55 @@ static int64_t sample(job *j, const remote_matrix *r, const int64_t *row, int64_
     return count;
 }
 
+/* A list of indices, from the one at `first` on. */
+static int64_t *read_indices(job *j, const sg_matrix *m, const void *list, int64_t first,
+                             int64_t count) {
+    const size_t width = m->there->index_bytes;
+    device *d = context_device(j, m->context);
+    int64_t *out = job_array(j, (size_t)count, sizeof *out);
+    /* At the end of the list, so that each is read before it is overwritten. */
+    unsigned char *from = (unsigned char *)(out + count) - (size_t)count * width;
+    if (count > 0)
+        d->ops->download(d, j, from, (const unsigned char *)list + (size_t)first * width,
+                         (size_t)count * width);
+    for (int64_t i = 0; i < count && width == sizeof(int32_t); i++) {
+        int32_t narrow;
+        memcpy(&narrow, from + (size_t)i * width, sizeof narrow);
+        out[i] = narrow;
+    }
+    return out;
+}
+
+static matrix read_rows(job *j, const sg_matrix *m, int64_t first, int64_t end) {
+    const device_csr *csr = &m->there->csr;
+    const int64_t *offset = read_indices(j, m, csr->offset, first, end - first + 1);
+    const int64_t entries = offset[end - first] - offset[0];
+    int64_t *row = job_array(j, (size_t)entries, sizeof *row);
+    double *value = job_array(j, (size_t)entries, sizeof *value);
+    for (int64_t r = first; r < end; r++)
+        for (int64_t e = offset[r - first]; e < offset[r - first + 1]; e++)
+            row[e - offset[0]] = r;
+    return (matrix){
+        csr->rows, csr->columns, entries, row, read_indices(j, m, csr->column, offset[0], entries),
+        value};
+}
+
+static const matrix *rows(job *j, const remote_matrix *r, int64_t first, int64_t end) {
+    view *v = (view *)r; /* which only remembers */
+    const sg_matrix *m = owner_of(r);
+    end = end < m->there->csr.rows ? end : m->there->csr.rows;
+    int i = 0;
+    while (i < v->part_count && (v->parts[i].first != first || v->parts[i].end != end))
+        i++;
+    if (i == v->part_count) {
+        i = i < MOST_SEEN ? v->part_count++ : MOST_SEEN - 1;
+        v->parts[i].first = first;
+        v->parts[i].end = end;
+        v->parts[i].entries = read_rows(j, m, first, end);
+    }
+    return &v->parts[i].entries;
+}
+
 static const matrix *fetch(job *j, const remote_matrix *r) {
     return matrix_settled(j, owner_of(r));
 }
@@ -168,6 +222,7 @@ const matrix *matrix_view(job *j, const sg_matrix *m) {
                                 .longest = m->there->facts.longest,
                                 .measure = measure,
                                 .sample = sample,
+                                .rows = rows,
                                 .fetch = fetch};
     return &v->remote.matrix;
 }
