@@ -217,6 +217,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
             }
         }
         ends.ask(a, row + rows, rows); // the next tile's
+        warp_barrier(); // all of these are on their way before any is waited for
 #pragma unroll 1
         for (int v = 0; v < plan::vectors; ++v) {
             Real product[plan::items];
