@@ -26,3 +26,30 @@ __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index 
         target.put(a, out);
     }
 }
+
+// The same where each tap is a call, for shapes of so many that compilers would take seconds for what
+// few threads do.
+template <int array>
+__device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, Index z) {
+    return read_anywhere<array>(a, x, y, z);
+}
+struct AtCalls {
+    const Arguments &a;
+    Point p;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        return read_by_call<array>(a, p.x + dx, p.y + dy, p.z + dz);
+    }
+};
+template <class At> // only where it is called
+__device__ __noinline__ void update_by_calls(const Arguments &a, Index x, Index y, Index z) {
+    const Point p = {x, y, z};
+    if (kept(a, p)) {
+        keep(a, p);
+    } else {
+        Outputs out;
+        update_point(At{a, p}, a, out);
+        Target<true> target;
+        target.place(a, x, y, z);
+        target.put(a, out);
+    }
+}

@@ -261,6 +261,10 @@ __device__ __forceinline__ Point first_point(const Arguments &a) {
             a.begin[2] + block.z * plan::walk};
 }
 
+// Filters of many rows and columns.
+constexpr bool has_many_taps =
+    plan::flat && (plan::low_x + 1 + plan::high_x) * (plan::low_z + 1 + plan::high_z) > 25;
+
 // Boxes smaller than a thread's points, and grids smaller than its reach.
 __device__ __noinline__ void update_small(const Arguments &a) {
     const Point origin = first_point(a);
@@ -269,7 +273,11 @@ __device__ __noinline__ void update_small(const Arguments &a) {
         for (int y = y0; y < plan::tile_y; y += plan::threads_y)
             for (int x = x0; x < plan::tile_x; x += plan::threads_x) {
                 const Point p = {origin.x + x, origin.y + y, origin.z + z};
-                if (in_box(a, p))
+                if (!in_box(a, p))
+                    continue;
+                if constexpr (has_many_taps)
+                    update_by_calls<AtCalls>(a, p.x, p.y, p.z);
+                else
                     update_anywhere(a, p.x, p.y, p.z);
             }
 }
