@@ -209,11 +209,15 @@ static int blocks_for(int row_bytes) {
 
 /* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries: 7, 11 and 15 take 313, 309 and 313 us
    of floats, 335, 336 and 337 of doubles, of which more than 7 need local memory elsewhere. */
-static int items_for(const spmv *m, const spmv_plan *p, int threads, bool abreast) {
+static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int threads, int passes,
+                     bool abreast) {
     const dtype type = m->pattern.functions->dtype;
+    const bool alike = p->schedule.format == FORMAT_ELL;
+    const bool ell = alike || p->schedule.format == FORMAT_SELL;
+    enum { MOST_PLACES = 8 };
     static const int items[FORMAT_COUNT] = {
-        [FORMAT_COO] = 7, [FORMAT_ELL] = 8, [FORMAT_HYB] = 7,
-        [FORMAT_DIA] = 1, [FORMAT_PKT] = 7, [FORMAT_SELL] = 8,
+        [FORMAT_COO] = 7, [FORMAT_ELL] = MOST_PLACES, [FORMAT_SELL] = MOST_PLACES,
+        [FORMAT_HYB] = 7, [FORMAT_DIA] = 1,           [FORMAT_PKT] = 7,
     };
     if (p->schedule.format == FORMAT_STENCIL)
         return stencil_rows_for(p->storage.diagonal_count, threads, type);
@@ -223,6 +227,11 @@ static int items_for(const spmv *m, const spmv_plan *p, int threads, bool abreas
         return type == DTYPE_DOUBLE                   ? (abreast ? 5 : 7)
                : abreast || threads > DEFAULT_THREADS ? 7
                                                       : 11;
+    if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or most rows need */
+        const int64_t longest = alike ? layout_longest(a) : layout_parts(a->entries, a->rows);
+        const int64_t places = layout_parts(longest, passes);
+        return places < 1 ? 1 : places < MOST_PLACES ? (int)places : MOST_PLACES;
+    }
     return items[p->schedule.format];
 }
 
@@ -239,7 +248,10 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
                           : lanes_for(a, a != NULL ? a->rows : 0, WARP);
     const bool abreast = number[SPMV_ABREAST] == 0 ? rows_are_long(a) : number[SPMV_ABREAST] > 1;
     const int threads = or_default(number[SPMV_THREADS], threads_for(p, abreast));
-    const int items = or_default(number[SPMV_ITEMS], items_for(m, p, threads, abreast));
+    const int passes = number[SPMV_PASSES] != 0 || s->format != FORMAT_ELL
+                           ? or_default(number[SPMV_PASSES], 1)
+                           : passes_for(j, m, a, r->target);
+    const int items = or_default(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
     const int run = abreast ? LONGER_RUN : run_for(a, items, r->target);
     const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;
     const int chosen[SPMV_NUMBERS] = {
@@ -253,9 +265,7 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
         [SPMV_ITEMS] = items,
         [SPMV_RUN] = or_default(number[SPMV_RUN], run),
         [SPMV_ABREAST] = or_default(number[SPMV_ABREAST], abreast ? ABREAST : 1),
-        [SPMV_PASSES] = number[SPMV_PASSES] != 0 || s->format != FORMAT_ELL
-                            ? or_default(number[SPMV_PASSES], 1)
-                            : passes_for(j, m, a, r->target),
+        [SPMV_PASSES] = passes,
         [SPMV_CACHE] = or_default(number[SPMV_CACHE], ell ? PAST : ONCE),
         [SPMV_APART] = or_default(number[SPMV_APART], apart),
         [SPMV_AHEAD] = number[SPMV_AHEAD],

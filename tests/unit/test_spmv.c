@@ -254,7 +254,7 @@ static void test_choice(void **state) {
     job_end(j);
     a.schedule = "slice=8";
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "sell slice=8 sigma=256 threads=128 items=8 cache=3");
+    assert_string_equal(a.plan, "sell slice=8 sigma=256 threads=128 items=5 cache=3");
     job_end(j);
 
     a = (attempt){.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &full};
@@ -290,12 +290,12 @@ static void test_numbers(void **state) {
         column[i] = i % 2 == 0 ? i : 6000000 + i;
     a = (attempt){.text = a.text, .schedule = "ell", .matrix = &two};
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "ell threads=128 items=8 passes=2 cache=3");
+    assert_string_equal(a.plan, "ell threads=128 items=1 passes=2 cache=3");
     job_end(j);
     for (int64_t i = 0; i < two.entries; i++) /* or each near its own place */
         column[i] = (i - i % 2) * 4000 + i % 2;
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "ell threads=128 items=8 passes=1 cache=3");
+    assert_string_equal(a.plan, "ell threads=128 items=2 passes=1 cache=3");
     job_end(j);
     free_matrix(&wide);
     free_matrix(&two);
