@@ -83,12 +83,13 @@ static noreturn void refuse(const fitter *f, const char *why) {
 typedef struct measured {
     size_t element;
     int64_t most;
-    int number[SCAN_BLOCKS + 1]; /* threads, items, stages, blocks */
+    int number[SCAN_NUMBERS]; /* threads, items, stages, blocks, ahead, draw */
 } measured;
 static const measured table[] = {
-    {4, 1 << 15, {256, 4, 2, 4}},    {4, 3 << 15, {256, 12, 3, 4}},   {4, 1 << 22, {256, 20, 2, 3}},
-    {4, INT64_MAX, {256, 28, 2, 3}}, {8, 1 << 16, {256, 4, 2, 4}},    {8, 1 << 19, {256, 12, 2, 4}},
-    {8, 1 << 22, {256, 20, 2, 2}},   {8, INT64_MAX, {512, 12, 2, 2}},
+    {4, 1 << 15, {256, 4, 2, 4, 1, 1}},  {4, 3 << 15, {256, 12, 3, 4, 1, 1}},
+    {4, 1 << 22, {256, 20, 2, 3, 1, 1}}, {4, INT64_MAX, {256, 28, 2, 3, 1, 1}},
+    {8, 1 << 16, {256, 4, 2, 4, 1, 1}},  {8, 1 << 19, {256, 12, 2, 4, 1, 1}},
+    {8, 1 << 22, {256, 20, 2, 2, 1, 1}}, {8, INT64_MAX, {512, 12, 2, 2, 1, 1}},
 };
 
 static const measured *find_measured(const fitter *f) {
@@ -136,7 +137,7 @@ static void choose_persistent(fitter *f) {
     scan_plan *p = &f->plan;
     int *chosen = p->schedule.number;
     const bool free_stages = chosen[SCAN_STAGES] == 0, free_items = chosen[SCAN_ITEMS] == 0;
-    const bool free_tile = free_items && chosen[SCAN_THREADS] == 0;
+    const bool free = free_items && free_stages && chosen[SCAN_THREADS] == 0;
     if (chosen[SCAN_THREADS] == 0)
         chosen[SCAN_THREADS] = free_items ? m->number[SCAN_THREADS] : 256;
     p->threads = chosen[SCAN_THREADS];
@@ -149,9 +150,17 @@ static void choose_persistent(fitter *f) {
     chosen[SCAN_STAGES] = p->stages;
     if (chosen[SCAN_BLOCKS] == 0) {
         const int room = room_for_blocks(f), wanted = m->number[SCAN_BLOCKS];
-        chosen[SCAN_BLOCKS] = free_tile && free_stages && wanted < room ? wanted : room;
+        chosen[SCAN_BLOCKS] = free && wanted < room ? wanted : room;
     }
     p->blocks = chosen[SCAN_BLOCKS];
+    p->ahead = chosen[SCAN_AHEAD] != 0 ? chosen[SCAN_AHEAD]
+               : free && p->stages > 1 ? m->number[SCAN_AHEAD]
+                                       : 1;
+    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : m->number[SCAN_DRAW];
+    if (p->ahead > 1) /* the plan says what it is; 1 goes without saying */
+        chosen[SCAN_AHEAD] = p->ahead;
+    if (p->draw > 1)
+        chosen[SCAN_DRAW] = p->draw;
 }
 
 static void fit_persistent(fitter *f) {
@@ -164,8 +173,6 @@ static void fit_persistent(fitter *f) {
                             "that, not %d",
                             pack, chosen[SCAN_ITEMS]));
     choose_persistent(f);
-    p->ahead = chosen[SCAN_AHEAD] != 0 ? chosen[SCAN_AHEAD] : 1;
-    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : 1;
     if (p->ahead > p->stages)
         refuse(f, "a block that is two tiles ahead has both in shared memory, so stages must be at "
                   "least 2");

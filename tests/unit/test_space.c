@@ -219,12 +219,14 @@ static void test_narrowed(void **state) {
                                        "register tile=96 coarsen=y5 vec=1 time=1", NULL});
     expect_plans(
         "return scan { name = 's', tune = { algorithm = { 'persistent' }, threads = { 128, "
-        "256 }, items = { 4, 20, 5 }, stages = { 2 }, blocks = { 3 } } }",
+        "256 }, items = { 4, 20, 5 }, stages = { 2 }, blocks = { 3 }, ahead = { 2 }, draw = { 2 } "
+        "} }",
         NULL,
-        (const char *const[]){"persistent threads=128 items=4 stages=2 blocks=3",
-                              "persistent threads=256 items=4 stages=2 blocks=3",
-                              "persistent threads=128 items=20 stages=2 blocks=3",
-                              "persistent threads=256 items=20 stages=2 blocks=3", NULL});
+        (const char *const[]){"persistent threads=128 items=4 stages=2 blocks=3 ahead=2 draw=2",
+                              "persistent threads=256 items=4 stages=2 blocks=3 ahead=2 draw=2",
+                              "persistent threads=128 items=20 stages=2 blocks=3 ahead=2 draw=2",
+                              "persistent threads=256 items=20 stages=2 blocks=3 ahead=2 draw=2",
+                              NULL});
 }
 
 /* Several steps a launch where `tune` lists them, also of a run of one step; the time of a step is
