@@ -2,9 +2,12 @@
    numbers of the algorithm and memory, or the reason why there are none. */
 #include "gen/merge.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const method_word algorithms[MERGE_ALGORITHMS] = {
-    [MERGE_AUTO] = {"auto", "the fastest of the others: one-launch where every tile has a "
-                            "multiprocessor, else merge-path"},
+    [MERGE_AUTO] = {"auto", "the fastest of the others: one-launch where a block merges few tiles, "
+                            "else merge-path"},
     [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "
                                   "stored by consecutive threads"},
     [MERGE_ONE_LAUNCH] = {"one-launch", "the same in one launch: blocks search the diagonals of "
@@ -66,8 +69,8 @@ static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) 
     }
 }
 
-static int or_one(int number) {
-    return number > 0 ? number : 1;
+static int or_this(int number, int usual) {
+    return number > 0 ? number : usual;
 }
 
 /* 4-byte words of an output: of its key and its value. */
@@ -80,48 +83,94 @@ static int64_t planned(const family_request *r) {
     return r->size[0] + (r->size[1] > 1 ? r->size[1] : 0);
 }
 
-enum { USUAL_THREADS = 256, PATH_ITEMS = 11, SPLIT_THREADS = 128 };
+/* ---- what was fastest ------------------------------------------------------------------------ */
 
-/* Where each tile has a multiprocessor for itself, two launches cannot be faster than one: they
-   take the second one longer, and the search in the first has log2 of the shorter list's length
-   steps instead of log33, each a load that waits for the one before. What the one launch loads
-   besides for its searches nobody waits for. */
-static bool is_small(const merge_plan *p, const family_request *r) {
-    const int *number = p->schedule.number;
-    const int threads = number[MERGE_THREADS] > 0 ? number[MERGE_THREADS] : USUAL_THREADS;
-    const int items = number[MERGE_ITEMS] > 0 ? number[MERGE_ITEMS] : PATH_ITEMS;
-    return number[MERGE_LANES] == 0 && number[MERGE_ROUNDS] == 0 &&
-           planned(r) <= (int64_t)r->target->multiprocessors * threads * items;
+/* By sweeps of bench/merge.schedules on an H100 (docs/performance.md), from 2^12 to 2^28 outputs of
+   int32 and double keys and of pairs of 4 + 4 bytes, keys at random and all of a before b; other
+   GPUs and types go by the bytes of an output. Items are odd, so that the threads of a warp meet
+   different banks of shared memory. */
+typedef struct shape {
+    int threads, items;
+    int most; /* tiles for each multiprocessor up to which it is taken; 0: the last one */
+} shape;
+enum { MOST_WORDS = 4 };
+
+/* one-launch: more items are steps of every thread's own chain of loads from shared memory, more
+   tiles are searches. */
+static const shape small_keys[] = {{64, 5, 3},   {128, 5, 4}, {128, 7, 4},
+                                   {128, 11, 4}, {256, 7, 4}, {256, 11, 0}};
+static const shape small_others[] = {{64, 5, 3}, {128, 5, 4}, {128, 7, 5}, {256, 7, 0}};
+
+/* merge-path, by words_of: while blocks run in few waves, tiles are to be small, so that the last
+   wave is; once there are many, larger ones cost fewer searches. */
+static const shape path_keys[2][MOST_WORDS + 1] = {
+    {[1] = {256, 17, 0}, [2] = {256, 15, 0}},
+    {[1] = {512, 19, 0}, [2] = {512, 13, 0}},
+};
+static const shape path_pairs[2][MOST_WORDS + 1] = {
+    {[2] = {256, 7, 0}, [3] = {256, 11, 0}, [4] = {256, 7, 0}},
+    {[2] = {512, 15, 0}, [3] = {256, 11, 0}, [4] = {256, 7, 0}},
+};
+enum { MANY_WAVES = 32 };
+
+/* Tiles of each resident block up to which one launch is faster than two. It saves a launch and a
+   search, about 4 us; but its blocks search for their tiles in turn and lie far apart in the lists.
+   With 3 and with 3.8 it was faster, with 5.9 and with 7.5 slower. */
+enum { ONE_LAUNCH_TILES = 4 };
+
+/* Diagonals of a block of merge-path's first launch. Its ends are searched in all of the lists, so
+   there are to be many; but the more they are, the worse is a guess between them. 64 and 256 were
+   within a hundredth of the whole. */
+enum { SPLIT_THREADS = 128 };
+
+static shape small_shape(int words, const family_request *r) {
+    const shape *at = words == 1 ? small_keys : small_others;
+    while (at->most > 0 &&
+           planned(r) > (int64_t)r->target->multiprocessors * at->most * at->threads * at->items)
+        at++;
+    return *at;
 }
 
-/* Odd items, so that the threads of a warp meet different banks of shared memory; with values as
-   many as leave registers for several blocks. Of few outputs every multiprocessor gets some: each
-   item is a step more of every thread's own chain of loads from shared memory. */
-static int usual_items(const merge_plan *p, const merge *g, size_t element,
-                       const family_request *r) {
-    if (p->schedule.algorithm == MERGE_PATH)
-        return element == 4 ? PATH_ITEMS : 7;
-    if (p->schedule.algorithm != MERGE_ONE_LAUNCH)
-        return 8;
-    static const int by_words[] = {0, 15, 11, 7, 7};
-    const int most = by_words[words_of(g, element)];
-    int items = 5;
-    while (items < most && planned(r) > (int64_t)r->target->multiprocessors * p->threads * items)
-        items += 2;
-    return items;
+/* As an H100 holds two blocks of each of the large shapes. */
+static shape path_shape(const merge *g, int words, const family_request *r) {
+    const shape(*shapes)[MOST_WORDS + 1] = g->has_values ? path_pairs : path_keys;
+    const shape *large = &shapes[1][words];
+    const int64_t wave = (int64_t)2 * r->target->multiprocessors * large->threads * large->items;
+    return planned(r) > MANY_WAVES * wave ? *large : shapes[0][words];
+}
+
+static shape usual_shape(const merge_plan *p, const merge *g, size_t element,
+                         const family_request *r) {
+    switch ((merge_algorithm)p->schedule.algorithm) {
+    case MERGE_PATH:
+        return path_shape(g, words_of(g, element), r);
+    case MERGE_ONE_LAUNCH:
+        return small_shape(words_of(g, element), r);
+    default:
+        return (shape){128, 8, 0};
+    }
 }
 
 /* As many blocks as a multiprocessor has threads, shared memory and registers for: a thread takes
-   about 24 beside its outputs, and some for an order of the spec's own and for values of another
-   size than keys; at least 40. But no more than about the plan has tiles for: they leave more
-   registers. */
+   about 24 beside its outputs, and some for an order of the spec's own, for values of another size
+   than keys, and from sm_100 on; at least 40. But no more than about the plan has tiles for: they
+   leave more registers. */
 static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
                            const family_request *r) {
-    enum { REGISTERS = 65536, BESIDE = 24, SOME = 8, LEAST = 40, GRAIN = 8, RESERVED = 1024 };
+    enum {
+        REGISTERS = 65536,
+        BESIDE = 24,
+        SOME = 16,
+        MIXED = 24,
+        LEAST = 40,
+        GRAIN = 8,
+        RESERVED = 1024
+    };
     const target *t = r->target;
     const bool mixed = g->has_values && dtype_words[g->values].bytes != element;
     const int wanted = BESIDE + p->items * words_of(g, element) +
-                       (g->order == MERGE_OWN ? SOME : 0) + (mixed ? SOME : 0);
+                       (g->order == MERGE_OWN ? SOME : 0) + (mixed ? MIXED : 0) +
+                       (atoi(t->arch + strlen("sm_")) >= 100 ? SOME : 0);
     const int a_thread = wanted > LEAST ? (wanted + GRAIN - 1) / GRAIN * GRAIN : LEAST;
     const int64_t tiles = planned(r) / ((int64_t)p->threads * p->items * t->multiprocessors) + 2;
     int blocks = t->threads_per_multiprocessor / p->threads;
@@ -134,34 +183,56 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
     return blocks > 1 ? blocks : 1;
 }
 
+/* Threads and items: those that are asked for, else the usual ones, and less where a GPU has little
+   shared memory. */
+static void choose_tile(merge_plan *p, const merge *g, size_t element, const family_request *r) {
+    enum { LEAST_THREADS = 64, RESERVED = 1024 };
+    const target *t = r->target;
+    const shape usual = usual_shape(p, g, element, r);
+    int *number = p->schedule.number;
+    p->threads = or_this(number[MERGE_THREADS], usual.threads);
+    p->items = or_this(number[MERGE_ITEMS], usual.items);
+    p->stages = or_this(number[MERGE_STAGES], 1);
+    while (number[MERGE_THREADS] == 0 && p->threads > LEAST_THREADS &&
+           2 * (shared_bytes(p, g, element) + RESERVED) > (size_t)t->shared_per_multiprocessor)
+        p->threads /= 2;
+    while (number[MERGE_ITEMS] == 0 && p->items > 2 &&
+           shared_bytes(p, g, element) > (size_t)t->shared_per_block)
+        p->items -= 2;
+    number[MERGE_THREADS] = p->threads;
+    number[MERGE_ITEMS] = p->items;
+    p->shared_bytes = shared_bytes(p, g, element);
+}
+
 static void choose(merge_plan *p, const merge *g, size_t element, const family_request *r) {
     const bool one_launch = p->schedule.algorithm == MERGE_ONE_LAUNCH;
-    const bool path = p->schedule.algorithm == MERGE_PATH;
     int *number = p->schedule.number;
-    if (number[MERGE_THREADS] == 0)
-        number[MERGE_THREADS] = path || one_launch ? USUAL_THREADS : 128;
-    p->threads = number[MERGE_THREADS];
+    choose_tile(p, g, element, r);
     const int usual[] = {
-        [MERGE_ITEMS] = usual_items(p, g, element, r),
         [MERGE_ROUNDS] = one_launch ? 0 : 4,
         [MERGE_LANES] = 1,
         [MERGE_STAGES] = 1,
-        [MERGE_BLOCKS] = 0,
+        [MERGE_BLOCKS] = resident_blocks(p, g, element, r),
     };
-    for (int i = MERGE_ITEMS; i < merge_words.number_count; i++)
+    for (int i = MERGE_ROUNDS; i < merge_words.number_count; i++)
         if (number[i] == 0 && has_number(p, i))
             number[i] = usual[i];
-    p->items = number[MERGE_ITEMS];
     p->split_threads = SPLIT_THREADS;
-    p->rounds = or_one(number[MERGE_ROUNDS]);
-    p->lanes = or_one(number[MERGE_LANES]);
-    p->stages = or_one(number[MERGE_STAGES]);
-    p->shared_bytes = shared_bytes(p, g, element);
-    if (number[MERGE_BLOCKS] == 0 && one_launch)
-        number[MERGE_BLOCKS] = resident_blocks(p, g, element, r);
-    p->blocks = or_one(number[MERGE_BLOCKS]);
+    p->rounds = or_this(number[MERGE_ROUNDS], 1);
+    p->lanes = or_this(number[MERGE_LANES], 1);
+    p->blocks = or_this(number[MERGE_BLOCKS], 1);
     p->resident = one_launch && number[MERGE_ROUNDS] == 0;
     p->most_blocks = p->resident ? (int64_t)p->blocks * r->target->multiprocessors : 0;
+}
+
+/* Whether one launch is the faster way. */
+static bool is_small(const merge_plan *p, const merge *g, size_t element, const family_request *r) {
+    merge_plan one = *p;
+    one.schedule.algorithm = MERGE_ONE_LAUNCH;
+    if (one.schedule.number[MERGE_LANES] != 0 || one.schedule.number[MERGE_ROUNDS] != 0)
+        return false;
+    choose(&one, g, element, r);
+    return planned(r) <= ONE_LAUNCH_TILES * one.most_blocks * one.threads * one.items;
 }
 
 merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
@@ -172,7 +243,7 @@ merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
         pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
     p.asked = p.schedule.algorithm != MERGE_AUTO;
     if (!p.asked)
-        p.schedule.algorithm = is_small(&p, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
+        p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
     const char *name = algorithms[p.schedule.algorithm].name;
     for (int i = 0; i < merge_words.number_count; i++)
         if (p.schedule.number[i] != 0 && !has_number(&p, i))

@@ -109,32 +109,48 @@ __device__ __forceinline__ Index co_rank_together(const Arguments &arguments, In
 }
 
 // The same between two diagonals whose co-ranks are known. It begins where a straight path from the
-// one to the other would cross, and goes on by steps that grow until they have passed the place: so
-// all it reads lies close together, and of lists whose keys are spread alike it reads little. A search
-// by halves instead reads far apart what no other search reads, each a page and a line of its own.
+// one to the other would cross, and goes on by steps that grow until they have passed the place, then
+// by halves: so all it reads lies close together, and of lists whose keys are spread alike it is
+// little. A search by halves from the start reads far apart what no other search reads, each a page
+// and a line of its own.
+//
+// Where the path has a corner, because one list is used up or has many equal keys, the guess may be
+// far off. The few searches near it go on by eighths, seven places at once: all others wait for them,
+// but what they read besides nobody notices.
 __device__ __forceinline__ Index co_rank_between(const Arguments &arguments, Index diagonal,
                                                  Index first, Index first_rank, Index last,
                                                  Index last_rank) {
+    constexpr Index line = 32, far = 64 * line; // elements
     const Index most = minimum(diagonal, arguments.a_count);
     Index low = maximum<Index>(0, diagonal - arguments.b_count);
     low = minimum(most, maximum(low, maximum(first_rank, last_rank - (last - diagonal))));
     Index high = minimum(most, minimum(last_rank, first_rank + (diagonal - first)));
     if (low >= high) // so it is too where lists that are not sorted led to nonsense
         return low;
-    Index probe = first_rank + (last_rank - first_rank) * (diagonal - first) / (last - first);
-    probe = minimum(high - 1, maximum(low, probe));
-    Index step = 4; // grows at once
-    bool up = false, passed = false;
-    for (bool begun = false; low < high; begun = true) {
-        const bool among = !before(arguments, load(arguments.b + (diagonal - 1 - probe)),
-                                   load(arguments.a + probe));
-        (among ? low : high) = among ? probe + 1 : probe;
-        passed = passed || (begun && among != up); // and from then on by halves
-        up = begun ? up : among;
-        const Index middle = low + (high - low) / 2;
-        step = minimum(step * 8, high - low);
-        const Index next = up ? low + step : high - 1 - step;
-        probe = passed ? middle : up ? minimum(next, middle) : maximum(next, middle);
+    const auto among = [&](Index at) {
+        return !before(arguments, load(arguments.b + (diagonal - 1 - at)), load(arguments.a + at));
+    };
+    const auto narrow = [&](Index at) {
+        const bool more = among(at);
+        (more ? low : high) = more ? at + 1 : at;
+        return more;
+    };
+    const Index guess =
+        first_rank + (last_rank - first_rank) * (diagonal - first) / (last - first);
+    const bool up = narrow(minimum(high - 1, maximum(low, guess)));
+    bool passed = false;
+    for (Index step = line; !passed && step <= far && step < high - low; step *= 8)
+        passed = narrow(up ? low + step : high - 1 - step) != up;
+    while (!passed && high - low > line) {
+        const Index eighth = (high - low) / 8;
+        int full = 0; // eighths that lie before the place
+#pragma unroll
+        for (int k = 1; k < 8; ++k)
+            full += among(low + k * eighth);
+        high = full < 7 ? low + (full + 1) * eighth : high;
+        low += full > 0 ? full * eighth + 1 : 0;
     }
+    while (low < high)
+        narrow(low + (high - low) / 2);
     return low;
 }

@@ -62,5 +62,5 @@ extern "C" __global__ void
     copies_commit();
     copies_wait<0>();
     __syncthreads(); // the tile is complete before anyone searches in it
-    merge_tile(arguments, t, begin);
+    merge_tile<false>(arguments, t, begin);
 }

@@ -92,7 +92,7 @@ extern "C" __global__ void
         const Tile now = next;
         if (plan::stages > 1 && r + 1 < share.tiles)
             start(r + 1);
-        merge_tile(arguments, now, share.begin_of(r));
+        merge_tile<true>(arguments, now, share.begin_of(r));
         if (plan::stages == 1)
             __syncthreads(); // everyone has stored what is loaded over
     }

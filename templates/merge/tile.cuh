@@ -136,8 +136,10 @@ __device__ __forceinline__ Cursors search_tile(const Arguments &arguments, const
     return {a, both - a};
 }
 
-// From slot 0 of a buffer on to consecutive elements.
-template <class T>
+// From slot 0 of a buffer on to consecutive elements. With `once` the caches let go of them first: of
+// lists that the second-level cache holds, the next call finds its inputs there; of larger ones all of
+// it is let go anyway, and memory takes them about a hundredth faster as they come.
+template <bool once, class T>
 __device__ __forceinline__ void store_outputs(T *to, int buffer, int outputs) {
     constexpr int width = 16 / static_cast<int>(sizeof(T)), bytes = static_cast<int>(sizeof(T));
     constexpr int rounds = (tile / width + plan::threads - 1) / plan::threads;
@@ -148,9 +150,14 @@ __device__ __forceinline__ void store_outputs(T *to, int buffer, int outputs) {
     const int mine = buffer + thread * 16;
 #pragma unroll
     for (int k = 0; k < rounds; ++k)
-        if (thread + k * plan::threads < packs)
-            store_once(my_to + k * plan::threads,
-                       shared_place<T>(mine + k * plan::threads * 16).template read<width>());
+        if (thread + k * plan::threads < packs) {
+            const auto pack =
+                shared_place<T>(mine + k * plan::threads * 16).template read<width>();
+            if constexpr (once)
+                store_once(my_to + k * plan::threads, pack);
+            else
+                my_to[k * plan::threads] = pack;
+        }
 #pragma unroll 1
     for (int i = packs * width + thread; i < outputs; i += plan::threads)
         to[i] = shared_place<T>(buffer + i * bytes).read();
@@ -191,6 +198,7 @@ __device__ __forceinline__ void merge_outputs(const Arguments &arguments, const 
 
 // Merges a tile whose copies everyone sees, into the outputs from `at` on. Of the last tile of a list
 // or share some threads have none.
+template <bool once>
 __device__ __forceinline__ void merge_tile(const Arguments &arguments, const Tile &t, Index at) {
     const int outputs = t.a_count + t.b_count;
     const int first = static_cast<int>(threadIdx.x) * plan::items;
@@ -216,7 +224,7 @@ __device__ __forceinline__ void merge_tile(const Arguments &arguments, const Til
         }
     }
     __syncthreads(); // the outputs are complete before anyone stores what others made
-    store_outputs(arguments.output + at, t.stage + front, outputs);
+    store_outputs<once>(arguments.output + at, t.stage + front, outputs);
     if constexpr (plan::values)
-        store_outputs(values_of_output(arguments) + at, t.stage + values_at, outputs);
+        store_outputs<once>(values_of_output(arguments) + at, t.stage + values_at, outputs);
 }

@@ -29,7 +29,7 @@ struct plan {
     static constexpr int rounds = 1;
     static constexpr int lanes = 1;
     static constexpr int stages = 1;
-    static constexpr int blocks = 1;
+    static constexpr int blocks = 3;
     static constexpr int values = 1;
     static constexpr int shared_bytes = 21856;
     static constexpr int split_threads = 128;

@@ -269,21 +269,29 @@ static void test_plans(void **state) {
     assert_non_null(strstr(sg_error(context), "bytes of shared memory"));
     static const struct {
         int64_t size;
-        const char *plan;
-    } planned[] = {{1 << 10, "one-launch threads=256 items=5 stages=1 blocks=3"},
-                   {1 << 18, "one-launch threads=256 items=9 stages=1 blocks=3"},
-                   {1 << 24, "merge-path threads=256 items=11 lanes=1"}};
-    for (int i = 0; i < 3; i++) {
-        const sg_build_options sized = {.struct_size = sizeof sized,
-                                        .text = "return merge { name = 'm' }",
-                                        .size = {planned[i].size}};
+        const char *keys, *plan;
+    } planned[] = {
+        {1 << 10, "keys = 'int32'", "one-launch threads=64 items=5 stages=1 blocks=3"},
+        {1 << 18, "keys = 'int32'", "one-launch threads=128 items=5 stages=1 blocks=5"},
+        {1 << 22, "keys = 'int32'", "one-launch threads=256 items=11 stages=1 blocks=6"},
+        {1 << 24, "keys = 'int32'", "merge-path threads=256 items=17 lanes=1 blocks=5"},
+        {1 << 28, "keys = 'int32'", "merge-path threads=512 items=19 lanes=1 blocks=2"},
+        {1 << 24, "keys = 'double'", "merge-path threads=256 items=15 lanes=1 blocks=4"},
+        {1 << 24, "keys = 'float', values = 'int32'",
+         "merge-path threads=256 items=7 lanes=1 blocks=6"},
+    };
+    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
+        char text[96];
+        snprintf(text, sizeof text, "return merge { name = 'm', %s }", planned[i].keys);
+        const sg_build_options sized = {
+            .struct_size = sizeof sized, .text = text, .size = {planned[i].size}, .source_only = 1};
         expect_ok(sg_build(context, "t.lua", &sized, &k));
         assert_string_equal(sg_kernel_text(k, SG_TEXT_PLAN), planned[i].plan);
         sg_release(k);
     }
     sg_explanation *e;
-    const sg_build_options plain = {.struct_size = sizeof plain,
-                                    .text = "return merge { name = 'm' }"};
+    const sg_build_options plain = {
+        .struct_size = sizeof plain, .text = "return merge { name = 'm' }", .size = {1 << 26}};
     expect_ok(sg_explain(context, "t.lua", &plain, &e));
     assert_int_equal(e->row_count, ALGORITHMS);
     for (int i = 0; i < e->row_count; i++) {
