@@ -90,13 +90,14 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Lis
 
 __device__ __forceinline__ void store_items(const Lists &lists, Packed *staged, Index base,
                                             const Real (&item)[plan::items]) {
+    const int first = opaque(lane()) * packs; // so that places are not kept since they were read
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
         Packed to;
 #pragma unroll
         for (int e = 0; e < pack; ++e)
             to.element[e] = item[k * pack + e];
-        staged[place_of(lane() * packs + k)] = to;
+        staged[place_of(first + k)] = to;
     }
     warp_barrier(); // the warp's results are there before a lane stores what others made
     Real *const to = lists.output + base;
