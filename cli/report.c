@@ -130,7 +130,8 @@ static void add_head(const report *r, buffer *out) {
     buffer_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
                   text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
                   boundary[0] != '\0' ? " boundary" : "");
-    buffer_printf(out, "  plan     %s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "");
+    buffer_printf(out, "  plan     %s\n%*s%s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "",
+                  r->info.found, INDENT, "");
     buffer_wrap(out, text_of(r, SG_TEXT_REASON), INDENT, WIDTH);
 }
 
@@ -187,6 +188,7 @@ static void json_kernel(const report *r, json *j) {
     json_string(j, "dtype", text_of(r, SG_TEXT_DTYPE));
     json_string(j, "boundary", boundary[0] != '\0' ? boundary : NULL);
     json_string(j, "plan", text_of(r, SG_TEXT_PLAN));
+    json_string(j, "found", r->info.found);
     json_string(j, "reason", text_of(r, SG_TEXT_REASON));
     json_string(j, "arch", text_of(r, SG_TEXT_ARCH));
     json_size(j, r->info.size, r->info.dims);

@@ -13,6 +13,7 @@
 #include "runtime/launch.h"
 #include "runtime/matrix.h"
 #include "runtime/modules.h"
+#include "runtime/tuned.h"
 
 static const char default_arch[] = "sm_90";
 
@@ -214,8 +215,17 @@ static void build(job *j, void *argument) {
     building *b = argument;
     build_request *r = &b->request;
     build_read(j, r);
-    const family_request wanted = build_wanted(r);
-    b->kernel = make_kernel(j, r, r->subject->family->build(j, r->subject, &wanted));
+    family_request wanted = build_wanted(r);
+    const char *found = NULL, *tuned = tuned_plan(j, r, &found);
+    if (tuned != NULL)
+        wanted.schedule = tuned;
+    family_build *made = r->subject->family->build(j, r->subject, &wanted);
+    if (tuned != NULL)
+        made->reason = "tuned: the fastest of the plans that were right there";
+    else
+        found = untuned_plan(j, r, made->plan);
+    b->kernel = make_kernel(j, r, made);
+    b->kernel->info.found = found;
     if (b->wanted != NULL)
         b->kernel->request = kernels_copy_request(j, b->wanted);
     if (!r->options.source_only)
@@ -232,6 +242,7 @@ sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_op
     kernel_request wanted;
     if (context_read(NULL, &options, sizeof options, given, "sg_build_options") &&
         kernels_request(spec_path, &options, &wanted)) {
+        wanted.sweeps = atomic_load(&context->sweeps);
         sg_kernel *before = kernels_find(context, &wanted);
         if (before != NULL) {
             *out = before;

@@ -117,6 +117,7 @@ static void make_context(job *j, void *argument) {
     c->memory = *job_allocator(j);
     atomic_init(&c->uses, 1);
     atomic_init(&c->tags, 0);
+    atomic_init(&c->sweeps, 0);
     c->tag_seed = random_stream(random_fresh(), (uint64_t)(uintptr_t)c);
     pthread_mutex_init(&c->lock, NULL);
     texts_open(&c->texts, &c->memory);

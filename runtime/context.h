@@ -32,6 +32,7 @@ struct sg_context {
     int threads;
     uint64_t tag_seed;
     _Atomic uint64_t tags; /* drawn, see context_tag */
+    atomic_int sweeps;     /* of sg_tune that have stored something */
     kernels kernels;
     modules modules;
 

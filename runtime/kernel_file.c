@@ -240,6 +240,7 @@ bool kernel_file_read(job *j, blob payload, kernel_file *out, const char **why) 
     get_binary(&r, &f.binary);
     f.info.compile_seconds = f.binary.seconds;
     f.info.compiler = f.binary.compiler;
+    f.info.found = "";
     f.machine = reader_text(&r, "the machine");
     reader_require(&r, (f.binary.kind == BINARY_HOST) == (f.machine[0] != '\0'),
                    "the machine and the binary do not fit");

@@ -94,8 +94,8 @@ static int64_t steps_of(const sg_build_options *o) {
 static bool same_request(const kernel_request *a, const kernel_request *b) {
     const sg_build_options *p = &a->options, *q = &b->options;
     return a->length == b->length && (a->text == NULL) == (b->text == NULL) &&
-           p->index == q->index && p->source_only == q->source_only && steps_of(p) == steps_of(q) &&
-           memcmp(&a->stamp, &b->stamp, sizeof a->stamp) == 0 &&
+           a->sweeps == b->sweeps && p->index == q->index && p->source_only == q->source_only &&
+           steps_of(p) == steps_of(q) && memcmp(&a->stamp, &b->stamp, sizeof a->stamp) == 0 &&
            memcmp(p->size, q->size, sizeof p->size) == 0 && same_text(p->schedule, q->schedule) &&
            same_text(p->arch, q->arch) && same_constants(p, q) &&
            (a->text == NULL || memcmp(a->text, b->text, a->length) == 0);

@@ -23,6 +23,7 @@ typedef struct kernel_request {
     size_t length;    /* of the text */
     file_stamp stamp;
     sg_build_options options; /* complete */
+    int sweeps;               /* that the context had made: a later build may take another plan */
 } kernel_request;
 
 typedef struct kernels {

@@ -108,6 +108,11 @@ static void come_out(void *what) {
     pthread_mutex_unlock(&r->lock);
 }
 
+bool results_exist(const results *r) {
+    struct stat facts;
+    return r->off == NULL && lstat(r->path, &facts) == 0;
+}
+
 void results_enter(job *j, results *r) {
     pthread_mutex_lock(&r->lock);
     job_defer(j, come_out, r);

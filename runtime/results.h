@@ -42,6 +42,9 @@ void results_close(results *); /* NULL is allowed */
    (10000). For tests. */
 void results_wait(results *, int finding, int storing);
 
+/* Whether there is a file to look into. A look at the file system. */
+bool results_exist(const results *);
+
 typedef struct results_facts {
     const char *path;    /* "" where there is none */
     const char *reason;  /* "given by SG_DATABASE": why there; "" */

@@ -231,6 +231,10 @@ typedef struct sg_kernel_info {
                                    is none; valid as long as the kernel */
     int steps;                  /* of time that one sg_launch makes; 1 but for kernels of a stencil
                                    that fuse several */
+    const char *found;          /* how the plan was found: "measured at this size", "measured at
+                                   512x512x512, the nearest", "by the model", "given by the
+                                   schedule"; "" of a kernel from a file. Valid as long as the
+                                   kernel */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 

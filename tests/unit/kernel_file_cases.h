@@ -140,7 +140,8 @@ static inline void expect_same_files(const kernel_file *a, const kernel_file *b)
     expect_same_programs(a->program, b->program);
     sg_kernel_info x = a->info, y = b->info;
     assert_string_equal(x.compiler, y.compiler);
-    x.compiler = y.compiler = NULL;
+    assert_string_equal(y.found, "");
+    x.compiler = y.compiler = x.found = y.found = NULL;
     assert_memory_equal(&x, &y, sizeof x);
     for (int i = 0; i <= SG_TEXT_FAMILY; i++)
         assert_string_equal(a->texts[i], b->texts[i]);

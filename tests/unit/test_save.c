@@ -25,7 +25,8 @@ static void expect_same_facts(const sg_kernel *a, const sg_kernel *b) {
     assert_int_equal(y.origin, SG_FROM_FILE);
     assert_string_equal(x.compiler, y.compiler);
     x.origin = y.origin;
-    x.compiler = y.compiler = NULL;
+    assert_string_equal(y.found, "");
+    x.compiler = y.compiler = x.found = y.found = NULL;
     assert_memory_equal(&x, &y, sizeof x);
     for (int i = 0; i < x.arrays; i++) {
         sg_array_info of_a = {.struct_size = sizeof of_a}, of_b = of_a;
