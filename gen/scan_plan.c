@@ -86,10 +86,11 @@ typedef struct measured {
     int number[SCAN_NUMBERS]; /* threads, items, stages, blocks, ahead, draw */
 } measured;
 static const measured table[] = {
-    {4, 1 << 15, {256, 4, 2, 4, 1, 1}},  {4, 3 << 15, {256, 12, 3, 4, 1, 1}},
-    {4, 1 << 22, {256, 20, 2, 3, 1, 1}}, {4, INT64_MAX, {256, 28, 2, 3, 1, 1}},
-    {8, 1 << 16, {256, 4, 2, 4, 1, 1}},  {8, 1 << 19, {256, 12, 2, 4, 1, 1}},
-    {8, 1 << 22, {256, 20, 2, 2, 1, 1}}, {8, INT64_MAX, {512, 12, 2, 2, 1, 1}},
+    {4, 1 << 15, {256, 4, 2, 4, 1, 1}},  {4, 1 << 16, {256, 8, 2, 4, 1, 1}},
+    {4, 3 << 15, {256, 12, 2, 4, 1, 1}}, {4, 1 << 22, {256, 20, 3, 3, 1, 1}},
+    {4, 1 << 26, {256, 28, 2, 3, 2, 1}}, {4, INT64_MAX, {512, 20, 2, 2, 2, 2}},
+    {8, 1 << 14, {256, 2, 2, 4, 1, 1}},  {8, 5 << 14, {256, 10, 2, 3, 1, 1}},
+    {8, 1 << 22, {256, 18, 2, 2, 1, 1}}, {8, INT64_MAX, {512, 10, 2, 2, 2, 2}},
 };
 
 static const measured *find_measured(const fitter *f) {
@@ -156,7 +157,7 @@ static void choose_persistent(fitter *f) {
     p->ahead = chosen[SCAN_AHEAD] != 0 ? chosen[SCAN_AHEAD]
                : free && p->stages > 1 ? m->number[SCAN_AHEAD]
                                        : 1;
-    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : m->number[SCAN_DRAW];
+    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : free ? m->number[SCAN_DRAW] : 1;
     if (p->ahead > 1) /* the plan says what it is; 1 goes without saying */
         chosen[SCAN_AHEAD] = p->ahead;
     if (p->draw > 1)
