@@ -8,7 +8,7 @@
 
 #include "gen/family.h"
 
-enum { SPACE_AXES = 16 };
+enum { SPACE_AXES = 20 };
 
 /* One number that candidates differ in: an axis of charts, a feature of the search. */
 typedef struct space_axis {

@@ -8,7 +8,11 @@
 #include "gen/scan.h"
 #include "gen/spmv.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(PATTERN_NUMBERS + 2 <= SPACE_AXES && PATTERN_NUMBERS + 2 <= TUNING_KEYS,
+              "numbers, format and algorithm are axes and keys");
 
 /* What a value of the tables is a multiple of. */
 typedef enum unit {
@@ -112,10 +116,17 @@ static const space_group spmv_groups[] = {
     {FORMAT_CSR, SPMV_WARP, {THREADS(SPMV_THREADS), {SPMV_LANES, ONE, {2, 4, 8, 16, 32}}}},
     {FORMAT_CSR,
      SPMV_BALANCED,
-     {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}}}},
+     {USUAL_THREADS(SPMV_THREADS),
+      {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}},
+      {SPMV_RUN, ONE, {OWN, 1, 4, 16}},
+      {SPMV_CACHE, ONE, {OWN, 1, 2, 4}}}},
     {FORMAT_COO, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}}}},
     {FORMAT_CSC, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_LANES, ONE, {4, 8, 16, 32}}}},
-    {FORMAT_ELL, 0, {THREADS(SPMV_THREADS)}},
+    {FORMAT_ELL,
+     0,
+     {THREADS(SPMV_THREADS),
+      {SPMV_PASSES, ONE, {OWN, 1, 2, 4}},
+      {SPMV_CACHE, ONE, {OWN, 1, 2, 4}}}},
     {FORMAT_HYB, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {5, 7, 11}}}},
     {FORMAT_JDS, 0, {THREADS(SPMV_THREADS)}},
     {FORMAT_DIA, 0, {THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {1, 2, 4, 8}}}},
@@ -130,7 +141,8 @@ static const space_group spmv_groups[] = {
      0,
      {THREADS(SPMV_THREADS),
       {SPMV_SLICE, ONE, {32, 64}},
-      {SPMV_SIGMA, ONE, {OWN, 64, 256, 4096, 65536}}}},
+      {SPMV_SIGMA, ONE, {OWN, 64, 256, 4096, 65536}},
+      {SPMV_CACHE, ONE, {OWN, 1, 2, 4}}}},
     {FORMAT_STENCIL,
      0,
      {THREADS(SPMV_THREADS),

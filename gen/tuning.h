@@ -4,7 +4,7 @@
 #ifndef SG_GEN_TUNING_H
 #define SG_GEN_TUNING_H
 
-enum { TUNING_KEYS = 16, TUNING_VALUES = 64, TUNING_COMBINATIONS = 1024 };
+enum { TUNING_KEYS = 20, TUNING_VALUES = 64, TUNING_COMBINATIONS = 1024 };
 
 typedef struct tuning_key {
     const char *name;          /* as the spec spells it: "tile" */

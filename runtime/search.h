@@ -27,7 +27,7 @@ typedef enum search_kind {
 } search_kind;
 extern const char *const search_words[SEARCH_KINDS]; /* "guided" … */
 
-enum { SEARCH_AXES = 16 };
+enum { SEARCH_AXES = 20 };
 
 typedef struct search_candidates {
     int count, axis_count;

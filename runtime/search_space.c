@@ -1,7 +1,11 @@
 /* A space as a search takes it. Needs both sides: gen/space and runtime/search. */
 #include "runtime/search_space.h"
 
+#include <assert.h>
+
 #include "gen/space.h"
+
+static_assert((int)SPACE_AXES <= (int)SEARCH_AXES, "a search has room for a space's axes");
 
 search_candidates *search_candidates_of(job *j, const space *s) {
     const size_t count = (size_t)s->count, axes = (size_t)s->axis_count;
