@@ -121,7 +121,7 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const target *t) {
 /* ---- balanced csr ---------------------------------------------------------------------------- */
 
 /* Tiles of a warp: several, so that it seldom searches, while there are many warps for every
-   multiprocessor. 1, 4 and 16 of them were tried with 35 M items: 16 are 6 % slower than 4. */
+   multiprocessor. With 35 M items 16 were 6 % slower than 4. */
 static int run_for(const matrix *a, int items, const target *t) {
     enum { MOST = 4, WARPS = 64 };
     if (a == NULL)
@@ -207,8 +207,9 @@ static int blocks_for(int row_bytes) {
     return blocks < MOST ? blocks : MOST;
 }
 
-/* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries: 7, 11 and 15 take 313, 309 and 313 us
-   of floats, 335, 336 and 337 of doubles, of which more than 7 need local memory elsewhere. */
+/* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries: 7, 11 and 15 took 313, 309 and 313 us
+   of floats, 335, 336 and 337 of doubles, of which more than 7 need local memory elsewhere; that
+   was before the kernel asked less often where rows begin and end. */
 static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int threads, int passes,
                      bool abreast) {
     const dtype type = m->pattern.functions->dtype;
