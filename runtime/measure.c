@@ -1,16 +1,26 @@
-/* Measurements. Takes: a kernel and a size. Makes: sg_measure, the time of a launch beside that of
-   a plain copy of as many bytes, taken in turns so that both meet the same clocks. Needs: the
-   families, to draw data for lists. */
+/* Measurements. Takes: a kernel and a size. Makes: sg_measure and the timings of tuning: the time
+   of a launch beside that of a plain copy of as many bytes, taken in turns so that both meet the
+   same clocks. Needs: the families, to draw data for lists. */
+#include "runtime/measure.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/check_lists.h"
+#include "runtime/device_matrix.h"
 #include "runtime/guard.h"
 #include "runtime/lists.h"
 #include "runtime/random.h"
+#include "runtime/results.h"
 #include "runtime/steps.h"
 
-enum { LEAST_REPEATS = 5, MOST_REPEATS = 100, WARM_UPS = 3, STAGE_ELEMENTS = 1 << 22 };
+enum {
+    LEAST_REPEATS = 5,
+    MOST_REPEATS = 100,
+    FEWEST = 3, /* of which there is a median */
+    WARM_UPS = 3,
+    STAGE_ELEMENTS = 1 << 22
+};
 #define ENOUGH_SECONDS 0.5
 
 typedef struct measurement {
@@ -28,6 +38,10 @@ typedef struct measurement {
     void *from, *to; /* of the copy */
     size_t half;     /* the bytes it reads, and those it writes */
     void *stage;
+    const sg_matrix *matrix;    /* to be multiplied with; NULL */
+    sg_device_matrix *uploaded; /* the same in the kernel's format */
+    void *wash;                 /* memory that is written to have it in L2; NULL */
+    size_t wash_bytes;
     sg_speed result;
 } measurement;
 
@@ -43,6 +57,9 @@ static void release(void *argument) {
         d->ops->free(d, m->from);
     if (m->to != NULL)
         d->ops->free(d, m->to);
+    if (m->wash != NULL)
+        d->ops->free(d, m->wash);
+    sg_device_matrix_free(m->uploaded);
     guarded_memory_free(&m->kernel->context->memory, m->stage,
                         STAGE_ELEMENTS * m->kernel->program->element_bytes);
 }
@@ -136,9 +153,47 @@ static void prepare_lists(job *j, measurement *m) {
     check_launch(j, m, call.parameters, temporary);
 }
 
+/* x and y, of which the matrix says how long they are. */
+static void prepare_vector(job *j, measurement *m, int which, int64_t elements) {
+    const size_t element = m->kernel->program->element_bytes;
+    const int64_t points = m->points;
+    m->arrays[which] =
+        m->device->ops->alloc(m->device, j, (size_t)(elements > 0 ? elements : 1) * element);
+    m->points = elements;
+    fill_array(j, m, which);
+    m->points = points;
+    m->grids[which] = (sg_grid){.data = m->arrays[which], .size = {elements, 1, 0}};
+    m->bytes += (double)elements * (double)element;
+}
+
+/* A product with the caller's matrix: its arrays come first, then x and y. */
+static void prepare_product(job *j, measurement *m) {
+    const program *p = m->kernel->program;
+    if (sg_matrix_upload(m->matrix, m->kernel, &m->uploaded) != SG_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s", sg_error(m->kernel->context));
+    const sg_device_matrix *a = m->uploaded;
+    if (p->array_count != a->array_count + 2)
+        context_refuse(j, "'%s' takes other arrays than a matrix, x and y", p->name);
+    m->bytes = (double)a->info.bytes;
+    for (int i = 0; i < a->array_count; i++)
+        m->grids[i] = (sg_grid){.data = a->arrays[i].data,
+                                .size = {a->arrays[i].extent[0], a->arrays[i].extent[1]}};
+    prepare_vector(j, m, a->array_count, a->columns);
+    prepare_vector(j, m, a->array_count + 1, a->rows);
+    double parameters[LAUNCH_PARAMETERS];
+    size_t temporary;
+    kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
+    lists_measure(j, p, m->grids, &m->launch, &temporary);
+    m->points = lists_extent(&p->points, m->launch.sizes);
+    m->temporary = m->device->ops->alloc(m->device, j, temporary);
+    check_launch(j, m, parameters, temporary);
+}
+
 static void prepare(job *j, measurement *m) {
     m->stage = guarded_memory(j, STAGE_ELEMENTS * m->kernel->program->element_bytes);
-    if (m->kernel->program->shape == PROGRAM_LISTS)
+    if (m->matrix != NULL)
+        prepare_product(j, m);
+    else if (m->kernel->program->shape == PROGRAM_LISTS)
         prepare_lists(j, m);
     else
         prepare_grid(j, m);
@@ -205,21 +260,26 @@ static void take_times(job *j, measurement *m) {
     r->of_copy = r->bytes / r->copy_bytes;
 }
 
+/* Reads the options, which the caller keeps, and opens what must be released. */
+static void begin(job *j, measurement *m, sg_speed_options *options) {
+    context_read(j, options, sizeof *options, m->options, "sg_speed_options");
+    if (options->repeats < 0)
+        context_refuse(j, "%d repeats cannot be made", options->repeats);
+    if (options->steps != 0)
+        steps_allow(j, m->kernel->program, options->steps);
+    kernel_need_launchable(j, m->kernel);
+    m->result.steps = options->steps > 0 ? options->steps : program_steps(m->kernel->program);
+    m->options = options;
+    m->device = context_device(j, m->kernel->context);
+    kernel_size(j, m->kernel, options->size, m->result.size, &m->points);
+    job_defer(j, release, m);
+    prepare(j, m);
+}
+
 static void measure(job *j, void *argument) {
     measurement *m = argument;
     sg_speed_options options;
-    context_read(j, &options, sizeof options, m->options, "sg_speed_options");
-    if (options.repeats < 0)
-        context_refuse(j, "%d repeats cannot be made", options.repeats);
-    if (options.steps != 0)
-        steps_allow(j, m->kernel->program, options.steps);
-    kernel_need_launchable(j, m->kernel);
-    m->result.steps = options.steps > 0 ? options.steps : program_steps(m->kernel->program);
-    m->options = &options;
-    m->device = context_device(j, m->kernel->context);
-    kernel_size(j, m->kernel, options.size, m->result.size, &m->points);
-    job_defer(j, release, m);
-    prepare(j, m);
+    begin(j, m, &options);
     take_times(j, m);
     context_write(j, m->out, &m->result, sizeof m->result, "sg_speed");
     job_keep(j, m);
@@ -231,4 +291,68 @@ sg_status sg_measure(sg_kernel *kernel, const sg_speed_options *options, sg_spee
         return SG_ERROR_USAGE;
     measurement m = {.kernel = kernel, .options = options, .out = out};
     return context_run(kernel->context, measure, &m, NULL);
+}
+
+/* ---- for tuning ---------------------------------------------------------------------------- */
+
+/* As much as twice fills the L2, written, leaves nothing else in it. Devices that tell of none have
+   none that we know to wash. */
+static void prepare_wash(job *j, measurement *m) {
+    const device_facts *f = m->device->ops->facts(m->device);
+    if (f->l2_cache <= 0)
+        return;
+    m->wash_bytes = 2 * (size_t)f->l2_cache;
+    m->wash = m->device->ops->alloc(m->device, j, m->wash_bytes);
+}
+
+static void wash(job *j, const measurement *m) {
+    if (m->wash != NULL)
+        m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
+}
+
+/* Sorting is for the copies of the numbers. */
+static double spread_of(job *j, const double *seconds, int count) {
+    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
+    memcpy(copies, seconds, (size_t)count * sizeof *copies);
+    results_median(copies, count, &spread);
+    return spread;
+}
+
+static void take_until_calm(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
+    const device_ops *ops = m->device->ops;
+    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
+    out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
+    out->count = 0;
+    for (int i = 0; i < WARM_UPS; i++) {
+        taken = ops->time(m->device, j, update, m);
+        ops->time(m->device, j, copy, m);
+        if (taken > w->seconds)
+            break; /* one launch of that kind is warm enough */
+    }
+    taken = 0;
+    while (out->count < w->most) {
+        wash(j, m);
+        const double now = ops->time(m->device, j, update, m);
+        copies[out->count] = ops->time(m->device, j, copy, m);
+        out->seconds[out->count++] = now;
+        taken += now;
+        if ((out->count >= FEWEST && taken > w->seconds) ||
+            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
+            break;
+    }
+    out->copy_seconds = results_median(copies, out->count, &unused);
+}
+
+void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_found *out) {
+    sg_speed_options options = w->speed, read;
+    measurement *m = job_alloc(j, sizeof *m);
+    options.struct_size = sizeof options;
+    *m = (measurement){.kernel = kernel, .options = &options, .matrix = w->matrix};
+    begin(j, m, &read);
+    if (w->cold)
+        prepare_wash(j, m);
+    take_until_calm(j, m, w, out);
+    out->steps = m->result.steps;
+    job_keep(j, m);
+    release(m);
 }

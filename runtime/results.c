@@ -108,6 +108,10 @@ static void come_out(void *what) {
     pthread_mutex_unlock(&r->lock);
 }
 
+const char *results_path(const results *r) {
+    return r->off == NULL ? r->path : "";
+}
+
 bool results_exist(const results *r) {
     struct stat facts;
     return r->off == NULL && lstat(r->path, &facts) == 0;

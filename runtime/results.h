@@ -42,6 +42,9 @@ void results_close(results *); /* NULL is allowed */
    (10000). For tests. */
 void results_wait(results *, int finding, int storing);
 
+/* The file, whether or not there is one; "" where there is to be none. */
+const char *results_path(const results *);
+
 /* Whether there is a file to look into. A look at the file system. */
 bool results_exist(const results *);
 

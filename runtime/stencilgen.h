@@ -642,6 +642,89 @@ SG_API sg_status sg_candidates(sg_context *, const char *spec_path, const sg_bui
                                sg_space **out);
 SG_API void sg_space_free(sg_space *);
 
+/* ---- tuning -------------------------------------------------------------------------------- */
+
+typedef enum sg_search {
+    SG_SEARCH_GUIDED,     /* by the planner's model, and what is learnt from what was measured */
+    SG_SEARCH_EXHAUSTIVE, /* in the order of sg_candidates */
+    SG_SEARCH_RANDOM
+} sg_search;
+
+/* One candidate's trial. NAN, or -1 of a whole number, is what is not known. */
+typedef struct sg_evaluation {
+    size_t struct_size;       /* set by the library */
+    const char *plan;         /* as SG_TEXT_PLAN */
+    const char *state;        /* "right", "wrong", "refused", "not compiled", "failed", "hung" */
+    const char *reason;       /* for any but right */
+    double seconds, spread;   /* median of its timings; the distance of the quartiles over it. Of
+                                 one run of `steps` steps, or of one launch; where launches make
+                                 several steps by the spec's own schedule, of one step */
+    double estimated_seconds; /* the same by the planner's model */
+    int registers, threads;   /* a thread; a block */
+    int64_t shared_bytes;     /* a block */
+    int64_t local_bytes;      /* a thread */
+    double occupancy;
+    int resumed; /* taken over from the sweep that goes on here */
+} sg_evaluation;
+
+/* How far a sweep is. The strings and `last` are valid during the call. */
+typedef struct sg_tune_progress {
+    size_t struct_size; /* set by the library */
+    const char *name;   /* of the spec */
+    int candidates, evaluations, most_evaluations;
+    double seconds, budget;    /* since the call began; 0: there is none */
+    int building;              /* candidates that are about to be built; 0 otherwise */
+    const sg_evaluation *last; /* that has just ended; NULL where none has since the last call */
+    const char *best;          /* the fastest right plan; NULL */
+    double best_seconds;
+    double usual_seconds; /* of the plan that builds took before; NAN */
+} sg_tune_progress;
+
+typedef struct sg_tune_options {
+    size_t struct_size;
+    const sg_build_options *build; /* the spec, size, steps, schedule, matrix …; NULL: defaults */
+    sg_search search;
+    uint64_t seed;   /* of a random search; 0: 1 */
+    double budget;   /* seconds, after which no trial begins; 0: none */
+    int evaluations; /* the most, those of a resumed sweep included; 0: 40, with a budget or an
+                        exhaustive search all */
+    int afresh;      /* do not resume a sweep that was interrupted */
+    const double *parameters; /* one for each of the kernel's; NULL: as sg_check has them */
+    /* Called by the caller's thread before and after every trial; other than 0 ends the sweep,
+       which may be resumed. May be NULL. */
+    int (*progress)(void *user, const sg_tune_progress *);
+    void *user;
+} sg_tune_options;
+
+typedef struct sg_tuning {
+    size_t struct_size;
+    const char *family, *name, *arch;
+    int dims;
+    int64_t size[3], steps;
+    int candidate_count;
+    int evaluation_count;
+    const sg_evaluation *evaluations; /* in the order made */
+    int best;                         /* the fastest right one of them; -1: none */
+    int usual;      /* the plan that a build takes by the planner's model; -1: not tried */
+    int wrong;      /* how many gave wrong results: defects of the library */
+    int resumed;    /* how many are of the sweep that was resumed */
+    int finished;   /* the sweep ended by itself; else it was stopped, and may be resumed */
+    double seconds; /* of this call */
+    double drift;   /* the most by which a kernel that was timed again and again differed from its
+                       first time, 0.01 is 1 % */
+    const char *database; /* where the results are kept; "" : nowhere */
+} sg_tuning;
+
+/* Measures candidates of a spec on the context's device: each is built, several at a time, checked
+ * against the reference on poisoned memory, and then timed, alone. What comes of each is kept in
+ * the database of tuning results at once, and later builds take the fastest. A sweep that was
+ * interrupted, by the callback or by the end of the process, goes on where it was. SG_ERROR_CHECK
+ * where a candidate was wrong; the sweep went on, and *out is set then too. `options` may be NULL.
+ * Free with sg_tuning_free. */
+SG_API sg_status sg_tune(sg_context *, const char *spec_path, const sg_tune_options *options,
+                         sg_tuning **out);
+SG_API void sg_tuning_free(sg_tuning *); /* NULL is allowed */
+
 /* ---- the cache ----------------------------------------------------------------------------- */
 
 typedef struct sg_cache_info {

@@ -1,0 +1,379 @@
+/* Sweeps: which candidates of a spec are tried, and what becomes of what they show.
+   Takes: a spec, options. Makes: sg_tune, rows in the database. Needs: gen/space, and all that
+   trials need. */
+#include <math.h>
+#include <string.h>
+
+#include "gen/space.h"
+#include "runtime/clock.h"
+#include "runtime/results_place.h"
+#include "runtime/search_space.h"
+#include "runtime/trial.h"
+
+enum {
+    USUAL_EVALUATIONS = 40,
+    MOST_AT_ONCE = 8, /* candidates that are built before the first of them is timed */
+    BETWEEN_DRIFTS = 8
+};
+#define WORTH_SAYING 0.05 /* drift */
+
+/* The public struct comes first, so that a pointer to it is one to the whole. */
+typedef struct tuned {
+    sg_tuning shown;
+    job *job;
+} tuned;
+
+typedef struct sweep {
+    job *job;
+    const char *path;
+    const sg_tune_options *given;
+    sg_tune_options options;
+    build_request request;
+    trial_setting setting;
+    results *results; /* NULL: nothing is kept */
+    result_place place;
+    const space *space;
+    search *search;
+    int64_t id;          /* of the database */
+    sg_evaluation *done; /* as many as there are candidates */
+    int count, most;     /* evaluations made, and to be made */
+    int best, usual;     /* of them */
+    int wrong, resumed;
+    double begin, drift;
+    trial trials[MOST_AT_ONCE];
+    int trial_count;
+    trial fixed; /* the first that was right, which is timed again and again */
+    double fixed_seconds;
+    bool stopped;
+    tuned *out;
+} sweep;
+
+static void release(void *argument) {
+    sweep *s = argument;
+    for (int i = 0; i < s->trial_count; i++)
+        trial_end(&s->trials[i]);
+    s->trial_count = 0;
+    trial_end(&s->fixed);
+}
+
+/* ---- before -------------------------------------------------------------------------------- */
+
+static void read_options(job *j, sweep *s) {
+    sg_tune_options *o = &s->options;
+    context_read(j, o, sizeof *o, s->given, "sg_tune_options");
+    if (o->evaluations < 0 || !(o->budget >= 0))
+        context_refuse(j, "%d evaluations in %g seconds cannot be made", o->evaluations, o->budget);
+    if ((int)o->search < 0 || (int)o->search >= SEARCH_KINDS)
+        context_refuse(j, "there is no search of number %d", (int)o->search);
+    o->seed = o->seed != 0 ? o->seed : 1;
+}
+
+static void find_space(job *j, sweep *s) {
+    static const search_kind kinds[] = {[SG_SEARCH_GUIDED] = SEARCH_GUIDED,
+                                        [SG_SEARCH_EXHAUSTIVE] = SEARCH_EXHAUSTIVE,
+                                        [SG_SEARCH_RANDOM] = SEARCH_RANDOM};
+    build_request *r = &s->request;
+    const sg_tune_options *o = &s->options;
+    const family_request wanted = build_wanted(r);
+    s->space = space_make(j, r->subject, &wanted);
+    s->search = search_new(j, kinds[o->search], search_candidates_of(j, s->space), o->seed);
+    s->done = job_array(j, (size_t)s->space->count, sizeof *s->done);
+    s->most = o->evaluations > 0                                   ? o->evaluations
+              : o->budget > 0 || o->search == SG_SEARCH_EXHAUSTIVE ? s->space->count
+                                                                   : USUAL_EVALUATIONS;
+    s->most = s->most < s->space->count ? s->most : s->space->count;
+}
+
+static void find_setting(sweep *s) {
+    const build_request *r = &s->request;
+    s->setting = (trial_setting){.context = r->context,
+                                 .path = r->path,
+                                 .build = r->options,
+                                 .parameters = s->options.parameters,
+                                 .is_grid = r->subject->family->draw == NULL};
+    s->setting.build.struct_size = sizeof s->setting.build;
+    s->setting.build.source_only = 0;
+    memcpy(s->setting.build.size, r->size, sizeof r->size);
+}
+
+/* ---- what has been evaluated --------------------------------------------------------------- */
+
+static const char *keep(job *j, const char *text) {
+    return job_copy(j, text, strlen(text));
+}
+
+static void add_evaluation(sweep *s, int candidate, const result *r, bool resumed) {
+    const space_candidate *c = &s->space->candidates[candidate];
+    const int which = s->count++;
+    const bool right = r->state == RESULT_RIGHT;
+    s->done[which] = (sg_evaluation){.struct_size = sizeof *s->done,
+                                     .plan = c->plan,
+                                     .state = result_state_words[r->state],
+                                     .reason = keep(s->job, r->reason),
+                                     .seconds = r->median,
+                                     .spread = r->spread,
+                                     .estimated_seconds = r->estimate,
+                                     .registers = r->registers,
+                                     .threads = c->threads,
+                                     .shared_bytes = r->shared_bytes,
+                                     .local_bytes = r->local_bytes,
+                                     .occupancy = r->occupancy,
+                                     .resumed = resumed};
+    if (right)
+        search_tell(s->search, candidate, r->median);
+    else
+        search_tell_invalid(s->search, candidate);
+    if (right && (s->best < 0 || r->median < s->done[s->best].seconds))
+        s->best = which;
+    if (candidate == s->space->usual_index)
+        s->usual = which;
+    s->wrong += r->state == RESULT_WRONG;
+    s->resumed += resumed;
+}
+
+/* Takes up the last sweep of this place with the same question that has not ended. */
+static void resume(job *j, sweep *s) {
+    const sg_tune_options *o = &s->options;
+    const char *schedule = s->request.options.schedule;
+    const char *what = job_print(
+        j, "%s, seed %llu, %d candidates%s%s", search_words[o->search], (unsigned long long)o->seed,
+        s->space->count, schedule != NULL ? ", schedule " : "", schedule != NULL ? schedule : "");
+    if (!o->afresh)
+        s->id = results_unfinished(j, s->results, &s->place, what);
+    if (s->id == 0) {
+        s->id = results_begin(j, s->results, &s->place, what, s->space->count);
+        return;
+    }
+    const result_rows rows =
+        results_list(j, s->results, &(result_filter){.place = &s->place, .sweep = s->id});
+    for (size_t i = 0; i < rows.count; i++) {
+        const int candidate = space_find(s->space, rows.list[i].result.plan);
+        if (candidate >= 0)
+            add_evaluation(s, candidate, &rows.list[i].result, true);
+    }
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+/* Whether to go on. */
+static bool report(sweep *s, int building, const sg_evaluation *last) {
+    const sg_tune_options *o = &s->options;
+    const sg_tune_progress p = {
+        .struct_size = sizeof p,
+        .name = s->request.subject->name,
+        .candidates = s->space->count,
+        .evaluations = s->count,
+        .most_evaluations = s->most,
+        .seconds = clock_seconds() - s->begin,
+        .budget = o->budget,
+        .building = building,
+        .last = last,
+        .best = s->best >= 0 ? s->done[s->best].plan : NULL,
+        .best_seconds = s->best >= 0 ? s->done[s->best].seconds : NAN,
+        .usual_seconds = s->usual >= 0 ? s->done[s->usual].seconds : NAN,
+    };
+    if (!s->stopped && o->progress != NULL && o->progress(o->user, &p) != 0)
+        s->stopped = true;
+    return !s->stopped;
+}
+
+static bool is_over(const sweep *s) {
+    const double budget = s->options.budget;
+    return s->stopped ||
+           (budget > 0 && s->count > s->resumed && clock_seconds() - s->begin > budget);
+}
+
+/* ---- trials -------------------------------------------------------------------------------- */
+
+/* The plan that builds take comes first in every search: gains are over it. */
+static int choose(sweep *s, int *out) {
+    const int left = s->most - s->count;
+    const int threads = workers_count(context_workers(s->job, s->request.context));
+    int wanted = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE;
+    wanted = wanted < left ? wanted : left;
+    if (s->usual < 0 && s->space->usual_index >= 0 && s->options.search != SG_SEARCH_GUIDED) {
+        out[0] = s->space->usual_index;
+        return 1;
+    }
+    return search_ask(s->search, wanted, out);
+}
+
+typedef struct building {
+    sweep *sweep;
+    bool ok[MOST_AT_ONCE];
+} building;
+
+static void build_one(void *argument, int64_t index, int worker) {
+    building *b = argument;
+    (void)worker;
+    b->ok[index] = trial_build(&b->sweep->setting, &b->sweep->trials[index]);
+}
+
+static void need_memory(job *j, bool ok) {
+    if (!ok)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+}
+
+static void build_all(job *j, sweep *s, const int *chosen, int count) {
+    const double steps = s->setting.build.steps > 1 ? (double)s->setting.build.steps : 1;
+    building b = {.sweep = s};
+    for (int i = 0; i < count; i++) {
+        const space_candidate *c = &s->space->candidates[chosen[i]];
+        s->trials[i] = (trial){.candidate = chosen[i], .plan = c->plan};
+        s->trials[i].result.estimate = c->estimate > 0 ? steps * c->estimate : NAN;
+    }
+    s->trial_count = count;
+    workers_run(context_workers(j, s->request.context), count, build_one, &b);
+    for (int i = 0; i < count; i++)
+        need_memory(j, b.ok[i]);
+}
+
+static void watch_drift(sweep *s) {
+    if (s->fixed.kernel == NULL)
+        return;
+    const double now = trial_again(&s->setting, &s->fixed);
+    if (!isnan(now))
+        s->drift = fmax(s->drift, fabs(now / s->fixed_seconds - 1));
+}
+
+/* After a launch that failed, the device may not do anything any more. */
+static void look_after(job *j, sweep *s, const result *r) {
+    if (r->state == RESULT_FAILED && s->fixed.kernel != NULL &&
+        isnan(trial_again(&s->setting, &s->fixed)))
+        job_fail(j, FAULT_DEVICE, NULL, 0,
+                 "after %s (%s) the device does not run a kernel any more that it ran before; the "
+                 "sweep goes on when it is begun again",
+                 r->plan, r->reason);
+}
+
+static void evaluate(job *j, sweep *s, trial *t) {
+    result *r = &t->result;
+    need_memory(j, trial_measure(&s->setting, t));
+    r->driver = s->request.context->device->ops->facts(s->request.context->device)->driver;
+    r->sweep = s->id;
+    r->evaluation = s->count + 1;
+    if (s->results != NULL) {
+        results_store(j, s->results, &s->place, r);
+        atomic_fetch_add(&s->request.context->sweeps, 1);
+    }
+    add_evaluation(s, t->candidate, r, false);
+    look_after(j, s, r);
+    if (r->state == RESULT_RIGHT && s->fixed.kernel == NULL) {
+        s->fixed = *t;
+        s->fixed_seconds = r->median;
+        *t = (trial){.plan = t->plan};
+    } else if (s->count % BETWEEN_DRIFTS == 0) {
+        watch_drift(s);
+    }
+    report(s, 0, &s->done[s->count - 1]);
+}
+
+/* False where there is nothing left to try. A signal that ends the command may have ended a
+   compiler too: nothing is believed of what was built while the caller has asked to stop. */
+static bool make_trials(job *j, sweep *s) {
+    int chosen[MOST_AT_ONCE];
+    const int count = choose(s, chosen);
+    if (count == 0 || !report(s, count, NULL))
+        return false;
+    build_all(j, s, chosen, count);
+    for (int i = 0; i < count; i++) {
+        if (!is_over(s) && report(s, 0, NULL))
+            evaluate(j, s, &s->trials[i]);
+        trial_end(&s->trials[i]);
+    }
+    s->trial_count = 0;
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void conclude(job *j, sweep *s, bool finished) {
+    const build_request *r = &s->request;
+    sg_tuning *t = &s->out->shown;
+    *t = (sg_tuning){.struct_size = sizeof *t,
+                     .family = r->subject->family->name,
+                     .name = r->subject->name,
+                     .arch = r->target->arch,
+                     .dims = r->subject->family->dims(r->subject),
+                     .steps = s->place.steps,
+                     .candidate_count = s->space->count,
+                     .evaluation_count = s->count,
+                     .evaluations = s->done,
+                     .best = s->best,
+                     .usual = s->usual,
+                     .wrong = s->wrong,
+                     .resumed = s->resumed,
+                     .finished = finished,
+                     .seconds = clock_seconds() - s->begin,
+                     .drift = s->drift,
+                     .database = s->results != NULL ? keep(j, results_path(s->results)) : ""};
+    memcpy(t->size, r->size, sizeof t->size);
+    if (s->drift > WORTH_SAYING)
+        logger_say(&r->context->logger, j, SG_LOG_WARNING,
+                   "%s: a kernel that was timed again and again took up to %.0f %% more or less "
+                   "than at first; something else is running, or clocks changed",
+                   t->name, 100 * s->drift);
+}
+
+static void tune(job *j, void *argument) {
+    sweep *s = argument;
+    sg_context *c = s->request.context;
+    s->job = j;
+    s->begin = clock_seconds();
+    s->best = s->usual = -1;
+    s->out = job_alloc(j, sizeof *s->out);
+    s->out->job = j;
+    read_options(j, s);
+    s->request.path = s->path;
+    s->request.given = s->options.build;
+    build_read(j, &s->request);
+    context_device(j, c);
+    if (!results_place_of(j, &s->request, &s->place))
+        context_refuse(j, "tuning measures: a GPU runs no kernels for %s", s->request.target->arch);
+    find_space(j, s);
+    find_setting(s);
+    s->results = c->results != NULL && results_path(c->results)[0] != '\0' ? c->results : NULL;
+    if (s->results != NULL)
+        resume(j, s);
+    job_defer(j, release, s);
+    while (s->count < s->most && !is_over(s) && make_trials(j, s))
+        ;
+    watch_drift(s);
+    const bool finished = !s->stopped && (s->count >= s->most || !is_over(s));
+    if (finished && s->results != NULL)
+        results_end(j, s->results, s->id);
+    conclude(j, s, finished);
+    job_keep(j, s);
+    release(s);
+}
+
+/* The defects of a sweep that is over, as an error. */
+static void blame(job *j, void *argument) {
+    const sg_tuning *t = argument;
+    int first = 0;
+    while (strcmp(t->evaluations[first].state, result_state_words[RESULT_WRONG]) != 0)
+        first++;
+    job_fail(j, FAULT_CHECK, NULL, 0,
+             "%d of %d candidates of '%s' gave wrong results, which is a defect of stencilgen; the "
+             "first: %s: %s",
+             t->wrong, t->evaluation_count, t->name, t->evaluations[first].plan,
+             t->evaluations[first].reason);
+}
+
+sg_status sg_tune(sg_context *context, const char *spec_path, const sg_tune_options *options,
+                  sg_tuning **out) {
+    if (context == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    sweep s = {.path = spec_path, .given = options, .request = {.context = context}};
+    job *kept;
+    const sg_status status = context_run(context, tune, &s, &kept);
+    if (status != SG_OK)
+        return status;
+    *out = &s.out->shown;
+    return s.wrong > 0 ? context_run(context, blame, *out, NULL) : SG_OK;
+}
+
+void sg_tuning_free(sg_tuning *t) {
+    if (t != NULL)
+        job_end(((tuned *)t)->job);
+}

@@ -1,0 +1,376 @@
+/* Sweeps on the cpu device: what they store, how they go on, what they say of wrong candidates, and
+   that later builds take what they found. Kernels are compiled once for all tests. */
+#include <math.h>
+#include <signal.h>
+
+#include "runtime/context.h"
+#include "tests/unit/results_scene.h"
+
+static char kept[] = "/tmp/sg-test-tune-XXXXXX";
+
+static int make_cache(void **state) {
+    (void)state;
+    return mkdtemp(kept) == NULL;
+}
+
+static int remove_cache(void **state) {
+    (void)state;
+    char command[sizeof "rm -rf " + sizeof kept];
+    sprintf(command, "rm -rf %s", kept);
+    return system(command);
+}
+
+static const char heat[] =
+    "return stencil { name = 'heat', shape = star(1, 1),"
+    " coefficients = { 0.5, 0.25, 0.25 },"
+    " tune = { method = { 'naive' }, tile = { { x = 64 }, { x = 128 }, { x = 256 } } } }";
+
+/* ---- a device that spoils the results of some kernels -------------------------------------------
+ */
+
+static int spoil_after = -1; /* launches; −1: none */
+static device_ops spoiling_ops;
+
+static fault spoiling_launch(device *d, const module *m, int launch, const int64_t grid[3],
+                             const void *arguments, size_t bytes, void *stream, int *code) {
+    const fault f = device_cpu.launch(d, m, launch, grid, arguments, bytes, stream, code);
+    if (f == FAULT_NONE && spoil_after >= 0 && spoil_after-- == 0) {
+        float *cells;
+        memcpy(&cells, (const char *)arguments + PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES,
+               sizeof cells);
+        cells[17] = 1234;
+    }
+    return f;
+}
+
+static device *spoiling_open(job *j, const device_options *options, const char **why) {
+    device *d = device_cpu.open(j, options, why);
+    if (d != NULL)
+        d->ops = &spoiling_ops;
+    return d;
+}
+
+static sg_context *open_at(const char *database) {
+    sg_context *c;
+    const sg_options options = {.struct_size = sizeof options,
+                                .device = "cpu",
+                                .threads = 2,
+                                .cache = kept,
+                                .database = database};
+    const device_ops *const kinds[] = {&spoiling_ops};
+    spoiling_ops = device_cpu;
+    spoiling_ops.open = spoiling_open;
+    spoiling_ops.launch = spoiling_launch;
+    if (context_open(&c, &options, kinds, 1) != SG_OK)
+        abort();
+    return c;
+}
+
+/* ---- sweeps ------------------------------------------------------------------------------------
+ */
+
+typedef struct run {
+    const char *text;
+    int64_t size, steps;
+    int evaluations;
+    int stop_after; /* evaluations; 0: not */
+    bool die;       /* there, instead */
+    sg_search search;
+    const sg_matrix *matrix;
+    int calls, built, ended; /* of the callback */
+    double best;
+} run;
+
+static int listen(void *user, const sg_tune_progress *p) {
+    run *r = user;
+    r->calls++;
+    r->built += p->building;
+    r->ended += p->last != NULL;
+    if (p->last != NULL && p->struct_size != sizeof *p)
+        abort();
+    if (r->stop_after > 0 && p->last != NULL && r->ended == r->stop_after) {
+        if (r->die)
+            raise(SIGKILL);
+        return 1;
+    }
+    return 0;
+}
+
+static sg_status sweep(sg_context *c, run *r, sg_tuning **out) {
+    const sg_build_options build = {.struct_size = sizeof build,
+                                    .text = r->text,
+                                    .size = {r->size},
+                                    .steps = r->steps,
+                                    .matrix = r->matrix};
+    const sg_tune_options options = {.struct_size = sizeof options,
+                                     .build = &build,
+                                     .search = r->search,
+                                     .evaluations = r->evaluations,
+                                     .progress = listen,
+                                     .user = r};
+    *out = NULL;
+    return sg_tune(c, "spec", &options, out);
+}
+
+static sg_tuning *must_sweep(sg_context *c, run *r) {
+    sg_tuning *t;
+    if (sweep(c, r, &t) != SG_OK)
+        fail_msg("%s", sg_error(c));
+    return t;
+}
+
+static void expect_build(sg_context *c, const char *plan, const char *found) {
+    const sg_build_options options = {
+        .struct_size = sizeof options, .text = heat, .size = {5000}, .source_only = 1};
+    sg_kernel *k;
+    sg_kernel_info info = {.struct_size = sizeof info};
+    assert_int_equal(sg_build(c, "spec", &options, &k), SG_OK);
+    assert_int_equal(sg_kernel_facts(k, &info), SG_OK);
+    if (plan != NULL)
+        assert_string_equal(sg_kernel_text(k, SG_TEXT_PLAN), plan);
+    assert_string_equal(info.found, found);
+    sg_release(k);
+}
+
+static void count(void *user, const sg_result *r) {
+    int *counts = user;
+    counts[0]++;
+    counts[1] += strcmp(r->state, "right") == 0 && r->repeats >= 3 && r->median > 0 &&
+                 r->copy_seconds > 0 && r->check_seconds > 0;
+    counts[2] += strcmp(r->state, "wrong") == 0;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------
+ */
+
+static void test_rows_and_builds(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db");
+    sg_context *c = open_at(path);
+    run r = {.text = heat, .size = 5000};
+    expect_build(c, NULL, "by the model");
+    sg_tuning *t = must_sweep(c, &r);
+    assert_true(t->candidate_count >= 3);
+    assert_int_equal(t->evaluation_count, t->candidate_count);
+    assert_int_equal(r.built, t->candidate_count);
+    assert_int_equal(r.ended, t->candidate_count);
+    assert_int_equal(t->finished, 1);
+    assert_int_equal(t->wrong, 0);
+    assert_int_equal(t->resumed, 0);
+    assert_int_equal(t->size[0], 5000);
+    assert_string_equal(t->database, path);
+    assert_in_range(t->best, 0, t->evaluation_count - 1);
+    for (int i = 0; i < t->evaluation_count; i++) {
+        assert_string_equal(t->evaluations[i].state, "right");
+        assert_true(t->evaluations[i].seconds >= t->evaluations[t->best].seconds);
+        assert_true(t->evaluations[i].estimated_seconds > 0);
+    }
+    int counts[3] = {0};
+    assert_int_equal(sg_results(c, "heat", count, counts), SG_OK);
+    assert_int_equal(counts[0], t->candidate_count);
+    assert_int_equal(counts[1], t->candidate_count);
+    expect_build(c, t->evaluations[t->best].plan, "measured at this size");
+    sg_context *other = open_at(path);
+    expect_build(other, t->evaluations[t->best].plan, "measured at this size");
+    sg_close(other);
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+}
+
+static int die_in_sweep(void *argument) {
+    sg_context *c = open_at(argument);
+    run r = {.text = heat, .size = 5000, .stop_after = 2, .die = true};
+    sg_tuning *t;
+    sweep(c, &r, &t);
+    return 0;
+}
+
+static void test_resumed(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db");
+    assert_int_equal(in_child(die_in_sweep, path), 128 + SIGKILL);
+    sg_context *c = open_at(path);
+    run r = {.text = heat, .size = 5000, .stop_after = 1};
+    sg_tuning *t = must_sweep(c, &r);
+    assert_int_equal(t->resumed, 2);
+    assert_int_equal(t->finished, 0);
+    assert_int_equal(t->evaluation_count, t->candidate_count < 3 ? t->candidate_count : 3);
+    assert_int_equal(t->evaluations[0].resumed, 1);
+    assert_int_equal(t->evaluations[2].resumed, 0);
+    sg_tuning_free(t);
+    r = (run){.text = heat, .size = 5000};
+    t = must_sweep(c, &r);
+    assert_int_equal(t->resumed, 3);
+    assert_int_equal(t->finished, 1);
+    sg_tuning_free(t);
+    r = (run){.text = heat, .size = 5000, .evaluations = 1}; /* the last one ended */
+    t = must_sweep(c, &r);
+    assert_int_equal(t->resumed, 0);
+    assert_int_equal(t->evaluation_count, 1);
+    assert_int_equal(t->usual, 0);
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+}
+
+static void test_wrong(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db");
+    sg_context *c = open_at(path);
+    run r = {.text = heat, .size = 5000, .search = SG_SEARCH_EXHAUSTIVE};
+    sg_tuning *t;
+    spoil_after = 0; /* the first check's */
+    assert_int_equal(sweep(c, &r, &t), SG_ERROR_CHECK);
+    spoil_after = -1;
+    assert_non_null(strstr(sg_error(c), "is a defect of stencilgen"));
+    assert_non_null(t);
+    assert_int_equal(t->wrong, 1);
+    assert_int_equal(t->evaluation_count, t->candidate_count);
+    assert_string_equal(t->evaluations[0].state, "wrong");
+    assert_non_null(strstr(t->evaluations[0].reason, "1234 instead of"));
+    assert_true(t->best > 0);
+    int counts[3] = {0};
+    assert_int_equal(sg_results(c, "heat", count, counts), SG_OK);
+    assert_int_equal(counts[2], 1);
+    expect_build(c, t->evaluations[t->best].plan, "measured at this size");
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+}
+
+static void test_no_database(void **state) {
+    (void)state;
+    sg_context *c = open_at("none");
+    run r = {.text = heat, .size = 5000, .evaluations = 2, .search = SG_SEARCH_RANDOM};
+    sg_tuning *t = must_sweep(c, &r);
+    assert_string_equal(t->database, "");
+    assert_int_equal(t->evaluation_count, 2);
+    assert_int_equal(t->usual, 0);
+    expect_build(c, NULL, "by the model");
+    sg_tuning_free(t);
+    sg_close(c);
+}
+
+static void test_damaged_database(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db"), *aside = scratch_path("results.db.damaged-1");
+    run r = {.text = heat, .size = 5000, .evaluations = 1};
+    sg_context *c = open_at(path);
+    sg_tuning_free(must_sweep(c, &r));
+    sg_close(c);
+    content all;
+    read_content(path, &all);
+    memset(all.bytes + 100, 0xff, all.size - 100);
+    write_content(path, all.bytes, all.size);
+    c = open_at(path);
+    expect_build(c, NULL, "by the model");
+    sg_tuning *t = must_sweep(c, &r);
+    assert_int_equal(t->resumed, 0);
+    assert_int_equal(access(aside, F_OK), 0);
+    expect_build(c, t->evaluations[0].plan, "measured at this size");
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+    free(aside);
+}
+
+/* A file that never was one of ours is not written over; nothing is measured in vain. */
+static void test_foreign_file(void **state) {
+    (void)state;
+    char *path = scratch_path("letters");
+    write_content(path, "dear", 4);
+    sg_context *c = open_at(path);
+    run r = {.text = heat, .size = 5000};
+    sg_tuning *t;
+    assert_int_equal(sweep(c, &r, &t), SG_ERROR_IO);
+    assert_int_equal(r.calls, 0);
+    assert_null(t);
+    sg_close(c);
+    free(path);
+}
+
+static void test_families(void **state) {
+    (void)state;
+    static const run runs[] = {
+        {.text = "return reduce { name = 'a' }", .size = 3001, .evaluations = 1},
+        {.text = "return scan { name = 'a' }", .size = 3001, .evaluations = 1},
+        {.text = "return merge { name = 'a', keys = 'int32' }", .size = 3001, .evaluations = 1},
+        {.text = "return spmv { name = 'a' }", .size = 3001, .evaluations = 1},
+        {.text = "return convolution { name = 'a', weights = { { 1, 2, 1 } } }",
+         .size = 300,
+         .evaluations = 1},
+        {.text = heat, .size = 5000, .steps = 6, .evaluations = 1},
+    };
+    sg_context *c = open_at("none");
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        run r = runs[i];
+        sg_tuning *t = must_sweep(c, &r);
+        if (t->best != 0)
+            fail_msg("%s: %s", t->family, t->evaluations[0].reason);
+        assert_true(t->evaluations[0].seconds > 0);
+        sg_tuning_free(t);
+    }
+    sg_close(c);
+}
+
+static void test_matrix(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db");
+    sg_context *c = open_at(path);
+    sg_matrix *m;
+    const int64_t rows[] = {0, 0, 3, 3, 3}, columns[] = {0, 4, 0, 3, 4};
+    const double values[] = {1, 2, 3, 4, 5};
+    assert_int_equal(sg_matrix_from(c, 4, 5, 5, rows, columns, values, &m), SG_OK);
+    run r = {.text = "return spmv { name = 'a', algorithm = 'thread', format = 'csr' }",
+             .evaluations = 1,
+             .matrix = m};
+    sg_tuning *t = must_sweep(c, &r);
+    if (t->best != 0)
+        fail_msg("%s", t->evaluations[0].reason);
+    int counts[3] = {0};
+    assert_int_equal(sg_results(c, NULL, count, counts), SG_OK);
+    assert_int_equal(counts[1], 1);
+    sg_tuning_free(t);
+    sg_matrix_free(m);
+    sg_close(c);
+    free(path);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    sg_context *c = open_at("none");
+    sg_tuning *t = NULL;
+    sg_tune_options o = {.struct_size = sizeof o, .evaluations = -1};
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    o = (sg_tune_options){.struct_size = sizeof o, .search = (sg_search)7};
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    o = (sg_tune_options){.struct_size = sizeof o, .budget = NAN};
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    assert_int_equal(sg_tune(c, "/nonexistent.lua", NULL, &t), SG_ERROR_IO);
+    assert_int_equal(sg_tune(NULL, "spec", NULL, &t), SG_ERROR_USAGE);
+    sg_close(c);
+    const sg_options options = {.struct_size = sizeof options, .device = "none"};
+    const sg_build_options build = {.struct_size = sizeof build, .text = heat};
+    o = (sg_tune_options){.struct_size = sizeof o, .build = &build};
+    assert_int_equal(sg_open(&c, &options), SG_OK);
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    sg_close(c);
+    sg_tuning_free(NULL);
+    assert_null(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_rows_and_builds, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_resumed, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_wrong, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_no_database, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_damaged_database, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_foreign_file, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_families, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_matrix, scratch_enter, scratch_leave),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, make_cache, remove_cache);
+}
