@@ -36,6 +36,8 @@ static int run(const options *o) {
         return command_explain(o);
     case COMMAND_TUNE:
         return command_tune(o);
+    case COMMAND_REPORT:
+        return command_report(o);
     case COMMAND_DOCTOR:
         return command_doctor(o);
     case COMMAND_CACHE:

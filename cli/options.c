@@ -23,6 +23,7 @@ static const struct {
                          "what each method would do, and which one is chosen"},
     [COMMAND_TUNE] = {"tune", "SPEC.lua...|export",
                       "--list: schedules worth trying; export: results, as JSON"},
+    [COMMAND_REPORT] = {"report", "SPEC.lua", "a page, NAME.html, of what tuning found"},
     [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler, cache and database"},
     [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
 };
@@ -33,12 +34,15 @@ enum {
     FOR_BENCH = 1 << COMMAND_BENCH,
     FOR_EXPLAIN = 1 << COMMAND_EXPLAIN,
     FOR_TUNE = 1 << COMMAND_TUNE,
+    FOR_REPORT = 1 << COMMAND_REPORT,
     FOR_DOCTOR = 1 << COMMAND_DOCTOR,
     FOR_CACHE = 1 << COMMAND_CACHE,
     FOR_KERNELS = FOR_BUILD | FOR_RUN | FOR_BENCH,
     FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN | FOR_TUNE,
+    FOR_PLACES = FOR_SPECS | FOR_REPORT,
     FOR_DEVICES = FOR_SPECS | FOR_DOCTOR,
-    FOR_ALL = FOR_DEVICES | FOR_CACHE,
+    FOR_JSON = FOR_DEVICES | FOR_CACHE,
+    FOR_ALL = FOR_JSON | FOR_REPORT,
 };
 
 static char *copy(const char *text, size_t length) {
@@ -185,11 +189,12 @@ typedef struct option {
 #define CALL(function) 0, function
 
 static const option table[] = {
-    {"-o", "DIR", "write files into DIR (default: here)", FOR_BUILD | FOR_RUN, PLACE(folder)},
+    {"-o", "DIR", "write files into DIR (default: here); of report the file itself",
+     FOR_BUILD | FOR_RUN | FOR_REPORT, PLACE(folder)},
     {"--emit", "LIST", "files to write: source,ptx,cubin,plan,model (default: source)", FOR_BUILD,
      CALL(set_emit)},
-    {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)", FOR_SPECS,
-     PLACE(arch)},
+    {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)",
+     FOR_PLACES, PLACE(arch)},
     {"--method", "NAME",
      "auto, naive, tiled, coarsened, register, constant, cached-halo,\n"
      "streamed, temporal, resident; of lists and matrices the\n"
@@ -209,22 +214,25 @@ static const option table[] = {
     {"--steps", "N",
      "updates, each from the one before (default: 1): run makes them;\n"
      "with more than one several may be fused into a launch",
-     FOR_SPECS, CALL(set_steps)},
+     FOR_PLACES, CALL(set_steps)},
     {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS, CALL(set_parameter)},
     {"--size", "512x512x512",
      "the grid, x first, or the elements (default: 512^3, 8192^2 or\n"
-     "2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu device)",
-     FOR_SPECS, CALL(set_size)},
+     "2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu device); of\n"
+     "report one that was tuned (default: the last)",
+     FOR_PLACES, CALL(set_size)},
     {"--seed", "N", "of the check's random data (default: a fresh one)", FOR_BUILD, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
-     FOR_DEVICES, CALL(set_device)},
+     FOR_DEVICES | FOR_REPORT, CALL(set_device)},
+    {"--database", "FILE", "of report: tuning results (default: the user's)", FOR_REPORT,
+     PLACE(database)},
     {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE, PLACE(list)},
-    {"--json", NULL, "report in JSON, see docs/json.md", FOR_ALL, PLACE(json)},
+    {"--json", NULL, "report in JSON, see docs/json.md", FOR_JSON, PLACE(json)},
     {"--input", "[NAME=]FILE",
      "an array to read, .npy or an image, .pgm; without NAME the next\n"
      "one that has no file; of spmv also the matrix, .mtx; NAME.prev is\n"
      "a previous time level (default: the current one)",
-     FOR_RUN | FOR_EXPLAIN | FOR_TUNE, CALL(set_input)},
+     FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_REPORT, CALL(set_input)},
     {"--values", "[NAME=]FILE", "likewise the values of a merge's keys", FOR_RUN, CALL(set_values)},
     {"--output", "[NAME=]FILE",
      "where to write an array: .npy, of a grid also .vti or .pgm\n"
@@ -364,8 +372,8 @@ static bool check_use(const options *o, const bool *used) {
     }
     if (!takes_specs && o->spec_count > 0)
         return usage(command_name(o->command), o->specs[0], "this command takes no argument");
-    if (o->command == COMMAND_RUN && o->spec_count > 1)
-        return usage("run", o->specs[1], "one spec at a time");
+    if ((o->command == COMMAND_RUN || o->command == COMMAND_REPORT) && o->spec_count > 1)
+        return usage(command_name(o->command), o->specs[1], "one spec at a time");
     return true;
 }
 

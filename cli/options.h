@@ -14,6 +14,7 @@ typedef enum command {
     COMMAND_BENCH,
     COMMAND_EXPLAIN,
     COMMAND_TUNE,
+    COMMAND_REPORT,
     COMMAND_DOCTOR,
     COMMAND_CACHE,
     COMMAND_COUNT
@@ -44,9 +45,10 @@ typedef struct options {
     command command;
     char **specs; /* the arguments themselves; of cache, what to do */
     int spec_count;
-    const char *folder, *arch, *device; /* NULL: not given */
-    bool emit[EMIT_COUNT];              /* EMIT_SOURCE where not given */
-    buffer schedule;                    /* "register tile=32x8 …"; empty: no constraint */
+    const char *folder, *arch, *device; /* NULL: not given; of report folder is a file */
+    const char *database;
+    bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
+    buffer schedule;       /* "register tile=32x8 …"; empty: no constraint */
     const char *line, *format, *method, *tile, *coarsen, *vector, *time;
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */

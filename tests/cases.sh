@@ -4,6 +4,7 @@ set -u
 SOURCE=${SOURCE:-$(cd "$(dirname "$0")" && while [ ! -e setup.sh ]; do cd ..; done && pwd)}
 STENCILGEN=${STENCILGEN:-$SOURCE/build/stencilgen}
 PRINT_SOURCE=${PRINT_SOURCE:-$SOURCE/build/tests/print_source}
+FILL_RESULTS=${FILL_RESULTS:-$SOURCE/build/tests/fill_results}
 [ -n "${LOCPATH-}" ] || export LOCPATH="$SOURCE/build/locales"
 passed=0
 failed=0

@@ -1,0 +1,269 @@
+/* report: the page of a spec's tuning results. Takes: options. Makes: NAME.html, or the file that
+   -o names. Runs nothing, and so needs no device: results of a GPU are shown on any machine. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/page.h"
+#include "cli/session.h"
+
+typedef struct reporting {
+    const options *options;
+    sg_context *context;
+    const char *spec;
+    sg_kernel *kernel; /* of no particular size */
+    sg_matrix *matrix; /* of --input; NULL */
+    page_results all;  /* of the spec, as it is now */
+    int others;        /* of a spec of this name that computes something else */
+} reporting;
+
+/* ---- which results ------------------------------------------------------------------------- */
+
+/* Where a plan adds to what is computed, the spec's own part comes first. */
+static void keep_result(void *user, const sg_result *r) {
+    reporting *p = user;
+    const char *model = sg_kernel_text(p->kernel, SG_TEXT_MODEL);
+    if (strcmp(r->family, sg_kernel_text(p->kernel, SG_TEXT_FAMILY)) == 0 &&
+        strncmp(model, r->model, strlen(r->model)) == 0)
+        page_keep(&p->all, r);
+    else
+        p->others++;
+}
+
+static bool is_wanted(const reporting *p, const sg_result *r) {
+    const options *o = p->options;
+    if (o->device != NULL && strcmp(o->device, "auto") != 0 && strcmp(o->device, r->device) != 0)
+        return false;
+    if (o->arch != NULL && strcmp(o->arch, r->arch) != 0)
+        return false;
+    if (o->steps > 1 && o->steps != r->steps)
+        return false;
+    if (o->size_count > 0 && o->size_count != r->size_count)
+        return false;
+    return o->size_count == 0 ||
+           memcmp(o->size, r->size, (size_t)o->size_count * sizeof *o->size) == 0;
+}
+
+/* The place measured last, one where something was right before one where nothing was. */
+static const sg_result *choose(const reporting *p) {
+    const sg_result *best = NULL;
+    for (int i = 0; i < p->all.count; i++) {
+        const sg_result *r = &p->all.list[i];
+        if (!is_wanted(p, r))
+            continue;
+        const bool better = best == NULL || page_is_right(r) > page_is_right(best) ||
+                            (page_is_right(r) == page_is_right(best) && r->taken >= best->taken);
+        if (better)
+            best = r;
+    }
+    return best;
+}
+
+/* "cuda 512x512x512 (40 results), …": what there is instead. */
+static void add_places(const reporting *p, buffer *out) {
+    enum { MOST = 8 };
+    int places = 0;
+    for (int i = 0; i < p->all.count; i++) {
+        const sg_result *r = &p->all.list[i];
+        int same = 0, before = 0;
+        for (int k = 0; k < p->all.count; k++)
+            if (page_same_place(&p->all.list[k], r)) {
+                same++;
+                before += k < i;
+            }
+        if (before > 0 || ++places > MOST)
+            continue;
+        buffer_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
+        page_add_size(out, r);
+        if (r->steps > 1)
+            buffer_printf(out, ", %" PRId64 " steps", r->steps);
+        buffer_printf(out, " (%d)", same);
+    }
+    if (places > MOST)
+        buffer_printf(out, " and %d more", places - MOST);
+}
+
+static int complain_of_none(const reporting *p) {
+    const char *name = sg_kernel_text(p->kernel, SG_TEXT_NAME);
+    buffer places = {0};
+    add_places(p, &places);
+    if (p->all.count > 0)
+        complain(EXIT_USAGE, p->spec,
+                 "there are no tuning results of %s for this size and device; there are those of "
+                 "%s; choose with --size, --steps, --device and --arch",
+                 name, places.data);
+    else
+        complain(EXIT_USAGE, p->spec,
+                 "there are no tuning results of %s%s; make some with stencilgen tune %s, or name "
+                 "another database with --database",
+                 name,
+                 p->others > 0 ? ", but of a spec of this name that computes something else" : "",
+                 p->spec);
+    buffer_free(&places);
+    return EXIT_USAGE;
+}
+
+/* ---- what a build says --------------------------------------------------------------------- */
+
+/* Of the cpu device the plans are those for the default architecture. */
+static sg_build_options options_for(const reporting *p, int index, const sg_result *r) {
+    sg_build_options how = {
+        .struct_size = sizeof how,
+        .index = index,
+        .source_only = 1,
+        .arch = strcmp(r->device, "cpu") == 0 ? NULL : r->arch,
+        .matrix = p->matrix,
+        .steps = r->steps,
+    };
+    enum { AXES = 3 };
+    for (int axis = 0; axis < AXES && axis < r->size_count; axis++)
+        how.size[axis] = r->size[axis];
+    if (r->size_count > AXES) { /* a matrix: its entries */
+        memset(how.size, 0, sizeof how.size);
+        how.size[0] = r->size[2];
+    }
+    return how;
+}
+
+static char *copy(const char *text) {
+    buffer b = {0};
+    buffer_add(&b, text);
+    return b.data;
+}
+
+/* The plan of a build that knows no results; NULL where it cannot be said. For the caller to free.
+ */
+static char *usual_plan(const reporting *p, const sg_build_options *how) {
+    sg_space *space = NULL;
+    char *usual = NULL;
+    if (sg_candidates(p->context, p->spec, how, &space) == SG_OK && space->usual != NULL)
+        usual = copy(space->usual);
+    sg_space_free(space);
+    return usual;
+}
+
+static int write_page(const reporting *p, const page *filled, const char *path) {
+    buffer text = {0};
+    page_write(filled, &text);
+    int code = EXIT_DONE;
+    if (!output_file(path, text.data, text.length))
+        code = EXIT_DATA;
+    buffer_free(&text);
+    if (code == EXIT_DONE) {
+        buffer said = {0};
+        buffer_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
+                      sg_kernel_text(p->kernel, SG_TEXT_NAME));
+        page_add_size(&said, &filled->rows[0]);
+        buffer_printf(&said, " on %s\n", filled->rows[0].device_name);
+        code = say(&said);
+        buffer_free(&said);
+    }
+    return code;
+}
+
+static int make_page(const reporting *p, int index, const page_results *rows, const char *path) {
+    const char *slash = strrchr(p->spec, '/');
+    sg_build_options how = options_for(p, index, &rows->list[0]);
+    char *usual = usual_plan(p, &how), *trouble = NULL;
+    page filled = {.spec = slash != NULL ? slash + 1 : p->spec,
+                   .shape = sg_kernel_text(p->kernel, SG_TEXT_SHAPE),
+                   .dtype = sg_kernel_text(p->kernel, SG_TEXT_DTYPE),
+                   .usual = usual,
+                   .rows = rows->list,
+                   .count = rows->count,
+                   .all = &p->all};
+    page_look(&filled);
+    sg_kernel *best = NULL;
+    if (filled.best >= 0) {
+        how.schedule = rows->list[filled.best].plan;
+        if (sg_build(p->context, p->spec, &how, &best) != SG_OK)
+            trouble = copy(sg_error(p->context));
+    }
+    sg_kernel_info info = {.struct_size = sizeof info};
+    if (sg_kernel_facts(best != NULL ? best : p->kernel, &info) == SG_OK) {
+        filled.operations = info.textbook_operations;
+        filled.bytes = info.bytes_per_point;
+    }
+    filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
+    filled.source_trouble = trouble;
+    const int code = write_page(p, &filled, path);
+    page_look_free(&filled);
+    sg_release(best);
+    free(usual);
+    free(trouble);
+    return code;
+}
+
+/* ---- one spec ------------------------------------------------------------------------------ */
+
+static int report_kernel(reporting *p, int index) {
+    sg_status status =
+        sg_results(p->context, sg_kernel_text(p->kernel, SG_TEXT_NAME), keep_result, p);
+    if (status != SG_OK)
+        return complain_library(p->context, status);
+    const sg_result *chosen = choose(p);
+    if (chosen == NULL)
+        return complain_of_none(p);
+    page_results rows = {0};
+    for (int i = 0; i < p->all.count; i++)
+        if (page_same_place(&p->all.list[i], chosen))
+            page_keep(&rows, &p->all.list[i]);
+    char *path = p->options->folder != NULL
+                     ? copy(p->options->folder)
+                     : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
+    const int code = make_page(p, index, &rows, path);
+    page_results_free(&rows);
+    free(path);
+    return code;
+}
+
+static int report_spec(reporting *p, int index) {
+    const sg_build_options how = {.struct_size = sizeof how, .index = index, .source_only = 1};
+    const sg_status status = sg_build(p->context, p->spec, &how, &p->kernel);
+    const int code =
+        status == SG_OK ? report_kernel(p, index) : complain_library(p->context, status);
+    sg_release(p->kernel);
+    page_results_free(&p->all);
+    p->kernel = NULL;
+    p->others = 0;
+    return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
+}
+
+static int read_matrix(reporting *p) {
+    const bindings *inputs = &p->options->inputs;
+    if (inputs->count == 0)
+        return EXIT_DONE;
+    if (inputs->count > 1)
+        return complain(EXIT_USAGE, p->spec, "report takes one --input, the matrix of an spmv");
+    const sg_status status = sg_matrix_read(p->context, inputs->items[0].value, &p->matrix);
+    return status == SG_OK ? EXIT_DONE : complain_library(p->context, status);
+}
+
+int command_report(const options *o) {
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = "none", .database = o->database};
+    reporting p = {.options = o, .spec = o->specs[0]};
+    int count = 0;
+    sg_status status = sg_open(&p.context, &wanted);
+    int code = status == SG_OK ? read_matrix(&p) : complain_library(p.context, status);
+    if (code == EXIT_DONE) {
+        status = sg_count_specs(p.context, p.spec, NULL, &count);
+        if (status != SG_OK)
+            code = complain_library(p.context, status);
+        if (status == SG_ERROR_IO)
+            code = EXIT_USAGE;
+        if (count > 1 && o->folder != NULL)
+            code = complain(EXIT_USAGE, p.spec,
+                            "-o names one file, but this one has %d specs; without it each has its "
+                            "NAME.html",
+                            count);
+    }
+    const bool whole = code == EXIT_DONE;
+    for (int index = 0; index < count && whole; index++)
+        code = first_failure(code, report_spec(&p, index));
+    sg_matrix_free(p.matrix);
+    sg_close(p.context);
+    return code;
+}

@@ -1,0 +1,207 @@
+/* A small builder of charts in SVG. All places are written with one decimal, so that the same
+   numbers make the same bytes. */
+#include "cli/page_svg.h"
+
+#include <math.h>
+
+#include "cli/page.h"
+
+/* ---- scales -------------------------------------------------------------------------------- */
+
+double svg_at(const svg_scale *s, double number) {
+    const double part = s->logarithmic ? log(number / s->from) / log(s->to / s->from)
+                                       : (number - s->from) / (s->to - s->from);
+    return s->low + part * (s->high - s->low);
+}
+
+svg_scale svg_scale_of(double least, double most, bool logarithmic) {
+    const double margin = 0.05;
+    svg_scale s = {.from = least, .to = most, .logarithmic = logarithmic};
+    if (logarithmic) {
+        const double factor = most > least ? pow(most / least, margin) : 1.5;
+        s.from /= factor;
+        s.to *= factor;
+    } else {
+        const double more = most > least ? margin * (most - least) : fabs(most) + 1;
+        s.from -= more;
+        s.to += more;
+    }
+    return s;
+}
+
+/* The step of 1, 2 or 5 times a power of ten that makes at most `wanted` ticks. */
+static double step_of(double range, int wanted) {
+    const double least = range / wanted, ten = pow(10, floor(log10(least)));
+    return least <= ten ? ten : least <= 2 * ten ? 2 * ten : least <= 5 * ten ? 5 * ten : 10 * ten;
+}
+
+enum { MOST_TICKS = 16 };
+
+static int linear_ticks(const svg_scale *s, int wanted, double *out) {
+    const double step = step_of(s->to - s->from, wanted);
+    int count = 0;
+    for (double k = ceil(s->from / step); k * step <= s->to && count < MOST_TICKS; k++)
+        out[count++] = k * step + 0.0; /* and no −0 */
+    return count;
+}
+
+/* 1, 2 and 5 of each decade, or its beginning alone, or every so many decades. */
+static int log_ticks(const svg_scale *s, int wanted, double *out) {
+    static const double parts[] = {1, 2, 5};
+    const double decades = log10(s->to / s->from);
+    const int each = 2 * decades <= wanted ? 3 : 1;
+    const int apart = decades > wanted ? (int)ceil(decades / wanted) : 1;
+    int count = 0;
+    for (double d = floor(log10(s->from)); d <= log10(s->to); d += apart)
+        for (int i = 0; i < each; i++) {
+            const double tick = parts[i] * pow(10, d);
+            if (tick >= s->from && tick <= s->to && count < MOST_TICKS)
+                out[count++] = tick;
+        }
+    return count;
+}
+
+static int ticks(const svg_scale *s, int wanted, double out[MOST_TICKS]) {
+    const int count = s->logarithmic ? log_ticks(s, wanted, out) : 0;
+    return count >= 3 ? count : linear_ticks(s, wanted, out);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+void svg_plain(buffer *b, double number) {
+    buffer_printf(b, "%.6g", number);
+}
+
+void svg_rate(buffer *b, double number) {
+    static const struct {
+        double one;
+        const char *name;
+    } units[] = {{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (number >= units[i].one * 0.9995) {
+            buffer_printf(b, "%.3g%s", number / units[i].one, units[i].name);
+            return;
+        }
+    buffer_printf(b, "%.3g", number);
+}
+
+/* ---- charts -------------------------------------------------------------------------------- */
+
+void svg_begin(svg *s, buffer *out, const char *caption, const char *about, double height) {
+    *s = (svg){.out = out, .left = 66, .right = CHART_WIDTH - 14, .top = 14, .bottom = height - 46};
+    buffer_add(out, "<figure>\n<figcaption>");
+    html_text(out, caption);
+    buffer_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
+                  CHART_WIDTH, height);
+    html_text(out, about);
+    buffer_add(out, "\">\n");
+}
+
+void svg_end(svg *s) {
+    buffer_add(s->out, "</svg>\n</figure>\n");
+}
+
+void svg_text(svg *s, double x, double y, const char *anchor, const char *class_name,
+              const char *text) {
+    buffer_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y,
+                  anchor, class_name);
+    html_text(s->out, text);
+    buffer_add(s->out, "</text>\n");
+}
+
+void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *class_name) {
+    buffer_printf(s->out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n",
+                  x1, y1, x2, y2, class_name);
+}
+
+/* `last` is where the number before stands, so that none lies over another. */
+static void add_tick(svg *s, bool is_x, double tick, svg_label label, double *last) {
+    enum { APART = 44 };
+    buffer text = {0};
+    label(&text, tick);
+    if (is_x) {
+        const double x = svg_at(&s->x, tick);
+        svg_line(s, x, s->top, x, s->bottom, "grid");
+        if (x - *last >= APART) {
+            svg_text(s, x, s->bottom + 16, "middle", "tick", text.data);
+            *last = x;
+        }
+    } else {
+        const double y = svg_at(&s->y, tick);
+        svg_line(s, s->left, y, s->right, y, "grid");
+        svg_text(s, s->left - 6, y + 4, "end", "tick", text.data);
+    }
+    buffer_free(&text);
+}
+
+void svg_frame(svg *s, svg_label x, svg_label y, const char *x_name, const char *y_name) {
+    enum { X_TICKS = 5, Y_TICKS = 6 };
+    double list[MOST_TICKS], last = -CHART_WIDTH;
+    s->x.low = s->left, s->x.high = s->right;
+    s->y.low = s->bottom, s->y.high = s->top;
+    const int x_count = x != NULL ? ticks(&s->x, X_TICKS, list) : 0;
+    for (int i = 0; i < x_count; i++)
+        add_tick(s, true, list[i], x, &last);
+    const int y_count = y != NULL ? ticks(&s->y, Y_TICKS, list) : 0;
+    for (int i = 0; i < y_count; i++)
+        add_tick(s, false, list[i], y, &last);
+    buffer_printf(s->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", s->left, s->top,
+                  s->bottom, s->right);
+    svg_text(s, (s->left + s->right) / 2, s->bottom + 36, "middle", "name", x_name);
+    buffer_printf(s->out,
+                  "<text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\""
+                  " class=\"name\">",
+                  (s->top + s->bottom) / 2);
+    html_text(s->out, y_name);
+    buffer_add(s->out, "</text>\n");
+}
+
+/* ---- marks --------------------------------------------------------------------------------- */
+
+/* Shapes tell kinds apart where colours do not. */
+static void add_shape(buffer *out, double x, double y, int kind) {
+    static const struct {
+        const char *markup; /* from a corner, which lies left of and above the middle */
+        double left, above;
+    } shapes[CHART_LOST + 1] = {
+        {"a3.8 3.8 0 1 0 7.6 0a3.8 3.8 0 1 0-7.6 0z", 3.8, 0}, /* disc */
+        {"h7v7h-7z", 3.5, 3.5},                                /* square */
+        {"l4.5 8h-9z", 0, 4.8},                                /* triangle */
+        {"l5 5l-5 5l-5-5z", 0, 5},                             /* diamond */
+        {"h9l-4.5 8z", 4.5, 3.2},                              /* triangle on its tip */
+        {"v2h7v-2z", 3.5, 1},                                  /* bar */
+        {"l6 6m0-6l-6 6", 3, 3},                               /* cross */
+    };
+    buffer_printf(out, "<path d=\"M%.1f %.1f%s\"/>", x - shapes[kind].left, y - shapes[kind].above,
+                  shapes[kind].markup);
+}
+
+void svg_mark(svg *s, double x, double y, int kind, bool best, const char *title) {
+    buffer_printf(s->out, "<g class=\"m k%d%s\"><title>", kind, best ? " best" : "");
+    html_text(s->out, title);
+    buffer_add(s->out, "</title>");
+    if (best)
+        buffer_printf(s->out, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>", x, y);
+    add_shape(s->out, x, y, kind);
+    buffer_add(s->out, "</g>\n");
+}
+
+static void add_key(buffer *out, int kind, const char *name) {
+    buffer_printf(out,
+                  "<span><svg class=\"key\" viewBox=\"0 0 14 14\" aria-hidden=\"true\">"
+                  "<g class=\"k%d\">",
+                  kind);
+    add_shape(out, 7, 7, kind);
+    buffer_add(out, "</g></svg> ");
+    html_text(out, name);
+    buffer_add(out, "</span> ");
+}
+
+void svg_legend(buffer *out, const char *const *names, int count, bool lost) {
+    buffer_add(out, "<p class=\"legend\">");
+    for (int i = 0; i < count && i < CHART_KINDS; i++)
+        add_key(out, i, names[i]);
+    if (lost)
+        add_key(out, CHART_LOST, "not right");
+    buffer_add(out, "</p>\n");
+}

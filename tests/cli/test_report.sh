@@ -1,0 +1,106 @@
+#!/bin/sh
+# report: which results it shows, where the page goes, and what it says where there are none.
+. "$(dirname "$0")/common.sh"
+database=$folder/results.db
+at="--database $database"
+
+cat >"$folder/star.lua" <<'LUA'
+return stencil {
+  name = "star", shape = star(2, 1), coefficients = { 0.6, 0.1, 0.1, 0.1, 0.1 },
+}
+LUA
+sed 's/0\.6/0.5/' "$folder/star.lua" >"$folder/other.lua"
+sed 's/coefficients/schedule = { vector = 1 }, coefficients/' "$folder/star.lua" >"$folder/scheduled.lua"
+echo 'return scan { name = "sums" }' >"$folder/sums.lua"
+echo 'return { scan { name = "one" }, scan { name = "two" } }' >"$folder/both.lua"
+
+fill() {
+    "$FILL_RESULTS" "$database" "$@" || flunk "fill_results $*"
+}
+
+# holds_text TEXT / lacks TEXT: the page does.
+holds_text() {
+    grep -qF -- "$1" "$folder/page.html" || flunk "the page does not hold '$1'"
+}
+lacks() {
+    ! grep -qF -- "$1" "$folder/page.html" || flunk "the page holds '$1'"
+}
+
+page() {
+    exits 0 report "$@" $at -o "$folder/page.html"
+}
+
+begin 'where nothing was tuned it says what to do'
+exits 2 report "$folder/star.lua" $at -o "$folder/page.html"
+says 'there are no tuning results of star; make some with stencilgen tune'
+[ ! -e "$folder/page.html" ] || flunk 'there is a page'
+[ ! -e "$database" ] || flunk 'a database was made'
+
+fill "$folder/star.lua" cuda 256x128 12
+fill "$folder/star.lua" cuda 1024x512 12
+fill "$folder/star.lua" cpu 64x32 3
+fill "$folder/sums.lua" cuda 100000 4
+
+begin 'the size and the device that were asked for'
+page "$folder/star.lua" --size 256x128
+reports 'candidates of star at 256x128 on Example'
+holds_text '<title>star, 256x128, Example &lt;&quot;GPU&quot;&gt; &amp; &#39;co&#39; &lt;/script&gt;</title>'
+holds_text '<section id="roofline"'
+holds_text '<section id="scaling"'
+holds_text '__global__' # of the source
+lacks 'Its source could not be made'
+cp "$folder/page.html" "$folder/first.html"
+page "$folder/star.lua" --device cpu
+holds_text '<title>star, 64x32,'
+lacks '<section id="scaling"'
+page "$folder/sums.lua"
+holds_text '<h2>Beside a copy</h2>'
+
+begin 'the same results make the same page, also under another schedule'
+page "$folder/star.lua" --size 256x128
+cmp -s "$folder/first.html" "$folder/page.html" || flunk 'the pages differ'
+page "$folder/scheduled.lua" --size 256x128
+holds_text '<title>star, 256x128,'
+
+begin 'its numbers are those of the database'
+page "$folder/star.lua" --size 256x128
+grep -o 'data-seconds="[^"]*"' "$folder/page.html" | sed 's/.*="//; s/"//' | sort -g >"$folder/shown"
+SG_DATABASE=$database "$STENCILGEN" tune export star --size 256x128 >"$folder/export.json"
+tr -d '\n' <"$folder/export.json" | grep -o '"name": *"time", *"value": *[^,]*' | sed 's/.*: *//' | sort -g >"$folder/kept"
+[ "$(wc -l <"$folder/shown")" -ge 8 ] || flunk "there are $(wc -l <"$folder/shown") numbers"
+paste "$folder/shown" "$folder/kept" | awk 'NF != 2 || $1 * 1000 / $2 - 1 > 1e-12 || 1 - $1 * 1000 / $2 > 1e-12 { bad = 1 } END { exit bad }' ||
+    flunk "$(paste "$folder/shown" "$folder/kept")"
+
+begin 'what was not tuned'
+exits 2 report "$folder/star.lua" $at --size 32x32
+says 'there are those of cuda 256x128 (12), cuda 1024x512 (12), cpu 64x32 (3); choose with --size'
+exits 2 report "$folder/sums.lua" $at --device cpu
+says 'there are those of cuda 100000'
+exits 2 report "$folder/other.lua" $at
+says 'of a spec of this name that computes something else'
+
+begin 'where the page goes'
+mkdir "$folder/here" && cd "$folder/here" || exit 1
+exits 0 report "$folder/star.lua" $at
+holds "$folder/here" star.html
+cd "$SOURCE" || exit 1
+exits 3 report "$folder/star.lua" $at -o "$folder/nowhere/page.html"
+says 'nowhere/page.html: error: cannot write'
+exits 2 report "$folder/both.lua" $at -o "$folder/page.html"
+says '-o names one file, but this one has 2 specs'
+
+begin 'usage'
+exits 2 report $at
+says 'no spec is given'
+exits 2 report "$folder/star.lua" "$folder/sums.lua" $at
+says 'one spec at a time'
+exits 2 report "$folder/star.lua" --json
+says '--json is no option of report'
+exits 2 "$folder/star.lua" --emit plan $at
+says '--database is no option of build'
+exits 2 report "$folder/none.lua" $at
+says 'none.lua'
+echo noise >"$folder/noise.db"
+exits 3 report "$folder/star.lua" --database "$folder/noise.db"
+says 'it is no database'
+finish
