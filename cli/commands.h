@@ -9,6 +9,7 @@ int command_run(const options *);
 int command_explain(const options *);
 int command_tune(const options *);
 int command_tune_list(const options *);
+int command_tune_sweep(const options *);
 int command_report(const options *);
 int command_doctor(const options *);
 int command_cache(const options *);

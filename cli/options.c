@@ -22,7 +22,7 @@ static const struct {
     [COMMAND_EXPLAIN] = {"explain", "SPEC.lua...",
                          "what each method would do, and which one is chosen"},
     [COMMAND_TUNE] = {"tune", "SPEC.lua...|export",
-                      "--list: schedules worth trying; export: results, as JSON"},
+                      "measure schedules; later builds take the fastest"},
     [COMMAND_REPORT] = {"report", "SPEC.lua", "a page, NAME.html, of what tuning found"},
     [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler, cache and database"},
     [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
@@ -171,6 +171,43 @@ static bool set_seed(options *o, const char *value) {
     return true;
 }
 
+/* "60s", "5m", "1.5h"; seconds where there is no unit. */
+static bool set_budget(options *o, const char *value) {
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    char *end;
+    const double number = strtod(value, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && end != value; i++)
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number)) {
+            o->budget = number * units[i].seconds;
+            return true;
+        }
+    return usage("--budget", value, "a time is needed, as in 60s, 5m or 1h");
+}
+
+static bool set_evaluations(options *o, const char *value) {
+    const char *end;
+    uint64_t count;
+    if (!whole_number(value, &end, &count) || *end != '\0' || count == 0 || count > INT32_MAX)
+        return usage("--evaluations", value, "a whole number from 1 is needed");
+    o->evaluations = (int)count;
+    return true;
+}
+
+static bool set_search(options *o, const char *value) {
+    static const char *const words[] = {[SG_SEARCH_GUIDED] = "guided",
+                                        [SG_SEARCH_EXHAUSTIVE] = "exhaustive",
+                                        [SG_SEARCH_RANDOM] = "random"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(value, words[i]) == 0) {
+            o->search = (int)i;
+            return true;
+        }
+    return usage("--search", value, "guided, exhaustive or random is needed");
+}
+
 static bool set_device(options *o, const char *value) {
     o->device = value;
     return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||
@@ -215,17 +252,31 @@ static const option table[] = {
      "updates, each from the one before (default: 1): run makes them;\n"
      "with more than one several may be fused into a launch",
      FOR_PLACES, CALL(set_steps)},
-    {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS, CALL(set_parameter)},
+    {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS | FOR_TUNE,
+     CALL(set_parameter)},
     {"--size", "512x512x512",
      "the grid, x first, or the elements (default: 512^3, 8192^2 or\n"
      "2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu device); of\n"
      "report one that was tuned (default: the last)",
      FOR_PLACES, CALL(set_size)},
-    {"--seed", "N", "of the check's random data (default: a fresh one)", FOR_BUILD, CALL(set_seed)},
+    {"--seed", "N",
+     "of the check's random data (default: a fresh one); of tune's\n"
+     "random search (default: 1)",
+     FOR_BUILD | FOR_TUNE, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
      FOR_DEVICES | FOR_REPORT, CALL(set_device)},
     {"--database", "FILE", "of report: tuning results (default: the user's)", FOR_REPORT,
      PLACE(database)},
+    {"--budget", "60s", "of tune: begin no trial after this time (also 5m, 1h)", FOR_TUNE,
+     CALL(set_budget)},
+    {"--evaluations", "40", "of tune: trials at most (default: 40, or as many as fit the budget)",
+     FOR_TUNE, CALL(set_evaluations)},
+    {"--search", "NAME",
+     "of tune: guided (by the model and what was measured; the\n"
+     "default), random, or exhaustive",
+     FOR_TUNE, CALL(set_search)},
+    {"--no-resume", NULL, "of tune: do not go on with a sweep that was stopped", FOR_TUNE,
+     PLACE(afresh)},
     {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE, PLACE(list)},
     {"--json", NULL, "report in JSON, see docs/json.md", FOR_JSON, PLACE(json)},
     {"--input", "[NAME=]FILE",

@@ -55,7 +55,10 @@ typedef struct options {
     int size_count;
     int64_t steps;
     uint64_t seed;
-    bool list, json, help, version;
+    double budget;   /* seconds; 0: not given */
+    int evaluations; /* likewise */
+    int search;      /* an sg_search */
+    bool list, afresh, json, help, version;
 } options;
 
 /* False after an error on standard error. options_free in either case. */

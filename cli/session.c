@@ -177,6 +177,22 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
     return code;
 }
 
+int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matrix **out) {
+    const bindings *inputs = &s->options->inputs;
+    if (inputs->count == 0)
+        return EXIT_DONE;
+    if (inputs->count > 1)
+        return complain(EXIT_USAGE, spec, "tune takes one --input, the matrix of an spmv");
+    const sg_status status = sg_matrix_read(s->context, inputs->items[0].value, out);
+    if (status != SG_OK)
+        return session_failed(s, status);
+    sg_matrix_info facts = {.struct_size = sizeof facts};
+    how->matrix = *out;
+    if (sg_matrix_facts(*out, &facts) == SG_OK && s->options->size_count == 0)
+        how->size[0] = facts.entries;
+    return EXIT_DONE;
+}
+
 void session_json(const session *s, json *j) {
     const sg_device_info *d = &s->device;
     json_object(j, "device");

@@ -63,7 +63,5 @@ int command_tune(const options *o) {
         return command_tune_list(o);
     if (strcmp(o->specs[0], "export") == 0)
         return command_tune_export(o);
-    return complain(EXIT_USAGE, NULL,
-                    "tune lists the schedules of specs, with --list, or writes former results as "
-                    "JSON: tune export");
+    return command_tune_sweep(o);
 }

@@ -140,28 +140,11 @@ static void json_failure(json *j, const char *spec, int index, int code) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* The matrix of --input decides which formats serve. */
-static int read_matrix(session *s, const char *spec, sg_build_options *how, sg_matrix **out) {
-    const bindings *inputs = &s->options->inputs;
-    if (inputs->count == 0)
-        return EXIT_DONE;
-    if (inputs->count > 1)
-        return complain(EXIT_USAGE, spec, "tune takes one --input, the matrix of an spmv");
-    const sg_status status = sg_matrix_read(s->context, inputs->items[0].value, out);
-    if (status != SG_OK)
-        return session_failed(s, status);
-    sg_matrix_info facts = {.struct_size = sizeof facts};
-    how->matrix = *out;
-    if (sg_matrix_facts(*out, &facts) == SG_OK && s->options->size_count == 0)
-        how->size[0] = facts.entries;
-    return EXIT_DONE;
-}
-
 static int list_one(session *s, const char *spec, int index, json *j) {
     sg_build_options how = session_build_options(s, index);
     sg_space *space = NULL;
     sg_matrix *matrix = NULL;
-    int code = read_matrix(s, spec, &how, &matrix);
+    int code = session_matrix(s, spec, &how, &matrix);
     if (code == EXIT_DONE) {
         const sg_status status = sg_candidates(s->context, spec, &how, &space);
         code = status == SG_OK ? EXIT_DONE : session_failed(s, status);

@@ -79,6 +79,4 @@ echo 'return scan { name = "a", tune = { itmes = { 4 } } }' >"$folder/wrong.lua"
 exits 2 $list "$folder/wrong.lua"
 says "wrong.lua:1: error: unknown key 'itmes' in tune; did you mean 'items'?"
 
-begin 'without --list'
-exits 2 tune specs/heat2d5.lua
 finish

@@ -1,0 +1,235 @@
+/* The reports of sweeps. */
+#include "cli/tune_report.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/words.h"
+
+enum { WIDTH = 100, INDENT = 11, MOST_ROWS = 12 };
+
+static bool is_right(const sg_evaluation *e) {
+    return strcmp(e->state, "right") == 0;
+}
+
+double tune_report_gain(const sg_tuning *t) {
+    if (t->best < 0 || t->usual < 0 || !is_right(&t->evaluations[t->usual]))
+        return NAN;
+    return t->evaluations[t->usual].seconds / t->evaluations[t->best].seconds;
+}
+
+void tune_report_line(const sg_evaluation *e, buffer *out) {
+    buffer time = {0};
+    if (is_right(e))
+        buffer_seconds(&time, e->seconds);
+    else
+        buffer_add(&time, e->state);
+    buffer_printf(out, "%12s  %s", time.data, e->plan);
+    if (!is_right(e))
+        buffer_printf(out, ": %.*s", (int)strcspn(e->reason, "\n"), e->reason);
+    buffer_free(&time);
+}
+
+/* ---- why the losers lost ------------------------------------------------------------------- */
+
+/* What a candidate has that speaks against it, beside the best. */
+static void add_why(const sg_evaluation *e, const sg_evaluation *best, buffer *out) {
+    const size_t begin = out->length;
+    if (e->local_bytes > 0)
+        buffer_printf(out, ", spills %lld bytes", (long long)e->local_bytes);
+    if (e->occupancy < 0.8 * best->occupancy)
+        buffer_printf(out, ", fewer threads at a time");
+    if (e->registers > best->registers && e->registers > 0)
+        buffer_printf(out, ", more registers");
+    if (e->shared_bytes > 2 * best->shared_bytes && e->shared_bytes > 0)
+        buffer_printf(out, ", more shared memory");
+    if (out->length > begin) /* what was added begins with a comma */
+        memmove(out->data + begin, out->data + begin + 1, out->length-- - begin);
+}
+
+static void add_number(buffer *out, int width, double number, const char *format) {
+    buffer text = {0};
+    if (!isnan(number) && number >= 0)
+        buffer_printf(&text, format, number);
+    buffer_printf(out, "%*s", width, number >= 0 ? buffer_text(&text) : "-");
+    buffer_free(&text);
+}
+
+static void add_row(const sg_tuning *t, int which, buffer *out) {
+    const sg_evaluation *e = &t->evaluations[which], *best = &t->evaluations[t->best];
+    buffer time = {0};
+    buffer_seconds(&time, e->seconds);
+    buffer_printf(out, "%c%10s %6.2f ", which == t->usual ? '*' : ' ', time.data,
+                  e->seconds / best->seconds);
+    add_number(out, 5, e->registers, "%.0f");
+    add_number(out, 6, (double)e->local_bytes, "%.0f");
+    add_number(out, 6, e->occupancy, "%.2f");
+    buffer_printf(out, "  %s", e->plan);
+    buffer why = {0};
+    if (which != t->best)
+        add_why(e, best, &why);
+    if (why.length > 0)
+        buffer_printf(out, ":%s", why.data);
+    buffer_add(out, "\n");
+    buffer_free(&why);
+    buffer_free(&time);
+}
+
+typedef struct rank {
+    double seconds;
+    int which;
+} rank;
+
+static int by_time(const void *a, const void *b) {
+    const rank *x = a, *y = b;
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? -1 : 1;
+    return (x->which > y->which) - (x->which < y->which);
+}
+
+/* The fastest, and the usual one wherever it is. */
+static void add_rows(const sg_tuning *t, buffer *out) {
+    rank *order = must_alloc((size_t)t->evaluation_count + 1, sizeof *order);
+    int count = 0;
+    for (int i = 0; i < t->evaluation_count; i++)
+        if (is_right(&t->evaluations[i]))
+            order[count++] = (rank){t->evaluations[i].seconds, i};
+    qsort(order, (size_t)count, sizeof *order, by_time);
+    buffer_printf(out, "\n%11s %6s %5s%6s%6s\n", "time", "/best", "regs", "local", "occ.");
+    for (int i = 0; i < count; i++)
+        if (i < MOST_ROWS || order[i].which == t->usual)
+            add_row(t, order[i].which, out);
+    if (count > MOST_ROWS)
+        buffer_printf(out, "  and %d slower ones; stencilgen tune export has all\n",
+                      count - MOST_ROWS);
+    buffer_add(out, "* what a build takes by the model\n");
+    free(order);
+}
+
+/* Each state once, with the first of its plans. */
+static void add_failures(const sg_tuning *t, buffer *out) {
+    for (int i = 0; i < t->evaluation_count; i++) {
+        const sg_evaluation *e = &t->evaluations[i];
+        int count = 0;
+        bool seen = is_right(e);
+        for (int k = 0; k < i && !seen; k++)
+            seen = strcmp(t->evaluations[k].state, e->state) == 0;
+        for (int k = i; k < t->evaluation_count && !seen; k++)
+            count += strcmp(t->evaluations[k].state, e->state) == 0;
+        if (seen)
+            continue;
+        buffer text = {0};
+        buffer_printf(&text, "%d %s, the first: %s: %.*s", count, e->state, e->plan,
+                      (int)strcspn(e->reason, "\n"), e->reason);
+        buffer_add(out, "  ");
+        buffer_wrap(out, text.data, 4, WIDTH);
+        buffer_add(out, "\n");
+        buffer_free(&text);
+    }
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void add_head(const sg_tuning *t, buffer *out) {
+    const words *w = words_of_family(t->family);
+    buffer_printf(out, "%s: ", t->name);
+    buffer_size(out, t->size, t->dims);
+    if (!w->is_grid)
+        buffer_printf(out, " %s", w->points);
+    if (t->steps > 1)
+        buffer_printf(out, ", %lld steps", (long long)t->steps);
+    buffer_printf(out, ", %d of %d candidates for %s in ", t->evaluation_count, t->candidate_count,
+                  t->arch);
+    buffer_seconds(out, t->seconds);
+    if (t->resumed > 0)
+        buffer_printf(out, ", %d of them before", t->resumed);
+    buffer_add(out, "\n");
+}
+
+static void add_plan(const char *title, const sg_evaluation *e, buffer *out) {
+    buffer_printf(out, "  %-8s %s\n%*s", title, e->plan, INDENT, "");
+    if (is_right(e))
+        buffer_seconds(out, e->seconds);
+    else
+        buffer_add(out, e->state);
+}
+
+void tune_report_text(const sg_tuning *t, buffer *out) {
+    const double gain = tune_report_gain(t);
+    add_head(t, out);
+    if (t->best >= 0) {
+        const sg_evaluation *e = &t->evaluations[t->best];
+        add_plan("best", e, out);
+        buffer_printf(out, ", quartiles %.1f %% apart\n", 100 * e->spread);
+    }
+    if (t->usual >= 0) {
+        add_plan("default", &t->evaluations[t->usual], out);
+        buffer_add(out, "\n");
+    }
+    if (!isnan(gain))
+        buffer_printf(out, "  gain     %.2f times as fast as the default\n", gain);
+    buffer_printf(out, "  drift    %.1f %% at most, of a kernel timed again and again\n",
+                  100 * t->drift);
+    if (t->database[0] != '\0')
+        buffer_printf(out, "  kept in  %s%s\n", t->database,
+                      t->best >= 0 ? ": builds of this size take the best" : "");
+    if (t->best >= 0)
+        add_rows(t, out);
+    add_failures(t, out);
+    if (!t->finished)
+        buffer_add(out, "not finished: the same command goes on\n");
+}
+
+static void json_known(json *j, const char *key, int64_t value) {
+    if (value >= 0)
+        json_integer(j, key, value);
+    else
+        json_null(j, key);
+}
+
+static void json_evaluation(const sg_evaluation *e, json *j) {
+    json_object(j, NULL);
+    json_string(j, "plan", e->plan);
+    json_string(j, "state", e->state);
+    json_string(j, "reason", is_right(e) ? NULL : e->reason);
+    json_number(j, "seconds", e->seconds);
+    json_number(j, "spread", e->spread);
+    json_number(j, "estimated_seconds", e->estimated_seconds);
+    json_known(j, "registers", e->registers);
+    json_known(j, "local_bytes", e->local_bytes);
+    json_known(j, "shared_bytes", e->shared_bytes);
+    json_known(j, "threads", e->threads);
+    json_number(j, "occupancy", e->occupancy);
+    json_bool(j, "resumed", e->resumed != 0);
+    json_end_object(j);
+}
+
+void tune_report_json(const sg_tuning *t, json *j) {
+    json_string(j, "family", t->family);
+    json_string(j, "name", t->name);
+    json_string(j, "arch", t->arch);
+    json_array(j, "size");
+    for (int axis = 0; axis < t->dims; axis++)
+        json_integer(j, NULL, t->size[axis]);
+    json_end_array(j);
+    json_integer(j, "steps", t->steps);
+    json_integer(j, "candidates", t->candidate_count);
+    json_string(j, "best", t->best >= 0 ? t->evaluations[t->best].plan : NULL);
+    json_number(j, "best_seconds", t->best >= 0 ? t->evaluations[t->best].seconds : NAN);
+    json_string(j, "usual", t->usual >= 0 ? t->evaluations[t->usual].plan : NULL);
+    json_number(j, "usual_seconds", t->usual >= 0 ? t->evaluations[t->usual].seconds : NAN);
+    json_number(j, "gain", tune_report_gain(t));
+    json_integer(j, "wrong", t->wrong);
+    json_integer(j, "resumed", t->resumed);
+    json_bool(j, "finished", t->finished != 0);
+    json_number(j, "seconds", t->seconds);
+    json_number(j, "drift", t->drift);
+    json_string(j, "database", t->database[0] != '\0' ? t->database : NULL);
+    json_array(j, "evaluations");
+    for (int i = 0; i < t->evaluation_count; i++)
+        json_evaluation(&t->evaluations[i], j);
+    json_end_array(j);
+}

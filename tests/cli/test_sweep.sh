@@ -1,0 +1,136 @@
+#!/bin/sh
+# tune: sweeps on the cpu device, what they store, say and resume, and what builds make of it.
+. "$(dirname "$0")/common.sh"
+SG_DATABASE=$folder/data/results.db
+SG_CACHE=$folder/cache
+export SG_DATABASE SG_CACHE
+kept=$SG_DATABASE
+
+cat >"$folder/heat.lua" <<'LUA'
+return stencil {
+  name = "heat", shape = star(1, 1), coefficients = { 0.5, 0.25, 0.25 },
+  tune = { method = { "naive" }, tile = { { x = 64 }, { x = 128 }, { x = 256 } } },
+}
+LUA
+heat="$folder/heat.lua --device cpu --size 5000"
+
+begin 'a sweep says each trial on a pipe, and a table'
+exits 0 tune $heat
+count=$(sed -n 's|^heat: 5000, \([0-9]*\) of \1 candidates for sm_90 in .*|\1|p' "$out")
+[ "${count:-0}" -ge 3 ] || flunk "$(cat "$out")"
+[ "$(grep -c "^heat [0-9]*/$count .* naive tile=" "$out")" = "$count" ] || flunk "$(cat "$out")"
+reports '  best     naive tile='
+reports '  default  naive tile='
+reports "  kept in  $SG_DATABASE: builds of this size take the best"
+[ "$(grep -c '^\*.* naive tile=' "$out")" = 1 ] || flunk 'the default is not marked'
+[ -s "$err" ] && flunk "standard error: $(cat "$err")"
+best=$(sed -n 's/^  best     //p' "$out")
+
+begin 'later builds take the best, and say so'
+exits 0 $heat -o "$folder" --json
+reports "\"plan\": \"$best\""
+reports '"found": "measured at this size"'
+exits 0 $heat -o "$folder"
+reports "  plan     $best"
+reports '           measured at this size'
+exits 0 "$folder/heat.lua" --device cpu --size 5001 -o "$folder"
+reports '           measured at 5000, the nearest'
+exits 0 $heat -o "$folder" --tile 96
+reports '           by the model'
+SG_DATABASE=none
+exits 0 $heat -o "$folder"
+reports '           by the model'
+SG_DATABASE=$kept
+
+begin 'JSON'
+exits 0 tune $heat --json --evaluations 2 --search random --seed 7
+reports '"evaluations": ['
+[ "$(grep -c '"state": "right"' "$out")" = 2 ] || flunk "$(cat "$out")"
+reports '"finished": true'
+reports '"wrong": 0'
+reports "\"database\": \"$SG_DATABASE\""
+
+begin 'a sweep that was killed goes on'
+mkfifo "$folder/pipe"
+"$STENCILGEN" tune $heat --search exhaustive >"$folder/pipe" 2>"$err" &
+child=$!
+head -n 1 "$folder/pipe" >"$folder/first"
+kill -KILL $child 2>/dev/null
+wait $child 2>/dev/null
+exits 0 tune $heat --search exhaustive
+done=$(sed -n 's|^heat: 5000, .*, \([0-9]*\) of them before$|\1|p' "$out")
+if grep -q '^heat 1/' "$folder/first" && [ "${done:-0}" -lt 1 ]; then
+    # It may have come to its end before the signal.
+    [ "$(grep -c '^heat [0-9]*/' "$out")" = "$count" ] || flunk "nothing was resumed: $(cat "$out")"
+fi
+exits 0 tune $heat --search exhaustive --no-resume
+grep -q 'of them before' "$out" && flunk 'a sweep that came to its end was resumed'
+
+begin 'a signal ends a sweep after the trial at hand'
+exits 0 tune $heat --search exhaustive --evaluations 1 # ends
+"$STENCILGEN" tune $heat --search exhaustive --seed 3 >"$folder/pipe" 2>"$err" &
+child=$!
+{
+    head -n 1
+    kill -TERM $child 2>/dev/null
+    cat
+} <"$folder/pipe" >"$out"
+wait $child
+code=$?
+case $code in
+    0) ;; # it came to its end before the signal
+    143) reports 'not finished: the same command goes on' ;;
+    *) flunk "exit code $code: $(cat "$err")" ;;
+esac
+
+begin 'a wrong candidate is a defect'
+real=$(command -v c++ || command -v g++)
+cat >"$folder/c++" <<SH
+#!/bin/sh
+for word; do
+    case \$word in
+        *.cpp) grep -q 'tile=128' "\$word" && sed -i 's/0\.5f \* u_c/0.625f * u_c/' "\$word" ;;
+    esac
+done
+exec $real "\$@"
+SH
+chmod +x "$folder/c++"
+SG_CXX=$folder/c++
+export SG_CXX
+exits 1 tune $heat --no-resume
+reports 'wrong  naive tile=128'
+says "candidates of 'heat' gave wrong results, which is a defect of stencilgen; the first: naive tile=128"
+exits 0 $heat -o "$folder"
+grep -q 'plan     naive tile=128' "$out" && flunk 'a build takes a wrong plan'
+
+begin 'nothing can be measured'
+SG_CXX=$folder/none
+exits 4 tune $heat --no-resume --evaluations 2
+says 'none of '
+unset SG_CXX
+
+begin 'no database'
+SG_DATABASE=none
+exits 0 tune $heat --evaluations 1
+grep -q 'kept in' "$out" && flunk 'something was kept'
+
+begin 'a file that is no database'
+echo 'dear diary' >"$folder/diary"
+SG_DATABASE=$folder/diary
+exits 3 tune $heat
+says 'diary'
+[ "$(cat "$folder/diary")" = 'dear diary' ] || flunk 'it was written over'
+SG_DATABASE=$kept
+
+begin 'usage'
+exits 2 tune $heat --budget soon
+says "--budget 'soon': a time is needed"
+exits 2 tune $heat --evaluations 0
+exits 2 tune $heat --search lucky
+exits 2 tune "$folder/heat.lua" --device cpu --size 50x50
+says '--size has 2 extents'
+exits 2 $heat --budget 5s
+says '--budget is no option of build'
+exits 0 tune $heat --budget 0.001s --seed 9
+reports 'not finished'
+finish
