@@ -25,6 +25,8 @@ bool page_same_kind(const sg_result *, const sg_result *);
 bool page_same_place(const sg_result *, const sg_result *);
 bool page_same_size(const sg_result *, const sg_result *);
 
+/* Whether the size is a matrix's: rows, columns, entries, longest row, empty rows, diagonals. */
+bool page_is_of_matrix(const sg_result *);
 /* Points of a grid, elements, entries of a matrix. */
 double page_points(const sg_result *);
 

@@ -32,8 +32,20 @@ static void keep_result(void *user, const sg_result *r) {
         p->others++;
 }
 
+/* With --input the results of its matrix alone. */
+static bool is_of_matrix(const reporting *p, const sg_result *r) {
+    sg_matrix_info m = {.struct_size = sizeof m};
+    if (p->matrix == NULL)
+        return true;
+    return sg_matrix_facts(p->matrix, &m) == SG_OK && page_is_of_matrix(r) &&
+           r->size[0] == m.rows && r->size[1] == m.columns && r->size[2] == m.entries &&
+           r->size[3] == m.longest_row && r->size[4] == m.empty_rows && r->size[5] == m.diagonals;
+}
+
 static bool is_wanted(const reporting *p, const sg_result *r) {
     const options *o = p->options;
+    if (!is_of_matrix(p, r))
+        return false;
     if (o->device != NULL && strcmp(o->device, "auto") != 0 && strcmp(o->device, r->device) != 0)
         return false;
     if (o->arch != NULL && strcmp(o->arch, r->arch) != 0)
@@ -120,7 +132,7 @@ static sg_build_options options_for(const reporting *p, int index, const sg_resu
     enum { AXES = 3 };
     for (int axis = 0; axis < AXES && axis < r->size_count; axis++)
         how.size[axis] = r->size[axis];
-    if (r->size_count > AXES) { /* a matrix: its entries */
+    if (page_is_of_matrix(r)) { /* its entries */
         memset(how.size, 0, sizeof how.size);
         how.size[0] = r->size[2];
     }

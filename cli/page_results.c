@@ -75,10 +75,14 @@ bool page_same_place(const sg_result *a, const sg_result *b) {
     return page_same_kind(a, b) && page_same_size(a, b);
 }
 
-/* A known matrix has rows, columns, entries and more. */
+bool page_is_of_matrix(const sg_result *r) {
+    enum { MATRIX = 6 };
+    return r->size_count == MATRIX;
+}
+
 double page_points(const sg_result *r) {
-    enum { MATRIX = 6, ENTRIES = 2 };
-    if (r->size_count == MATRIX)
+    enum { ENTRIES = 2 };
+    if (page_is_of_matrix(r))
         return (double)r->size[ENTRIES];
     double points = 1;
     for (int i = 0; i < r->size_count; i++)
