@@ -237,7 +237,7 @@ static void add_heading(const page *p, buffer *out) {
 static void add_source(const page *p, buffer *out) {
     if (p->best < 0)
         return;
-    buffer_add(out, "<section id=\"source\" class=\"wide\">\n<h2>The best plan</h2>\n");
+    buffer_add(out, "<section id=\"source\">\n<h2>The best plan</h2>\n");
     buffer_add(out, "<p class=\"plan\"><code>");
     html_text(out, p->rows[p->best].plan);
     buffer_add(out, "</code></p>\n");
@@ -269,9 +269,11 @@ void page_write(const page *p, buffer *out) {
     buffer_add(out, page_style);
     buffer_add(out, "</style>\n</head>\n<body>\n<main>\n");
     add_heading(p, out);
+    buffer_add(out, "<div class=\"charts\">\n");
     page_write_roofline(p, out);
     page_write_progress(p, out);
     page_write_scaling(p, out);
+    buffer_add(out, "</div>\n");
     page_write_scatter(p, out);
     page_write_heat(p, out);
     add_source(p, out);

@@ -175,7 +175,7 @@ void page_write_heat(const page *p, buffer *out) {
     if (p->best >= 0)
         add_maps(p, &maps);
     if (maps.length > 0) {
-        buffer_add(out, "<section id=\"heat\" class=\"wide\">\n<h2>Heat maps</h2>\n<p>The best of "
+        buffer_add(out, "<section id=\"heat\">\n<h2>Heat maps</h2>\n<p>The best of "
                         "all candidates of a cell, whatever else they differ in, as a share of the "
                         "best speed: 1.00 is the best plan, an empty cell was not measured.</p>\n"
                         "<p class=\"legend\">");

@@ -117,7 +117,7 @@ void page_write_scatter(const page *p, buffer *out) {
             most = fmax(most, p->rows[i].median);
         }
     buffer_add(out,
-               "<section id=\"parameters\" class=\"wide\">\n<h2>Which parameter matters</h2>\n"
+               "<section id=\"parameters\">\n<h2>Which parameter matters</h2>\n"
                "<p>How much of the variance of the logarithm of time each parameter explains by "
                "itself, beyond chance (ε², Kelley 1935). Shares overlap where parameters depend on "
                "each other.</p>\n");

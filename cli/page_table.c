@@ -156,12 +156,11 @@ static void add_row(const page *p, int row, const bool *used, buffer *out) {
 void page_write_table(const page *p, buffer *out) {
     bool used[COLUMNS];
     int *order = page_order(p);
-    buffer_printf(
-        out,
-        "<section id=\"candidates\" class=\"wide\">\n<h2>Every candidate</h2>\n<details%s>"
-        "\n<summary>%d candidate%s, the fastest first</summary>\n<table>\n<thead><tr>"
-        "<th scope=\"col\">plan</th>",
-        p->count <= 40 ? " open" : "", p->count, p->count == 1 ? "" : "s");
+    buffer_printf(out,
+                  "<section id=\"candidates\">\n<h2>Every candidate</h2>\n<details%s>"
+                  "\n<summary>%d candidate%s, the fastest first</summary>\n<table>\n<thead><tr>"
+                  "<th scope=\"col\">plan</th>",
+                  p->count <= 40 ? " open" : "", p->count, p->count == 1 ? "" : "s");
     for (int i = 0; i < COLUMNS; i++) {
         used[i] = is_used(p, &columns[i]);
         if (used[i])
