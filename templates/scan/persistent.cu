@@ -101,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     if (early && mine[0] < tiles) {
         copies_wait<unread>();
         next = sum_up(arguments, lists, board, shared, 0, mine[0], item);
+        __syncthreads(); // all have read the sums of its warps before any writes those of the next
     }
     for (int stage = 0; mine[0] < tiles;) {
         const int behind = stage == 0 ? stages - 1 : stage - 1;
