@@ -32,6 +32,11 @@ void html_text(buffer *b, const char *text) {
 }
 
 void page_add_size(buffer *b, const sg_result *r) {
+    if (page_is_of_matrix(r)) {
+        buffer_printf(b, "%" PRId64 "x%" PRId64 " with %" PRId64 " entries", r->size[0], r->size[1],
+                      r->size[2]);
+        return;
+    }
     for (int i = 0; i < r->size_count; i++)
         buffer_printf(b, "%s%" PRId64, i > 0 ? "x" : "", r->size[i]);
 }
@@ -43,7 +48,7 @@ void page_add_mark_title(buffer *b, const sg_result *r) {
         return;
     }
     buffer_seconds(b, r->median);
-    if (isfinite(r->copy_seconds))
+    if (isfinite(page_of_copy(r)))
         buffer_printf(b, ", %.3g of a copy", page_of_copy(r));
     if (r->registers >= 0)
         buffer_printf(b, ", %d registers", r->registers);
@@ -130,8 +135,8 @@ static void add_facts(const page *p, buffer *out) {
     buffer_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
                   strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors");
     page_add_size(&size, r);
-    if (!w->is_grid)
-        buffer_printf(&size, r->size_count == 1 ? " %s" : " (rows, columns, %s, …)", w->points);
+    if (!w->is_grid && !page_is_of_matrix(r))
+        buffer_printf(&size, " %s", w->points);
     if (r->steps > 1)
         buffer_printf(&size, ", %" PRId64 " steps at a time", r->steps);
     add_counts(p, &counts);
@@ -200,7 +205,7 @@ static void add_tiles(const page *p, buffer *out) {
     buffer_add(out, "<div class=\"tiles\">\n");
     add_tile(out, time.data, best->steps > 1 ? "a run of all steps" : w->step, spread.data);
     add_gain(p, out);
-    if (isfinite(best->copy_seconds)) {
+    if (isfinite(page_of_copy(best))) {
         buffer_printf(&share, "%.3g", page_of_copy(best));
         add_tile(out, share.data, "of the speed of a copy", "the same bytes, in the same run");
     }

@@ -100,7 +100,8 @@ extern const char page_style[], page_script[];
    (control characters) becomes U+FFFD. */
 void html_text(buffer *, const char *);
 
-void page_add_size(buffer *, const sg_result *); /* "512x512x512" */
+/* "512x512x512", "2000x1000 with 5000 entries". */
+void page_add_size(buffer *, const sg_result *);
 /* "streamed tile=256x8 …: 378 us, 0.98 of a copy, 40 registers". */
 void page_add_mark_title(buffer *, const sg_result *);
 /* A copy's time over the result's: 1 is the speed of a copy; NAN where unknown. */

@@ -118,7 +118,7 @@ static bool measure_roofline(const page *p, roofline *f) {
     if (p->best < 0 || !(p->operations > 0) || !(p->bytes > 0))
         return false;
     const sg_result *best = &p->rows[p->best];
-    if (!(best->copy_seconds > 0))
+    if (!(best->copy_seconds > 0) || !(page_points(best) > 0))
         return false;
     *f = (roofline){.page = p,
                     .copy = p->bytes * page_points(best) / best->copy_seconds,
@@ -241,7 +241,7 @@ static const sg_result **best_of_sizes(const page *p, int *count) {
     for (int i = 0; i < all->count; i++) {
         const sg_result *r = &all->list[i];
         int at = 0;
-        if (!page_is_right(r) || !page_same_kind(r, &p->rows[0]))
+        if (!page_is_right(r) || !page_same_kind(r, &p->rows[0]) || !(page_points(r) > 0))
             continue;
         while (at < *count && !page_same_size(list[at], r))
             at++;

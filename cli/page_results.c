@@ -91,6 +91,8 @@ double page_points(const sg_result *r) {
 }
 
 double page_of_copy(const sg_result *r) {
+    if (!(r->copy_seconds > 0))
+        return (double)NAN;
     /* A copy of what one step must move; all steps of a run are beside as many of them. */
     return (double)(r->steps > 1 ? r->steps : 1) * r->copy_seconds / r->median;
 }

@@ -31,7 +31,7 @@ const char page_style[] =
     "1fr));margin:0}\n"
     ".facts div{display:flex;gap:8px}dt{color:var(--soft);flex:0 0 6.2em}\n"
     "dd{margin:0;min-width:0;overflow-wrap:anywhere}.bad{color:var(--bad);font-weight:600}\n"
-    "figure{margin:0;width:100%;max-width:600px}figcaption{font-size:.9rem;font-weight:600}\n"
+    "figure{margin:0;width:100%;max-width:520px}figcaption{font-size:.9rem;font-weight:600}\n"
     "svg{display:block;width:100%;height:auto;overflow:visible}\n"
     "text{font:12.5px system-ui,sans-serif;fill:var(--text)}.tick{fill:var(--soft)}\n"
     ".note{font-size:12px}.grid{stroke:var(--line);stroke-width:.7}\n"

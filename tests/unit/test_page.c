@@ -259,6 +259,11 @@ static void test_little_is_known(void **state) {
     text = written(rows, 1, NULL);
     expect_page(text);
     free(text);
+    sg_result empty[2] = {result_of("naive", 1e-6), result_of("naive", 1e-6)};
+    empty[0].size[1] = empty[1].size[1] = empty[1].size[2] = 0, empty[0].copy_seconds = 0;
+    text = written(empty, 2, NULL);
+    expect_page(text);
+    free(text);
     text = written(rows + 1, 1, NULL);
     expect_page(text);
     assert_non_null(strstr(text, "No candidate was right"));
@@ -361,6 +366,19 @@ static void test_sizes(void **state) {
     page_results_free(&all);
 }
 
+static void test_matrices(void **state) {
+    (void)state;
+    sg_result r = result_of("ell threads=64", 1e-3);
+    const int64_t size[6] = {2000, 1000, 5000, 7, 0, 3};
+    r.family = "spmv", r.size_count = 6;
+    memcpy(r.size, size, sizeof size);
+    buffer b = {0};
+    page_add_size(&b, &r);
+    assert_string_equal(b.data, "2000x1000 with 5000 entries");
+    assert_true(page_points(&r) == 5000);
+    buffer_free(&b);
+}
+
 /* ---- the builder --------------------------------------------------------------------------- */
 
 static void test_scales(void **state) {
@@ -383,11 +401,11 @@ static void test_scales(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escaping),       cmocka_unit_test(test_what_is_no_page),
-        cmocka_unit_test(test_a_page),         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_parameters),     cmocka_unit_test(test_what_is_explained),
-        cmocka_unit_test(test_kinds),          cmocka_unit_test(test_words_of_lists),
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_little_is_known)};
+        cmocka_unit_test(test_escaping),   cmocka_unit_test(test_what_is_no_page),
+        cmocka_unit_test(test_a_page),     cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_parameters), cmocka_unit_test(test_what_is_explained),
+        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_words_of_lists),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_scales),     cmocka_unit_test(test_little_is_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
