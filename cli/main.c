@@ -2,6 +2,7 @@
    Uses the library through stencilgen.h alone, like any application. */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -52,6 +53,8 @@ static int run(const options *o) {
 
 int main(int count, char **arguments) {
     options o;
+    if (count == 2 && strcmp(arguments[1], "tune-worker") == 0)
+        return sg_tune_worker(); /* asked by tune through a socket, by nobody else */
     occupy_standard_streams();
     output_guard_signals();
     const int code = options_parse(&o, count - 1, arguments + 1) ? run(&o) : EXIT_USAGE;

@@ -172,7 +172,7 @@ static bool set_seed(options *o, const char *value) {
 }
 
 /* "60s", "5m", "1.5h"; seconds where there is no unit. */
-static bool set_budget(options *o, const char *value) {
+static bool set_time(const char *option, const char *value, double *out) {
     static const struct {
         const char *unit;
         double seconds;
@@ -181,10 +181,18 @@ static bool set_budget(options *o, const char *value) {
     const double number = strtod(value, &end);
     for (size_t i = 0; i < sizeof units / sizeof units[0] && end != value; i++)
         if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number)) {
-            o->budget = number * units[i].seconds;
+            *out = number * units[i].seconds;
             return true;
         }
-    return usage("--budget", value, "a time is needed, as in 60s, 5m or 1h");
+    return usage(option, value, "a time is needed, as in 60s, 5m or 1h");
+}
+
+static bool set_budget(options *o, const char *value) {
+    return set_time("--budget", value, &o->budget);
+}
+
+static bool set_limit(options *o, const char *value) {
+    return set_time("--limit", value, &o->limit);
 }
 
 static bool set_evaluations(options *o, const char *value) {
@@ -275,6 +283,7 @@ static const option table[] = {
      "of tune: guided (by the model and what was measured; the\n"
      "default), random, or exhaustive",
      FOR_TUNE, CALL(set_search)},
+    {"--limit", "120s", "of tune: end a trial that takes longer", FOR_TUNE, CALL(set_limit)},
     {"--no-resume", NULL, "of tune: do not go on with a sweep that was stopped", FOR_TUNE,
      PLACE(afresh)},
     {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE, PLACE(list)},

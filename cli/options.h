@@ -55,9 +55,9 @@ typedef struct options {
     int size_count;
     int64_t steps;
     uint64_t seed;
-    double budget;   /* seconds; 0: not given */
-    int evaluations; /* likewise */
-    int search;      /* an sg_search */
+    double budget, limit; /* seconds; 0: not given */
+    int evaluations;      /* likewise */
+    int search;           /* an sg_search */
     bool list, afresh, json, help, version;
 } options;
 

@@ -128,6 +128,8 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
                                      .evaluations = o->evaluations,
                                      .afresh = o->afresh,
                                      .parameters = parameters,
+                                     .worker = "/proc/self/exe",
+                                     .limit = o->limit,
                                      .progress = on_progress,
                                      .user = &state};
     struct sigaction before[STOPS];

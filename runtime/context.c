@@ -184,7 +184,12 @@ static void open_parts(job *j, void *argument) {
     c->logger = (logger){.call = options.log, .user = options.log_user};
     cache *cache = cache_open(j, options.cache, options.cache_bytes, &c->logger);
     results *results = results_open(j, options.database, &c->logger); /* nothing to undo yet */
-    c->nvrtc = nvrtc_compiler(j, options.nvrtc);                      /* last */
+    c->given.nvrtc = options.nvrtc != NULL ? job_print(j, "%s", options.nvrtc) : NULL;
+    c->given.cache = options.cache != NULL ? job_print(j, "%s", options.cache) : NULL;
+    c->given.cache_bytes = options.cache_bytes;
+    c->given.device_index = options.device_index;
+    c->given.lent = options.cuda_context != NULL;
+    c->nvrtc = nvrtc_compiler(j, options.nvrtc); /* last */
     c->cache = cache;
     c->results = results;
 }

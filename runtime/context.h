@@ -30,6 +30,12 @@ struct sg_context {
     device *device;    /* NULL where opening failed, and where there is to be none */
     bool runs_nothing; /* the latter */
     int threads;
+    struct {
+        const char *nvrtc, *cache; /* NULL; in parts */
+        int64_t cache_bytes;
+        int device_index;
+        bool lent; /* a CUDA context that is the caller's */
+    } given;       /* what opens another context like this one, in another process */
     uint64_t tag_seed;
     _Atomic uint64_t tags; /* drawn, see context_tag */
     atomic_int sweeps;     /* of sg_tune that have stored something */

@@ -694,6 +694,11 @@ typedef struct sg_tune_options {
        which may be resumed. May be NULL. */
     int (*progress)(void *user, const sg_tune_progress *);
     void *user;
+    const char *worker; /* a program that calls sg_tune_worker when its only argument is
+                           "tune-worker". Candidates are launched in that process, so that one that
+                           crashes or does not end is a result like others. NULL: in this one. Not
+                           used with a matrix, nor in a CUDA context of the caller's */
+    double limit;       /* seconds that a trial may take there before it is ended; 0: 120 */
 } sg_tune_options;
 
 typedef struct sg_tuning {
@@ -724,6 +729,10 @@ typedef struct sg_tuning {
 SG_API sg_status sg_tune(sg_context *, const char *spec_path, const sg_tune_options *options,
                          sg_tuning **out);
 SG_API void sg_tuning_free(sg_tuning *); /* NULL is allowed */
+
+/* What a worker does: makes the trials that its parent asks for through standard input, a socket,
+ * until that closes. Returns the exit code. */
+SG_API int sg_tune_worker(void);
 
 /* ---- the cache ----------------------------------------------------------------------------- */
 

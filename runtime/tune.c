@@ -8,7 +8,7 @@
 #include "runtime/clock.h"
 #include "runtime/results_place.h"
 #include "runtime/search_space.h"
-#include "runtime/trial.h"
+#include "runtime/worker.h"
 
 enum {
     USUAL_EVALUATIONS = 40,
@@ -16,6 +16,7 @@ enum {
     BETWEEN_DRIFTS = 8
 };
 #define WORTH_SAYING 0.05 /* drift */
+#define USUAL_LIMIT 120.0 /* seconds for a trial in a worker */
 
 /* The public struct comes first, so that a pointer to it is one to the whole. */
 typedef struct tuned {
@@ -30,6 +31,7 @@ typedef struct sweep {
     sg_tune_options options;
     build_request request;
     trial_setting setting;
+    worker *worker;   /* NULL: trials are made in this process */
     results *results; /* NULL: nothing is kept */
     result_place place;
     const space *space;
@@ -54,6 +56,7 @@ static void release(void *argument) {
         trial_end(&s->trials[i]);
     s->trial_count = 0;
     trial_end(&s->fixed);
+    worker_close(s->worker);
 }
 
 /* ---- before -------------------------------------------------------------------------------- */
@@ -61,7 +64,7 @@ static void release(void *argument) {
 static void read_options(job *j, sweep *s) {
     sg_tune_options *o = &s->options;
     context_read(j, o, sizeof *o, s->given, "sg_tune_options");
-    if (o->evaluations < 0 || !(o->budget >= 0))
+    if (o->evaluations < 0 || !(o->budget >= 0) || !(o->limit >= 0))
         context_refuse(j, "%d evaluations in %g seconds cannot be made", o->evaluations, o->budget);
     if ((int)o->search < 0 || (int)o->search >= SEARCH_KINDS)
         context_refuse(j, "there is no search of number %d", (int)o->search);
@@ -84,8 +87,9 @@ static void find_space(job *j, sweep *s) {
     s->most = s->most < s->space->count ? s->most : s->space->count;
 }
 
-static void find_setting(sweep *s) {
+static void find_setting(job *j, sweep *s) {
     const build_request *r = &s->request;
+    const sg_tune_options *o = &s->options;
     s->setting = (trial_setting){.context = r->context,
                                  .path = r->path,
                                  .build = r->options,
@@ -94,6 +98,8 @@ static void find_setting(sweep *s) {
     s->setting.build.struct_size = sizeof s->setting.build;
     s->setting.build.source_only = 0;
     memcpy(s->setting.build.size, r->size, sizeof r->size);
+    if (o->worker != NULL && r->options.matrix == NULL && !r->context->given.lent)
+        s->worker = worker_new(j, o->worker, o->limit > 0 ? o->limit : USUAL_LIMIT, &s->setting);
 }
 
 /* ---- what has been evaluated --------------------------------------------------------------- */
@@ -228,18 +234,23 @@ static void build_all(job *j, sweep *s, const int *chosen, int count) {
         need_memory(j, b.ok[i]);
 }
 
-static void watch_drift(sweep *s) {
+static double time_fixed(job *j, sweep *s) {
+    return s->worker != NULL ? worker_again(j, s->worker, &s->fixed)
+                             : trial_again(&s->setting, &s->fixed);
+}
+
+static void watch_drift(job *j, sweep *s) {
     if (s->fixed.kernel == NULL)
         return;
-    const double now = trial_again(&s->setting, &s->fixed);
+    const double now = time_fixed(j, s);
     if (!isnan(now))
         s->drift = fmax(s->drift, fabs(now / s->fixed_seconds - 1));
 }
 
 /* After a launch that failed, the device may not do anything any more. */
 static void look_after(job *j, sweep *s, const result *r) {
-    if (r->state == RESULT_FAILED && s->fixed.kernel != NULL &&
-        isnan(trial_again(&s->setting, &s->fixed)))
+    if ((r->state == RESULT_FAILED || r->state == RESULT_HUNG) && s->fixed.kernel != NULL &&
+        isnan(time_fixed(j, s)))
         job_fail(j, FAULT_DEVICE, NULL, 0,
                  "after %s (%s) the device does not run a kernel any more that it ran before; the "
                  "sweep goes on when it is begun again",
@@ -248,7 +259,10 @@ static void look_after(job *j, sweep *s, const result *r) {
 
 static void evaluate(job *j, sweep *s, trial *t) {
     result *r = &t->result;
-    need_memory(j, trial_measure(&s->setting, t));
+    if (s->worker != NULL)
+        worker_measure(j, s->worker, t);
+    else
+        need_memory(j, trial_measure(&s->setting, t));
     r->driver = s->request.context->device->ops->facts(s->request.context->device)->driver;
     r->sweep = s->id;
     r->evaluation = s->count + 1;
@@ -263,7 +277,7 @@ static void evaluate(job *j, sweep *s, trial *t) {
         s->fixed_seconds = r->median;
         *t = (trial){.plan = t->plan};
     } else if (s->count % BETWEEN_DRIFTS == 0) {
-        watch_drift(s);
+        watch_drift(j, s);
     }
     report(s, 0, &s->done[s->count - 1]);
 }
@@ -331,14 +345,14 @@ static void tune(job *j, void *argument) {
     if (!results_place_of(j, &s->request, &s->place))
         context_refuse(j, "tuning measures: a GPU runs no kernels for %s", s->request.target->arch);
     find_space(j, s);
-    find_setting(s);
+    find_setting(j, s);
     s->results = c->results != NULL && results_path(c->results)[0] != '\0' ? c->results : NULL;
     if (s->results != NULL)
         resume(j, s);
     job_defer(j, release, s);
     while (s->count < s->most && !is_over(s) && make_trials(j, s))
         ;
-    watch_drift(s);
+    watch_drift(j, s);
     const bool finished = !s->stopped && (s->count >= s->most || !is_over(s));
     if (finished && s->results != NULL)
         results_end(j, s->results, s->id);

@@ -9,7 +9,7 @@ kept=$SG_DATABASE
 cat >"$folder/heat.lua" <<'LUA'
 return stencil {
   name = "heat", shape = star(1, 1), coefficients = { 0.5, 0.25, 0.25 },
-  tune = { method = { "naive" }, tile = { { x = 64 }, { x = 128 }, { x = 256 } } },
+  tune = { method = { "naive" }, tile = { { x = 64 }, { x = 128 }, { x = 256 } }, vector = { 1, 4 } },
 }
 LUA
 heat="$folder/heat.lua --device cpu --size 5000"
@@ -89,7 +89,7 @@ cat >"$folder/c++" <<SH
 #!/bin/sh
 for word; do
     case \$word in
-        *.cpp) grep -q 'tile=128' "\$word" && sed -i 's/0\.5f \* u_c/0.625f * u_c/' "\$word" ;;
+        *.cpp) grep -q 'tile=128 vec=1' "\$word" && sed -i 's/0\.5f \* u_c/0.625f * u_c/' "\$word" ;;
     esac
 done
 exec $real "\$@"
@@ -101,7 +101,29 @@ exits 1 tune $heat --no-resume
 reports 'wrong  naive tile=128'
 says "candidates of 'heat' gave wrong results, which is a defect of stencilgen; the first: naive tile=128"
 exits 0 $heat -o "$folder"
-grep -q 'plan     naive tile=128' "$out" && flunk 'a build takes a wrong plan'
+grep -q 'plan     naive tile=128 vec=1 ' "$out" && flunk 'a build takes a wrong plan'
+
+begin 'a candidate that does not end is ended'
+cat >"$folder/c++" <<SH
+#!/bin/sh
+for word; do
+    case \$word in
+        *.cpp) grep -q 'tile=128 vec=1' "\$word" && sed -i 's/0\.5f \* u_c/({ static int first; if (__sync_fetch_and_add(\&first, 1) == 0) for (;;) __sync_synchronize(); 0.5f; }) * u_c/' "\$word" ;;
+    esac
+done
+exec $real "\$@"
+SH
+exits 0 tune $heat --no-resume --limit 2s --evaluations 4 --search exhaustive
+reports 'hung  naive tile=128'
+reports 'its trial did not end within 2 seconds'
+[ "$(grep -c ': its trial did not' "$out")" -lt "$count" ] || flunk 'all hung'
+reports '  best     naive tile='
+
+begin 'a candidate that crashes is a failure'
+sed -i 's/for (;;) __sync_synchronize();/__builtin_trap();/' "$folder/c++"
+exits 0 tune $heat --no-resume
+reports 'failed  naive tile=128'
+reports 'its process was ended by signal'
 
 begin 'nothing can be measured'
 SG_CXX=$folder/none

@@ -1,0 +1,166 @@
+/* The side of the sweep: starts the process, asks it, and ends it. */
+#include "runtime/worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/context.h"
+#include "runtime/worker_message.h"
+
+extern char **environ;
+
+struct worker {
+    const trial_setting *setting;
+    const char *program;
+    double limit;
+    pid_t process; /* 0: none */
+    int socket;
+};
+
+worker *worker_new(job *j, const char *program, double limit, const trial_setting *s) {
+    worker *w = job_alloc(j, sizeof *w);
+    *w = (worker){.setting = s, .program = program, .limit = limit, .socket = -1};
+    return w;
+}
+
+/* What waitpid says of it. Killing what has ended already does no harm: until then its number is
+   nobody else's. */
+static int end_process(worker *w) {
+    int status = 0;
+    if (w->process == 0)
+        return 0;
+    kill(w->process, SIGKILL);
+    while (waitpid(w->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(w->socket);
+    w->process = 0;
+    w->socket = -1;
+    return status;
+}
+
+void worker_close(worker *w) {
+    if (w != NULL)
+        end_process(w);
+}
+
+/* In a group of its own, so that Ctrl-C does not end it in the midst of a trial; with the socket as
+   its standard input, and signals as they usually are. */
+static int spawn(worker *w, int theirs) {
+    char *const command[] = {(char *)w->program, "tune-worker", NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
+    sigaddset(&usual, SIGPIPE);
+    int error = posix_spawn_file_actions_init(&files);
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigdefault(&attributes, &usual);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                  POSIX_SPAWN_SETSIGDEF);
+        error = posix_spawn_file_actions_adddup2(&files, theirs, STDIN_FILENO);
+        if (error == 0)
+            error = posix_spawn(&w->process, w->program, &files, &attributes, command, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+static void start(job *j, worker *w) {
+    int ends[2];
+    if (w->process != 0)
+        return;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "no socket for the worker: %s", strerror(errno));
+    const int error = spawn(w, ends[1]);
+    close(ends[1]);
+    if (error != 0) {
+        w->process = 0;
+        close(ends[0]);
+        job_fail(j, FAULT_USAGE, NULL, 0, "the worker %s cannot be run: %s", w->program,
+                 strerror(error));
+    }
+    w->socket = ends[0];
+    text setup = text_new(j);
+    worker_put_setup(&setup, w->setting);
+    worker_send(w->socket, &setup); /* if it is gone, that shows when it is asked */
+}
+
+/* In place of an answer. */
+static void note_end(job *j, worker *w, bool late, trial *r) {
+    const int status = end_process(w);
+    result *to = &r->result;
+    to->state = late ? RESULT_HUNG : RESULT_FAILED;
+    if (late)
+        to->reason = job_print(j, "its trial did not end within %g seconds", w->limit);
+    else if (WIFSIGNALED(status))
+        to->reason = job_print(j, "its process was ended by signal %d", WTERMSIG(status));
+    else
+        to->reason = job_print(j, "its process ended with code %d", WEXITSTATUS(status));
+    to->seconds = NULL;
+    to->count = 0;
+    to->median = to->spread = NAN;
+}
+
+static void ask(job *j, worker *w, worker_word word, trial *r) {
+    record answer = {.bad = true};
+    text message = text_new(j);
+    worker_put_trial(&message, word, w->setting, r);
+    start(j, w);
+    const bool sent = worker_send(w->socket, &message);
+    const worker_outcome o = sent ? worker_receive(j, w->socket, w->limit, &answer) : WORKER_CLOSED;
+    if (o != WORKER_GOT) {
+        note_end(j, w, o == WORKER_LATE, r);
+        return;
+    }
+    const int found = record_small(&answer, WORKER_RESULT, WORKER_HOPELESS);
+    if (found == WORKER_HOPELESS) {
+        const int why = record_small(&answer, FAULT_CHECK, FAULT_MEMORY);
+        const char *says = record_text(&answer, j);
+        job_fail(j, answer.bad ? FAULT_DEVICE : (fault)why, NULL, 0, "the worker: %s",
+                 says != NULL ? says : "");
+    }
+    if (answer.bad || !worker_get_result(j, &answer, r))
+        note_end(j, w, false, r); /* what it says makes no sense, and it with it */
+}
+
+typedef struct asking {
+    worker *worker;
+    trial *trial;
+} asking;
+
+static void measure(job *j, void *argument) {
+    const asking *a = argument;
+    ask(j, a->worker, WORKER_MEASURE, a->trial);
+}
+
+void worker_measure(job *j, worker *w, trial *r) {
+    asking a = {w, r};
+    if (r->kernel != NULL &&
+        job_run(&w->setting->context->memory, measure, &a, &r->measuring) != FAULT_NONE) {
+        job *failed = r->measuring;
+        r->measuring = NULL;
+        job_fail_as(j, failed);
+    }
+}
+
+double worker_again(job *j, worker *w, const trial *r) {
+    trial own = {.plan = r->plan, .info = r->info};
+    own.result = results_blank(r->plan, RESULT_RIGHT, "");
+    ask(j, w, WORKER_AGAIN, &own);
+    return own.result.state == RESULT_RIGHT ? own.result.median : NAN;
+}

@@ -1,0 +1,96 @@
+/* The side of the worker: trials, one after another, until nobody asks any more. */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "runtime/context.h"
+#include "runtime/worker_message.h"
+
+typedef struct serving {
+    sg_context *context; /* NULL until the setup came */
+    job *setup_job;
+    worker_setup setup;
+    sg_status status; /* of opening it */
+    bool over;
+} serving;
+
+static void open_all(job *j, serving *s, record *r) {
+    (void)j;
+    sg_close(s->context);
+    s->context = NULL;
+    s->status = record_done(r) ? sg_open(&s->context, &s->setup.options) : SG_ERROR_USAGE;
+    s->setup.setting.context = s->context;
+}
+
+static void refuse(const serving *s, text *answer) {
+    record_put_int(answer, WORKER_HOPELESS);
+    record_put_int(answer, s->status != SG_OK ? s->status : SG_ERROR_USAGE);
+    record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
+}
+
+/* One trial; AGAIN is one without its check. */
+static bool try(job *j, serving *s, record *r, bool again, text *answer) {
+    trial t;
+    trial_setting setting = s->setup.setting;
+    setting.parameters = worker_get_trial(j, r, &t);
+    if (!record_done(r) || t.plan == NULL)
+        return false;
+    bool ok = trial_build(&setting, &t);
+    if (ok && again) {
+        t.result.seconds = job_alloc(j, sizeof(double));
+        const double median = t.kernel != NULL ? trial_again(&setting, &t) : 0;
+        *(double *)t.result.seconds = median;
+        t.result.count = median > 0;
+        if (!(median > 0))
+            t.result.state = RESULT_FAILED;
+    } else if (ok) {
+        ok = trial_measure(&setting, &t);
+    }
+    if (ok)
+        worker_put_result(answer, &t);
+    trial_end(&t);
+    return ok;
+}
+
+static void serve_one(job *j, void *argument) {
+    serving *s = argument;
+    record r;
+    s->over = true;
+    if (worker_receive(j, STDIN_FILENO, -1, &r) != WORKER_GOT)
+        return;
+    const int word = record_small(&r, 0, WORKER_WORDS - 1);
+    if (word == WORKER_SETUP) {
+        worker_get_setup(s->setup_job, &r, &s->setup);
+        open_all(j, s, &r);
+        s->over = false;
+        return;
+    }
+    text answer = text_new(j);
+    if (s->context == NULL || s->status != SG_OK)
+        refuse(s, &answer);
+    else if (!try(j, s, &r, word == WORKER_AGAIN, &answer))
+        return; /* the parent sees that it is gone */
+    s->over = !worker_send(STDIN_FILENO, &answer);
+}
+
+static void serve(job *j, void *argument) {
+    serving *s = argument;
+    s->setup_job = j;
+    while (!s->over) {
+        job *one;
+        s->over = job_run(job_allocator(j), serve_one, s, &one) != FAULT_NONE || s->over;
+        job_end(one);
+    }
+    sg_close(s->context);
+}
+
+/* If the parent is killed while a kernel here does not end, this process must not stay. */
+int sg_tune_worker(void) {
+    serving s = {.status = SG_OK};
+    job *j;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const fault f = job_run(&allocator_libc, serve, &s, &j);
+    job_end(j);
+    return f == FAULT_NONE ? EXIT_SUCCESS : EXIT_FAILURE;
+}
