@@ -710,7 +710,8 @@ typedef struct sg_tuning {
     int evaluation_count;
     const sg_evaluation *evaluations; /* in the order made */
     int best;                         /* the fastest right one of them; -1: none */
-    int usual;      /* the plan that a build takes by the planner's model; -1: not tried */
+    int usual;      /* the plan that a build takes by the planner's model, which is tried also where
+                       the spec's `tune` leaves it out; -1: not tried */
     int wrong;      /* how many gave wrong results: defects of the library */
     int resumed;    /* how many are of the sweep that was resumed */
     int finished;   /* the sweep ended by itself; else it was stopped, and may be resumed */

@@ -80,11 +80,12 @@ static void find_space(job *j, sweep *s) {
     const family_request wanted = build_wanted(r);
     s->space = space_make(j, r->subject, &wanted);
     s->search = search_new(j, kinds[o->search], search_candidates_of(j, s->space), o->seed);
-    s->done = job_array(j, (size_t)s->space->count, sizeof *s->done);
+    const int all = s->space->count + (s->space->usual_index < 0); /* which is tried besides */
+    s->done = job_array(j, (size_t)all, sizeof *s->done);
     s->most = o->evaluations > 0                                   ? o->evaluations
-              : o->budget > 0 || o->search == SG_SEARCH_EXHAUSTIVE ? s->space->count
+              : o->budget > 0 || o->search == SG_SEARCH_EXHAUSTIVE ? all
                                                                    : USUAL_EVALUATIONS;
-    s->most = s->most < s->space->count ? s->most : s->space->count;
+    s->most = s->most < all ? s->most : all;
 }
 
 static void find_setting(job *j, sweep *s) {
@@ -108,30 +109,45 @@ static const char *keep(job *j, const char *text) {
     return job_copy(j, text, strlen(text));
 }
 
+/* The plan that builds take where `tune` leaves it out, so that gains are over it nevertheless. */
+enum { OUTSIDE = -1 };
+
+static space_candidate candidate_of(const sweep *s, int candidate) {
+    if (candidate == OUTSIDE)
+        return (space_candidate){.plan = s->space->usual, .threads = -1};
+    return s->space->candidates[candidate];
+}
+
+static void tell(sweep *s, int candidate, const result *r) {
+    if (candidate == OUTSIDE)
+        return;
+    if (r->state == RESULT_RIGHT)
+        search_tell(s->search, candidate, r->median);
+    else
+        search_tell_invalid(s->search, candidate);
+}
+
 static void add_evaluation(sweep *s, int candidate, const result *r, bool resumed) {
-    const space_candidate *c = &s->space->candidates[candidate];
+    const space_candidate c = candidate_of(s, candidate);
     const int which = s->count++;
     const bool right = r->state == RESULT_RIGHT;
     s->done[which] = (sg_evaluation){.struct_size = sizeof *s->done,
-                                     .plan = c->plan,
+                                     .plan = c.plan,
                                      .state = result_state_words[r->state],
                                      .reason = keep(s->job, r->reason),
                                      .seconds = r->median,
                                      .spread = r->spread,
                                      .estimated_seconds = r->estimate,
                                      .registers = r->registers,
-                                     .threads = c->threads,
+                                     .threads = c.threads,
                                      .shared_bytes = r->shared_bytes,
                                      .local_bytes = r->local_bytes,
                                      .occupancy = r->occupancy,
                                      .resumed = resumed};
-    if (right)
-        search_tell(s->search, candidate, r->median);
-    else
-        search_tell_invalid(s->search, candidate);
+    tell(s, candidate, r);
     if (right && (s->best < 0 || r->median < s->done[s->best].seconds))
         s->best = which;
-    if (candidate == s->space->usual_index)
+    if (candidate == s->space->usual_index) /* also OUTSIDE */
         s->usual = which;
     s->wrong += r->state == RESULT_WRONG;
     s->resumed += resumed;
@@ -154,7 +170,7 @@ static void resume(job *j, sweep *s) {
         results_list(j, s->results, &(result_filter){.place = &s->place, .sweep = s->id});
     for (size_t i = 0; i < rows.count; i++) {
         const int candidate = space_find(s->space, rows.list[i].result.plan);
-        if (candidate >= 0)
+        if (candidate >= 0 || strcmp(rows.list[i].result.plan, s->space->usual) == 0)
             add_evaluation(s, candidate, &rows.list[i].result, true);
     }
 }
@@ -197,7 +213,8 @@ static int choose(sweep *s, int *out) {
     const int threads = workers_count(context_workers(s->job, s->request.context));
     int wanted = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE;
     wanted = wanted < left ? wanted : left;
-    if (s->usual < 0 && s->space->usual_index >= 0 && s->options.search != SG_SEARCH_GUIDED) {
+    const bool guided = s->options.search == SG_SEARCH_GUIDED; /* which begins with it */
+    if (s->usual < 0 && (s->space->usual_index < 0 || !guided)) {
         out[0] = s->space->usual_index;
         return 1;
     }
@@ -224,9 +241,9 @@ static void build_all(job *j, sweep *s, const int *chosen, int count) {
     const double steps = s->setting.build.steps > 1 ? (double)s->setting.build.steps : 1;
     building b = {.sweep = s};
     for (int i = 0; i < count; i++) {
-        const space_candidate *c = &s->space->candidates[chosen[i]];
-        s->trials[i] = (trial){.candidate = chosen[i], .plan = c->plan};
-        s->trials[i].result.estimate = c->estimate > 0 ? steps * c->estimate : NAN;
+        const space_candidate c = candidate_of(s, chosen[i]);
+        s->trials[i] = (trial){.candidate = chosen[i], .plan = c.plan};
+        s->trials[i].result.estimate = c.estimate > 0 ? steps * c.estimate : NAN;
     }
     s->trial_count = count;
     workers_run(context_workers(j, s->request.context), count, build_one, &b);

@@ -239,6 +239,31 @@ static void test_wrong(void **state) {
     free(path);
 }
 
+/* The plan that builds take is tried where `tune` leaves it out, and resumed too. */
+static void test_usual_outside(void **state) {
+    (void)state;
+    static const char narrow[] =
+        "return stencil { name = 'heat', shape = star(1, 1),"
+        " coefficients = { 0.5, 0.25, 0.25 }, tune = { method = { 'naive' },"
+        " tile = { { x = 64 } }, vector = { 1 } } }";
+    char *path = scratch_path("results.db");
+    sg_context *c = open_at(path);
+    run r = {.text = narrow, .size = 5000, .stop_after = 1};
+    sg_tuning *t = must_sweep(c, &r);
+    assert_int_equal(t->usual, 0);
+    assert_int_equal(t->candidate_count, 1);
+    sg_tuning_free(t);
+    r = (run){.text = narrow, .size = 5000};
+    t = must_sweep(c, &r);
+    assert_int_equal(t->usual, 0);
+    assert_int_equal(t->resumed, 1);
+    assert_int_equal(t->evaluation_count, 2);
+    assert_int_equal(t->finished, 1);
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+}
+
 static void test_no_database(void **state) {
     (void)state;
     sg_context *c = open_at("none");
@@ -365,6 +390,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_rows_and_builds, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_resumed, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_wrong, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_usual_outside, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_no_database, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_damaged_database, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_foreign_file, scratch_enter, scratch_leave),
