@@ -1,9 +1,10 @@
 # Writes the table of measured rates that the planner reads, from what bench/stencils has measured.
-# Takes: JSON files of it, with rows of many steps, of sweeps and of `auto`. Makes: C on standard output.
+# Takes: JSON files of it, with rows of many steps and of one, of sweeps and of `auto`. Makes: C on standard output.
 #   awk -f bench/measured.awk sweep.json … >gen/plan_measured_rates.c
-# Of each shape, precision and size it keeps what comes within a twelfth of the best, and what the model
-# takes to be as good as the best, so that the planner learns that it is not. Of a kernel that
-# was measured twice the faster figure counts: a GPU may be throttled, but is never too fast.
+# Of each shape, precision and size it keeps what comes within a twelfth of the best (a fiftieth where
+# a launch makes one step), and what the model takes to be as good as the best, so that the planner
+# learns that it is not. Of a kernel that was measured twice the faster figure counts: a GPU may be
+# throttled, but is never too fast.
 
 function field(name,    at, rest) {
     at = index($0, "\"" name "\": ")
@@ -34,16 +35,18 @@ BEGIN {
     arch = field("arch")
 }
 
-/"state": "right"/ && (field("part") == "steps" || field("part") == "small") {
+/"state": "right"/ {
     plan = field("plan")
-    if (plan !~ /^(temporal|resident) /)
+    one = field("part") == "one-step"
+    if (plan !~ (one ? "^streamed " : "^(temporal|resident) "))
         next
-    group = field("shape") SUBSEP field("dtype") SUBSEP field("size")
+    group = field("part") SUBSEP field("shape") SUBSEP field("dtype") SUBSEP field("size")
     key = group SUBSEP plan
     rate = field("points") / 1e9
     if (!(key in rates)) {
         order[++count] = key
         groups[key] = group
+        share[key] = one ? 0.98 : 0.92
         plans[key] = plan
     }
     if (rate > rates[key])
@@ -61,17 +64,17 @@ END {
     for (i = 1; i <= count; i++) {
         key = order[i]
         group = groups[key]
-        if (rates[key] < 0.92 * best[group] && expected[key] < best[group])
+        if (rates[key] < share[key] * best[group] && expected[key] < best[group])
             continue
         split(group, part, SUBSEP)
-        shape = part[1]
+        shape = part[2]
         n = number[shape]
-        split(part[3], size, ", *")
+        split(part[4], size, ", *")
         for (axis = 1; axis <= 3; axis++)
             if (axis > substr(shape, 1, 1))
                 size[axis] = 1
         printf "    {\"%s\", %d, %d, %d, DTYPE_%s, \"%s\", {%d, %d, %d}, %.1f},\n", arch,
-            substr(shape, 1, 1), points[n], radius[n], part[2] == "float" ? "FLOAT" : "DOUBLE",
+            substr(shape, 1, 1), points[n], radius[n], part[3] == "float" ? "FLOAT" : "DOUBLE",
             plans[key], size[1], size[2], size[3], rates[key]
     }
     print "};\n/* clang-format on */\nconst int measured_rate_count = sizeof measured_rates / sizeof measured_rates[0];"

@@ -7,8 +7,16 @@
 /* How much longer than by the corrected model a plan is thought to take that was not measured,
    since of many such the planner takes the one that the model is most wrong about: one of another
    size than was measured; besides, with the walked axis in e times as many parts or more, since the
-   model is worst at what runs in the last wave; and one whose schedule was not measured at all. */
-static const double doubt_of_size = 1.08, doubt_of_parts = 1.25, doubt = 1.2;
+   model is worst at what runs in the last wave; and one whose schedule was not measured at all. Of
+   one step a launch the model is hardly wrong, and other methods, which were not measured, are
+   compared by it. */
+static const struct doubts {
+    double size, parts, schedule;
+} fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.03};
+
+static const struct doubts *doubts_of(const plan *p) {
+    return plan_is_fused(p->template_id) ? &fused_doubts : &one_step_doubts;
+}
 
 /* Farther than any: rows of x that begin at any element, and those that begin at whole packs, say
    little of each other. */
@@ -52,7 +60,7 @@ static bool note(job *j, const measured_rate *r, const plan_facts *f, const targ
     plan *p = plan_fit(j, f, &s, t, &refusal);
     if (p == NULL)
         return false;
-    out->schedule = without_walk(&s, r->dims, r->size, &out->parts);
+    out->schedule = without_walk(&p->schedule, r->dims, r->size, &out->parts); /* complete */
     out->size = r->size;
     const int axis = plan_walk_axis(s.method, r->dims);
     if (s.method == METHOD_TEMPORAL && axis >= 0) /* no further than to the end of the grid */
@@ -106,12 +114,12 @@ static double mean_factor(const plan_measured *m, const known *of) {
 }
 
 /* The mean factor of a method's measurements of the nearest size. */
-static double usual_factor(const plan_measured *m, method method, const int64_t size[AXES]) {
+static double usual_factor(const plan_measured *m, const plan *p, const int64_t size[AXES]) {
     double least = INFINITY, logs = 0;
     int count = 0;
     for (int i = 0; i < m->count; i++) {
         const known *k = &m->all[i];
-        if (k->schedule.method != method || size_distance(k, size) > least)
+        if (k->schedule.method != p->schedule.method || size_distance(k, size) > least)
             continue;
         if (size_distance(k, size) < least)
             logs = count = 0;
@@ -119,7 +127,7 @@ static double usual_factor(const plan_measured *m, method method, const int64_t 
         logs += log(k->factor);
         count++;
     }
-    return count > 0 ? doubt * exp(logs / count) : 1;
+    return count > 0 ? doubts_of(p)->schedule * exp(logs / count) : 1;
 }
 
 double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t size[AXES]) {
@@ -136,11 +144,12 @@ double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t
         least = distance;
     }
     if (least >= otherwise_aligned)
-        return usual_factor(m, p->schedule.method, size);
+        return usual_factor(m, p, size);
     const double other_parts = parts_distance(nearest, parts);
     /* The model is often wrong about one walk alone, whose last wave it mistakes: that a walk was
        faster than it says is no promise that another one will be. */
     const double factor =
         other_parts > 0 ? fmax(nearest->factor, mean_factor(m, nearest)) : nearest->factor;
-    return factor * (least > 0 ? doubt_of_size : 1) * pow(doubt_of_parts, fmin(other_parts, 1));
+    return factor * (least > 0 ? doubts_of(p)->size : 1) *
+           pow(doubts_of(p)->parts, fmin(other_parts, 1));
 }
