@@ -12,6 +12,8 @@ LUA
 sed 's/0\.6/0.5/' "$folder/star.lua" >"$folder/other.lua"
 sed 's/coefficients/schedule = { vector = 1 }, coefficients/' "$folder/star.lua" >"$folder/scheduled.lua"
 echo 'return scan { name = "sums" }' >"$folder/sums.lua"
+echo 'return reduce { name = "total", dtype = "float" }' >"$folder/total.lua"
+echo 'return reduce { name = "total", dtype = "float", segmented = true }' >"$folder/segments.lua"
 echo 'return { scan { name = "one" }, scan { name = "two" } }' >"$folder/both.lua"
 
 fill() {
@@ -40,6 +42,7 @@ fill "$folder/star.lua" cuda 256x128 12
 fill "$folder/star.lua" cuda 1024x512 12
 fill "$folder/star.lua" cpu 64x32 3
 fill "$folder/sums.lua" cuda 100000 4
+fill "$folder/total.lua" cuda 100000 2
 
 begin 'the size and the device that were asked for'
 page "$folder/star.lua" --size 256x128
@@ -77,6 +80,9 @@ says 'there are those of cuda 256x128 (12), cuda 1024x512 (12), cpu 64x32 (3); c
 exits 2 report "$folder/sums.lua" $at --device cpu
 says 'there are those of cuda 100000'
 exits 2 report "$folder/other.lua" $at
+says 'of a spec of this name that computes something else'
+
+exits 2 report "$folder/segments.lua" $at
 says 'of a spec of this name that computes something else'
 
 begin 'where the page goes'
