@@ -56,6 +56,10 @@ cp "$folder/page.html" "$folder/first.html"
 page "$folder/star.lua" --device cpu
 holds_text '<title>star, 64x32,'
 lacks '<section id="scaling"'
+page "$folder/star.lua" # the last
+holds_text '<title>star, 64x32,'
+page "$folder/star.lua" --device cuda --size 1024x512
+holds_text '<title>star, 1024x512,'
 page "$folder/sums.lua"
 holds_text '<h2>Beside a copy</h2>'
 
