@@ -73,6 +73,17 @@ static const char *find_gpu(cuda *d, job *j, const device_options *options) {
     return NULL;
 }
 
+/* A driver that does not tell is no obstacle. */
+static const char *ask_bus(const cuda *d, job *j) {
+    int domain = 0, bus = 0, device = 0;
+    const cuda_driver *driver = &d->driver;
+    if (driver->device_attribute(&domain, CU_DEVICE_PCI_DOMAIN, d->number) != CU_OK ||
+        driver->device_attribute(&bus, CU_DEVICE_PCI_BUS, d->number) != CU_OK ||
+        driver->device_attribute(&device, CU_DEVICE_PCI_DEVICE, d->number) != CU_OK)
+        return NULL;
+    return job_print(j, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
+}
+
 static cu_result ask_facts(cuda *d, job *j) {
     const cuda_driver *driver = &d->driver;
     char *name = job_alloc(j, DEVICE_NAME_BYTES);
@@ -101,6 +112,7 @@ static cu_result ask_facts(cuda *d, job *j) {
     d->facts.arch = job_print(j, "sm_%d%d", major, minor);
     d->facts.memory = (int64_t)memory;
     d->facts.l2_cache = l2_cache;
+    d->facts.bus = ask_bus(d, j);
     return code;
 }
 

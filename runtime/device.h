@@ -14,6 +14,7 @@ typedef struct device_facts {
     int multiprocessors;
     int64_t memory, l2_cache;
     int driver;
+    const char *bus; /* "00000000:1b:00.0": where a GPU is, for sensors; NULL where unknown */
 } device_facts;
 
 typedef struct function_facts {

@@ -6,6 +6,7 @@
 
 #include "runtime/clock.h"
 #include "runtime/measure.h"
+#include "runtime/sensors.h"
 
 /* Enough for a quiet median, and bounded where there is none. */
 enum { LEAST_TIMINGS = 7, MOST_TIMINGS = 50 };
@@ -129,7 +130,9 @@ static void take_times(job *j, trying *t) {
     double *seconds = job_array(j, MOST_TIMINGS, sizeof *seconds);
     double *sorted = job_array(j, MOST_TIMINGS, sizeof *sorted);
     job *measured = NULL;
+    const sensors_reading before = sensors_read(t->setting->sensors);
     const sg_status status = context_run(t->setting->context, time_kernel, &own, &measured);
+    const sensors_reading after = sensors_read(t->setting->sensors);
     if (status != SG_OK) {
         note_failure(j, t, status);
         return;
@@ -142,6 +145,10 @@ static void take_times(job *j, trying *t) {
     r->result.seconds = seconds;
     r->result.count = count;
     r->result.copy_seconds = own.found.copy_seconds;
+    r->result.clock_before = before.clock;
+    r->result.temperature_before = before.temperature;
+    r->result.clock_after = after.clock;
+    r->result.temperature_after = after.temperature;
     r->result.median = results_median(sorted, count, &r->result.spread);
     job_end(measured);
 }

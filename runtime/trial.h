@@ -14,7 +14,8 @@ typedef struct trial_setting {
     const char *path;       /* of the spec */
     sg_build_options build; /* complete, but for the schedule */
     const double *parameters;
-    bool is_grid; /* checks are on grids of a modest size */
+    bool is_grid;                  /* checks are on grids of a modest size */
+    const struct sensors *sensors; /* read around the timings; NULL: there are none */
 } trial_setting;
 
 typedef struct trial {

@@ -8,6 +8,7 @@
 #include "runtime/clock.h"
 #include "runtime/results_place.h"
 #include "runtime/search_space.h"
+#include "runtime/sensors.h"
 #include "runtime/worker.h"
 
 enum {
@@ -101,6 +102,9 @@ static void find_setting(job *j, sweep *s) {
     memcpy(s->setting.build.size, r->size, sizeof r->size);
     if (o->worker != NULL && r->options.matrix == NULL && !r->context->given.lent)
         s->worker = worker_new(j, o->worker, o->limit > 0 ? o->limit : USUAL_LIMIT, &s->setting);
+    else /* a worker has its own */
+        s->setting.sensors =
+            sensors_open(j, r->context->device->ops->facts(r->context->device)->bus);
 }
 
 /* ---- what has been evaluated --------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/context.h"
+#include "runtime/sensors.h"
 #include "runtime/worker_message.h"
 
 typedef struct serving {
@@ -16,11 +17,13 @@ typedef struct serving {
 } serving;
 
 static void open_all(job *j, serving *s, record *r) {
-    (void)j;
     sg_close(s->context);
     s->context = NULL;
     s->status = record_done(r) ? sg_open(&s->context, &s->setup.options) : SG_ERROR_USAGE;
     s->setup.setting.context = s->context;
+    if (s->status == SG_OK)
+        s->setup.setting.sensors =
+            sensors_open(j, s->context->device->ops->facts(s->context->device)->bus);
 }
 
 static void refuse(const serving *s, text *answer) {
@@ -62,7 +65,7 @@ static void serve_one(job *j, void *argument) {
     const int word = record_small(&r, 0, WORKER_WORDS - 1);
     if (word == WORKER_SETUP) {
         worker_get_setup(s->setup_job, &r, &s->setup);
-        open_all(j, s, &r);
+        open_all(s->setup_job, s, &r);
         s->over = false;
         return;
     }

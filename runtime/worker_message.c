@@ -154,6 +154,10 @@ void worker_put_result(text *t, const trial *r) {
     record_put_text(t, r->result.reason);
     record_put_double(t, r->result.check_seconds);
     record_put_double(t, r->result.copy_seconds);
+    record_put_double(t, r->result.clock_before);
+    record_put_double(t, r->result.clock_after);
+    record_put_double(t, r->result.temperature_before);
+    record_put_double(t, r->result.temperature_after);
     record_put_int(t, r->steps);
     record_put_int(t, r->result.count);
     for (int i = 0; i < r->result.count; i++)
@@ -166,6 +170,10 @@ bool worker_get_result(job *j, record *r, trial *out) {
     to->reason = record_text(r, j);
     to->check_seconds = record_double(r);
     to->copy_seconds = record_double(r);
+    to->clock_before = record_double(r);
+    to->clock_after = record_double(r);
+    to->temperature_before = record_double(r);
+    to->temperature_after = record_double(r);
     out->steps = record_int(r);
     to->count = record_small(r, 0, MOST_NUMBERS);
     double *list = job_array(j, (size_t)to->count, sizeof *list);

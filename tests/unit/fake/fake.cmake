@@ -1,8 +1,11 @@
-# Stand-ins for the CUDA driver's library and for NVRTC, which some unit tests load in their place.
+# Stand-ins for the CUDA driver's library, for NVRTC and for the management library, which some unit tests load in their place.
 add_library(fake_cuda MODULE ${CMAKE_CURRENT_LIST_DIR}/cuda.c)
 target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR})
 add_library(fake_nvrtc MODULE ${CMAKE_CURRENT_LIST_DIR}/nvrtc.c)
 target_include_directories(fake_nvrtc PRIVATE ${PROJECT_SOURCE_DIR})
+add_library(fake_nvml MODULE ${CMAKE_CURRENT_LIST_DIR}/nvml.c)
+add_dependencies(test_sensors fake_nvml)
+target_compile_definitions(test_sensors PRIVATE FAKE_NVML="$<TARGET_FILE:fake_nvml>")
 foreach(name test_identity test_nvrtc)
   add_dependencies(${name} fake_nvrtc)
   target_compile_definitions(${name} PRIVATE FAKE_NVRTC="$<TARGET_FILE:fake_nvrtc>")
