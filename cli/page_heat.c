@@ -6,7 +6,7 @@
 #include "cli/page.h"
 #include "cli/page_svg.h"
 
-enum { MOST_MAPS = 6, SHADES = 7, CELL = 24, MOST_ROWS = 40, MOST_COLUMNS = 16 };
+enum { MOST_MAPS = 6, SHADES = 7, CELL = 24, MOST_ROWS = 128, MOST_COLUMNS = 32, LABEL = 30 };
 
 typedef struct heat_map {
     const page *page;
@@ -79,7 +79,7 @@ static void add_cell(const heat_map *m, svg *s, int r, int c, double width) {
     html_text(s->out, title.data);
     buffer_printf(s->out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>",
                   x + 0.5, y + 0.5, width - 1, CELL - 1);
-    if (width >= 30)
+    if (width >= LABEL)
         buffer_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.2f</text>",
                       x + width / 2, y + CELL / 2.0 + 4.5, share);
     buffer_add(s->out, "</g>\n");
@@ -101,10 +101,9 @@ static void add_map(const heat_map *m, buffer *out) {
     for (int r = 0; r < m->row_count; r++)
         svg_text(&s, s.left - 6, s.top + CELL * (r + 0.5) + 4, "end", "tick",
                  m->down->values[m->rows[r]]);
-    for (int c = 0; c < m->column_count; c++)
-        if (width >= 30 || c % 2 == 0)
-            svg_text(&s, s.left + width * (c + 0.5), s.bottom + 16, "middle", "tick",
-                     m->across->values[m->columns[c]]);
+    for (int c = 0; c < m->column_count; c += (int)ceil(LABEL / width))
+        svg_text(&s, s.left + width * (c + 0.5), s.bottom + 16, "middle", "tick",
+                 m->across->values[m->columns[c]]);
     for (int r = 0; r < m->row_count; r++)
         for (int c = 0; c < m->column_count; c++)
             add_cell(m, &s, r, c, width);

@@ -98,6 +98,8 @@ void svg_begin(svg *s, buffer *out, const char *caption, const char *about, doub
 }
 
 void svg_end(svg *s) {
+    buffer_add(s->out, buffer_text(&s->best));
+    buffer_free(&s->best);
     buffer_add(s->out, "</svg>\n</figure>\n");
 }
 
@@ -177,13 +179,14 @@ static void add_shape(buffer *out, double x, double y, int kind) {
 }
 
 void svg_mark(svg *s, double x, double y, int kind, bool best, const char *title) {
-    buffer_printf(s->out, "<g class=\"m k%d%s\"><title>", kind, best ? " best" : "");
-    html_text(s->out, title);
-    buffer_add(s->out, "</title>");
+    buffer *out = best ? &s->best : s->out;
+    buffer_printf(out, "<g class=\"m k%d%s\"><title>", kind, best ? " best" : "");
+    html_text(out, title);
+    buffer_add(out, "</title>");
     if (best)
-        buffer_printf(s->out, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>", x, y);
-    add_shape(s->out, x, y, kind);
-    buffer_add(s->out, "</g>\n");
+        buffer_printf(out, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>", x, y);
+    add_shape(out, x, y, kind);
+    buffer_add(out, "</g>\n");
 }
 
 static void add_key(buffer *out, int kind, const char *name) {

@@ -27,6 +27,7 @@ void svg_rate(buffer *, double);  /* "1.5 G" */
 
 typedef struct svg {
     buffer *out;
+    buffer best; /* the mark that is to lie above all others; svg_end writes it */
     double left, right, top, bottom; /* the area of marks */
     svg_scale x, y;                  /* set by svg_frame's caller, placed by svg_frame */
 } svg;

@@ -343,6 +343,26 @@ static void test_kinds(void **state) {
     page_look_free(&p);
 }
 
+/* A cell has the best of its candidates; those that nothing was measured of are not there. */
+static void test_heat(void **state) {
+    (void)state;
+    const sg_result rows[] = {result_of("a x=1 y=1 z=1", 4), result_of("a x=1 y=1 z=2", 2),
+                              result_of("a x=2 y=1 z=1", 1), result_of("a x=1 y=2 z=1", 8),
+                              lost("a x=2 y=2 z=1", "wrong", "")};
+    page p = page_of(rows, 5, &(page_results){0});
+    buffer out = {0};
+    page_write_heat(&p, &out);
+    assert_non_null(out.data);
+    const char *maps = strstr(out.data, "class=\"views\"");
+    assert_int_equal(count_of(maps, "<g class=\"m"), 3);
+    assert_non_null(strstr(maps, "<g class=\"m h6 best\"><title>a x=2 y=1 z=1: 1 s"));
+    assert_non_null(strstr(maps, "<g class=\"m h0\"><title>a x=1 y=1 z=2: 2 s"));
+    assert_non_null(strstr(maps, ">0.50</text>"));
+    assert_non_null(strstr(maps, ">0.12</text>"));
+    buffer_free(&out);
+    page_look_free(&p);
+}
+
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 static void test_sizes(void **state) {
@@ -401,11 +421,12 @@ static void test_scales(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escaping),   cmocka_unit_test(test_what_is_no_page),
-        cmocka_unit_test(test_a_page),     cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_parameters), cmocka_unit_test(test_what_is_explained),
-        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_words_of_lists),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_scales),     cmocka_unit_test(test_little_is_known)};
+        cmocka_unit_test(test_escaping),       cmocka_unit_test(test_what_is_no_page),
+        cmocka_unit_test(test_a_page),         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_parameters),     cmocka_unit_test(test_what_is_explained),
+        cmocka_unit_test(test_kinds),          cmocka_unit_test(test_words_of_lists),
+        cmocka_unit_test(test_heat),           cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_little_is_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
