@@ -4,52 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/space.h"
 #include "runtime/clock.h"
 #include "runtime/results_place.h"
 #include "runtime/search_space.h"
 #include "runtime/sensors.h"
-#include "runtime/worker.h"
+#include "runtime/sweep.h"
 
-enum {
-    USUAL_EVALUATIONS = 40,
-    MOST_AT_ONCE = 8, /* candidates that are built before the first of them is timed */
-    BETWEEN_DRIFTS = 8
-};
+enum { USUAL_EVALUATIONS = 40, BETWEEN_DRIFTS = 8 };
 #define WORTH_SAYING 0.05 /* drift */
 #define USUAL_LIMIT 120.0 /* seconds for a trial in a worker */
-
-/* The public struct comes first, so that a pointer to it is one to the whole. */
-typedef struct tuned {
-    sg_tuning shown;
-    job *job;
-} tuned;
-
-typedef struct sweep {
-    job *job;
-    const char *path;
-    const sg_tune_options *given;
-    sg_tune_options options;
-    build_request request;
-    trial_setting setting;
-    worker *worker;   /* NULL: trials are made in this process */
-    results *results; /* NULL: nothing is kept */
-    result_place place;
-    const space *space;
-    search *search;
-    int64_t id;          /* of the database */
-    sg_evaluation *done; /* as many as there are candidates */
-    int count, most;     /* evaluations made, and to be made */
-    int best, usual;     /* of them */
-    int wrong, resumed;
-    double begin, drift;
-    trial trials[MOST_AT_ONCE];
-    int trial_count;
-    trial fixed; /* the first that was right, which is timed again and again */
-    double fixed_seconds;
-    bool stopped;
-    tuned *out;
-} sweep;
 
 static void release(void *argument) {
     sweep *s = argument;
@@ -107,115 +70,13 @@ static void find_setting(job *j, sweep *s) {
             sensors_open(j, r->context->device->ops->facts(r->context->device)->bus);
 }
 
-/* ---- what has been evaluated --------------------------------------------------------------- */
-
-static const char *keep(job *j, const char *text) {
-    return job_copy(j, text, strlen(text));
-}
-
-/* The plan that builds take where `tune` leaves it out, so that gains are over it nevertheless. */
-enum { OUTSIDE = -1 };
-
-static space_candidate candidate_of(const sweep *s, int candidate) {
-    if (candidate == OUTSIDE)
-        return (space_candidate){.plan = s->space->usual, .threads = -1};
-    return s->space->candidates[candidate];
-}
-
-static void tell(sweep *s, int candidate, const result *r) {
-    if (candidate == OUTSIDE)
-        return;
-    if (r->state == RESULT_RIGHT)
-        search_tell(s->search, candidate, r->median);
-    else
-        search_tell_invalid(s->search, candidate);
-}
-
-static void add_evaluation(sweep *s, int candidate, const result *r, bool resumed) {
-    const space_candidate c = candidate_of(s, candidate);
-    const int which = s->count++;
-    const bool right = r->state == RESULT_RIGHT;
-    s->done[which] = (sg_evaluation){.struct_size = sizeof *s->done,
-                                     .plan = c.plan,
-                                     .state = result_state_words[r->state],
-                                     .reason = keep(s->job, r->reason),
-                                     .seconds = r->median,
-                                     .spread = r->spread,
-                                     .estimated_seconds = r->estimate,
-                                     .registers = r->registers,
-                                     .threads = c.threads,
-                                     .shared_bytes = r->shared_bytes,
-                                     .local_bytes = r->local_bytes,
-                                     .occupancy = r->occupancy,
-                                     .resumed = resumed};
-    tell(s, candidate, r);
-    if (right && (s->best < 0 || r->median < s->done[s->best].seconds))
-        s->best = which;
-    if (candidate == s->space->usual_index) /* also OUTSIDE */
-        s->usual = which;
-    s->wrong += r->state == RESULT_WRONG;
-    s->resumed += resumed;
-}
-
-/* Takes up the last sweep of this place with the same question that has not ended. */
-static void resume(job *j, sweep *s) {
-    const sg_tune_options *o = &s->options;
-    const char *schedule = s->request.options.schedule;
-    const char *what = job_print(
-        j, "%s, seed %llu, %d candidates%s%s", search_words[o->search], (unsigned long long)o->seed,
-        s->space->count, schedule != NULL ? ", schedule " : "", schedule != NULL ? schedule : "");
-    if (!o->afresh)
-        s->id = results_unfinished(j, s->results, &s->place, what);
-    if (s->id == 0) {
-        s->id = results_begin(j, s->results, &s->place, what, s->space->count);
-        return;
-    }
-    const result_rows rows =
-        results_list(j, s->results, &(result_filter){.place = &s->place, .sweep = s->id});
-    for (size_t i = 0; i < rows.count; i++) {
-        const int candidate = space_find(s->space, rows.list[i].result.plan);
-        if (candidate >= 0 || strcmp(rows.list[i].result.plan, s->space->usual) == 0)
-            add_evaluation(s, candidate, &rows.list[i].result, true);
-    }
-}
-
-/* ---- progress ------------------------------------------------------------------------------ */
-
-/* Whether to go on. */
-static bool report(sweep *s, int building, const sg_evaluation *last) {
-    const sg_tune_options *o = &s->options;
-    const sg_tune_progress p = {
-        .struct_size = sizeof p,
-        .name = s->request.subject->name,
-        .candidates = s->space->count,
-        .evaluations = s->count,
-        .most_evaluations = s->most,
-        .seconds = clock_seconds() - s->begin,
-        .budget = o->budget,
-        .building = building,
-        .last = last,
-        .best = s->best >= 0 ? s->done[s->best].plan : NULL,
-        .best_seconds = s->best >= 0 ? s->done[s->best].seconds : NAN,
-        .usual_seconds = s->usual >= 0 ? s->done[s->usual].seconds : NAN,
-    };
-    if (!s->stopped && o->progress != NULL && o->progress(o->user, &p) != 0)
-        s->stopped = true;
-    return !s->stopped;
-}
-
-static bool is_over(const sweep *s) {
-    const double budget = s->options.budget;
-    return s->stopped ||
-           (budget > 0 && s->count > s->resumed && clock_seconds() - s->begin > budget);
-}
-
 /* ---- trials -------------------------------------------------------------------------------- */
 
 /* The plan that builds take comes first in every search: gains are over it. */
 static int choose(sweep *s, int *out) {
     const int left = s->most - s->count;
     const int threads = workers_count(context_workers(s->job, s->request.context));
-    int wanted = threads < MOST_AT_ONCE ? threads : MOST_AT_ONCE;
+    int wanted = threads < SWEEP_AT_ONCE ? threads : SWEEP_AT_ONCE;
     wanted = wanted < left ? wanted : left;
     const bool guided = s->options.search == SG_SEARCH_GUIDED; /* which begins with it */
     if (s->usual < 0 && (s->space->usual_index < 0 || !guided)) {
@@ -227,7 +88,7 @@ static int choose(sweep *s, int *out) {
 
 typedef struct building {
     sweep *sweep;
-    bool ok[MOST_AT_ONCE];
+    bool ok[SWEEP_AT_ONCE];
 } building;
 
 static void build_one(void *argument, int64_t index, int worker) {
@@ -245,7 +106,7 @@ static void build_all(job *j, sweep *s, const int *chosen, int count) {
     const double steps = s->setting.build.steps > 1 ? (double)s->setting.build.steps : 1;
     building b = {.sweep = s};
     for (int i = 0; i < count; i++) {
-        const space_candidate c = candidate_of(s, chosen[i]);
+        const space_candidate c = sweep_candidate(s, chosen[i]);
         s->trials[i] = (trial){.candidate = chosen[i], .plan = c.plan};
         s->trials[i].result.estimate = c.estimate > 0 ? steps * c.estimate : NAN;
     }
@@ -278,20 +139,26 @@ static void look_after(job *j, sweep *s, const result *r) {
                  r->plan, r->reason);
 }
 
-static void evaluate(job *j, sweep *s, trial *t) {
+/* What was measured is stored at once. */
+static void measure(job *j, sweep *s, trial *t, int evaluation) {
     result *r = &t->result;
     if (s->worker != NULL)
         worker_measure(j, s->worker, t);
     else
         need_memory(j, trial_measure(&s->setting, t));
     r->driver = s->request.context->device->ops->facts(s->request.context->device)->driver;
-    r->sweep = s->id;
-    r->evaluation = s->count + 1;
+    r->sweep = evaluation > 0 ? s->id : 0;
+    r->evaluation = evaluation;
     if (s->results != NULL) {
         results_store(j, s->results, &s->place, r);
         atomic_fetch_add(&s->request.context->sweeps, 1);
     }
-    add_evaluation(s, t->candidate, r, false);
+}
+
+static void evaluate(job *j, sweep *s, trial *t) {
+    result *r = &t->result;
+    measure(j, s, t, s->count + 1);
+    sweep_add(s, t->candidate, r, false);
     look_after(j, s, r);
     if (r->state == RESULT_RIGHT && s->fixed.kernel == NULL) {
         s->fixed = *t;
@@ -300,24 +167,74 @@ static void evaluate(job *j, sweep *s, trial *t) {
     } else if (s->count % BETWEEN_DRIFTS == 0) {
         watch_drift(j, s);
     }
-    report(s, 0, &s->done[s->count - 1]);
+    sweep_report(s, 0, &s->done[s->count - 1]);
 }
 
 /* False where there is nothing left to try. A signal that ends the command may have ended a
    compiler too: nothing is believed of what was built while the caller has asked to stop. */
 static bool make_trials(job *j, sweep *s) {
-    int chosen[MOST_AT_ONCE];
+    int chosen[SWEEP_AT_ONCE];
     const int count = choose(s, chosen);
-    if (count == 0 || !report(s, count, NULL))
+    if (count == 0 || !sweep_report(s, count, NULL))
         return false;
     build_all(j, s, chosen, count);
     for (int i = 0; i < count; i++) {
-        if (!is_over(s) && report(s, 0, NULL))
+        if (!sweep_is_over(s) && sweep_report(s, 0, NULL))
             evaluate(j, s, &s->trials[i]);
         trial_end(&s->trials[i]);
     }
     s->trial_count = 0;
     return true;
+}
+
+/* ---- beside the sweep ---------------------------------------------------------------------- */
+
+typedef struct planning {
+    const build_request *request;
+    const char *plan;
+} planning;
+
+static void plan_freely(job *j, void *argument) {
+    planning *p = argument;
+    family_request wanted = build_wanted(p->request);
+    wanted.schedule = NULL;
+    p->plan = p->request->subject->family->build(j, p->request->subject, &wanted)->plan;
+}
+
+static bool is_known(job *j, const sweep *s, const char *plan) {
+    const result_rows rows = results_list(j, s->results, &(result_filter){.place = &s->place});
+    for (size_t i = 0; i < rows.count; i++)
+        if (strcmp(rows.list[i].result.plan, plan) == 0)
+            return true;
+    return false;
+}
+
+/* The fastest of a few plans that the caller's schedule leaves is no reason for builds without that
+   schedule to take something slower than the model's choice: so that is measured and stored too,
+   once. What the spec's own schedule leaves is what all builds have. */
+static void anchor(job *j, sweep *s) {
+    const char *schedule = s->request.options.schedule;
+    planning p = {.request = &s->request};
+    job *planned;
+    if (s->results == NULL || schedule == NULL || schedule[0] == '\0')
+        return;
+    const fault f = job_run(job_allocator(j), plan_freely, &p, &planned);
+    const char *plan = f == FAULT_NONE ? job_print(j, "%s", p.plan) : s->space->usual;
+    job_end(planned);
+    if (strcmp(plan, s->space->usual) == 0 || is_known(j, s, plan))
+        return;
+    s->trials[0] = (trial){.plan = plan};
+    s->trials[0].result.estimate = NAN;
+    s->trial_count = 1;
+    need_memory(j, trial_build(&s->setting, &s->trials[0]));
+    if (sweep_report(s, 0, NULL))
+        measure(j, s, &s->trials[0], 0);
+    if (s->trials[0].result.state == RESULT_WRONG)
+        logger_say(&s->request.context->logger, j, SG_LOG_WARNING,
+                   "%s gave wrong results, which is a defect of stencilgen: %s", plan,
+                   s->trials[0].result.reason);
+    trial_end(&s->trials[0]);
+    s->trial_count = 0;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -341,7 +258,8 @@ static void conclude(job *j, sweep *s, bool finished) {
                      .finished = finished,
                      .seconds = clock_seconds() - s->begin,
                      .drift = s->drift,
-                     .database = s->results != NULL ? keep(j, results_path(s->results)) : ""};
+                     .database =
+                         s->results != NULL ? job_print(j, "%s", results_path(s->results)) : ""};
     memcpy(t->size, r->size, sizeof t->size);
     if (s->drift > WORTH_SAYING)
         logger_say(&r->context->logger, j, SG_LOG_WARNING,
@@ -369,12 +287,14 @@ static void tune(job *j, void *argument) {
     find_setting(j, s);
     s->results = c->results != NULL && results_path(c->results)[0] != '\0' ? c->results : NULL;
     if (s->results != NULL)
-        resume(j, s);
+        sweep_resume(j, s);
     job_defer(j, release, s);
-    while (s->count < s->most && !is_over(s) && make_trials(j, s))
+    if (s->count < s->most)
+        anchor(j, s);
+    while (s->count < s->most && !sweep_is_over(s) && make_trials(j, s))
         ;
     watch_drift(j, s);
-    const bool finished = !s->stopped && (s->count >= s->most || !is_over(s));
+    const bool finished = !s->stopped && (s->count >= s->most || !sweep_is_over(s));
     if (finished && s->results != NULL)
         results_end(j, s->results, s->id);
     conclude(j, s, finished);

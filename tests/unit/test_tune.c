@@ -70,7 +70,7 @@ static sg_context *open_at(const char *database) {
  */
 
 typedef struct run {
-    const char *text;
+    const char *text, *schedule;
     int64_t size, steps;
     int evaluations;
     int stop_after; /* evaluations; 0: not */
@@ -99,6 +99,7 @@ static int listen(void *user, const sg_tune_progress *p) {
 static sg_status sweep(sg_context *c, run *r, sg_tuning **out) {
     const sg_build_options build = {.struct_size = sizeof build,
                                     .text = r->text,
+                                    .schedule = r->schedule,
                                     .size = {r->size},
                                     .steps = r->steps,
                                     .matrix = r->matrix};
@@ -264,6 +265,40 @@ static void test_usual_outside(void **state) {
     free(path);
 }
 
+static void find_row(void *user, const sg_result *r) {
+    const char **plan = user;
+    if (*plan != NULL && strcmp(r->plan, *plan) == 0 && r->repeats > 0)
+        *plan = NULL;
+}
+
+/* A sweep under the caller's constraints does not make builds without them slower. */
+static void test_constrained(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db"), model[128];
+    sg_context *c = open_at(path);
+    const sg_build_options options = {
+        .struct_size = sizeof options, .text = heat, .size = {5000}, .source_only = 1};
+    sg_kernel *k;
+    assert_int_equal(sg_build(c, "spec", &options, &k), SG_OK);
+    snprintf(model, sizeof model, "%s", sg_kernel_text(k, SG_TEXT_PLAN));
+    sg_release(k);
+    run r = {.text = heat, .schedule = "naive tile=64 vec=1", .size = 5000};
+    assert_null(strstr(model, "tile=64 vec=1"));
+    sg_tuning *t = must_sweep(c, &r);
+    assert_int_equal(t->evaluation_count, 1);
+    assert_non_null(strstr(t->evaluations[0].plan, "tile=64 vec=1"));
+    const char *wanted = model;
+    assert_int_equal(sg_results(c, "heat", find_row, &wanted), SG_OK);
+    assert_null(wanted);
+    int counts[3] = {0};
+    assert_int_equal(sg_results(c, "heat", count, counts), SG_OK);
+    assert_int_equal(counts[1], 2);
+    expect_build(c, NULL, "measured at this size");
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+}
+
 static void test_no_database(void **state) {
     (void)state;
     sg_context *c = open_at("none");
@@ -391,6 +426,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_resumed, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_wrong, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_usual_outside, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_constrained, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_no_database, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_damaged_database, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_foreign_file, scratch_enter, scratch_leave),

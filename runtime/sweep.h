@@ -1,0 +1,65 @@
+/* A sweep under way: what is asked, what was tried, and what that showed.
+   Takes: results of trials. Makes: evaluations, what the search is told, progress. tune.c says what
+   happens when. */
+#ifndef SG_RUNTIME_SWEEP_H
+#define SG_RUNTIME_SWEEP_H
+
+#include "gen/space.h"
+#include "runtime/build.h"
+#include "runtime/search.h"
+#include "runtime/worker.h"
+
+enum { SWEEP_AT_ONCE = 8 }; /* candidates that are built before the first of them is timed */
+
+/* The plan that builds take where `tune` leaves it out, so that gains are over it nevertheless. */
+enum { SWEEP_OUTSIDE = -1 };
+
+/* The public struct comes first, so that a pointer to it is one to the whole. */
+typedef struct tuned {
+    sg_tuning shown;
+    job *job;
+} tuned;
+
+typedef struct sweep {
+    job *job;
+    const char *path;
+    const sg_tune_options *given;
+    sg_tune_options options;
+    build_request request;
+    trial_setting setting;
+    worker *worker;   /* NULL: trials are made in this process */
+    results *results; /* NULL: nothing is kept */
+    result_place place;
+    const space *space;
+    search *search;
+    int64_t id;          /* of the database */
+    sg_evaluation *done; /* as many as there are candidates */
+    int count, most;     /* evaluations made, and to be made */
+    int best, usual;     /* of them */
+    int wrong, resumed;
+    double begin, drift;
+    trial trials[SWEEP_AT_ONCE];
+    int trial_count;
+    trial fixed; /* the first that was right, which is timed again and again */
+    double fixed_seconds;
+    bool stopped;
+    tuned *out;
+} sweep;
+
+/* Of a candidate's number, which may be SWEEP_OUTSIDE. */
+space_candidate sweep_candidate(const sweep *, int candidate);
+
+/* What came of a trial: the sweep and its search know of it from now on. */
+void sweep_add(sweep *, int candidate, const result *, bool resumed);
+
+/* Takes up the last sweep of this place with the same question that has not ended, or begins one.
+ */
+void sweep_resume(job *, sweep *);
+
+/* Tells the caller; false where the sweep is to stop. */
+bool sweep_report(sweep *, int building, const sg_evaluation *last);
+
+/* Whether no other trial is to begin. */
+bool sweep_is_over(const sweep *);
+
+#endif
