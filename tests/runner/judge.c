@@ -59,6 +59,11 @@ static void say_value(text *t, double value) {
         text_number(t, value, 9);
 }
 
+bool scene_is_unjudged(const scene *s, int64_t judged, int64_t undecidable) {
+    enum { FEW = 32 };
+    return judged > FEW && 2 * undecidable > judged && !s->place.wild && s->wrong.length == 0;
+}
+
 void scene_say(scene *s, int which, int64_t index, double actual, double expected,
                const char *why) {
     if (s->wrong.length > 0)
@@ -175,7 +180,7 @@ void scene_judge(job *j, scene *s, bool run) {
             for (int o = 0; o < g.subject->model->output_count; o++)
                 judge_row(&g, o, y, z, (int)count);
         }
-    if (!p->wild && 2 * s->undecidable > s->judged && s->wrong.length == 0)
+    if (scene_is_unjudged(s, s->judged, s->undecidable))
         text_printf(&s->wrong, "the reference cannot judge %lld of %lld cells",
                     (long long)s->undecidable, (long long)s->judged);
     compare_memory(&g);

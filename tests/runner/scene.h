@@ -56,6 +56,11 @@ bool value_is_right(dtype, double actual, double expected, double bound);
 /* What is wrong first: an element of an image. */
 void scene_say(scene *, int image, int64_t index, double actual, double expected, const char *why);
 
+/* Whether a place says nothing because the reference could judge less than half of its cells: data
+   are to be tame enough for that. Of a few cells it is chance, which some seeds are bound to have.
+ */
+bool scene_is_unjudged(const scene *, int64_t judged, int64_t undecidable);
+
 /* Compares the images after so many steps at once, which began with all images as they were at the
    start, with as many steps of the reference; `final` is sg_run's, or NULL after one sg_launch. */
 void scene_judge_steps(job *, scene *, int64_t steps, const int *final);
