@@ -163,6 +163,8 @@ bool trial_measure(const trial_setting *s, trial *r) {
     trying t = {.setting = s, .trial = r};
     if (r->kernel == NULL)
         return true;
+    job_end(r->measuring);
+    r->measuring = NULL;
     return job_run(&s->context->memory, measure, &t, &r->measuring) == FAULT_NONE &&
            t.status != SG_ERROR_MEMORY;
 }

@@ -52,6 +52,12 @@ static void find_space(job *j, sweep *s) {
     s->most = s->most < all ? s->most : all;
 }
 
+/* A worker has its own. */
+static void open_sensors(job *j, sweep *s) {
+    const device *d = s->request.context->device;
+    s->setting.sensors = sensors_open(j, d->ops->facts(d)->bus);
+}
+
 static void find_setting(job *j, sweep *s) {
     const build_request *r = &s->request;
     const sg_tune_options *o = &s->options;
@@ -65,9 +71,8 @@ static void find_setting(job *j, sweep *s) {
     memcpy(s->setting.build.size, r->size, sizeof r->size);
     if (o->worker != NULL && r->options.matrix == NULL && !r->context->given.lent)
         s->worker = worker_new(j, o->worker, o->limit > 0 ? o->limit : USUAL_LIMIT, &s->setting);
-    else /* a worker has its own */
-        s->setting.sensors =
-            sensors_open(j, r->context->device->ops->facts(r->context->device)->bus);
+    else
+        open_sensors(j, s);
 }
 
 /* ---- trials -------------------------------------------------------------------------------- */
@@ -139,13 +144,26 @@ static void look_after(job *j, sweep *s, const result *r) {
                  r->plan, r->reason);
 }
 
+/* A GPU that is for one process alone, for one. */
+static void go_without_worker(job *j, sweep *s, const char *why) {
+    logger_say(&s->request.context->logger, j, SG_LOG_WARNING,
+               "trials are made in this process, where nothing ends one that does not end: %s",
+               why);
+    worker_close(s->worker);
+    s->worker = NULL;
+    open_sensors(j, s);
+}
+
 /* What was measured is stored at once. */
 static void measure(job *j, sweep *s, trial *t, int evaluation) {
     result *r = &t->result;
-    if (s->worker != NULL)
-        worker_measure(j, s->worker, t);
-    else
+    const char *why;
+    if (s->worker == NULL) {
         need_memory(j, trial_measure(&s->setting, t));
+    } else if (!worker_measure(j, s->worker, t, &why)) {
+        go_without_worker(j, s, why);
+        need_memory(j, trial_measure(&s->setting, t));
+    }
     r->driver = s->request.context->device->ops->facts(s->request.context->device)->driver;
     r->sweep = evaluation > 0 ? s->id : 0;
     r->evaluation = evaluation;

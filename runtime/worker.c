@@ -116,7 +116,8 @@ static void note_end(job *j, worker *w, bool late, trial *r) {
     to->median = to->spread = NAN;
 }
 
-static void ask(job *j, worker *w, worker_word word, trial *r) {
+/* NULL, or why no trial can be made. */
+static const char *ask(job *j, worker *w, worker_word word, trial *r) {
     record answer = {.bad = true};
     text message = text_new(j);
     worker_put_trial(&message, word, w->setting, r);
@@ -125,42 +126,45 @@ static void ask(job *j, worker *w, worker_word word, trial *r) {
     const worker_outcome o = sent ? worker_receive(j, w->socket, w->limit, &answer) : WORKER_CLOSED;
     if (o != WORKER_GOT) {
         note_end(j, w, o == WORKER_LATE, r);
-        return;
+        return NULL;
     }
     const int found = record_small(&answer, WORKER_RESULT, WORKER_HOPELESS);
-    if (found == WORKER_HOPELESS) {
-        const int why = record_small(&answer, FAULT_CHECK, FAULT_MEMORY);
+    if (found == WORKER_HOPELESS && !answer.bad) {
         const char *says = record_text(&answer, j);
-        job_fail(j, answer.bad ? FAULT_DEVICE : (fault)why, NULL, 0, "the worker: %s",
-                 says != NULL ? says : "");
+        return says != NULL ? says : "";
     }
     if (answer.bad || !worker_get_result(j, &answer, r))
         note_end(j, w, false, r); /* what it says makes no sense, and it with it */
+    return NULL;
 }
 
 typedef struct asking {
     worker *worker;
     trial *trial;
+    const char *why;
 } asking;
 
 static void measure(job *j, void *argument) {
-    const asking *a = argument;
-    ask(j, a->worker, WORKER_MEASURE, a->trial);
+    asking *a = argument;
+    a->why = ask(j, a->worker, WORKER_MEASURE, a->trial);
 }
 
-void worker_measure(job *j, worker *w, trial *r) {
-    asking a = {w, r};
+bool worker_measure(job *j, worker *w, trial *r, const char **why) {
+    asking a = {w, r, NULL};
     if (r->kernel != NULL &&
         job_run(&w->setting->context->memory, measure, &a, &r->measuring) != FAULT_NONE) {
         job *failed = r->measuring;
         r->measuring = NULL;
         job_fail_as(j, failed);
     }
+    *why = a.why;
+    return a.why == NULL;
 }
 
 double worker_again(job *j, worker *w, const trial *r) {
     trial own = {.plan = r->plan, .info = r->info};
     own.result = results_blank(r->plan, RESULT_RIGHT, "");
-    ask(j, w, WORKER_AGAIN, &own);
+    if (ask(j, w, WORKER_AGAIN, &own) != NULL)
+        return NAN;
     return own.result.state == RESULT_RIGHT ? own.result.median : NAN;
 }

@@ -28,7 +28,6 @@ static void open_all(job *j, serving *s, record *r) {
 
 static void refuse(const serving *s, text *answer) {
     record_put_int(answer, WORKER_HOPELESS);
-    record_put_int(answer, s->status != SG_OK ? s->status : SG_ERROR_USAGE);
     record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
 }
 

@@ -12,7 +12,7 @@ typedef enum worker_word {
     WORKER_MEASURE, /* a plan, parameters; answered by WORKER_RESULT */
     WORKER_AGAIN,   /* likewise, to be timed alone */
     WORKER_RESULT,
-    WORKER_HOPELESS, /* no trial can be made: why, a fault */
+    WORKER_HOPELESS, /* no trial can be made: why */
     WORKER_WORDS
 } worker_word;
 
