@@ -56,7 +56,7 @@ static void add_space(const sg_space *s, buffer *out) {
         buffer_printf(out, ", %lld steps", (long long)s->steps);
     buffer_add(out, "\n\n");
     add_candidates(s, out);
-    buffer_printf(out, "\n* what a build takes%s%s\n",
+    buffer_printf(out, "\n* what a build takes by the model%s%s\n",
                   s->usual_index < 0 ? ", which tune leaves out: " : "",
                   s->usual_index < 0 ? s->usual : "");
     for (int i = 0; i < s->note_count; i++) {

@@ -176,6 +176,9 @@ void tune_report_text(const sg_tuning *t, buffer *out) {
     if (t->database[0] != '\0')
         buffer_printf(out, "  kept in  %s%s\n", t->database,
                       t->best >= 0 ? ": builds of this size take the best" : "");
+    else
+        buffer_add(out,
+                   "  kept in  nothing: there is no database, and builds will not know of it\n");
     if (t->best >= 0)
         add_rows(t, out);
     add_failures(t, out);

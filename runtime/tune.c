@@ -144,7 +144,7 @@ static void look_after(job *j, sweep *s, const result *r) {
                  r->plan, r->reason);
 }
 
-/* A GPU that is for one process alone, for one. */
+/* Where a GPU is for one process alone, for one. */
 static void go_without_worker(job *j, sweep *s, const char *why) {
     logger_say(&s->request.context->logger, j, SG_LOG_WARNING,
                "trials are made in this process, where nothing ends one that does not end: %s",

@@ -134,7 +134,7 @@ unset SG_CXX
 begin 'no database'
 SG_DATABASE=none
 exits 0 tune $heat --evaluations 1
-grep -q 'kept in' "$out" && flunk 'something was kept'
+reports '  kept in  nothing'
 
 begin 'a file that is no database'
 echo 'dear diary' >"$folder/diary"

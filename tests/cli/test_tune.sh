@@ -29,7 +29,7 @@ tiled tile=96x32 vec=1 time=1
 tiled tile=96x8 vec=1 time=1
 EOF
 cmp -s "$folder/want" "$folder/got" || flunk "$(diff "$folder/want" "$folder/got")"
-reports '* what a build takes, which tune leaves out: '
+reports '* what a build takes by the model, which tune leaves out: '
 
 begin 'those of a list, and what no candidate has'
 exits 0 $list "$folder/sum.lua" --size 100000
