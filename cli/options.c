@@ -1,15 +1,11 @@
 /* The command line: the tables of commands and options, and what each option sets. */
 #include "cli/options.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
-
-const char *const emit_words[EMIT_COUNT] = {"source", "ptx", "cubin", "plan", "model"};
-const char *const emit_suffixes[EMIT_COUNT] = {".cu", ".ptx", ".cubin", ".plan", ".model"};
+#include "cli/option_values.h"
 
 static const struct {
     const char *name, *arguments, *help;
@@ -44,183 +40,6 @@ enum {
     FOR_JSON = FOR_DEVICES | FOR_CACHE,
     FOR_ALL = FOR_JSON | FOR_REPORT,
 };
-
-static char *copy(const char *text, size_t length) {
-    buffer b = {0};
-    buffer_add_bytes(&b, text, length);
-    return b.data;
-}
-
-static bool usage(const char *what, const char *value, const char *needed) {
-    complain(EXIT_USAGE, NULL, "%s '%s': %s", what, value, needed);
-    return false;
-}
-
-/* A whole number from 0; false where it is none or too large. */
-static bool whole_number(const char *text, const char **end, uint64_t *out) {
-    errno = 0;
-    char *stop;
-    *out = strtoull(text, &stop, 10);
-    *end = stop;
-    return text[0] >= '0' && text[0] <= '9' && errno == 0;
-}
-
-static bool set_emit(options *o, const char *value) {
-    memset(o->emit, 0, sizeof o->emit);
-    for (const char *at = value;; at++) {
-        const size_t length = strcspn(at, ",");
-        int which = 0;
-        while (which < EMIT_COUNT &&
-               (strlen(emit_words[which]) != length || memcmp(emit_words[which], at, length) != 0))
-            which++;
-        if (which == EMIT_COUNT)
-            return usage("--emit", value,
-                         "a list without spaces of source, ptx, cubin, plan, model is needed");
-        o->emit[which] = true;
-        at += length;
-        if (*at == '\0')
-            return true;
-    }
-}
-
-binding *bindings_add(bindings *list, const char *name, size_t name_length, const char *value) {
-    binding *items = must_alloc((size_t)list->count + 1, sizeof *items);
-    if (list->count > 0)
-        memcpy(items, list->items, (size_t)list->count * sizeof *items);
-    free(list->items);
-    list->items = items;
-    binding *added = &items[list->count++];
-    added->name = name != NULL ? copy(name, name_length) : NULL;
-    added->value = copy(value, strlen(value));
-    return added;
-}
-
-/* The length of a name such as `u` or `u.prev` at the start of "u.prev=FILE", else 0. */
-static size_t name_before_equals(const char *text) {
-    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                       "0123456789_.");
-    return text[length] == '=' && strchr("0123456789.", text[0]) == NULL ? length : 0;
-}
-
-static bool set_parameter(options *o, const char *value) {
-    const size_t length = name_before_equals(value);
-    if (length == 0)
-        return usage("--set", value, "NAME=VALUE is needed");
-    binding *set = bindings_add(&o->sets, value, length, value + length + 1);
-    char *end;
-    set->number = strtod(set->value, &end);
-    if (end == set->value || *end != '\0' || !isfinite(set->number))
-        return usage("--set", value, "a finite number is needed");
-    return true;
-}
-
-static bool bind_file(bindings *list, const char *option, bool is_values, const char *value) {
-    const size_t length = name_before_equals(value);
-    const char *file = length > 0 ? value + length + 1 : value;
-    if (*file == '\0')
-        return usage(option, value, "a file is needed");
-    bindings_add(list, length > 0 ? value : NULL, length, file)->is_values = is_values;
-    return true;
-}
-
-static bool set_input(options *o, const char *value) {
-    return bind_file(&o->inputs, "--input", false, value);
-}
-
-static bool set_values(options *o, const char *value) {
-    return bind_file(&o->inputs, "--values", true, value);
-}
-
-static bool set_output(options *o, const char *value) {
-    return bind_file(&o->outputs, "--output", false, value);
-}
-
-static bool set_output_values(options *o, const char *value) {
-    return bind_file(&o->outputs, "--output-values", true, value);
-}
-
-static bool set_size(options *o, const char *value) {
-    memset(o->size, 0, sizeof o->size);
-    o->size_count = 0;
-    for (const char *at = value;; at++) {
-        uint64_t extent;
-        if (o->size_count == 3 || !whole_number(at, &at, &extent) || extent == 0 ||
-            extent > INT64_MAX)
-            return usage("--size", value, "1 to 3 whole numbers from 1 are needed, as in 512x256");
-        o->size[o->size_count++] = (int64_t)extent;
-        if (*at == '\0')
-            return true;
-        if (*at != 'x')
-            return usage("--size", value, "1 to 3 whole numbers from 1 are needed, as in 512x256");
-    }
-}
-
-static bool set_steps(options *o, const char *value) {
-    const char *end;
-    uint64_t steps;
-    if (!whole_number(value, &end, &steps) || *end != '\0' || steps == 0 || steps > INT64_MAX)
-        return usage("--steps", value, "a whole number from 1 is needed");
-    o->steps = (int64_t)steps;
-    return true;
-}
-
-static bool set_seed(options *o, const char *value) {
-    const char *end;
-    if (!whole_number(value, &end, &o->seed) || *end != '\0' || o->seed == 0)
-        return usage("--seed", value, "a whole number from 1 is needed");
-    return true;
-}
-
-/* "60s", "5m", "1.5h"; seconds where there is no unit. */
-static bool set_time(const char *option, const char *value, double *out) {
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
-    char *end;
-    const double number = strtod(value, &end);
-    for (size_t i = 0; i < sizeof units / sizeof units[0] && end != value; i++)
-        if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number)) {
-            *out = number * units[i].seconds;
-            return true;
-        }
-    return usage(option, value, "a time is needed, as in 60s, 5m or 1h");
-}
-
-static bool set_budget(options *o, const char *value) {
-    return set_time("--budget", value, &o->budget);
-}
-
-static bool set_limit(options *o, const char *value) {
-    return set_time("--limit", value, &o->limit);
-}
-
-static bool set_evaluations(options *o, const char *value) {
-    const char *end;
-    uint64_t count;
-    if (!whole_number(value, &end, &count) || *end != '\0' || count == 0 || count > INT32_MAX)
-        return usage("--evaluations", value, "a whole number from 1 is needed");
-    o->evaluations = (int)count;
-    return true;
-}
-
-static bool set_search(options *o, const char *value) {
-    static const char *const words[] = {[SG_SEARCH_GUIDED] = "guided",
-                                        [SG_SEARCH_EXHAUSTIVE] = "exhaustive",
-                                        [SG_SEARCH_RANDOM] = "random"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(value, words[i]) == 0) {
-            o->search = (int)i;
-            return true;
-        }
-    return usage("--search", value, "guided, exhaustive or random is needed");
-}
-
-static bool set_device(options *o, const char *value) {
-    o->device = value;
-    return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||
-           usage("--device", value, "auto, cuda or cpu is needed");
-}
 
 /* A flag sets a bool and a word a const char *, both at `place`; the others have a function. */
 typedef struct option {
@@ -354,7 +173,8 @@ static bool apply(options *o, const option *option, const char *value) {
         *(bool *)place = true;
     else
         *(const char **)place = value;
-    return value == NULL || value[0] != '\0' || usage(option->name, value, "a word is needed");
+    return value == NULL || value[0] != '\0' ||
+           option_misused(option->name, value, "a word is needed");
 }
 
 /* The option at the start of `argument`, whose name has `length` bytes; NULL after an error. */
@@ -362,9 +182,10 @@ static const option *find_option(const char *argument, size_t length) {
     for (int i = 0; i < OPTIONS; i++)
         if (strlen(table[i].name) == length && memcmp(table[i].name, argument, length) == 0)
             return &table[i];
-    char *name = copy(argument, length);
-    unknown_option(name);
-    free(name);
+    buffer name = {0};
+    buffer_add_bytes(&name, argument, length);
+    unknown_option(name.data);
+    buffer_free(&name);
     return NULL;
 }
 
@@ -378,7 +199,7 @@ static bool take_option(options *o, bool *used, int count, char **arguments, int
     const char *rest = argument + length;
     const char *value = *rest == '\0' ? NULL : *rest == '=' ? rest + 1 : rest;
     if (option->argument == NULL && value != NULL)
-        return usage(option->name, value, "this option takes no value");
+        return option_misused(option->name, value, "this option takes no value");
     if (option->argument != NULL && value == NULL && *at + 1 == count) {
         complain(EXIT_USAGE, NULL, "%s needs a value: %s %s", option->name, option->name,
                  option->argument);
@@ -431,9 +252,10 @@ static bool check_use(const options *o, const bool *used) {
         return false;
     }
     if (!takes_specs && o->spec_count > 0)
-        return usage(command_name(o->command), o->specs[0], "this command takes no argument");
+        return option_misused(command_name(o->command), o->specs[0],
+                              "this command takes no argument");
     if ((o->command == COMMAND_RUN || o->command == COMMAND_REPORT) && o->spec_count > 1)
-        return usage(command_name(o->command), o->specs[1], "one spec at a time");
+        return option_misused(command_name(o->command), o->specs[1], "one spec at a time");
     return true;
 }
 
@@ -450,7 +272,7 @@ static bool put_schedule_together(options *o) {
         if (words[i].value == NULL)
             continue;
         if (strpbrk(words[i].value, " \t\n=") != NULL)
-            return usage(words[i].option, words[i].value, "one word is needed");
+            return option_misused(words[i].option, words[i].value, "one word is needed");
         buffer_printf(&o->schedule, "%s%s%s", o->schedule.length > 0 ? " " : "", words[i].key,
                       words[i].value);
     }
@@ -476,14 +298,6 @@ bool options_parse(options *o, int count, char **arguments) {
     if ((!first_is_spec && !find_command(o)) || !check_use(o, used))
         return false;
     return put_schedule_together(o);
-}
-
-void bindings_free(bindings *list) {
-    for (int i = 0; i < list->count; i++) {
-        free(list->items[i].name);
-        free(list->items[i].value);
-    }
-    free(list->items);
 }
 
 void options_free(options *o) {

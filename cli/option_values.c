@@ -1,0 +1,200 @@
+/* Values of options that are more than a word. */
+#include "cli/option_values.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+const char *const emit_words[EMIT_COUNT] = {"source", "ptx", "cubin", "plan", "model"};
+const char *const emit_suffixes[EMIT_COUNT] = {".cu", ".ptx", ".cubin", ".plan", ".model"};
+
+static char *copy(const char *text, size_t length) {
+    buffer b = {0};
+    buffer_add_bytes(&b, text, length);
+    return b.data;
+}
+
+bool option_misused(const char *what, const char *value, const char *needed) {
+    complain(EXIT_USAGE, NULL, "%s '%s': %s", what, value, needed);
+    return false;
+}
+
+/* A whole number from 0; false where it is none or too large. */
+static bool whole_number(const char *text, const char **end, uint64_t *out) {
+    errno = 0;
+    char *stop;
+    *out = strtoull(text, &stop, 10);
+    *end = stop;
+    return text[0] >= '0' && text[0] <= '9' && errno == 0;
+}
+
+bool set_emit(options *o, const char *value) {
+    memset(o->emit, 0, sizeof o->emit);
+    for (const char *at = value;; at++) {
+        const size_t length = strcspn(at, ",");
+        int which = 0;
+        while (which < EMIT_COUNT &&
+               (strlen(emit_words[which]) != length || memcmp(emit_words[which], at, length) != 0))
+            which++;
+        if (which == EMIT_COUNT)
+            return option_misused(
+                "--emit", value,
+                "a list without spaces of source, ptx, cubin, plan, model is needed");
+        o->emit[which] = true;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+binding *bindings_add(bindings *list, const char *name, size_t name_length, const char *value) {
+    binding *items = must_alloc((size_t)list->count + 1, sizeof *items);
+    if (list->count > 0)
+        memcpy(items, list->items, (size_t)list->count * sizeof *items);
+    free(list->items);
+    list->items = items;
+    binding *added = &items[list->count++];
+    added->name = name != NULL ? copy(name, name_length) : NULL;
+    added->value = copy(value, strlen(value));
+    return added;
+}
+
+/* The length of a name such as `u` or `u.prev` at the start of "u.prev=FILE", else 0. */
+static size_t name_before_equals(const char *text) {
+    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_.");
+    return text[length] == '=' && strchr("0123456789.", text[0]) == NULL ? length : 0;
+}
+
+bool set_parameter(options *o, const char *value) {
+    const size_t length = name_before_equals(value);
+    if (length == 0)
+        return option_misused("--set", value, "NAME=VALUE is needed");
+    binding *set = bindings_add(&o->sets, value, length, value + length + 1);
+    char *end;
+    set->number = strtod(set->value, &end);
+    if (end == set->value || *end != '\0' || !isfinite(set->number))
+        return option_misused("--set", value, "a finite number is needed");
+    return true;
+}
+
+static bool bind_file(bindings *list, const char *option, bool is_values, const char *value) {
+    const size_t length = name_before_equals(value);
+    const char *file = length > 0 ? value + length + 1 : value;
+    if (*file == '\0')
+        return option_misused(option, value, "a file is needed");
+    bindings_add(list, length > 0 ? value : NULL, length, file)->is_values = is_values;
+    return true;
+}
+
+bool set_input(options *o, const char *value) {
+    return bind_file(&o->inputs, "--input", false, value);
+}
+
+bool set_values(options *o, const char *value) {
+    return bind_file(&o->inputs, "--values", true, value);
+}
+
+bool set_output(options *o, const char *value) {
+    return bind_file(&o->outputs, "--output", false, value);
+}
+
+bool set_output_values(options *o, const char *value) {
+    return bind_file(&o->outputs, "--output-values", true, value);
+}
+
+bool set_size(options *o, const char *value) {
+    memset(o->size, 0, sizeof o->size);
+    o->size_count = 0;
+    for (const char *at = value;; at++) {
+        uint64_t extent;
+        if (o->size_count == 3 || !whole_number(at, &at, &extent) || extent == 0 ||
+            extent > INT64_MAX)
+            return option_misused("--size", value,
+                                  "1 to 3 whole numbers from 1 are needed, as in 512x256");
+        o->size[o->size_count++] = (int64_t)extent;
+        if (*at == '\0')
+            return true;
+        if (*at != 'x')
+            return option_misused("--size", value,
+                                  "1 to 3 whole numbers from 1 are needed, as in 512x256");
+    }
+}
+
+bool set_steps(options *o, const char *value) {
+    const char *end;
+    uint64_t steps;
+    if (!whole_number(value, &end, &steps) || *end != '\0' || steps == 0 || steps > INT64_MAX)
+        return option_misused("--steps", value, "a whole number from 1 is needed");
+    o->steps = (int64_t)steps;
+    return true;
+}
+
+bool set_seed(options *o, const char *value) {
+    const char *end;
+    if (!whole_number(value, &end, &o->seed) || *end != '\0' || o->seed == 0)
+        return option_misused("--seed", value, "a whole number from 1 is needed");
+    return true;
+}
+
+/* "60s", "5m", "1.5h"; seconds where there is no unit. */
+static bool set_time(const char *option, const char *value, double *out) {
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    char *end;
+    const double number = strtod(value, &end);
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && end != value; i++)
+        if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number)) {
+            *out = number * units[i].seconds;
+            return true;
+        }
+    return option_misused(option, value, "a time is needed, as in 60s, 5m or 1h");
+}
+
+bool set_budget(options *o, const char *value) {
+    return set_time("--budget", value, &o->budget);
+}
+
+bool set_limit(options *o, const char *value) {
+    return set_time("--limit", value, &o->limit);
+}
+
+bool set_evaluations(options *o, const char *value) {
+    const char *end;
+    uint64_t count;
+    if (!whole_number(value, &end, &count) || *end != '\0' || count == 0 || count > INT32_MAX)
+        return option_misused("--evaluations", value, "a whole number from 1 is needed");
+    o->evaluations = (int)count;
+    return true;
+}
+
+bool set_search(options *o, const char *value) {
+    static const char *const words[] = {[SG_SEARCH_GUIDED] = "guided",
+                                        [SG_SEARCH_EXHAUSTIVE] = "exhaustive",
+                                        [SG_SEARCH_RANDOM] = "random"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(value, words[i]) == 0) {
+            o->search = (int)i;
+            return true;
+        }
+    return option_misused("--search", value, "guided, exhaustive or random is needed");
+}
+
+bool set_device(options *o, const char *value) {
+    o->device = value;
+    return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||
+           option_misused("--device", value, "auto, cuda or cpu is needed");
+}
+
+void bindings_free(bindings *list) {
+    for (int i = 0; i < list->count; i++) {
+        free(list->items[i].name);
+        free(list->items[i].value);
+    }
+    free(list->items);
+}
