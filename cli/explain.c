@@ -160,17 +160,6 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
     json_end_object(j);
 }
 
-static void json_failure(json *j, const char *spec, int index, int code) {
-    char *error = complaint_take();
-    json_object(j, NULL);
-    json_string(j, "spec", spec);
-    json_integer(j, "index", index);
-    json_string(j, "error", error);
-    json_integer(j, "exit", code);
-    json_end_object(j);
-    free(error);
-}
-
 /* What is known of one spec before it is shown. */
 typedef struct subject {
     sg_kernel *kernel; /* planned, not compiled */
@@ -255,40 +244,6 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
     return code;
 }
 
-static int explain_spec(session *s, const char *spec, json *j) {
-    int count = 0;
-    int code = session_count(s, spec, &count);
-    if (code != EXIT_DONE)
-        json_failure(j, spec, 0, code);
-    for (int index = 0; index < count; index++) {
-        const int one = explain_one(s, spec, index, j);
-        if (one != EXIT_DONE)
-            json_failure(j, spec, index, one);
-        code = first_failure(code, one);
-    }
-    return code;
-}
-
 int command_explain(const options *o) {
-    session s;
-    int code = session_open(&s, o);
-    if (code != EXIT_DONE)
-        return code;
-    buffer text = {0};
-    json j = {.out = &text};
-    json_object(&j, NULL);
-    json_string(&j, "stencilgen", SG_VERSION);
-    json_string(&j, "command", command_name(o->command));
-    json_array(&j, "kernels");
-    for (int i = 0; i < o->spec_count; i++) {
-        code = first_failure(code, explain_spec(&s, o->specs[i], &j));
-    }
-    json_end_array(&j);
-    json_integer(&j, "exit", code);
-    json_end_object(&j);
-    if (o->json)
-        code = first_failure(code, say(&text));
-    buffer_free(&text);
-    session_close(&s);
-    return code;
+    return session_each(o, explain_one);
 }

@@ -205,3 +205,54 @@ void session_json(const session *s, json *j) {
     json_integer(j, "driver", d->driver);
     json_end_object(j);
 }
+
+/* An object for a spec that failed, with what was printed of it. */
+static void json_failure(json *j, const char *spec, int index, int code) {
+    char *error = complaint_take();
+    json_object(j, NULL);
+    json_string(j, "spec", spec);
+    json_integer(j, "index", index);
+    json_string(j, "error", error);
+    json_integer(j, "exit", code);
+    json_end_object(j);
+    free(error);
+}
+
+typedef int each_call(session *, const char *spec, int index, json *);
+
+static int each_of_file(session *s, const char *spec, each_call *one, json *j) {
+    int count = 0;
+    int code = session_count(s, spec, &count);
+    if (code != EXIT_DONE)
+        json_failure(j, spec, 0, code);
+    for (int index = 0; index < count; index++) {
+        const int now = one(s, spec, index, j);
+        if (now != EXIT_DONE)
+            json_failure(j, spec, index, now);
+        code = first_failure(code, now);
+    }
+    return code;
+}
+
+int session_each(const options *o, each_call *one) {
+    session s;
+    int code = session_open(&s, o);
+    if (code != EXIT_DONE)
+        return code;
+    buffer text = {0};
+    json j = {.out = &text};
+    json_object(&j, NULL);
+    json_string(&j, "stencilgen", SG_VERSION);
+    json_string(&j, "command", command_name(o->command));
+    json_array(&j, "kernels");
+    for (int i = 0; i < o->spec_count; i++)
+        code = first_failure(code, each_of_file(&s, o->specs[i], one, &j));
+    json_end_array(&j);
+    json_integer(&j, "exit", code);
+    json_end_object(&j);
+    if (o->json)
+        code = first_failure(code, say(&text));
+    buffer_free(&text);
+    session_close(&s);
+    return code;
+}

@@ -48,4 +48,9 @@ int session_failed(const session *, sg_status);
 
 void session_json(const session *, json *);
 
+/* A command that tells something of each of its specs: opens a session, calls `one` for every spec
+   of every file, which adds an object to the JSON's "kernels" unless it fails, and prints the JSON
+   where that is wanted. The command's exit code. */
+int session_each(const options *, int (*one)(session *, const char *spec, int index, json *));
+
 #endif
