@@ -42,12 +42,7 @@ endif()
 
 list(APPEND test_environment "BENCH=${PROJECT_BINARY_DIR}/bench"
      "SPOILED_BENCH=${CMAKE_CURRENT_BINARY_DIR}/spoiled_bench")
-# Under the sanitizers without the table of everything, which is as slow as all the rest.
-set(extent "")
-if(SG_SANITIZE)
-  set(extent short)
-endif()
-sg_test(bench.stencils 300 sh ${CMAKE_CURRENT_LIST_DIR}/test_stencils.sh ${extent})
+sg_test(bench.stencils 300 sh ${CMAKE_CURRENT_LIST_DIR}/test_stencils.sh)
 if(NOT SG_RIVALS)
   sg_test(bench.primitives 300 sh ${CMAKE_CURRENT_LIST_DIR}/test_primitives.sh)
 endif()
