@@ -92,14 +92,6 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     scan_tiles<BlockRows>(a);
 }
 
-struct StoreOffset {
-    Integer *offset;
-    __device__ __forceinline__ void operator()(Index item, const Counts<1> &,
-                                               const Counts<1> &before) const {
-        offset[item] = static_cast<Integer>(before.at[0]);
-    }
-};
-
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_3(const __grid_constant__ Arguments a) {
     for_sums<BlockRows>(a, StoreOffset{static_cast<Integer *>(a.out[0])});

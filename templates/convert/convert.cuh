@@ -133,3 +133,12 @@ __device__ __forceinline__ void for_sums(const Arguments &a, const To &to) {
             before.add(of[i]);
         }
 }
+
+// For for_sums: where each item begins, of one counter.
+struct StoreOffset {
+    Integer *offset;
+    __device__ __forceinline__ void operator()(Index item, const Counts<1> &,
+                                               const Counts<1> &before) const {
+        offset[item] = static_cast<Integer>(before.at[0]);
+    }
+};
