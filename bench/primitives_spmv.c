@@ -16,10 +16,12 @@ static const char *const formats[FORMATS] = {"csr",  "csr balanced", "coo",  "cs
 /* One matrix, kept from line to line. */
 typedef struct held {
     host_matrix host;
-    sg_matrix *matrix;
+    sg_matrix *matrix; /* NULL before a format is asked for that is made from the host's entries */
 } held;
 
 typedef struct product {
+    const bench *bench;
+    held *held;
     const host_matrix *matrix;
     const char *dtype;
     void *x, *values;
@@ -54,22 +56,35 @@ void products_forget(bench *b) {
 }
 
 static held *hold(bench *b, const line *l) {
-    if (b->matrix != NULL)
-        return b->matrix;
-    held *h = b->matrix = must_have(calloc(1, sizeof *h));
-    h->host = host_matrix_make(b, l->data, b->options.scale);
-    product p = {.matrix = &h->host};
-    p.row = must_have(malloc((size_t)h->host.entries * sizeof *p.row));
-    p.column = must_have(malloc((size_t)h->host.entries * sizeof *p.column));
-    in_parallel(b, h->host.rows, LEAST_ROWS, expand, &p);
-    if (sg_matrix_from(b->context, h->host.rows, h->host.columns, h->host.entries, p.row, p.column,
-                       h->host.value, &h->matrix) != SG_OK) {
-        fprintf(stderr, "%s: %s\n", bench_program, sg_error(b->context));
-        exit(4);
+    if (b->matrix == NULL) {
+        held *h = b->matrix = must_have(calloc(1, sizeof *h));
+        h->host = host_matrix_make(b, l->data, b->options.scale);
     }
+    return b->matrix;
+}
+
+static void must_be_made(const bench *b, sg_status status) {
+    if (status == SG_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", bench_program, sg_error(b->context));
+    exit(4);
+}
+
+/* The library's matrix of the host's entries. It sorts 10^8 of them, which takes much longer than
+   all figures of a line: so only where there is need. */
+static const sg_matrix *matrix_here(bench *b, held *h) {
+    const host_matrix *a = &h->host;
+    if (h->matrix != NULL)
+        return h->matrix;
+    product p = {.matrix = a};
+    p.row = must_have(malloc((size_t)a->entries * sizeof *p.row));
+    p.column = must_have(malloc((size_t)a->entries * sizeof *p.column));
+    in_parallel(b, a->rows, LEAST_ROWS, expand, &p);
+    must_be_made(b, sg_matrix_from(b->context, a->rows, a->columns, a->entries, p.row, p.column,
+                                   a->value, &h->matrix));
     free(p.row);
     free(p.column);
-    return h;
+    return h->matrix;
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -123,22 +138,18 @@ static void place(bench *b, line *l, product *p) {
                           .column = l->inputs[2].data,
                           .value = l->inputs[3].data,
                           .dtype = l->dtype};
-    if (sg_matrix_from_device(b->context, &lists, &p->there) != SG_OK) {
-        fprintf(stderr, "%s: %s\n", bench_program, sg_error(b->context));
-        exit(4);
-    }
+    must_be_made(b, sg_matrix_from_device(b->context, &lists, &p->there));
     free(p->values);
     p->values = NULL;
 }
 
 static void open_product(bench *b, line *l) {
-    const held *h = hold(b, l);
+    held *h = hold(b, l);
     const host_matrix *a = &h->host;
     const size_t width = dtype_bytes(l->dtype);
     product *p = must_have(calloc(1, sizeof *p));
-    *p = (product){.matrix = a, .dtype = l->dtype};
+    *p = (product){.bench = b, .held = h, .matrix = a, .dtype = l->dtype};
     l->own = p;
-    l->matrix = h->matrix;
     l->size[0] = a->rows;
     l->size[1] = a->columns;
     l->size[2] = a->entries;
@@ -155,6 +166,7 @@ static void open_product(bench *b, line *l) {
     l->outputs[0] = array_new(b, (size_t)a->rows * width);
     if (strcmp(b->facts.device, "cuda") == 0)
         place(b, l, p);
+    l->matrix = p->there != NULL ? p->there : matrix_here(b, h);
 }
 
 static void close_product(bench *b, line *l) {
@@ -218,12 +230,12 @@ static bool made_here(const entrant *e) {
 static sg_status prepare(bench *b, line *l, entrant *e) {
     enum { TIMES = 3 };
     const product *p = l->own;
-    const sg_matrix *const from = p->there != NULL && !made_here(e) ? p->there : l->matrix;
+    const bool there = p->there != NULL && !made_here(e);
+    const sg_matrix *const from = there ? p->there : matrix_here(b, p->held);
     const int times = from == p->there ? TIMES : 1;
     double seconds[TIMES];
     sg_conversion_info info = {.struct_size = sizeof info};
     sg_status status = SG_OK;
-    (void)b;
     for (int i = 0; i < times && status == SG_OK; i++) {
         sg_device_matrix_free(e->matrix);
         e->matrix = NULL;
@@ -252,8 +264,14 @@ static sg_status call(const line *l, const entrant *e, sg_stream stream) {
     return sg_spmv(e->kernel, &a, stream);
 }
 
+static void share_out(const void *pool, int64_t count, int64_t least,
+                      void (*work)(void *argument, int64_t begin, int64_t end), void *argument) {
+    in_parallel(pool, count, least, work, argument);
+}
+
 static int find_rivals(line *l, rival out[MOST_RIVALS]) {
-    const host_matrix *a = ((const product *)l->own)->matrix;
+    const product *p = l->own;
+    const host_matrix *a = p->matrix;
     const rival_matrix r = {.wide = dtype_bytes(l->dtype) == 8,
                             .rows = a->rows,
                             .columns = a->columns,
@@ -261,6 +279,9 @@ static int find_rivals(line *l, rival out[MOST_RIVALS]) {
                             .offsets = a->offsets,
                             .column = a->column,
                             .value = a->value,
+                            .there = {l->inputs[1].data, l->inputs[2].data, l->inputs[3].data},
+                            .in_parallel = share_out,
+                            .pool = p->bench,
                             .x = l->inputs[0].data,
                             .y = l->outputs[0].data};
     return bench_rivals.matrix != NULL ? bench_rivals.matrix(&r, out) : 0;

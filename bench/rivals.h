@@ -34,13 +34,18 @@ typedef struct rival_list {
     void *output, *output_values;
 } rival_list;
 
-/* The matrix is on the host, by rows and then columns; x and y are device memory, and float unless
-   wide. */
+/* The matrix is on the host, by rows and then columns, and `there` in device memory: offsets,
+   columns and values. x, y and the values there are float unless wide. in_parallel has [0, count)
+   done in pieces of at least `least` by several threads. */
 typedef struct rival_matrix {
     bool wide;
     int64_t rows, columns, entries;
     const int32_t *offsets, *column;
     const double *value;
+    void *there[3];
+    void (*in_parallel)(const void *pool, int64_t count, int64_t least,
+                        void (*work)(void *argument, int64_t begin, int64_t end), void *argument);
+    const void *pool;
     const void *x;
     void *y;
 } rival_matrix;

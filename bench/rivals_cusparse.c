@@ -15,7 +15,8 @@
 const char cusparse_name[] =
     "cuSPARSE " VERSION(CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH);
 
-enum { SLICE = 32, MOST_PADDING = 96 }; /* SELL is left out where it holds so many times as much */
+/* SELL is left out where it holds so many times as much, of which it must read all columns. */
+enum { SLICE = 32, MOST_PADDING = 8, LEAST_ROWS = 1 << 12 };
 
 typedef enum format { CSR, COO, SELL, FORMATS } format;
 
@@ -41,6 +42,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 typedef struct stored {
     int users;
     void *arrays[3]; /* offsets or rows; columns; values */
+    bool own[3];     /* to be freed here */
     int64_t slots;   /* of SELL: entries with padding */
 } stored;
 
@@ -65,37 +67,37 @@ static void *memory(size_t bytes) {
     return p;
 }
 
-static bool upload(const void *from, size_t bytes, void **to) {
-    return cudaMalloc(to, bytes > 0 ? bytes : 1) == cudaSuccess &&
-           cudaMemcpy(*to, from, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+static bool upload(const void *from, size_t bytes, stored *s, int array) {
+    s->own[array] = true;
+    return cudaMalloc(&s->arrays[array], bytes > 0 ? bytes : 1) == cudaSuccess &&
+           cudaMemcpy(s->arrays[array], from, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
 }
 
-static void *values_of(bool wide, const double *from, int64_t count) {
-    void *values = memory((size_t)count * (wide ? 8 : 4));
-    for (int64_t i = 0; i < count; i++)
-        if (wide)
-            ((double *)values)[i] = from[i];
-        else
-            ((float *)values)[i] = (float)from[i];
-    return values;
+/* While lists are made on the host. */
+typedef struct making {
+    const rival_matrix *matrix;
+    const int32_t *offsets; /* of slices */
+    int32_t *row, *column;
+    void *value;
+} making;
+
+static void expand(void *argument, int64_t begin, int64_t end) {
+    const making *m = argument;
+    for (int64_t row = begin; row < end; row++)
+        for (int32_t i = m->matrix->offsets[row]; i < m->matrix->offsets[row + 1]; i++)
+            m->row[i] = (int32_t)row;
 }
 
 static bool store_lists(const rival_matrix *a, format f, stored *s) {
-    void *values = values_of(a->wide, a->value, a->entries);
-    int32_t *rows = NULL;
-    bool good = upload(a->column, (size_t)a->entries * 4, &s->arrays[1]) &&
-                upload(values, (size_t)a->entries * (a->wide ? 8 : 4), &s->arrays[2]);
-    if (f == COO) {
-        rows = memory((size_t)a->entries * sizeof *rows);
-        for (int64_t row = 0; row < a->rows; row++)
-            for (int32_t i = a->offsets[row]; i < a->offsets[row + 1]; i++)
-                rows[i] = (int32_t)row;
-        good = good && upload(rows, (size_t)a->entries * 4, &s->arrays[0]);
-    } else {
-        good = good && upload(a->offsets, (size_t)(a->rows + 1) * 4, &s->arrays[0]);
-    }
-    free(rows);
-    free(values);
+    making m = {.matrix = a};
+    for (int i = 0; i < 3; i++)
+        s->arrays[i] = a->there[i];
+    if (f == CSR)
+        return true;
+    m.row = memory((size_t)a->entries * sizeof *m.row);
+    a->in_parallel(a->pool, a->rows, LEAST_ROWS, expand, &m);
+    const bool good = upload(m.row, (size_t)a->entries * sizeof *m.row, s, 0);
+    free(m.row);
     return good;
 }
 
@@ -107,44 +109,50 @@ static int64_t slice_width(const rival_matrix *a, int64_t slice) {
     return width;
 }
 
+static void set_slot(const making *m, int64_t at, int32_t column, double value) {
+    m->column[at] = column;
+    if (m->matrix->wide)
+        ((double *)m->value)[at] = value;
+    else
+        ((float *)m->value)[at] = (float)value;
+}
+
 /* Slices by columns; what pads has the column -1. */
-static void fill_slices(const rival_matrix *a, const int32_t *offsets, int32_t *columns,
-                        double *values) {
-    const int64_t slices = (a->rows + SLICE - 1) / SLICE;
-    for (int64_t at = 0; at < offsets[slices]; at++) {
-        columns[at] = -1;
-        values[at] = 0;
+static void fill_slices(void *argument, int64_t begin, int64_t end) {
+    const making *m = argument;
+    const rival_matrix *a = m->matrix;
+    for (int64_t slice = begin; slice < end; slice++) {
+        for (int64_t at = m->offsets[slice]; at < m->offsets[slice + 1]; at++)
+            set_slot(m, at, -1, 0);
+        for (int64_t row = slice * SLICE; row < (slice + 1) * SLICE && row < a->rows; row++)
+            for (int32_t i = a->offsets[row], at = m->offsets[slice] + (int32_t)(row % SLICE);
+                 i < a->offsets[row + 1]; i++, at += SLICE)
+                set_slot(m, at, a->column[i], a->value[i]);
     }
-    for (int64_t row = 0; row < a->rows; row++)
-        for (int32_t i = a->offsets[row]; i < a->offsets[row + 1]; i++) {
-            const int64_t at =
-                offsets[row / SLICE] + (int64_t)(i - a->offsets[row]) * SLICE + row % SLICE;
-            columns[at] = a->column[i];
-            values[at] = a->value[i];
-        }
 }
 
 static bool store_slices(const rival_matrix *a, stored *s) {
     const int64_t slices = (a->rows + SLICE - 1) / SLICE;
+    const size_t width = a->wide ? 8 : 4;
     int32_t *offsets = memory((size_t)(slices + 1) * sizeof *offsets);
     for (int64_t slice = 0; slice <= slices; slice++) {
         offsets[slice] = (int32_t)s->slots;
         s->slots += slice < slices ? SLICE * slice_width(a, slice) : 0;
-        if (s->slots > INT32_MAX || s->slots > MOST_PADDING * a->entries) {
+        if (s->slots > INT32_MAX - SLICE || s->slots > MOST_PADDING * a->entries) {
             free(offsets);
             return false;
         }
     }
-    int32_t *columns = memory((size_t)s->slots * sizeof *columns);
-    double *values = memory((size_t)s->slots * sizeof *values);
-    fill_slices(a, offsets, columns, values);
-    void *own = values_of(a->wide, values, s->slots);
-    free(values);
-    const bool good = upload(offsets, (size_t)(slices + 1) * 4, &s->arrays[0]) &&
-                      upload(columns, (size_t)s->slots * 4, &s->arrays[1]) &&
-                      upload(own, (size_t)s->slots * (a->wide ? 8 : 4), &s->arrays[2]);
-    free(own);
-    free(columns);
+    const making m = {.matrix = a,
+                      .offsets = offsets,
+                      .column = memory((size_t)s->slots * sizeof *m.column),
+                      .value = memory((size_t)s->slots * width)};
+    a->in_parallel(a->pool, slices, LEAST_ROWS / SLICE, fill_slices, (void *)&m);
+    const bool good = upload(offsets, (size_t)(slices + 1) * 4, s, 0) &&
+                      upload(m.column, (size_t)s->slots * 4, s, 1) &&
+                      upload(m.value, (size_t)s->slots * width, s, 2);
+    free(m.value);
+    free(m.column);
     free(offsets);
     return good;
 }
@@ -153,7 +161,8 @@ static void release(stored *s) {
     if (--s->users > 0)
         return;
     for (int i = 0; i < 3; i++)
-        cudaFree(s->arrays[i]);
+        if (s->own[i])
+            cudaFree(s->arrays[i]);
     free(s);
 }
 
