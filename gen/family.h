@@ -86,9 +86,10 @@ struct family {
        kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
        (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
        of kinds[kind], as the seed says; written arrays are left NULL, or hold what they are to be
-       before where they are `updated`. judge: what a launch made of `before`; of `after` only the
-       written arrays are set. */
+       before where they are `updated`. alike: it is the same for every plan of a spec. judge: what
+       a launch made of `before`; of `after` only the written arrays are set. */
     const char *const *kinds;
+    bool alike;
     void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
                  uint64_t seed, family_call *out);
     void (*judge)(job *, const subject *, const program *, const family_call *before,

@@ -251,6 +251,7 @@ static void connect(judgement *g, const model *m) {
 
 typedef struct check {
     sg_kernel *kernel;
+    check_data *kept;
     const sg_check_options *given;
     guarded guarded;
     check_steps steps;
@@ -356,16 +357,23 @@ static void run_check(job *j, void *argument) {
         if (options.steps != 0)
             steps_allow(j, c->kernel->program, options.steps);
         c->result.steps = 1;
-        check_lists(j, c->kernel, &options, &c->result, &first);
+        check_lists(j, c->kernel, c->kept, &options, &c->result, &first);
         conclude(j, c, first);
     } else {
         check_grid(j, c, &options);
     }
 }
 
-sg_status sg_check(sg_kernel *kernel, const sg_check_options *options, sg_check_result *out) {
-    if (kernel == NULL)
-        return SG_ERROR_USAGE;
-    check c = {.kernel = kernel, .given = options, .result = {.first_wrong = ""}, .out = out};
+sg_status check_kernel(sg_kernel *kernel, check_data *kept, const sg_check_options *options,
+                       sg_check_result *out) {
+    check c = {.kernel = kernel,
+               .kept = kept,
+               .given = options,
+               .result = {.first_wrong = ""},
+               .out = out};
     return context_run(kernel->context, run_check, &c, NULL);
+}
+
+sg_status sg_check(sg_kernel *kernel, const sg_check_options *options, sg_check_result *out) {
+    return kernel != NULL ? check_kernel(kernel, NULL, options, out) : SG_ERROR_USAGE;
 }

@@ -4,16 +4,21 @@
 #define SG_RUNTIME_CHECK_LISTS_H
 
 #include "gen/family.h"
+#include "runtime/check_data.h"
 #include "runtime/kernel.h"
 
-/* Data of about the size, in the job, as the family draws it; parameters as the kernel gets them,
-   the caller's where `given` is not NULL. Refuses where the kernel has no subject. */
-void lists_draw(job *, const sg_kernel *, const int64_t size[3], const double *given, uint64_t seed,
-                family_call *out);
+/* Data of about the size as the family draws it, in the job, or in `kept` where that is not NULL;
+   parameters as the kernel gets them, the caller's where `given` is not NULL. Refuses where the
+   kernel has no subject. */
+void lists_draw(job *, const sg_kernel *, check_data *kept, const int64_t size[3],
+                const double *given, uint64_t seed, family_call *out);
 
 /* sg_check's work and result but for the seed, which is set; *first is what was found first, in the
    job. */
-void check_lists(job *, const sg_kernel *, const sg_check_options *, sg_check_result *,
-                 const char **first);
+void check_lists(job *, const sg_kernel *, check_data *kept, const sg_check_options *,
+                 sg_check_result *, const char **first);
+
+/* sg_check, for trials of a sweep: `kept` may be NULL. */
+sg_status check_kernel(sg_kernel *, check_data *kept, const sg_check_options *, sg_check_result *);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct measurement {
     void *from, *to; /* of the copy */
     size_t half;     /* the bytes it reads, and those it writes */
     void *stage;
+    check_data *kept;           /* NULL */
     const sg_matrix *matrix;    /* to be multiplied with; NULL */
     sg_device_matrix *uploaded; /* the same in the kernel's format */
     void *wash;                 /* memory that is written to have it in L2; NULL */
@@ -64,34 +65,37 @@ static void release(void *argument) {
                         STAGE_ELEMENTS * m->kernel->program->element_bytes);
 }
 
-/* Random data: memory of zeros moves faster on some devices. */
-static void fill_array(job *j, measurement *m, int which) {
+/* Random data: memory of zeros moves faster on some devices. What is on the device already is
+   repeated there, which takes no time beside a host's numbers and its bus. */
+static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, uint64_t seed) {
     const size_t element = m->kernel->program->element_bytes;
-    const uint64_t seed = random_stream(1, (uint64_t)which);
-    workers *w = context_workers(j, m->kernel->context);
-    for (int64_t at = 0; at < m->points; at += STAGE_ELEMENTS) {
-        const int64_t left = m->points - at;
-        const int64_t count = left < STAGE_ELEMENTS ? left : STAGE_ELEMENTS;
-        random_fill(w, m->stage, element, at, count, seed);
-        m->device->ops->upload(m->device, j, (char *)m->arrays[which] + (size_t)at * element,
-                               m->stage, (size_t)count * element);
+    device *d = m->device;
+    size_t done = STAGE_ELEMENTS * element;
+    done = done < bytes ? done : bytes;
+    random_fill(context_workers(j, m->kernel->context), m->stage, element, 0,
+                (int64_t)((done + element - 1) / element), seed);
+    d->ops->upload(d, j, to, m->stage, done);
+    while (done < bytes) {
+        const size_t next = done < bytes - done ? done : bytes - done;
+        const device_copy again = {.to = (char *)to + done, .from = to, .bytes = next, .rows = 1};
+        d->ops->copy(d, j, &again, NULL);
+        done += next;
     }
+}
+
+static void fill_array(job *j, measurement *m, int which) {
+    fill_bytes(j, m, m->arrays[which], (size_t)m->points * m->kernel->program->element_bytes,
+               random_stream(1, (uint64_t)which));
 }
 
 /* The copy's memory, for half of the bytes to be read and half to be written. */
 static void prepare_copy(job *j, measurement *m) {
     device *d = m->device;
-    const size_t stage = STAGE_ELEMENTS * m->kernel->program->element_bytes;
     m->half = (size_t)(m->bytes / 2);
     m->half = m->half > 0 ? m->half : 1;
     m->from = d->ops->alloc(d, j, m->half);
     m->to = d->ops->alloc(d, j, m->half);
-    random_fill(context_workers(j, m->kernel->context), m->stage, m->kernel->program->element_bytes,
-                0, STAGE_ELEMENTS, 1);
-    for (size_t at = 0; at < m->half; at += stage) {
-        const size_t left = m->half - at;
-        d->ops->upload(d, j, (char *)m->from + at, m->stage, left < stage ? left : stage);
-    }
+    fill_bytes(j, m, m->from, m->half, 1);
 }
 
 static void check_launch(job *j, measurement *m, const double *parameters, size_t temporary_bytes) {
@@ -142,7 +146,7 @@ static void prepare_lists(job *j, measurement *m) {
     const program *p = m->kernel->program;
     family_call call;
     size_t temporary;
-    lists_draw(j, m->kernel, m->result.size, m->options->parameters, 1, &call);
+    lists_draw(j, m->kernel, m->kept, m->result.size, m->options->parameters, 1, &call);
     m->points = lists_extent(&p->points, call.sizes);
     for (int i = 0; i < p->array_count; i++)
         prepare_list(j, m, i, &call);
@@ -347,7 +351,7 @@ void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_
     sg_speed_options options = w->speed, read;
     measurement *m = job_alloc(j, sizeof *m);
     options.struct_size = sizeof options;
-    *m = (measurement){.kernel = kernel, .options = &options, .matrix = w->matrix};
+    *m = (measurement){.kernel = kernel, .options = &options, .kept = w->kept, .matrix = w->matrix};
     begin(j, m, &read);
     if (w->cold)
         prepare_wash(j, m);

@@ -8,6 +8,7 @@
 typedef struct measure_wanted {
     sg_speed_options speed;  /* struct_size 0; `repeats` 0 */
     const sg_matrix *matrix; /* of a product, to be multiplied with; NULL: one is drawn */
+    struct check_data *kept; /* where data of lists are drawn once; NULL: they are drawn anew */
     int least, most;         /* timings */
     double spread;           /* until the distance of the quartiles over the median is this, ... */
     double seconds;          /* ... or the timed launches have taken this */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/check_lists.h"
 #include "runtime/clock.h"
 #include "runtime/measure.h"
 #include "runtime/sensors.h"
@@ -93,8 +94,10 @@ static bool check(job *j, trying *t) {
         how.steps = 2 * (int64_t)r->info.steps - 1;
     else
         check_size(t->setting, &r->info, how.size);
+    if (t->setting->kept != NULL && !t->setting->is_grid)
+        how.seed = check_data_seed(t->setting->kept);
     const double begin = clock_seconds();
-    const sg_status status = sg_check(r->kernel, &how, &found);
+    const sg_status status = check_kernel(r->kernel, t->setting->kept, &how, &found);
     r->result.check_seconds = clock_seconds() - begin;
     if (status != SG_OK)
         note_failure(j, t, status);
@@ -114,6 +117,7 @@ static void time_kernel(job *j, void *argument) {
     const measure_wanted how = {
         .speed = {.parameters = s->parameters, .steps = s->build.steps > 1 ? s->build.steps : 0},
         .matrix = s->build.matrix,
+        .kept = s->kept,
         .least = LEAST_TIMINGS,
         .most = MOST_TIMINGS,
         .spread = CALM,

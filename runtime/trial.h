@@ -16,6 +16,7 @@ typedef struct trial_setting {
     const double *parameters;
     bool is_grid;                  /* checks are on grids of a modest size */
     const struct sensors *sensors; /* read around the timings; NULL: there are none */
+    struct check_data *kept;       /* data of lists, drawn once; NULL: for each trial */
 } trial_setting;
 
 typedef struct trial {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/check_data.h"
 #include "runtime/clock.h"
 #include "runtime/results_place.h"
 #include "runtime/search_space.h"
@@ -21,6 +22,7 @@ static void release(void *argument) {
     s->trial_count = 0;
     trial_end(&s->fixed);
     worker_close(s->worker);
+    check_data_close(s->setting.kept);
 }
 
 /* ---- before -------------------------------------------------------------------------------- */
@@ -53,9 +55,10 @@ static void find_space(job *j, sweep *s) {
 }
 
 /* A worker has its own. */
-static void open_sensors(job *j, sweep *s) {
+static void open_own(job *j, sweep *s) {
     const device *d = s->request.context->device;
     s->setting.sensors = sensors_open(j, d->ops->facts(d)->bus);
+    s->setting.kept = check_data_new(j);
 }
 
 static void find_setting(job *j, sweep *s) {
@@ -72,7 +75,7 @@ static void find_setting(job *j, sweep *s) {
     if (o->worker != NULL && r->options.matrix == NULL && !r->context->given.lent)
         s->worker = worker_new(j, o->worker, o->limit > 0 ? o->limit : USUAL_LIMIT, &s->setting);
     else
-        open_sensors(j, s);
+        open_own(j, s);
 }
 
 /* ---- trials -------------------------------------------------------------------------------- */
@@ -151,7 +154,7 @@ static void go_without_worker(job *j, sweep *s, const char *why) {
                why);
     worker_close(s->worker);
     s->worker = NULL;
-    open_sensors(j, s);
+    open_own(j, s);
 }
 
 /* What was measured is stored at once. */

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "runtime/check_data.h"
 #include "runtime/context.h"
 #include "runtime/sensors.h"
 #include "runtime/worker_message.h"
@@ -12,6 +13,7 @@ typedef struct serving {
     sg_context *context; /* NULL until the setup came */
     job *setup_job;
     worker_setup setup;
+    check_data *kept;
     sg_status status; /* of opening it */
     bool over;
 } serving;
@@ -21,6 +23,7 @@ static void open_all(job *j, serving *s, record *r) {
     s->context = NULL;
     s->status = record_done(r) ? sg_open(&s->context, &s->setup.options) : SG_ERROR_USAGE;
     s->setup.setting.context = s->context;
+    s->setup.setting.kept = s->kept;
     if (s->status == SG_OK)
         s->setup.setting.sensors =
             sensors_open(j, s->context->device->ops->facts(s->context->device)->bus);
@@ -79,11 +82,13 @@ static void serve_one(job *j, void *argument) {
 static void serve(job *j, void *argument) {
     serving *s = argument;
     s->setup_job = j;
+    s->kept = check_data_new(j);
     while (!s->over) {
         job *one;
         s->over = job_run(job_allocator(j), serve_one, s, &one) != FAULT_NONE || s->over;
         job_end(one);
     }
+    check_data_close(s->kept);
     sg_close(s->context);
 }
 
