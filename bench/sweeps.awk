@@ -1,5 +1,6 @@
 # Recorded sweeps for bench/replay (bench/sweeps.h says how they are written), from reports of
 # bench/stencils and bench/primitives of a sweep: awk -f bench/sweeps.awk 3d.json reduce.json
+# and of exhaustive sweeps of the command: stencilgen tune SPEC --search exhaustive --json
 # What was refused, left out or wrong is left out; of a plan made twice the faster time counts, and of fewer than
 # five plans there is nothing to search.
 function field(name,    at, rest) {
@@ -19,6 +20,46 @@ function field(name,    at, rest) {
 }
 function join_words(a, b) {
     return b == "" ? a : a " " b
+}
+# Reports of the command have a line for each member; the usual plan is the first evaluation.
+function add_tuned() {
+    if (!(name in usual)) {
+        names[++sweeps] = name
+        usual[name] = plan
+    }
+    plans[name, ++count[name]] = plan
+    seconds[name, plan] = time
+    estimate[name, plan] = field("estimated_seconds") + 0
+}
+/"size": \[$/ {
+    in_size = 1
+    size = ""
+    next
+}
+in_size && /\]/ {
+    in_size = 0
+}
+in_size {
+    gsub(/[ ,]/, "")
+    size = size == "" ? $0 : size "x" $0
+}
+/^ *"name": / {
+    named = field("name")
+}
+/^ *"steps": / {
+    name = "tune " named " " size " " field("steps")
+}
+/^ *"plan": / {
+    plan = field("plan")
+}
+/^ *"state": / {
+    state = field("state")
+}
+/^ *"seconds": / {
+    time = field("seconds") + 0
+}
+/^ *"estimated_seconds": / && state == "right" {
+    add_tuned()
 }
 index($0, "\"state\": \"right\"") > 0 && field("plan") != "" {
     if (field("by") != "" && field("by") != "stencilgen")

@@ -5,10 +5,12 @@
 #include <stdatomic.h>
 
 #include "gen/family.h"
+#include "runtime/check_lists.h"
 
 /* ---- a family ------------------------------------------------------------------------------ */
 
-static int drawn;
+static int drawn, judged;
+static bool exact; /* verdicts tell of no error */
 static uint64_t drawn_seed;
 static int drawn_kind;
 
@@ -42,7 +44,10 @@ static void judge_join(job *j, const subject *s, const program *p, const family_
     const int64_t *output = after->arrays[JOIN_OUTPUT], *next = after->arrays[JOIN_NEXT];
     assert_null(after->arrays[JOIN_A]);
     assert_null(after->arrays[JOIN_B]);
+    judged++;
     *out = (family_verdict){.greatest_error = 0.125, .of_bound = 0.5, .undecidable = 1};
+    if (exact)
+        *out = (family_verdict){0};
     for (int64_t i = 0; i < before->sizes[0] + before->sizes[1]; i++) {
         const int64_t from = i < before->sizes[0] ? a[i] : b[i - before->sizes[0]];
         out->judged++;
@@ -57,7 +62,12 @@ static void judge_join(job *j, const subject *s, const program *p, const family_
         out->wrong++;
 }
 
-static const family joins = {.name = "join", .draw = draw_join, .judge = judge_join};
+static void print_join(const subject *s, text *out) {
+    text_add(out, s->name);
+}
+
+static const family joins = {
+    .name = "join", .print = print_join, .alike = true, .draw = draw_join, .judge = judge_join};
 static const subject a_join = {.family = &joins, .name = "join"};
 
 static sg_kernel *kernel_of(join *p) {
@@ -160,6 +170,61 @@ static void what_is_not_filled_shows(void **state) {
     assert_int_equal(sg_check(k, &o, &r), SG_ERROR_CHECK);
     assert_int_equal(r.wrong, 1);
     lists_end(k);
+}
+
+/* ---- trials of one sweep ------------------------------------------------------------------- */
+
+static sg_status try_kept(sg_kernel *k, check_data *kept, int64_t size, sg_check_result *r) {
+    const sg_check_options o = {
+        .struct_size = sizeof o, .size = {size}, .seed = check_data_seed(kept)};
+    *r = (sg_check_result){.struct_size = sizeof *r};
+    return check_kernel(k, kept, &o, r);
+}
+
+/* What is the same bit for bit as what was right is so; anything else is judged, and what was
+   written beside the outputs is found all the same. */
+static void share(check_data *kept) {
+    join p;
+    sg_check_result r;
+    sg_kernel *k = kernel_of(join_lists(&p));
+    drawn = judged = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(try_kept(k, kept, 100, &r), SG_OK);
+        assert_true(r.judged == 100 && r.wrong == 0 && r.seed == check_data_seed(kept));
+        assert_true(drawn == 1 && judged == (exact ? 1 : i + 1));
+    }
+    assert_int_equal(try_kept(k, kept, 200, &r), SG_OK); /* another call: both are kept */
+    assert_int_equal(try_kept(k, kept, 100, &r), SG_OK);
+    assert_int_equal(drawn, 2);
+    lists_end(k);
+
+    k = spoiled(&p, "if (i == 4) p.output[i] = 1;");
+    assert_int_equal(try_kept(k, kept, 100, &r), SG_ERROR_CHECK);
+    assert_string_equal(r.first_wrong, "output at 4: 1");
+    lists_end(k);
+    k = spoiled(&p, "if (i == 0) p.output[n] = 0;");
+    assert_int_equal(try_kept(k, kept, 100, &r), SG_ERROR_CHECK);
+    assert_int_equal(r.wrong, 1);
+    lists_end(k);
+    assert_int_equal(drawn, 2);
+}
+
+static void trials_share(job *j, void *argument) {
+    (void)argument;
+    for (int i = 0; i < 2; i++) {
+        check_data *kept = check_data_new(j);
+        exact = i == 0;
+        share(kept);
+        exact = false;
+        check_data_close(kept);
+    }
+}
+
+static void trials_share_data(void **state) {
+    (void)state;
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, trials_share, NULL, &j), FAULT_NONE);
+    job_end(j);
 }
 
 /* ---- measurements -------------------------------------------------------------------------- */
@@ -290,9 +355,13 @@ static void refuses_with_a_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_right_is_right),       cmocka_unit_test(the_wrong_is_found),
-        cmocka_unit_test(what_is_not_filled_shows), cmocka_unit_test(measures),
-        cmocka_unit_test(refuses_with_a_text),      cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(the_right_is_right),
+        cmocka_unit_test(the_wrong_is_found),
+        cmocka_unit_test(what_is_not_filled_shows),
+        cmocka_unit_test(trials_share_data),
+        cmocka_unit_test(measures),
+        cmocka_unit_test(refuses_with_a_text),
+        cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(launches_ask_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
