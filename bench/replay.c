@@ -7,7 +7,7 @@
 
 #include "bench/sweeps.h"
 
-enum { SEEDS = 200, MOST_SWEEPS = 1024, AHEAD = 1 };
+enum { SEEDS = 200, MOST_SWEEPS = 1024, AHEAD = 8 };
 
 static const double shares[] = {0.05, 0.1, 0.2};
 enum { SHARES = sizeof shares / sizeof *shares };

@@ -122,8 +122,8 @@ static inline void sweep_free(sweep *s) {
     free(s->seconds);
 }
 
-/* How many times as long as the best the fastest of the first `evaluations` took. With `ahead` more
-   than 1 so many are asked for at once. */
+/* How many times as long as the best the fastest of the first `evaluations` took; at most `ahead`
+   are asked for at once. */
 typedef struct sweep_play {
     const sweep *sweep;
     search_kind kind;
@@ -140,7 +140,8 @@ static inline void sweep_play_body(job *j, void *argument) {
     int asked[16];
     p->needed = 0;
     for (int told = 0; told < p->evaluations;) {
-        int count = p->evaluations - told < p->ahead ? p->evaluations - told : p->ahead;
+        int count = search_at_once(s, p->ahead);
+        count = p->evaluations - told < count ? p->evaluations - told : count;
         count = search_ask(s, count, asked);
         if (count == 0)
             break;

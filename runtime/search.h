@@ -47,6 +47,11 @@ search *search_new(job *, search_kind, const search_candidates *, uint64_t seed)
    timing them one at a time; what it learns meanwhile counts from the next call on. */
 int search_ask(search *, int wanted, int *out);
 
+/* How many to ask for at once, at most `most`: so few of guided that what was learnt from the first
+   decides on the others. With 8 at a time a search of 10 or 20 evaluations would ask for half of
+   them knowing next to nothing. */
+int search_at_once(const search *, int most);
+
 /* A candidate took so many seconds (a step), or is invalid: it did not compile, gave wrong
    results, or did not end. Also for candidates that nobody asked for, such as those of an earlier
    run that is resumed. Told twice, the last counts. */

@@ -84,7 +84,7 @@ static void find_setting(job *j, sweep *s) {
 static int choose(sweep *s, int *out) {
     const int left = s->most - s->count;
     const int threads = workers_count(context_workers(s->job, s->request.context));
-    int wanted = threads < SWEEP_AT_ONCE ? threads : SWEEP_AT_ONCE;
+    int wanted = search_at_once(s->search, threads < SWEEP_AT_ONCE ? threads : SWEEP_AT_ONCE);
     wanted = wanted < left ? wanted : left;
     const bool guided = s->options.search == SG_SEARCH_GUIDED; /* which begins with it */
     if (s->usual < 0 && (s->space->usual_index < 0 || !guided)) {

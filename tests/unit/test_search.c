@@ -129,6 +129,24 @@ static void learn_body(job *j, void *unused) {
                     fabs(search_expected(s, asked[0]) / bowl(asked[0]) - 1) < 1e-12);
     }
 }
+/* Few at once while little is known; of searches that do not learn, as many as are wanted. */
+static void few_body(job *j, void *unused) {
+    (void)unused;
+    const search_candidates c = candidates(COUNT);
+    search *s = search_new(j, SEARCH_GUIDED, &c, 0);
+    for (int told = 0; told < 40; told++) {
+        assert_int_equal(search_at_once(s, 8), told / 4 < 7 ? 1 + told / 4 : 8);
+        assert_int_equal(search_at_once(s, 1), 1);
+        search_tell(s, told, bowl(told));
+    }
+    assert_int_equal(search_at_once(search_new(j, SEARCH_RANDOM, &c, 0), 8), 8);
+    assert_int_equal(search_at_once(search_new(j, SEARCH_EXHAUSTIVE, &c, 0), 8), 8);
+}
+static void test_few_at_once(void **state) {
+    (void)state;
+    in_job(few_body);
+}
+
 static void test_learning(void **state) {
     (void)state;
     in_job(learn_body);
@@ -238,12 +256,12 @@ static void test_recorded(void **state) {
         const int evaluations = (int)ceil(0.1 * s.candidates.count);
         double random[SEEDS];
         for (int seed = 0; seed < SEEDS; seed++) {
-            sweep_play p = {&s, SEARCH_RANDOM, (uint64_t)seed, evaluations, 1, 0, 0};
+            sweep_play p = {&s, SEARCH_RANDOM, (uint64_t)seed, evaluations, 8, 0, 0};
             sweep_replay(&p);
             random[seed] = p.reached;
         }
         qsort(random, SEEDS, sizeof *random, compare);
-        sweep_play p = {&s, SEARCH_GUIDED, 0, evaluations, 1, 0, 0};
+        sweep_play p = {&s, SEARCH_GUIDED, 0, evaluations, 8, 0, 0};
         sweep_replay(&p);
         if (p.reached > 1.03 || p.reached > random[SEEDS / 2])
             print_error("%s: %.3f, random %.3f\n", s.name, p.reached, random[SEEDS / 2]);
@@ -259,9 +277,9 @@ static void test_recorded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),      cmocka_unit_test(test_first),
-        cmocka_unit_test(test_learning), cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_resumed),  cmocka_unit_test(test_many),
-        cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_learning), cmocka_unit_test(test_few_at_once),
+        cmocka_unit_test(test_invalid),  cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
