@@ -85,7 +85,7 @@ static double combine_reals(operator_id id, double a, double b) {
         return a + b;
     case OPERATOR_PRODUCT:
         return a * b;
-    case OPERATOR_MIN: /* as minimum and maximum of common.cuh: which zero, which NaN */
+    case OPERATOR_MIN: /* as minimum and maximum of numbers.cuh: which zero, which NaN */
         return a < b || isnan(a) ? a : b;
     case OPERATOR_MAX:
         return a > b || isnan(a) ? a : b;

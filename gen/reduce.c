@@ -75,7 +75,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].blocks[0].cluster = plan->cluster;
     p->launches[0].shared_bytes = plan->shared_bytes;
     if (!r->segmented) {
-        /* 16 bytes for each 8 of an item, which templates/cooperation.cuh calls a marked word */
+        /* 16 bytes for each 8 of an item, which templates/marked_words.cuh calls a marked word */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
         p->tagged = true;
@@ -134,7 +134,7 @@ void reduce_print(const subject *s, text *t) {
     model_print_functions(r->pattern.functions, t);
 }
 
-/* How templates/cooperation.cuh joins all lanes' items by one instruction; 0: it cannot. */
+/* How templates/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
 static int lanes_of(const reduce *r, dtype type) {
     static const int ways[OPERATOR_COUNT] = {
         [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,

@@ -172,28 +172,30 @@ static void write_header(text *t, const model *m, const plan *p, const program *
 
 /* Each kernel of several has a namespace of its own, so that what templates define does not meet.
  */
-static void lay_kernel(text *t, const plan *p, const program *program, int which,
+static void lay_kernel(source_file *f, const plan *p, const program *program, int which,
                        const char *space) {
+    text *t = f->out;
     const char *entry = program->launches[which].entry;
     text header = text_new(t->job);
     source_write_kernel(&header, p, program, which, true);
+    source_lay_before_plan(f, plan_templates[p->template_id].file);
     text_printf(t, "namespace %s {\n", space);
-    source_lay_more(t, plan_templates[p->template_id].file, header.data);
+    source_lay_more(f, plan_templates[p->template_id].file, header.data);
     text_printf(t, "} // namespace %s\nusing %s::%s;\n", space, space, entry);
 }
 
-static void lay_passes(text *t, const plan *p, const program *program) {
+static void lay_passes(source_file *f, const plan *p, const program *program) {
     for (int k = 0; k < p->pass_count; k++) {
-        text_printf(t, "\n// ---- pass %d of %d ----\n\n", k + 1, p->pass_count);
-        lay_kernel(t, p->pass[k], program, k, job_print(t->job, "pass_%d", k + 1));
+        text_printf(f->out, "\n// ---- pass %d of %d ----\n\n", k + 1, p->pass_count);
+        lay_kernel(f, p->pass[k], program, k, job_print(f->out->job, "pass_%d", k + 1));
     }
 }
 
-static void lay_ways(text *t, const plan *p, const program *program) {
-    text_printf(t, "\n// ---- %d steps a launch ----\n\n", p->schedule.time);
-    lay_kernel(t, p, program, 0, "many_steps");
-    text_add(t, "\n// ---- one step ----\n\n");
-    lay_kernel(t, p->single, program, program->launch_count - 1, "one_step");
+static void lay_ways(source_file *f, const plan *p, const program *program) {
+    text_printf(f->out, "\n// ---- %d steps a launch ----\n\n", p->schedule.time);
+    lay_kernel(f, p, program, 0, "many_steps");
+    text_add(f->out, "\n// ---- one step ----\n\n");
+    lay_kernel(f, p->single, program, program->launch_count - 1, "one_step");
 }
 
 const char *source_plan_header(job *j, const model *m, const plan *p) {
@@ -222,11 +224,11 @@ program *source_make(job *j, const model *m, const plan *p) {
         source_lay(&t, plan_templates[p->template_id].file, header.data);
     } else {
         source_write_arguments(&header, m, out);
-        source_lay(&t, "passes.cuh", header.data);
+        source_file file = source_lay(&t, "passes.cuh", header.data);
         if (p->pass_count > 0)
-            lay_passes(&t, p, out);
+            lay_passes(&file, p, out);
         else
-            lay_ways(&t, p, out);
+            lay_ways(&file, p, out);
     }
     out->source = t.data;
     return out;

@@ -90,8 +90,24 @@ static const char *grid_name(const program *p, int grid) {
     return grid < p->array_count ? p->arrays[grid].name : p->layers[grid - p->array_count].name;
 }
 
+/* Of the functions of templates/numbers.cuh, updates call those of two numbers alone. */
+static bool asks_for_numbers(job *j, const model *m) {
+    expr_id roots[MAX_FIELDS];
+    for (int o = 0; o < m->output_count; o++)
+        roots[o] = m->outputs[o].value;
+    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+    for (int i = 0; i < m->pool->count; i++) {
+        const expr_op op = expr_get(m->pool, i)->op;
+        if (live[i] && (op == EXPR_MIN || op == EXPR_MAX))
+            return true;
+    }
+    return false;
+}
+
 void source_write_arguments(text *t, const model *m, const program *program) {
     const int grids = program_grid_count(program);
+    if (asks_for_numbers(t->job, m))
+        text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     text_add(t, "struct Grid {\n"
                 "    Real *data; // cell (0, 0, 0)\n"

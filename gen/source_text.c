@@ -4,53 +4,102 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *find(const char *file, size_t length) {
+/* The template's place in the table, or NULL. */
+static const source_template *find(const char *file) {
     for (const source_template *t = source_templates; t->file != NULL; t++)
-        if (strlen(t->file) == length && memcmp(t->file, file, length) == 0)
-            return t->text;
+        if (strcmp(t->file, file) == 0)
+            return t;
     return NULL;
 }
 
-/* The text of `#include "NAME"` in a template of the folder that `file` begins with. */
-static const char *included(text *t, const char *file, const char *name, size_t length,
-                            const char *plan_header) {
-    static const char plan[] = "plan.h";
-    if (length == sizeof plan - 1 && memcmp(name, plan, length) == 0)
-        return plan_header;
-    const char *slash = strrchr(file, '/');
-    const char *beside = slash == NULL ? NULL
-                                       : job_print(t->job, "%.*s%.*s", (int)(slash + 1 - file),
-                                                   file, (int)length, name);
-    const char *found = beside != NULL ? find(beside, strlen(beside)) : NULL;
-    return found != NULL ? found : find(name, length);
+/* One template being laid: its folder, and what stands in the place of plan.h. */
+typedef struct laying {
+    text *out;
+    bool *laid;
+    const char *root, *plan_header;
+} laying;
+
+/* The file of `#include "NAME"`: beside the template, or in templates/. */
+static const source_template *included(const laying *l, const char *name) {
+    const char *slash = strrchr(l->root, '/');
+    const source_template *beside =
+        slash == NULL
+            ? NULL
+            : find(job_print(l->out->job, "%.*s%s", (int)(slash + 1 - l->root), l->root, name));
+    return beside != NULL ? beside : find(name);
 }
 
-static void lay(text *t, const char *file, const char *plan_header, const char *left_out) {
+/* The NAME of a line `#include "NAME"`; NULL of any other. */
+static const char *included_name(job *j, const char *line) {
     static const char include[] = "#include \"";
-    const char *from = find(file, strlen(file));
-    assert(from != NULL);
+    if (strncmp(line, include, sizeof include - 1) != 0)
+        return NULL;
+    const char *name = line + sizeof include - 1;
+    return job_print(j, "%.*s", (int)strcspn(name, "\""), name);
+}
+
+static void lay(laying *, const char *from);
+
+static void lay_include(laying *l, const char *name) {
+    if (strcmp(name, "plan.h") == 0) {
+        text_add(l->out, "\n");
+        lay(l, l->plan_header);
+        return;
+    }
+    const source_template *what = included(l, name);
+    assert(what != NULL);
+    if (l->laid[what - source_templates])
+        return;
+    l->laid[what - source_templates] = true;
+    text_add(l->out, "\n");
+    lay(l, what->text);
+}
+
+static bool ends_blank(const text *t) {
+    return t->length >= 2 && memcmp(t->data + t->length - 2, "\n\n", 2) == 0;
+}
+
+/* Copies lines, of blank ones one at a time. Templates include each other a few deep, and each is
+   laid once. */
+static void lay(laying *l, const char *from) {
+    static const char once[] = "#pragma once\n";
     while (*from != '\0') {
-        const size_t length = strcspn(from, "\n") + 1;
-        if (strncmp(from, include, sizeof include - 1) == 0) {
-            const char *name = from + sizeof include - 1;
-            const char *what = included(t, file, name, strcspn(name, "\""), plan_header);
-            assert(what != NULL);
-            text_add(t, "\n");
-            text_add(t, what == left_out ? "" : what);
-        } else {
-            text_add_bytes(t, from, length);
-        }
+        const size_t line = strcspn(from, "\n");
+        const size_t length = line + (from[line] == '\n');
+        const char *name = included_name(l->out->job, from);
+        if (name != NULL)
+            lay_include(l, name);
+        else if (strncmp(from, once, sizeof once - 1) != 0 && !(length == 1 && ends_blank(l->out)))
+            text_add_bytes(l->out, from, length);
         from += length;
     }
 }
 
-void source_lay(text *t, const char *file, const char *plan_header) {
-    lay(t, file, plan_header, NULL);
+source_file source_lay(text *t, const char *file, const char *plan_header) {
+    size_t count = 0;
+    while (source_templates[count].file != NULL)
+        count++;
+    const source_file f = {t, job_array(t->job, count, sizeof(bool)), count};
+    laying l = {t, f.laid, file, plan_header};
+    lay(&l, find(file)->text);
+    return f;
 }
 
-void source_lay_more(text *t, const char *file, const char *plan_header) {
-    static const char common[] = "common.cuh";
-    lay(t, file, plan_header, find(common, sizeof common - 1));
+void source_lay_more(const source_file *f, const char *file, const char *plan_header) {
+    laying l = {f->out, job_array(f->out->job, f->count, sizeof(bool)), file, plan_header};
+    memcpy(l.laid, f->laid, f->count * sizeof *f->laid);
+    lay(&l, find(file)->text);
+}
+
+void source_lay_before_plan(source_file *f, const char *file) {
+    laying l = {f->out, f->laid, file, NULL};
+    for (const char *from = find(file)->text;; from = strchr(from, '\n') + 1) {
+        const char *name = included_name(f->out->job, from);
+        if (name != NULL && strcmp(name, "plan.h") == 0)
+            return;
+        if (name != NULL)
+            lay_include(&l, name);
+    }
 }
 
 void source_comment(text *t, const char *label, const char *lines) {

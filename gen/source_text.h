@@ -11,12 +11,22 @@ typedef struct source_template {
 } source_template;
 extern const source_template source_templates[];
 
-/* Copies a template, each `#include "name"` line replaced by that text: `plan_header` for "plan.h",
-   else a template's (a name without a folder is also looked for beside the file). */
-void source_lay(text *, const char *file, const char *plan_header);
+/* A file of one or several templates, and which it has for all of them. */
+typedef struct source_file {
+    text *out;
+    bool *laid; /* by source_templates */
+    size_t count;
+} source_file;
 
-/* The same without the text of common.cuh, for the second and later templates of a file. */
-void source_lay_more(text *, const char *file, const char *plan_header);
+/* Copies a template, each line `#include "name"` replaced by that text where it does not stand in
+   the file yet: `plan_header` for "plan.h", else a template's (a name without a folder is also
+   looked for beside the file). Others may come after it. */
+source_file source_lay(text *, const char *file, const char *plan_header);
+
+/* Another template, which stands in a namespace of its own: what it includes before its plan.h,
+   once for all templates of the file, then the rest. */
+void source_lay_before_plan(source_file *, const char *file);
+void source_lay_more(const source_file *, const char *file, const char *plan_header);
 
 /* The lines as comments, the first with a label. */
 void source_comment(text *, const char *label, const char *lines);

@@ -1,3 +1,7 @@
+#pragma once
+#include "common.cuh"
+#include "shared.cuh"
+
 // Shared memory by place, and copies from global memory into it that run beside the arithmetic: the
 // thread goes on, and waits for its own copies later. Where the hardware has none (before sm_80, and
 // the host) they are plain ones, done at once.

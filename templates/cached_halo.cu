@@ -7,8 +7,11 @@
 //        . t t t t .      .: through the caches
 //        . . . . . .
 #include "common.cuh"
+#include "shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "edge_cursors.cuh"
+#include "blocks.cuh"
 
 // Where a point of the tile lies in a staged array's place.
 __device__ __forceinline__ int in_place(int x, int y, int z) {

@@ -1,3 +1,5 @@
+#pragma once
+
 // How the blocks of a cluster work together. What differs between GPUs and the host stands here, as in
 // common.cuh, which comes before this file.
 //

@@ -5,8 +5,11 @@
 //        z     [ tile with halo ]   the points made in this step
 //        z-1   [ tile with halo ]   its slot takes z+2 in the next step
 #include "common.cuh"
+#include "shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "edge_cursors.cuh"
+#include "blocks.cuh"
 #include "staging.cuh"
 
 constexpr int planes = plan::walk_low + 1 + plan::walk_high;

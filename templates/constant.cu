@@ -7,6 +7,8 @@
 #include "common.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "cursors.cuh"
+#include "blocks.cuh"
 #include "taps.cuh"
 
 // Adds the runs of one array and those after it. `inner` promises that all taps lie in the grid.

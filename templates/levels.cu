@@ -15,8 +15,9 @@
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
 // which is garbage. So are the tile's outermost points, by `reach` more with each level.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
 #include "async.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "patches.cuh"

@@ -11,8 +11,9 @@
 // Stretches near the ends of the grid also hold the cells outside of it: they keep their values
 // (or follow the rules) through all steps, as do the cells that a fixed boundary keeps.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
 #include "async.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
 

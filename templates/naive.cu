@@ -3,6 +3,8 @@
 #include "common.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "cursors.cuh"
+#include "blocks.cuh"
 #include "taps.cuh"
 #include "point.cuh"
 

@@ -16,9 +16,10 @@
 // Streaming through registers and keeping old values outside of what is valid follow K. Matsumura et
 // al., AN5D: Automated Stencil Framework for High-Degree Temporal Blocking on GPUs (CGO 2020).
 #include "common.cuh"
-#include "plan.h"
-#include "cooperation.cuh"
+#include "shared.cuh"
 #include "async.cuh"
+#include "warps.cuh"
+#include "plan.h"
 #include "grid.cuh"
 #include "strips.cuh"
 

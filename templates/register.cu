@@ -9,8 +9,11 @@
 // Serves shapes whose taps all lie in the column or in the plane; sums.cu serves linear updates of
 // any other shape.
 #include "common.cuh"
+#include "shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "edge_cursors.cuh"
+#include "blocks.cuh"
 #include "staging.cuh"
 
 constexpr int depth = plan::walk_low + 1 + plan::walk_high;

@@ -20,9 +20,11 @@
 // own. No block can be two rounds ahead of one whose tile lies in its box, since it waits for that one's
 // messages, and halos are as wide on both sides: so nothing is overwritten before it has been read.
 #include "common.cuh"
+#include "shared.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "blocks.cuh"
 #include "box.cuh"
 #include "messages.cuh"
 #include "columns.cuh"

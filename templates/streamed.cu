@@ -11,8 +11,10 @@
 // There the last warp of a row begins early enough to have all its points in the box, and leaves
 // those of the warp before to that. So only what lies beside a grid needs a rule, where it is read.
 #include "common.cuh"
+#include "streaming.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "cursors.cuh"
 #include "taps.cuh"
 #include "point.cuh"
 #include "stream.cuh"

@@ -6,8 +6,10 @@
 //        z     sum |r|   <--   [a b c d] at z, with what lies beside
 //        z-1   sum |r|         this one is then complete
 #include "common.cuh"
+#include "streaming.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "cursors.cuh"
 #include "taps.cuh"
 #include "point.cuh"
 #include "stream.cuh"

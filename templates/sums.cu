@@ -6,8 +6,11 @@
 //        z     sum |r|   <--   [ plane at z with its halo: shared memory ]
 //        z-1   sum |r|         this one is then complete
 #include "common.cuh"
+#include "shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "edge_cursors.cuh"
+#include "blocks.cuh"
 #include "staging.cuh"
 
 constexpr int depth = plan::walk_low + 1 + plan::walk_high;

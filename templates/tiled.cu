@@ -6,8 +6,11 @@
 //        h t t t t h      h: the halo, as far as the shape reaches
 //        h h h h h h
 #include "common.cuh"
+#include "shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "edge_cursors.cuh"
+#include "blocks.cuh"
 #include "staging.cuh"
 
 struct AtTile {

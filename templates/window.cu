@@ -7,8 +7,11 @@
 // Threads read shared memory `walk` elements apart; an element of padding every 32 keeps them in
 // different banks.
 #include "common.cuh"
+#include "shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "edge_cursors.cuh"
+#include "blocks.cuh"
 
 constexpr int stretch = plan::tile_x * plan::walk; // points a block makes
 

@@ -8,7 +8,9 @@
 //     out     offset[block rows + 1] column[blocks] value[rows · columns, blocks]
 //     work    count[block rows]
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "convert.cuh"
 

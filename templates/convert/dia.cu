@@ -4,6 +4,8 @@
 //     out     diagonal[D] value[rows, D]
 //     work    bits: diagonal d of −(rows − 1) … columns − 1 is bit d + rows − 1; 0 before
 #include "common.cuh"
+#include "shared.cuh"
+#include "warps.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"

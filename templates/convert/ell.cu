@@ -3,6 +3,9 @@
 //     out     column[rows, K] value[rows, K]
 //     totals  K, the longest row's entries; 0 before
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"

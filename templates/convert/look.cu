@@ -7,6 +7,9 @@
 //             the shortest row; empty rows; the sum of squares of lengths less the mean; bandwidth;
 //             1 where the matrix is not symmetric
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"

@@ -5,7 +5,8 @@
 //     out     offset[slices + 1] row[rows] column[places] value[places]
 //     work    width[slices]: entries of each slice's longest row
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "convert.cuh"
 

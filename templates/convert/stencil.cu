@@ -15,6 +15,9 @@
 // Groups without entries have patterns that come behind all others, as the host numbers them: that of
 // the last group at position `groups`, where it has none, and that of any other at `groups` + 1.
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"

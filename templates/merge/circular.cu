@@ -6,7 +6,9 @@
 //     round 2   [ n n n n r r ]      new; the tile now begins at the first r and goes on at the
 //                         ^          first n
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

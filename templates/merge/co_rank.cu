@@ -6,7 +6,8 @@
 //     b       | · | · · · |                   (one may be empty)
 //     output  | t t t t | t t t t | t t t     but plan::items outputs a thread
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

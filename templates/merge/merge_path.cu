@@ -10,8 +10,11 @@
 //     output    [ o o o o o o o o ]              through shared memory, so that consecutive
 //                                                threads store consecutive outputs
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "streaming.cuh"
 #include "async.cuh"
-#include "cooperation.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 #include "tile.cuh"

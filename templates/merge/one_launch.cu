@@ -10,8 +10,11 @@
 // With two stages the copies of a tile are under way while the one before is merged. Blocks do not
 // wait for each other.
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "streaming.cuh"
 #include "async.cuh"
-#include "cooperation.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 #include "tile.cuh"

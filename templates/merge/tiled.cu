@@ -5,7 +5,9 @@
 //     b   · [ c c r r r r ] · · ·     round may come from one of them; what they consume (c) is
 //                                     half of it, and the rest (r) is loaded again
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

@@ -10,7 +10,9 @@
 //
 // The textbook overwrites its input; here a row of temporary memory for each block takes its place.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

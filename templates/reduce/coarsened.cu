@@ -7,7 +7,9 @@
 //              0: x0 x1 x2   1: x3 x4 x5 …             where the operator does not commute
 //     shared   the tree of tree.cuh                    → partials[block]
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

@@ -21,7 +21,11 @@
 // Blocks may come in clusters. Those of one send their results to the shared memory of the first,
 // which goes on alone, as a single block would. What one block can take at once it takes alone.
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "cooperation.cuh"
+#include "marked_words.cuh"
 #include "cluster.cuh"
 #include "plan.h"
 #include "element.cuh"

@@ -6,7 +6,9 @@
 //
 // Offsets that lead out of the input are cut to it: they can spoil results, nothing else.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

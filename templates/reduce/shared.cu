@@ -6,7 +6,9 @@
 //              0426 1537                    (tree.cuh)
 //              all                          → partials[block]
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

@@ -10,7 +10,8 @@
 //     down     2                                0..5
 //              1              0..2        0..4        0..6
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
 #include "plan.h"
 #include "phases.cuh"
 

@@ -6,7 +6,8 @@
 //                \ |   \ |   \ |   ↓ distance 1     ↑ distance 2
 //     second   0..0  0..1  1..2  2..3  ———————————→
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
 #include "plan.h"
 #include "phases.cuh"
 

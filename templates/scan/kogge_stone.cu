@@ -6,7 +6,8 @@
 //     distance 2  0..0  0..1  0..2  0..3  1..4  2..5  3..6  4..7
 //     distance 4  0..0  0..1  0..2  0..3  0..4  0..5  0..6  0..7
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
 #include "plan.h"
 #include "phases.cuh"
 

@@ -9,7 +9,11 @@
 //
 // Tiles are drawn from a counter, so that a block waits only for blocks that have begun.
 #include "common.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "warps.cuh"
 #include "cooperation.cuh"
+#include "marked_words.cuh"
 #include "plan.h"
 #include "tile.cuh"
 

@@ -27,8 +27,13 @@
 // nobody. A block of a launch with a block for every tile waits only for blocks of lower numbers,
 // which have begun before it.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "numbers.cuh"
+#include "streaming.cuh"
 #include "async.cuh"
+#include "warps.cuh"
+#include "cooperation.cuh"
+#include "marked_words.cuh"
 #include "plan.h"
 #include "tile.cuh"
 #include "board.cuh"

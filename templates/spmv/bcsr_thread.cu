@@ -8,7 +8,8 @@
 // The thread's row of a block, and what it meets of x, are packs of up to 16 bytes wherever both
 // arrays begin at such a place. `items` blocks are on their way at once.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -4,7 +4,9 @@
 //     2 × 2     value  [a b c d | e f g h | …     lanes 0 1 2 3 | 4 5 6 7 | … 31
 //                                                  row   0 0 1 1 | 0 0 1 1 | …
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -2,7 +2,10 @@
 // entries as they are to be; then every block adds its entries (entries.cuh), and a last launch
 // what blocks carry over to the next.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

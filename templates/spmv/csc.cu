@@ -17,6 +17,9 @@
 //
 // In 64 bits there is room for 2^32 entries of a row.
 #include "common.cuh"
+#include "numbers.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"

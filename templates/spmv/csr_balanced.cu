@@ -19,7 +19,10 @@
 // and shared memory is kept small: what it takes, the first-level cache has not, which needs a line
 // for each entry of x that is on its way.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

@@ -6,7 +6,8 @@
 //     value  [a b | c d e |   | f]
 //             t0    t1     t2  t3
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -4,7 +4,9 @@
 //     value  [a b c d e f g h i j | k l m …      lanes = 4:
 //             0 1 2 3 0 1 2 3 0 1   0 1 2            the lane that takes each entry
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

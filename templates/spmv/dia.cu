@@ -8,7 +8,8 @@
 //          · f g ·
 //          · · i j
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -1,6 +1,7 @@
 // ell, a thread a row (ell.cuh), a launch a pass.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "places.cuh"

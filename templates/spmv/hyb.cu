@@ -5,7 +5,10 @@
 //          a b c | d e f g
 //          a − − |
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

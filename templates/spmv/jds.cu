@@ -6,7 +6,8 @@
 //                                   k=1 [e f g]    offset[1] = 4
 //                                   k=2 [h]        offset[2] = 7, offset[3] = 8
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

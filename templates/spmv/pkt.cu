@@ -7,7 +7,10 @@
 //     order  | b · c · |     lane 0:  a      d          every row is in one of the packet's lanes,
 //            | · d · · |     lane 1:  b c               whose thread alone adds to its sum
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "shared.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
+#include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

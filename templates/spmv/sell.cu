@@ -6,7 +6,8 @@
 //                                               slice 1 [f g | h −]         offset[1] = 6
 //                                                                           offset[2] = 10
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "places.cuh"

@@ -13,7 +13,8 @@
 // diagonals read of x comes from the caches but once. A place of x that a row has no entry for is not
 // part of its sum, be it a NaN. Entries are added by ascending column.
 #include "common.cuh"
-#include "cooperation.cuh"
+#include "streaming.cuh"
+#include "cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -11,6 +11,8 @@ struct plan {
     static constexpr int walk = 16, walk_low = 1, walk_high = 1;
 };
 
+#include "numbers.cuh"
+
 using Real = float;
 
 struct Grid {

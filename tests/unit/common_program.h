@@ -1,18 +1,21 @@
-/* What tests of templates/common.cuh share. Takes: CUDA text that goes behind it. Makes: a program
-   of one launch with barriers; cubins for every architecture. */
+/* What tests of the templates' headers share. Takes: CUDA text that goes behind them, which
+   includes nothing. Makes: a program of one launch with barriers; cubins for every architecture. */
 #ifndef SG_TESTS_COMMON_PROGRAM_H
 #define SG_TESTS_COMMON_PROGRAM_H
 
 #include "tests/unit/cpu_program.h"
 
+#include "gen/source_text.h"
 #include "runtime/fiber.h"
 #include "runtime/nvrtc.h"
 
-extern const char template_common_cuh[], template_cooperation_cuh[];
-
-static program *text_program(job *j, const char *text, int x, int y, int z, size_t shared_bytes) {
-    const char *whole = job_print(j, "%s%s%s", template_common_cuh, template_cooperation_cuh, text);
-    return make_program(j, whole, x, y, z, shared_bytes, true);
+static program *text_program(job *j, const char *code, int x, int y, int z, size_t shared_bytes) {
+    static const char headers[] = "#include \"shared.cuh\"\n"
+                                  "#include \"warps.cuh\"\n"
+                                  "#include \"cooperation.cuh\"\n";
+    text whole = text_new(j);
+    source_lay(&whole, "passes.cuh", job_print(j, "%s%s", headers, code));
+    return make_program(j, whole.data, x, y, z, shared_bytes, true);
 }
 
 typedef struct cubins {

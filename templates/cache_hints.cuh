@@ -1,0 +1,58 @@
+#pragma once
+#include "common.cuh"
+#include "numbers.cuh"
+
+// Loads of a word that tell the caches how long to keep its line.
+
+// Reads as `load` does, and says what the caches make of the line, so that others stay in them:
+// `once`, both let go of it first; `past`, the first-level cache does not even keep it; `stay`, the
+// second-level cache keeps it as long as it can. As `load` where GPUs have no such words (before
+// sm_80).
+enum class Cached { as_it_comes = 1, once, past, stay };
+
+#if !defined(SG_CPU)
+template <Cached way, class Word>
+__device__ __forceinline__ Word load_word_as(const Word *from, unsigned long long policy) {
+    Word to;
+    if constexpr (sizeof(Word) == 8 && way == Cached::once)
+        asm("ld.global.nc.L1::evict_first.L2::cache_hint.b64 %0, [%1], %2;"
+            : "=l"(to)
+            : "l"(from), "l"(policy));
+    else if constexpr (sizeof(Word) == 8 && way == Cached::past)
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint.b64 %0, [%1], %2;"
+            : "=l"(to)
+            : "l"(from), "l"(policy));
+    else if constexpr (sizeof(Word) == 8)
+        asm("ld.global.nc.L2::cache_hint.b64 %0, [%1], %2;" : "=l"(to) : "l"(from), "l"(policy));
+    else if constexpr (way == Cached::once)
+        asm("ld.global.nc.L1::evict_first.L2::cache_hint.b32 %0, [%1], %2;"
+            : "=r"(to)
+            : "l"(from), "l"(policy));
+    else if constexpr (way == Cached::past)
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint.b32 %0, [%1], %2;"
+            : "=r"(to)
+            : "l"(from), "l"(policy));
+    else
+        asm("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(to) : "l"(from), "l"(policy));
+    return to;
+}
+#endif
+
+template <Cached way, class T> __device__ __forceinline__ T load_as(const T *from) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "one word");
+#if !defined(SG_CPU) && __CUDA_ARCH__ >= 800
+    if constexpr (way != Cached::as_it_comes) {
+        unsigned long long policy;
+        if constexpr (way == Cached::stay)
+            asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+        else
+            asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+        const auto word = load_word_as<way>(
+            reinterpret_cast<const typename WordOf<sizeof(T)>::type *>(from), policy);
+        T to;
+        memcpy(&to, &word, sizeof to);
+        return to;
+    }
+#endif
+    return load(from);
+}

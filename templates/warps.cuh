@@ -1,0 +1,125 @@
+#pragma once
+
+// How the threads of a warp work together.
+//
+// A warp is 32 consecutive threads of a block. Every lane that has not ended takes part in each of
+// these, and all in the same order. What is read of a lane that takes no part is undefined: blocks
+// whose threads are no multiple of 32 have a last warp with fewer.
+
+constexpr int warp_size = 32;
+constexpr unsigned all_lanes = 0xFFFFFFFFu;
+
+// Of the calling thread, in a block of one axis.
+__device__ __forceinline__ int lane() {
+    return static_cast<int>(threadIdx.x % warp_size);
+}
+__device__ __forceinline__ int warp() {
+    return static_cast<int>(threadIdx.x / warp_size);
+}
+
+// Orders what the lanes wrote to shared and global memory before what they read after.
+__device__ __forceinline__ void warp_barrier() {
+    __syncwarp(all_lanes);
+}
+
+// Applies a shuffle of 4-byte words to a value of up to four.
+template <class T, class Shuffle>
+__device__ __forceinline__ T shuffle_words(const T &value, Shuffle shuffle) {
+    static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "one to four words");
+#if defined(SG_CPU)
+    return shuffle(value); // at once: the lanes need not take turns for each word
+#else
+    struct {
+        unsigned word[sizeof(T) / 4];
+    } words;
+    memcpy(&words, &value, sizeof value);
+#pragma unroll
+    for (unsigned k = 0; k < sizeof(T) / 4; ++k)
+        words.word[k] = shuffle(words.word[k]);
+    T result;
+    memcpy(&result, &words, sizeof result);
+    return result;
+#endif
+}
+
+// The value of lane `from`, from 0 to 31.
+struct ShuffleFrom {
+    int from;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_sync(all_lanes, word, from);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle(const T &value, int from) {
+    return shuffle_words(value, ShuffleFrom{from});
+}
+
+// That of the lane so many below, or the own where there is none.
+struct ShuffleUp {
+    unsigned distance;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_up_sync(all_lanes, word, distance);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle_up(const T &value, unsigned distance) {
+    return shuffle_words(value, ShuffleUp{distance});
+}
+
+// That of the lane so many above, or the own where there is none.
+struct ShuffleDown {
+    unsigned distance;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_down_sync(all_lanes, word, distance);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle_down(const T &value, unsigned distance) {
+    return shuffle_words(value, ShuffleDown{distance});
+}
+
+// That of the lane whose number differs in these bits.
+struct ShuffleXor {
+    int bits;
+    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
+        return __shfl_xor_sync(all_lanes, word, bits);
+    }
+};
+template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int bits) {
+    return shuffle_words(value, ShuffleXor{bits});
+}
+
+// All lanes' words of 4 bytes, whole numbers, to one that each lane gets, by one instruction (sm_80)
+// in place of five shuffles one after another. How: 1 the sum, 2 the least, 3 the greatest, 4 and,
+// 5 or, 6 exclusive or.
+#if !defined(SG_CPU) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+constexpr bool can_join_lanes = true;
+template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) {
+    if constexpr (how == 1)
+        return __reduce_add_sync(all_lanes, mine);
+    else if constexpr (how == 2)
+        return __reduce_min_sync(all_lanes, mine);
+    else if constexpr (how == 3)
+        return __reduce_max_sync(all_lanes, mine);
+    const unsigned word = static_cast<unsigned>(mine);
+    if constexpr (how == 4)
+        return static_cast<T>(__reduce_and_sync(all_lanes, word));
+    else if constexpr (how == 5)
+        return static_cast<T>(__reduce_or_sync(all_lanes, word));
+    else
+        return static_cast<T>(__reduce_xor_sync(all_lanes, word));
+}
+#else
+constexpr bool can_join_lanes = false;
+template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) {
+    return mine;
+}
+#endif
+
+// A bit for each lane: whether it says true. Those that take no part say false.
+__device__ __forceinline__ unsigned ballot_lanes(bool vote) {
+    return __ballot_sync(all_lanes, vote);
+}
+__device__ __forceinline__ bool any_lane(bool vote) {
+    return __any_sync(all_lanes, vote) != 0;
+}
+__device__ __forceinline__ bool every_lane(bool vote) {
+    return __all_sync(all_lanes, vote) != 0;
+}
