@@ -7,6 +7,7 @@ install(TARGETS stencilgen)
 install(TARGETS stencilgen_shared EXPORT stencilgen-shared)
 install(TARGETS stencilgen_static EXPORT stencilgen-static)
 install(FILES runtime/stencilgen.h TYPE INCLUDE)
+install(DIRECTORY runtime/stencilgen TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 install(FILES docs/stencilgen.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY specs DESTINATION ${share} FILES_MATCHING PATTERN annotations EXCLUDE
         PATTERN *.lua)

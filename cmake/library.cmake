@@ -3,8 +3,12 @@
 set(objects $<TARGET_OBJECTS:sg_base> $<TARGET_OBJECTS:sg_matrix> $<TARGET_OBJECTS:sg_gen>
             $<TARGET_OBJECTS:sg_device> $<TARGET_OBJECTS:sg_api>)
 
-# The public header by itself, so that a program in this build sees nothing else of ours.
-configure_file(runtime/stencilgen.h include/stencilgen.h COPYONLY)
+# The public header and its parts by themselves, so that a program in this build sees nothing else of ours.
+file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/runtime CONFIGURE_DEPENDS
+     runtime/stencilgen.h runtime/stencilgen/*.h)
+foreach(header IN LISTS headers)
+  configure_file(runtime/${header} include/${header} COPYONLY)
+endforeach()
 
 function(sg_library target)
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>

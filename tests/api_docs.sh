@@ -6,7 +6,6 @@
 #   one after <!-- file --> stands in a file by itself, and is compiled.
 . "$(dirname "$0")/cases.sh"
 page=$SOURCE/docs/api.md
-header=$SOURCE/runtime/stencilgen.h
 library=$(realpath "$1")
 compiler=${2:-cc}
 folder=$(mktemp -d)
@@ -15,9 +14,9 @@ trap 'exit 1' INT TERM
 
 # ---- the words of the header and of the page ------------------------------------------------------
 
-# Code without comments, preprocessor lines and texts.
+# Code of the header and its parts without comments, preprocessor lines and texts.
 code() {
-    sed -e 's/"[^"]*"//g' "$header" | awk '
+    (cd "$SOURCE/runtime" && sed -e 's/"[^"]*"//g' stencilgen.h stencilgen/*.h) | awk '
         { line = line $0 "\n" }
         END {
             while ((at = index(line, "/*")) > 0) {
@@ -33,7 +32,7 @@ names() {
 }
 
 code >"$folder/code"
-grep -oE '\bSG_VERSION\b' "$header" | head -1 >"$folder/extra"
+grep -oE '\bSG_VERSION\b' "$SOURCE/runtime/stencilgen.h" | head -1 >"$folder/extra"
 names <"$folder/code" | grep -vE '^SG_API$' | sort -u - "$folder/extra" >"$folder/declared"
 names <"$page" >"$folder/mentioned"
 
@@ -145,7 +144,7 @@ END
 # What links with an instrumented library must be instrumented as well.
 sanitizers=
 ! nm -D "$library" | grep -q __asan_init || sanitizers=-fsanitize=address,undefined
-cp "$header" "$SOURCE"/specs/*.lua "$folder"
+cp -r "$SOURCE"/runtime/stencilgen.h "$SOURCE"/runtime/stencilgen "$SOURCE"/specs/*.lua "$folder"
 
 # compile ARGUMENT…: with every warning an error.
 compile() {

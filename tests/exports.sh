@@ -9,6 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 export LC_ALL=C
+headers='runtime/stencilgen.h runtime/stencilgen/*.h'
 sed 's/@@.*//' tests/exports.txt >"$folder/listed"
 
 # same WHAT FILE FILE: the first file is the second.
@@ -23,12 +24,12 @@ bad=$(grep -vE '^sg_[a-z0-9_]+@@STENCILGEN_[0-9]+\.[0-9]+$' tests/exports.txt)
 [ -z "$bad" ] || flunk "$bad"
 
 begin 'stencilgen.h declares what is listed'
-sed -e 's|^#.*||' runtime/stencilgen.h | tr '\n' ' ' | grep -o 'SG_API [^;]*;' |
+sed -e 's|^#.*||' $headers | tr '\n' ' ' | grep -o 'SG_API [^;]*;' |
     sed -E 's/^[^(]*\b(sg_[a-z0-9_]+)\(.*/\1/' | sort >"$folder/declared"
 same 'functions of stencilgen.h' "$folder/declared" "$folder/listed"
 
 begin 'stencilgen.h declares no function without SG_API'
-bad=$(grep -nE '^[a-z].*\bsg_[a-z0-9_]+\(' runtime/stencilgen.h)
+bad=$(grep -nE '^[a-z].*\bsg_[a-z0-9_]+\(' $headers)
 [ -z "$bad" ] || flunk "$bad"
 
 begin 'the shared library exports what is listed, each in its version'

@@ -27,6 +27,15 @@ for compiler in c++ g++ clang++; do
 done
 compiles c++ c++ c++20
 
+# A part alone brings the whole.
+for part in runtime/stencilgen/*.h; do
+    begin "$part by itself"
+    printf '#include "%s"\nconst char *version(void);\nconst char *version(void) { return sg_version(); }\n' \
+        "${part#runtime/}" >"$folder/alone"
+    bad=$(cc -x c -std=c11 -Wall -Wextra -Werror -Iruntime -c -o "$folder/object" "$folder/alone" 2>&1) ||
+        flunk "$bad"
+done
+
 begin 'what is wrong is seen'
 printf '#include "stencilgen.h"\nstatic int unused;\n' >"$folder/alone"
 if cc -x c -std=c11 -Wall -Werror -Iruntime -c -o "$folder/object" "$folder/alone" 2>"$folder/log"; then

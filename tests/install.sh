@@ -60,10 +60,14 @@ there include/stencilgen.h bin/stencilgen share/man/man1/stencilgen.1 \
     share/stencilgen/annotations/stencilgen.lua \
     share/doc/stencilgen/README.md share/doc/stencilgen/LICENSE share/doc/stencilgen/docs/spec.md \
     share/doc/stencilgen/examples/heat3d.c
+for part in "$SOURCE"/runtime/stencilgen/*.h; do
+    there "include/stencilgen/$(basename "$part")"
+done
 for spec in "$SOURCE"/specs/*.lua; do
     there "share/stencilgen/specs/$(basename "$spec")"
 done
-[ "$(cd "$prefix" && find include bin -type f | wc -l)" = 2 ] || flunk 'include and bin hold other files too'
+[ "$(cd "$prefix" && find include bin -type f | grep -v '^include/stencilgen/[a-z]*\.h$' | wc -l)" = 2 ] ||
+    flunk 'include and bin hold other files too'
 
 begin 'nothing remembers where it was installed or built'
 bad=$(grep -rIlF -e "$first" -e "$build" -e "$SOURCE" "$prefix")

@@ -46,9 +46,14 @@ both=$(ls runtime/*.[ch] | grep -vE '^runtime/(build|candidates|check|check_data
 only 'runtime/ includes gen/ only in build, candidates, check, convert, explain, measure, results_place, search_space, sweep, tune, tuned and upload' '(base|matrix|runtime)/.*' $both
 only 'the command includes only stencilgen.h' '(cli/.*|runtime/stencilgen\.h|stencilgen\.h)' cli/*.[ch]
 
-begin 'stencilgen.h includes only the C library'
-bad=$(includes runtime/stencilgen.h | grep -vE ':(stddef|stdint)\.h$')
+begin 'stencilgen.h includes only the C library and its parts, and these only it'
+bad=$(includes runtime/stencilgen.h | grep -vE ':(stddef|stdint)\.h$|:stencilgen/[a-z]+\.h$')
 [ -z "$bad" ] || flunk "$bad"
+bad=$(includes runtime/stencilgen/*.h | grep -vE ':\.\./stencilgen\.h$')
+[ -z "$bad" ] || flunk "$bad"
+for part in runtime/stencilgen/*.h; do
+    grep -qF "#include \"${part#runtime/}\"" runtime/stencilgen.h || flunk "stencilgen.h leaves out $part"
+done
 
 begin 'examples include only stencilgen.h'
 for file in examples/*.c examples/*.cpp examples/*.cc; do

@@ -1,0 +1,64 @@
+/* Reductions, scans and merges: launches by the names of a family. A part of stencilgen.h. */
+#ifndef STENCILGEN_LISTS_H
+#define STENCILGEN_LISTS_H
+
+#include "../stencilgen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* sg_launch by the names of a family, with the same rules and errors. Elements are of the kernel's
+ * dtype. Where `temporary` is too small the launch is refused; sg_reduce_bytes and its like say
+ * what is enough, which never depends on the data. */
+
+typedef struct sg_reduce_arguments {
+    size_t struct_size;
+    const void *input, *second; /* `second`: of a spec whose map takes two, such as a dot product */
+    int64_t count;              /* elements of each */
+    const int64_t *offsets; /* of a segmented spec: segment s is [offsets[s], offsets[s + 1]); not
+                               decreasing, from 0 on, up to count */
+    int64_t segments;
+    void *result;             /* one element; segmented: one a segment */
+    int64_t *index;           /* of argmin and argmax: where it is; −1 in an empty input */
+    const double *parameters; /* NULL: defaults */
+    int parameter_count;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_reduce_arguments;
+SG_API sg_status sg_reduce(const sg_kernel *, const sg_reduce_arguments *, sg_stream stream);
+SG_API sg_status sg_reduce_bytes(const sg_kernel *, int64_t count, int64_t segments, size_t *out);
+
+typedef struct sg_scan_arguments {
+    size_t struct_size;
+    const void *input;
+    void *output; /* may be the input */
+    int64_t count;
+    const double *parameters;
+    int parameter_count;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_scan_arguments;
+SG_API sg_status sg_scan(const sg_kernel *, const sg_scan_arguments *, sg_stream stream);
+SG_API sg_status sg_scan_bytes(const sg_kernel *, int64_t count, size_t *out);
+
+typedef struct sg_merge_arguments {
+    size_t struct_size;
+    const void *a, *b; /* sorted by the spec's order */
+    int64_t a_count, b_count;
+    void *output;                    /* a_count + b_count keys; equal ones of a before those of b */
+    const void *a_values, *b_values; /* of a spec with values: one a key */
+    void *output_values;
+    const double *parameters;
+    int parameter_count;
+    void *temporary;
+    size_t temporary_bytes;
+} sg_merge_arguments;
+SG_API sg_status sg_merge(const sg_kernel *, const sg_merge_arguments *, sg_stream stream);
+SG_API sg_status sg_merge_bytes(const sg_kernel *, int64_t a_count, int64_t b_count, size_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
