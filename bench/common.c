@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 void *must_have(void *memory) {
     if (memory != NULL)
@@ -30,14 +31,59 @@ bool listed(const char *list, const char *word) {
     return list == NULL;
 }
 
-bool read_whole(const char *text, int64_t least, int64_t most, int64_t *out) {
+/* ---- options --------------------------------------------------------------------------------- */
+
+_Noreturn void options_refuse(const char *option, const char *value, const char *usage) {
+    fprintf(stderr, "%s: bad or unknown: %s %s\n%s", bench_program, option,
+            value != NULL ? value : "", usage);
+    exit(2);
+}
+
+int64_t cores_here(void) {
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? cores : 1;
+}
+
+static bool read_whole(const char *text, int64_t most, int64_t *out) {
     char *end;
     const long long n = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || n < least || n > most)
+    if (end == text || *end != '\0' || n < 1 || n > most)
         return false;
     *out = n;
     return true;
 }
+
+static bool take(const bench_option *o, void *options, const char *value) {
+    if (o->number != NULL)
+        return read_whole(value, o->most, o->number);
+    if (o->read != NULL)
+        return o->read(options, value);
+    *o->text = value;
+    return true;
+}
+
+void options_read(int count, char **arguments, const bench_option *table, void *options,
+                  const char *usage) {
+    for (int i = 1; i < count; i++) {
+        const char *name = arguments[i];
+        if (strcmp(name, "--help") == 0) {
+            fputs(usage, stdout);
+            exit(0);
+        }
+        const bench_option *o = table;
+        while (o->name != NULL && strcmp(o->name, name) != 0)
+            o++;
+        if (o->name != NULL && o->flag != NULL) {
+            *o->flag = true;
+            continue;
+        }
+        const char *value = i + 1 < count ? arguments[++i] : NULL;
+        if (o->name == NULL || value == NULL || !take(o, options, value))
+            options_refuse(name, value, usage);
+    }
+}
+
+/* ---- schedules ------------------------------------------------------------------------------- */
 
 void schedules_read(const char *path, schedules *out) {
     FILE *in = fopen(path, "r");

@@ -14,8 +14,27 @@ double seconds_now(void);
 
 /* Whether a list such as "2d5,3d7" has the word; NULL has all. */
 bool listed(const char *list, const char *word);
-/* The whole of the text is a number in [least, most]. */
-bool read_whole(const char *text, int64_t least, int64_t most, int64_t *out);
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* An option and where its value goes: one of the four. */
+typedef struct bench_option {
+    const char *name;                               /* "--repeats" */
+    const char **text;                              /* the value as it is */
+    int64_t *number;                                /* a whole number from 1 on, ... */
+    int64_t most;                                   /* ... up to this */
+    bool *flag;                                     /* set; the option has no value */
+    bool (*read)(void *options, const char *value); /* says whether it is a good one */
+} bench_option;
+
+/* Reads all arguments by the table, whose last entry has no name; `options` is what `read` gets.
+   Ends the program with 0 after --help, with 2 where an option or its value is none. */
+void options_read(int count, char **arguments, const bench_option *table, void *options,
+                  const char *usage);
+/* Ends the program with 2. `value` may be NULL. */
+_Noreturn void options_refuse(const char *option, const char *value, const char *usage);
+/* Cores of this machine: threads where the options say nothing. */
+int64_t cores_here(void);
 
 /* The schedules of a sweep. */
 typedef struct schedules {

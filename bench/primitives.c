@@ -5,7 +5,6 @@
    one of our kernels is wrong or fails, 2 where it is used wrongly. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "primitives.h"
 
@@ -45,83 +44,57 @@ enum {
 const char *const timing_words[TIMINGS] = {"graph", "flushed", "stream"};
 
 bool time_is_up(const bench *b) {
-    return b->options.budget > 0 && seconds_now() - b->begin > b->options.budget;
+    return b->options.budget > 0 && seconds_now() - b->begin > (double)b->options.budget;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static void refuse(const char *option, const char *value) {
-    fprintf(stderr, "primitives: bad or unknown: %s %s\n%s", option, value != NULL ? value : "",
-            usage);
-    exit(2);
+static _Noreturn void refuse(const char *option, const char *value) {
+    options_refuse(option, value, usage);
 }
 
-static void read_sizes(options *o, const char *option, const char *value) {
-    const bool powers = strcmp(option, "--log2") == 0;
+/* "12,16,20": numbers from `least` to `most`; powers of two, or the numbers themselves. */
+static bool read_list(options *o, const char *value, long long least, long long most, bool powers) {
     for (const char *at = value;; at++) {
         char *end;
         const long long n = strtoll(at, &end, 10);
-        const long long most = powers ? MOST_LOG2 : INT64_C(1) << MOST_LOG2;
-        if (end == at || n < (powers ? 0 : 1) || n > most || o->size_count == MOST_SIZES)
-            refuse(option, value);
+        if (end == at || n < least || n > most || o->size_count == MOST_SIZES)
+            return false;
         o->sizes[o->size_count++] = powers ? INT64_C(1) << n : n;
         at = end;
-        if (*at == '\0')
-            return;
         if (*at != ',')
-            refuse(option, value);
+            return *at == '\0';
     }
 }
 
-static void read_option(options *o, const char *name, const char *value) {
-    const struct {
-        const char *name, **text;
-    } texts[] = {
-        {"--only", &o->parts},    {"--kind", &o->kinds},          {"--dtype", &o->dtypes},
-        {"--data", &o->data},     {"--timing", &o->timings},      {"--formats", &o->formats},
-        {"--device", &o->device}, {"--schedules", &o->schedules}, {"--json", &o->json}};
-    const struct {
-        const char *name;
-        int64_t *number, most;
-    } numbers[] = {{"--repeats", &o->repeats, 10000},
-                   {"--scale", &o->scale, 1 << 20},
-                   {"--threads", &o->threads, 1024}};
-    int64_t budget;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && value != NULL; i++)
-        if (strcmp(name, texts[i].name) == 0) {
-            *texts[i].text = value;
-            return;
-        }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && value != NULL; i++)
-        if (strcmp(name, numbers[i].name) == 0) {
-            if (!read_whole(value, 1, numbers[i].most, numbers[i].number))
-                refuse(name, value);
-            return;
-        }
-    if (value != NULL && (strcmp(name, "--size") == 0 || strcmp(name, "--log2") == 0))
-        read_sizes(o, name, value);
-    else if (value != NULL && strcmp(name, "--budget") == 0 &&
-             read_whole(value, 1, 1000000, &budget))
-        o->budget = (double)budget;
-    else
-        refuse(name, value);
+static bool read_sizes(void *options, const char *value) {
+    return read_list(options, value, 1, INT64_C(1) << MOST_LOG2, false);
+}
+
+static bool read_powers(void *options, const char *value) {
+    return read_list(options, value, 0, MOST_LOG2, true);
 }
 
 static void read_options(options *o, int count, char **arguments) {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    *o = (options){.threads = cores > 0 ? cores : 1};
-    for (int i = 1; i < count; i++) {
-        if (strcmp(arguments[i], "--help") == 0) {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (strcmp(arguments[i], "--tiny") == 0) {
-            o->tiny = true;
-            continue;
-        }
-        read_option(o, arguments[i], i + 1 < count ? arguments[i + 1] : NULL);
-        i++;
-    }
+    *o = (options){.threads = cores_here()};
+    const bench_option table[] = {{"--only", .text = &o->parts},
+                                  {"--kind", .text = &o->kinds},
+                                  {"--dtype", .text = &o->dtypes},
+                                  {"--data", .text = &o->data},
+                                  {"--size", .read = read_sizes},
+                                  {"--log2", .read = read_powers},
+                                  {"--timing", .text = &o->timings},
+                                  {"--formats", .text = &o->formats},
+                                  {"--schedules", .text = &o->schedules},
+                                  {"--repeats", .number = &o->repeats, .most = 10000},
+                                  {"--scale", .number = &o->scale, .most = 1 << 20},
+                                  {"--budget", .number = &o->budget, .most = 1000000},
+                                  {"--threads", .number = &o->threads, .most = 1024},
+                                  {"--device", .text = &o->device},
+                                  {"--json", .text = &o->json},
+                                  {"--tiny", .flag = &o->tiny},
+                                  {0}};
+    options_read(count, arguments, table, o, usage);
     if (o->scale == 0)
         o->scale = o->tiny ? TINY_SCALE : 1;
     for (int t = 0; t < TIMINGS; t++)

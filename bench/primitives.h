@@ -31,7 +31,7 @@ typedef struct options {
     int64_t repeats; /* 0: enough */
     int64_t scale;   /* matrices and images have so many times fewer rows */
     int64_t threads;
-    double budget; /* seconds; 0: none */
+    int64_t budget; /* seconds; 0: none */
     bool tiny, given_timings;
 } options;
 

@@ -5,7 +5,6 @@
    ours. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stencils.h"
 
@@ -31,32 +30,24 @@ static const char usage[] =
 enum { COPY_BYTES = 1 << 30, TINY_COPY_BYTES = 1 << 22, MOST_STEPS = 1000000 };
 
 bool time_is_up(const bench *b, double share) {
-    return b->options.budget > 0 && seconds_now() - b->begin > share * b->options.budget;
+    return b->options.budget > 0 && seconds_now() - b->begin > share * (double)b->options.budget;
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static void refuse(const char *option, const char *value) {
-    fprintf(stderr, "stencils: bad or unknown: %s %s\n%s", option, value != NULL ? value : "",
-            usage);
-    exit(2);
-}
-
-static int64_t whole(const char *option, const char *value, int64_t most) {
-    int64_t n;
-    if (!read_whole(value, 1, most, &n))
-        refuse(option, value);
-    return n;
+static _Noreturn void refuse(const char *option, const char *value) {
+    options_refuse(option, value, usage);
 }
 
 /* "8192x8192,512x512x512" */
-static void read_sizes(options *o, const char *value) {
+static bool read_sizes(void *options_, const char *value) {
+    options *o = options_;
     const char *at = value;
     for (int axis = 0;; at++) {
         char *end;
         const long long n = strtoll(at, &end, 10);
         if (end == at || n < 1 || o->size_count == MOST_SIZES || axis == AXES)
-            refuse("--size", value);
+            return false;
         if (axis == 0)
             for (int i = 0; i < AXES; i++)
                 o->sizes[o->size_count][i] = 1;
@@ -66,65 +57,39 @@ static void read_sizes(options *o, const char *value) {
             o->size_count++;
             axis = 0;
         }
-        if (*at == '\0')
-            return;
         if (*at != 'x' && *at != ',')
-            refuse("--size", value);
+            return *at == '\0';
     }
 }
 
-static void read_weights(options *o, const char *value) {
-    int w = 0;
-    while (w < WEIGHTS && strcmp(value, weights_words[w]) != 0)
-        w++;
-    if (w == WEIGHTS)
-        refuse("--weights", value);
-    o->weights = (weights)w;
-}
-
-static void read_option(options *o, const char *name, const char *value) {
-    const struct {
-        const char *name, **text;
-    } texts[] = {{"--only", &o->parts},          {"--shape", &o->shapes},
-                 {"--dtype", &o->dtype},         {"--methods", &o->methods},
-                 {"--schedules", &o->schedules}, {"--boundary", &o->boundary},
-                 {"--device", &o->device},       {"--json", &o->json}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(name, texts[i].name) == 0 && value != NULL) {
-            *texts[i].text = value;
-            return;
+static bool read_weights(void *options_, const char *value) {
+    options *o = options_;
+    for (int w = 0; w < WEIGHTS; w++)
+        if (strcmp(value, weights_words[w]) == 0) {
+            o->weights = (weights)w;
+            return true;
         }
-    if (value == NULL)
-        refuse(name, value);
-    else if (strcmp(name, "--size") == 0)
-        read_sizes(o, value);
-    else if (strcmp(name, "--weights") == 0)
-        read_weights(o, value);
-    else if (strcmp(name, "--steps") == 0)
-        o->steps = whole(name, value, MOST_STEPS);
-    else if (strcmp(name, "--threads") == 0)
-        o->threads = whole(name, value, 1024);
-    else if (strcmp(name, "--budget") == 0)
-        o->budget = (double)whole(name, value, 1000000);
-    else
-        refuse(name, value);
+    return false;
 }
 
 static void read_options(options *o, int count, char **arguments) {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    *o = (options){.steps = 64, .threads = cores > 0 ? cores : 1, .boundary = "fixed"};
-    for (int i = 1; i < count; i++) {
-        if (strcmp(arguments[i], "--help") == 0) {
-            fputs(usage, stdout);
-            exit(0);
-        }
-        if (strcmp(arguments[i], "--tiny") == 0) {
-            o->tiny = true;
-            continue;
-        }
-        read_option(o, arguments[i], i + 1 < count ? arguments[i + 1] : NULL);
-        i++;
-    }
+    *o = (options){.steps = 64, .threads = cores_here(), .boundary = "fixed"};
+    const bench_option table[] = {{"--only", .text = &o->parts},
+                                  {"--shape", .text = &o->shapes},
+                                  {"--dtype", .text = &o->dtype},
+                                  {"--size", .read = read_sizes},
+                                  {"--methods", .text = &o->methods},
+                                  {"--schedules", .text = &o->schedules},
+                                  {"--steps", .number = &o->steps, .most = MOST_STEPS},
+                                  {"--weights", .read = read_weights},
+                                  {"--boundary", .text = &o->boundary},
+                                  {"--budget", .number = &o->budget, .most = 1000000},
+                                  {"--threads", .number = &o->threads, .most = 1024},
+                                  {"--device", .text = &o->device},
+                                  {"--json", .text = &o->json},
+                                  {"--tiny", .flag = &o->tiny},
+                                  {0}};
+    options_read(count, arguments, table, o, usage);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ typedef struct options {
     int64_t sizes[MOST_SIZES][AXES]; /* given by --size */
     int size_count;
     int64_t steps, threads;
-    double budget; /* seconds; 0: none */
+    int64_t budget; /* seconds; 0: none */
     bool tiny;
 } options;
 
