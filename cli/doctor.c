@@ -25,7 +25,8 @@ static void add(void *user, const char *what, int usable, const char *text) {
 int command_doctor(const options *o) {
     buffer json_text = {0};
     findings f = {.json = {.out = &json_text}};
-    const sg_options wanted = {.struct_size = sizeof wanted, .device = o->device};
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
     json_object(&f.json, NULL);
     json_string(&f.json, "stencilgen", SG_VERSION);
     json_string(&f.json, "command", command_name(o->command));

@@ -92,8 +92,10 @@ static const option table[] = {
      FOR_BUILD | FOR_TUNE, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
      FOR_DEVICES | FOR_REPORT, CALL(set_device)},
-    {"--database", "FILE", "of report: tuning results (default: the user's)", FOR_REPORT,
-     PLACE(database)},
+    {"--database", "FILE",
+     "tuning results, or none: what builds ask, tune fills, and report\n"
+     "and export show (default: SG_DATABASE, else the user's)",
+     FOR_DEVICES | FOR_REPORT, PLACE(database)},
     {"--budget", "60s", "of tune: begin no trial after this time (also 5m, 1h)", FOR_TUNE,
      CALL(set_budget)},
     {"--evaluations", "40", "of tune: trials at most (default: 40, or as many as fit the budget)",

@@ -13,7 +13,8 @@ int session_failed(const session *s, sg_status status) {
 
 int session_open(session *s, const options *o) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
-    const sg_options wanted = {.struct_size = sizeof wanted, .device = o->device};
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
     progress("opening the device");
     sg_status status = sg_open(&s->context, &wanted);
     if (status == SG_OK)

@@ -37,7 +37,8 @@ static int export_results(sg_context *context, export *e) {
 }
 
 static int command_tune_export(const options *o) {
-    const sg_options wanted = {.struct_size = sizeof wanted, .device = "none"};
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = "none", .database = o->database};
     sg_context *context;
     const sg_status status = sg_open(&context, &wanted);
     int code = status == SG_OK ? EXIT_DONE : complain_library(context, status);

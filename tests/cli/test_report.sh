@@ -72,7 +72,7 @@ holds_text '<title>star, 256x128,'
 begin 'its numbers are those of the database'
 page "$folder/star.lua" --size 256x128
 grep -o 'data-seconds="[^"]*"' "$folder/page.html" | sed 's/.*="//; s/"//' | sort -g >"$folder/shown"
-SG_DATABASE=$database "$STENCILGEN" tune export star --size 256x128 >"$folder/export.json"
+"$STENCILGEN" tune export star $at --size 256x128 >"$folder/export.json"
 tr -d '\n' <"$folder/export.json" | grep -o '"name": *"time", *"value": *[^,]*' | sed 's/.*: *//' | sort -g >"$folder/kept"
 [ "$(wc -l <"$folder/shown")" -ge 8 ] || flunk "there are $(wc -l <"$folder/shown") numbers"
 paste "$folder/shown" "$folder/kept" | awk 'NF != 2 || $1 * 1000 / $2 - 1 > 1e-12 || 1 - $1 * 1000 / $2 > 1e-12 { bad = 1 } END { exit bad }' ||
@@ -106,8 +106,8 @@ exits 2 report "$folder/star.lua" "$folder/sums.lua" $at
 says 'one spec at a time'
 exits 2 report "$folder/star.lua" --json
 says '--json is no option of report'
-exits 2 "$folder/star.lua" --emit plan $at
-says '--database is no option of build'
+exits 2 cache list $at
+says '--database is no option of cache'
 exits 2 report "$folder/none.lua" $at
 says 'none.lua'
 echo noise >"$folder/noise.db"

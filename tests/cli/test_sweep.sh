@@ -136,6 +136,24 @@ SG_DATABASE=none
 exits 0 tune $heat --evaluations 1
 reports '  kept in  nothing'
 
+begin 'a database that is named'
+other=$folder/data/other.db
+exits 0 tune $heat --evaluations 1 --database "$other"
+reports "  kept in  $other: builds of this size take the best"
+exits 0 $heat -o "$folder" --database "$other"
+reports '           measured at this size'
+exits 0 explain $heat --database "$other"
+exits 0 doctor --database "$other"
+reports "$other, given, 1 result of 1 spec on 1 device"
+exits 0 tune export heat --database "$other"
+reports '"naive"'
+exits 0 report "$folder/heat.lua" --database "$other" -o "$folder/heat.html"
+exits 0 $heat -o "$folder" # the environment's says of none
+reports '           by the model'
+SG_DATABASE=$kept
+exits 0 $heat -o "$folder" --database none
+reports '           by the model'
+
 begin 'a file that is no database'
 echo 'dear diary' >"$folder/diary"
 SG_DATABASE=$folder/diary
