@@ -64,6 +64,9 @@ static void add_space(const sg_space *s, buffer *out) {
         buffer_wrap(out, s->notes[i].why, NOTE_INDENT, WIDTH);
         buffer_add(out, "\n");
     }
+    for (int i = 0; i < s->without_count; i++)
+        buffer_printf(out, "  %s is tried without %s, which it does not have\n",
+                      s->without[i].name, s->without[i].keys);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -119,6 +122,14 @@ static void json_space(const sg_space *s, const char *spec, int index, json *j) 
         json_object(j, NULL);
         json_string(j, "value", s->notes[i].value);
         json_string(j, "why", s->notes[i].why);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_array(j, "without");
+    for (int i = 0; i < s->without_count; i++) {
+        json_object(j, NULL);
+        json_string(j, "name", s->without[i].name);
+        json_string(j, "keys", s->without[i].keys);
         json_end_object(j);
     }
     json_end_array(j);

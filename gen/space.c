@@ -14,17 +14,37 @@ static int value_of(const space_builder *b, int which, int key) {
     return b->allowed[key][which % b->allowed_count[key]];
 }
 
-const char *space_combination(const space_builder *b, int which) {
+static int key_count(const space_builder *b) {
+    return b->tuning != NULL ? b->tuning->key_count : 0;
+}
+
+const char *space_combination(const space_builder *b, int which, unsigned lacking) {
     text t = text_new(b->job);
-    for (int k = 0; b->tuning != NULL && k < b->tuning->key_count; k++)
-        text_printf(&t, "%s%s", k > 0 ? " " : "", b->tuning->keys[k].values[value_of(b, which, k)]);
+    for (int k = 0; k < key_count(b); k++)
+        if ((lacking >> k & 1) == 0)
+            text_printf(&t, "%s%s", t.length > 0 ? " " : "",
+                        b->tuning->keys[k].values[value_of(b, which, k)]);
     return t.data;
+}
+
+bool space_is_first(const space_builder *b, int which, unsigned lacking) {
+    for (int k = 0; k < key_count(b); k++)
+        if ((lacking >> k & 1) != 0 && value_of(b, which, k) != b->allowed[k][0])
+            return false;
+    return true;
+}
+
+bool space_has_several(const space_builder *b, const char *key) {
+    for (int k = 0; k < key_count(b); k++)
+        if (strcmp(b->tuning->keys[k].name, key) == 0)
+            return b->tuning->keys[k].count > 1;
+    return false;
 }
 
 /* Leaves out what the spec's schedule or the caller has fixed otherwise. */
 static void allow_values(space_builder *b, bool (*agrees)(const space_builder *, const char *)) {
     b->combinations = 1;
-    for (int k = 0; b->tuning != NULL && k < b->tuning->key_count; k++) {
+    for (int k = 0; k < key_count(b); k++) {
         const tuning_key *key = &b->tuning->keys[k];
         for (int v = 0; v < key->count; v++)
             if (agrees(b, key->values[v]))
@@ -68,9 +88,29 @@ static void grow(space_builder *b) {
     }
 }
 
+/* Says once of each method what it is tried without. */
+static void note_lacking(space_builder *b) {
+    space *s = b->space;
+    text keys = text_new(b->job);
+    for (int i = 0; i < s->without_count; i++)
+        if (strcmp(s->without[i].name, b->trying) == 0)
+            return;
+    for (int k = 0; k < key_count(b); k++)
+        if ((b->lacking >> k & 1) != 0)
+            text_printf(&keys, "%s%s", keys.length > 0 ? ", " : "", b->tuning->keys[k].name);
+    space_without *list = job_array(b->job, (size_t)s->without_count + 1, sizeof *list);
+    if (s->without_count > 0)
+        memcpy(list, s->without, (size_t)s->without_count * sizeof *list);
+    list[s->without_count++] = (space_without){b->trying, keys.data};
+    s->without = list;
+}
+
 void space_add(space_builder *b, int which, const space_candidate *c) {
-    for (int k = 0; b->tuning != NULL && k < b->tuning->key_count; k++)
-        b->served[k][value_of(b, which, k)] = true;
+    for (int k = 0; k < key_count(b); k++)
+        if ((b->lacking >> k & 1) == 0)
+            b->served[k][value_of(b, which, k)] = true;
+    if (b->lacking != 0)
+        note_lacking(b);
     if (b->space->count == b->capacity)
         grow(b);
     int *slot = find(b, c->plan);
@@ -83,9 +123,9 @@ void space_add(space_builder *b, int which, const space_candidate *c) {
 void space_refuse(space_builder *b, int which, const char *why) {
     if (b->refusal == NULL)
         b->refusal = why;
-    for (int k = 0; b->tuning != NULL && k < b->tuning->key_count; k++) {
+    for (int k = 0; k < key_count(b); k++) {
         const char **first = &b->why[k][value_of(b, which, k)];
-        if (*first == NULL)
+        if (*first == NULL && (b->lacking >> k & 1) == 0)
             *first = why;
     }
 }
@@ -126,10 +166,10 @@ static void drop_axes(space *s) {
 
 static void write_notes(space_builder *b) {
     int all = 0;
-    for (int k = 0; b->tuning != NULL && k < b->tuning->key_count; k++)
+    for (int k = 0; k < key_count(b); k++)
         all += b->tuning->keys[k].count;
     b->space->notes = job_array(b->job, (size_t)all, sizeof *b->space->notes);
-    for (int k = 0; b->tuning != NULL && k < b->tuning->key_count; k++)
+    for (int k = 0; k < key_count(b); k++)
         for (int v = 0; v < b->tuning->keys[k].count; v++)
             if (!b->served[k][v])
                 b->space->notes[b->space->note_count++] =

@@ -32,6 +32,12 @@ typedef struct space_note {
     const char *value, *why; /* "coarsen=z7", the first refusal */
 } space_note;
 
+/* A method, or an algorithm, of several in the spec's `tune`, and the keys beside it that it has no
+   use for: it is tried without them. */
+typedef struct space_without {
+    const char *name, *keys; /* "tiled", "coarsen, vector" */
+} space_without;
+
 typedef struct space {
     space_axis axes[SPACE_AXES]; /* those that at least one candidate has */
     int axis_count;
@@ -42,12 +48,16 @@ typedef struct space {
     int usual_index;             /* −1: `tune` leaves it out */
     space_note *notes;
     int note_count;
+    space_without *without;
+    int without_count;
 } space;
 
 /* Of stencils and convolutions: what the planner compares, with every walk that it thinks of, and
    several steps a launch where the request has several steps or the constraints ask. Of families of
    lists: the tables of gen/space_lists.c. The spec's `schedule` and the request's constrain both;
-   the values of `tune` stand in place of the planner's own for their keys. A product of formats
+   the values of `tune` stand in place of the planner's own for their keys. Where `tune` lists
+   several methods (or algorithms, or formats), a key that one of them does not have at all is not
+   asked of that one; a value that it cannot take leaves it out. A product of formats
    that a matrix decides (spmv) has candidates for the request's matrix.
    Everything lives in the job. Fails with FAULT_PLAN, and the spec's file and line, where nothing
    is left. */

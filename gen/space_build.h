@@ -19,10 +19,19 @@ typedef struct space_builder {
     bool served[TUNING_KEYS][TUNING_VALUES];                             /* some candidate has it */
     const char *why[TUNING_KEYS][TUNING_VALUES];                         /* the first refusal */
     const char *refusal;                                                 /* the first of all */
+    const char *trying; /* what space_add and space_refuse are about: the name of a method, */
+    unsigned lacking;   /* and the keys, by bits, that it does not have */
 } space_builder;
 
-/* The values of a combination as a line of a schedule; "" where there is no `tune`. */
-const char *space_combination(const space_builder *, int which);
+/* The values of a combination as a line of a schedule; "" where there is no `tune`. Those of
+   `lacking` are left out. */
+const char *space_combination(const space_builder *, int which, unsigned lacking);
+
+/* Whether a combination is the first of those that differ in nothing but what is lacking. */
+bool space_is_first(const space_builder *, int which, unsigned lacking);
+
+/* Whether `tune` lists several values of a key, "method". */
+bool space_has_several(const space_builder *, const char *key);
 
 /* A candidate that meets a combination; kept where its plan is new. Texts are the job's. */
 void space_add(space_builder *, int which, const space_candidate *);

@@ -252,6 +252,93 @@ static void try_schedule(const filling *f, const pattern_schedule *s) {
     space_add(b, f->which, &c);
 }
 
+/* ---- constraints --------------------------------------------------------------------------- */
+
+static pattern_schedule wanted_of(const space_builder *b, const char *line) {
+    const pattern *p = b->subject->model;
+    pattern_schedule s = p->wanted;
+    pattern_schedule_parse(b->job, p->words, b->request->schedule, "schedule", &s);
+    pattern_schedule_parse(b->job, p->words, line, "tune", &s);
+    return s;
+}
+
+static bool agree(int given, int value) {
+    return given == 0 || value == 0 || given == value;
+}
+
+/* ---- what groups do not have ---------------------------------------------------------------- */
+
+static bool has_line(const space_group *g, int number) {
+    for (const space_line *l = g->lines; l->values[0] != 0; l++)
+        if (l->number == number)
+            return true;
+    return false;
+}
+
+/* Whether the family takes one of a key's values with the group. */
+static bool takes_key(const filling *f, const tuning_key *key) {
+    const space_builder *b = f->builder;
+    for (int v = 0; v < key->count; v++) {
+        family_row row = {.plan = NULL};
+        pattern_schedule s = wanted_of(b, NULL);
+        s.format = f->group->format != 0 ? f->group->format : s.format;
+        s.algorithm = f->group->algorithm != 0 ? f->group->algorithm : s.algorithm;
+        pattern_schedule_parse(b->job, f->words, key->values[v], "tune", &s);
+        text line = text_new(b->job);
+        pattern_schedule_print(f->words, &s, &line);
+        pattern_try(b->job, b->subject, b->request, line.data, &row);
+        if (row.plan != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* The keys of `tune`, by bits, that the group does not have. */
+static unsigned keys_lacking(const filling *f) {
+    const space_builder *b = f->builder;
+    unsigned lacking = 0;
+    for (int k = 0; k < b->tuning->key_count; k++) {
+        const tuning_key *key = &b->tuning->keys[k];
+        const int number = find_number(f->words, key->name);
+        const bool algorithm = strcmp(key->name, "algorithm") == 0;
+        const bool open =
+            number >= 0 ? has_line(f->group, number) : f->group->algorithm != 0 || !algorithm;
+        if (!open && !takes_key(f, key))
+            lacking |= 1u << k;
+    }
+    return lacking;
+}
+
+/* Of each group. Where formats alone are listed, a key of one of a format's algorithms chooses that
+   one; who asks for one format or algorithm alone is told what it lacks. */
+static unsigned *find_lacking(filling *f, const space_table *table) {
+    const space_builder *b = f->builder;
+    unsigned *lacking = job_array(b->job, (size_t)table->count, sizeof *lacking);
+    const bool algorithms = space_has_several(b, "algorithm");
+    if (!algorithms && !space_has_several(b, "format"))
+        return lacking;
+    for (int g = 0; g < table->count; g++) {
+        f->group = &table->groups[g];
+        lacking[g] = keys_lacking(f);
+    }
+    for (int g = 0; g < table->count && !algorithms; g++)
+        for (int other = 0; other < table->count; other++)
+            if (table->groups[other].format == table->groups[g].format)
+                lacking[g] &= lacking[other];
+    return lacking;
+}
+
+static const char *name_of(const filling *f) {
+    const pattern_words *w = f->words;
+    const int format = f->group->format, algorithm = f->group->algorithm;
+    if (format == 0 || algorithm == 0)
+        return format != 0 ? w->formats[format].name : w->algorithms[algorithm].name;
+    return job_print(f->builder->job, "%s %s", w->formats[format].name,
+                     w->algorithms[algorithm].name);
+}
+
+/* ---- the combinations of a group ------------------------------------------------------------ */
+
 /* Every value of every line of the group whose number is open: an odometer, the last line fastest.
  */
 static void try_group(const filling *f, const pattern_schedule *wanted) {
@@ -283,18 +370,6 @@ static void try_group(const filling *f, const pattern_schedule *wanted) {
 }
 
 /* ---- the family ---------------------------------------------------------------------------- */
-
-static pattern_schedule wanted_of(const space_builder *b, const char *line) {
-    const pattern *p = b->subject->model;
-    pattern_schedule s = p->wanted;
-    pattern_schedule_parse(b->job, p->words, b->request->schedule, "schedule", &s);
-    pattern_schedule_parse(b->job, p->words, line, "tune", &s);
-    return s;
-}
-
-static bool agree(int given, int value) {
-    return given == 0 || value == 0 || given == value;
-}
 
 bool space_agrees_lists(const space_builder *b, const char *value) {
     const pattern *p = b->subject->model;
@@ -336,15 +411,17 @@ void space_fill_lists(space_builder *b) {
     text launches = text_new(b->job);
     f.launches = &launches;
     pattern_try(b->job, b->subject, b->request, b->request->schedule, &usual);
-    for (f.which = 0; f.which < b->combinations; f.which++) {
-        const pattern_schedule wanted = wanted_of(b, space_combination(b, f.which));
+    const unsigned *lacking = find_lacking(&f, table);
+    for (f.which = 0; f.which < b->combinations; f.which++)
         for (int g = 0; g < table->count; g++) {
             f.group = &table->groups[g];
-            if (agree(wanted.format, f.group->format) &&
-                (agree(wanted.algorithm, f.group->algorithm)))
+            b->lacking = lacking[g];
+            b->trying = name_of(&f);
+            const pattern_schedule wanted = wanted_of(b, space_combination(b, f.which, b->lacking));
+            if (space_is_first(b, f.which, b->lacking) && agree(wanted.format, f.group->format) &&
+                agree(wanted.algorithm, f.group->algorithm))
                 try_group(&f, &wanted);
         }
-    }
     if (usual.plan == NULL)
         job_fail(b->job, FAULT_PLAN, b->subject->file, b->subject->line, "%s", usual.refusal);
     b->space->usual = usual.plan;

@@ -53,8 +53,55 @@ static const char *print(const space_builder *b, const schedule *s) {
     return line.data;
 }
 
+/* ---- what methods do not have --------------------------------------------------------------- */
+
+static bool has_key(method m, int dims, const char *key) {
+    const bool fused = m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
+    if (strcmp(key, "coarsen") == 0)
+        return plan_walk_axis(m, dims) >= 0;
+    if (strcmp(key, "vector") == 0)
+        return m == METHOD_NAIVE || m == METHOD_STREAMED || m == METHOD_TEMPORAL;
+    if (strcmp(key, "time") == 0)
+        return fused;
+    if (strcmp(key, "lane") == 0 || strcmp(key, "stages") == 0)
+        return m == METHOD_TEMPORAL;
+    return true;
+}
+
+/* By bits, of the keys of `tune`. Who asks for one method alone is told that it lacks something. */
+static unsigned keys_lacking(const space_builder *b, method m) {
+    unsigned lacking = 0;
+    if (space_has_several(b, "method"))
+        for (int k = 0; k < b->tuning->key_count; k++)
+            if (!has_key(m, stencil_dims(b->subject), b->tuning->keys[k].name))
+                lacking |= 1u << k;
+    return lacking;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+/* One of the constraints that the planner is shown. */
+typedef struct constraint {
+    int which; /* combination of `tune` */
+    unsigned lacking;
+} constraint;
+
+typedef struct filling {
+    space_builder *builder;
+    schedule *wanted;
+    constraint *of; /* each of them */
+    int count;
+} filling;
+
+static space_builder *turn_to(const filling *f, int which, method m) {
+    f->builder->trying = method_words[m].name;
+    f->builder->lacking = f->of[which].lacking;
+    return f->builder;
+}
+
 static void add(void *user, int which, const plan *p, double seconds) {
-    space_builder *b = user;
+    const filling *f = user;
+    space_builder *b = turn_to(f, which, p->schedule.method);
     space_candidate c = {.plan = print(b, &p->schedule),
                          .estimate = seconds,
                          .threads = plan_threads(p),
@@ -62,12 +109,31 @@ static void add(void *user, int which, const plan *p, double seconds) {
     c.values[0] = (int)p->schedule.method;
     for (int i = 0; i < NUMBERS; i++)
         c.values[1 + i] = number(&p->schedule, i);
-    space_add(b, which, &c);
+    space_add(b, f->of[which].which, &c);
 }
 
 static void refuse(void *user, int which, method m, const char *why) {
-    space_builder *b = user;
-    space_refuse(b, which, job_print(b->job, "method %s: %s", method_words[m].name, why));
+    const filling *f = user;
+    space_builder *b = turn_to(f, which, m);
+    space_refuse(b, f->of[which].which,
+                 job_print(b->job, "method %s: %s", method_words[m].name, why));
+}
+
+/* The constraints of the spec and the caller, and those of each combination of `tune`. */
+static void find_constraints(filling *f, const schedule *given) {
+    space_builder *b = f->builder;
+    f->wanted = job_array(b->job, (size_t)b->combinations, sizeof *f->wanted);
+    f->of = job_array(b->job, (size_t)b->combinations, sizeof *f->of);
+    for (int i = 0; i < b->combinations; i++) {
+        schedule all = *given;
+        schedule_parse(b->job, space_combination(b, i, 0), "tune", &all);
+        const unsigned lacking = keys_lacking(b, all.method);
+        if (!space_is_first(b, i, lacking))
+            continue;
+        f->wanted[f->count] = *given;
+        schedule_parse(b->job, space_combination(b, i, lacking), "tune", &f->wanted[f->count]);
+        f->of[f->count++] = (constraint){i, lacking};
+    }
 }
 
 void space_fill_stencil(space_builder *b) {
@@ -81,13 +147,10 @@ void space_fill_stencil(space_builder *b) {
     for (int i = 0; i < NUMBERS; i++)
         space_axis_add(b->space, numbers[i].name, NULL, 0);
     const schedule *given = stencil_wanted(j, b->subject, r->schedule);
-    schedule *wanted = job_array(j, (size_t)b->combinations, sizeof *wanted);
-    for (int i = 0; i < b->combinations; i++) {
-        wanted[i] = *given;
-        schedule_parse(j, space_combination(b, i), "tune", &wanted[i]);
-    }
-    plan_visit(j, b->subject->model, wanted, b->combinations, r->target, r->size, steps,
-               &(plan_visitor){.user = b, .candidate = add, .refused = refuse});
+    filling f = {.builder = b};
+    find_constraints(&f, given);
+    plan_visit(j, b->subject->model, f.wanted, f.count, r->target, r->size, steps,
+               &(plan_visitor){.user = &f, .candidate = add, .refused = refuse});
     b->space->usual =
         print(b, &plan_make(j, b->subject->model, given, r->target, r->size, steps)->schedule);
 }

@@ -46,6 +46,14 @@ static void copy_notes(job *j, const space *from, sg_space *to) {
     to->note_count = from->note_count;
 }
 
+static void copy_without(job *j, const space *from, sg_space *to) {
+    sg_space_without *list = job_array(j, (size_t)from->without_count, sizeof *list);
+    for (int i = 0; i < from->without_count; i++)
+        list[i] = (sg_space_without){from->without[i].name, from->without[i].keys};
+    to->without = list;
+    to->without_count = from->without_count;
+}
+
 static void list(job *j, void *argument) {
     listing *l = argument;
     build_request *r = &l->request;
@@ -68,6 +76,7 @@ static void list(job *j, void *argument) {
     copy_axes(j, made, l->space);
     copy_candidates(j, made, l->space);
     copy_notes(j, made, l->space);
+    copy_without(j, made, l->space);
 }
 
 sg_status sg_candidates(sg_context *context, const char *spec_path, const sg_build_options *options,

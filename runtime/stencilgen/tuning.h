@@ -29,6 +29,12 @@ typedef struct sg_space_note {
     const char *value, *why; /* a value of the spec's `tune` that no candidate has: "coarsen=z7" */
 } sg_space_note;
 
+/* One of several methods (algorithms, formats) in the spec's `tune`, and what stands beside it
+ * there that it does not have, so that it is tried without: "tiled", "coarsen, vector". */
+typedef struct sg_space_without {
+    const char *name, *keys;
+} sg_space_without;
+
 typedef struct sg_space {
     size_t struct_size;
     const char *family, *name, *dtype, *arch;
@@ -42,6 +48,8 @@ typedef struct sg_space {
     const sg_candidate *candidates;
     int note_count;
     const sg_space_note *notes;
+    int without_count;
+    const sg_space_without *without;
 } sg_space;
 
 /* Every schedule of a spec that is worth trying for the options' size, steps and architecture,

@@ -33,19 +33,29 @@ reports '* what a build takes by the model, which tune leaves out: '
 
 begin 'those of a list, and what no candidate has'
 exits 0 $list "$folder/sum.lua" --size 100000
-grep -v '^ *no \|^    \|^\*' "$out" | sed 's/ *$//' >"$folder/got"
+grep -v '^ *no \|^    \|^\*\|is tried without' "$out" | sed 's/ *$//' >"$folder/got"
 cat >"$folder/want" <<'EOF'
-sum: 4 candidates, float, for sm_90, 100000 elements
+sum: 5 candidates, float, for sm_90, 100000 elements
 
   one-pass threads=256 items=4 blocks=132 share=4 alone=1024
   one-pass threads=256 items=4 blocks=132 share=4 alone=1024 cluster=4
+  shared threads=256 items=2
   one-pass threads=256 items=8 blocks=132 share=4 alone=1024
   one-pass threads=256 items=8 blocks=132 share=4 alone=1024 cluster=4
 
 EOF
 cmp -s "$folder/want" "$folder/got" || flunk "$(diff "$folder/want" "$folder/got")"
-reports 'no candidate has shared: algorithm shared: the length says how many blocks there are'
+reports 'shared is tried without items, blocks, share, alone, which it does not have'
 reports 'no candidate has items=6: algorithm one-pass: elements are read in packs of 4'
+
+begin 'a method that lacks what others have'
+sed 's/{ x = 96 }//' "$folder/star.lua" >"$folder/mixed.lua"
+exits 0 $list "$folder/mixed.lua" --size 512x512
+reports 'tiled tile=48x4 vec=1 time=1'
+reports '  no candidate has register: method register: it walks y: set coarsen=y4 instead of a tile along it'
+reports '  tiled is tried without coarsen, which it does not have'
+exits 0 $list "$folder/mixed.lua" --size 512x512 --json
+reports '"keys": "coarsen"'
 
 begin 'the command line constrains, and each candidate builds'
 exits 0 $list specs/heat3d7.lua --size 64x64x64 --method register --json

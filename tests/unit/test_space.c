@@ -258,6 +258,38 @@ static void test_notes(void **state) {
     job_end(m.job);
 }
 
+/* Of several methods each has the keys that it has; what is left out is so by its values. */
+static void test_lacking(void **state) {
+    (void)state;
+    static const char mixed[] =
+        STAR(2, "tune = { method = { 'tiled', 'register', 'naive' }, vector = { 2 }, "
+                "tile = { { x = 64, y = 4 } }, coarsen = { y = { 4, 8 } } }");
+    static const char formats[] = "return spmv { name = 'y', schedule = { threads = 128 }, tune = "
+                                  "{ format = { 'jds', 'csr' }, lanes = { 4, 8 } } }";
+    expect_plans(mixed, NULL,
+                 (const char *const[]){"tiled tile=64x4 vec=1 time=1",
+                                       "naive tile=64x4 vec=2 time=1", NULL});
+    expect_plans(mixed, "tiled", (const char *const[]){"tiled tile=64x4 vec=1 time=1", NULL});
+    expect_plans(formats, NULL,
+                 (const char *const[]){"jds threads=128", "csr warp lanes=4 threads=128",
+                                       "csr warp lanes=8 threads=128", NULL});
+    made m = make_for(mixed, NULL, "sm_90", 512, 512, 1, 1);
+    assert_int_equal(m.space->without_count, 2);
+    assert_string_equal(m.space->without[0].name, "tiled");
+    assert_string_equal(m.space->without[0].keys, "coarsen, vector");
+    assert_string_equal(m.space->without[1].name, "naive");
+    assert_string_equal(m.space->without[1].keys, "coarsen");
+    assert_int_equal(m.space->note_count, 3); /* register, and coarsenings that nobody has */
+    assert_string_equal(m.space->notes[0].value, "register");
+    assert_non_null(strstr(m.space->notes[0].why, "it walks y"));
+    job_end(m.job);
+    m = make_for(formats, NULL, "sm_90", 512, 1, 1, 1);
+    assert_int_equal(m.space->without_count, 1);
+    assert_string_equal(m.space->without[0].name, "jds");
+    assert_string_equal(m.space->without[0].keys, "lanes");
+    job_end(m.job);
+}
+
 /* Of a list of 5000 elements all of these are one block. */
 static void test_alike(void **state) {
     (void)state;
@@ -354,6 +386,7 @@ int main(void) {
         cmocka_unit_test(test_times),        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_search),       cmocka_unit_test(test_alike),
         cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_lacking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
