@@ -68,8 +68,8 @@ int stencil_dims(const subject *s) {
     return ((const model *)s->model)->dims;
 }
 
-void stencil_print(const subject *s, text *out) {
-    model_print(s->model, out);
+void stencil_print(const subject *s, model_detail detail, text *out) {
+    model_print(s->model, detail, out);
 }
 
 schedule *stencil_wanted(job *j, const subject *s, const char *line) {
@@ -89,7 +89,7 @@ family_build *stencil_build(job *j, const subject *s, const family_request *r) {
     text shape = text_new(j), boundary = text_new(j), printed = text_new(j), line = text_new(j);
     model_describe(m, &shape);
     model_describe_boundary(m, &boundary);
-    model_print(m, &printed);
+    model_print(m, MODEL_ALL, &printed);
     schedule_print(&p->schedule, m->dims, &line);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){

@@ -71,8 +71,10 @@ struct family {
     int (*dims)(const subject *); /* of the size to plan for */
 
     /* What the spec means: canonical, so that it is the same for specs that mean the same, and
-       without the spec's schedule or what a plan adds. Tuning results are kept by it. */
-    void (*print)(const subject *, text *);
+       without the spec's schedule or what a plan adds. Tuning results are kept by its
+       MODEL_MEANING.
+     */
+    void (*print)(const subject *, model_detail, text *);
 
     /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
        request makes no sense. */
@@ -103,7 +105,7 @@ extern const family families[FAMILY_COUNT];
 schedule *stencil_wanted(job *, const subject *, const char *line);
 family_build *stencil_build(job *, const subject *, const family_request *);
 int stencil_dims(const subject *);
-void stencil_print(const subject *, text *);
+void stencil_print(const subject *, model_detail, text *);
 
 /* Elements of an array of a call, all axes together. */
 int64_t family_elements(const program *, int array, const int64_t *sizes);

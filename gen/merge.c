@@ -148,10 +148,10 @@ static const char *reason_of(const merge_plan *p) {
     return "merge-path loads every key once, and consecutive threads store consecutive outputs";
 }
 
-void merge_print(const subject *s, text *out) {
+void merge_print(const subject *s, model_detail detail, text *out) {
     const merge *g = s->model;
     text_printf(out, "%s\n", describe(out->job, g));
-    model_print_functions(g->pattern.functions, out);
+    model_print_functions(g->pattern.functions, detail, out);
 }
 
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {
@@ -163,7 +163,7 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    merge_print(subject, &model);
+    merge_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&merge_words, &plan.schedule, &line);
     p->source = write_source(j, g, &plan, p, model.data, line.data);
 

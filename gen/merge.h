@@ -59,7 +59,7 @@ merge_arrays merge_places(const merge *);
 
 /* Of families[FAMILY_MERGE]. */
 int merge_dims(const subject *);
-void merge_print(const subject *, text *);
+void merge_print(const subject *, model_detail, text *);
 family_build *merge_build(job *, const subject *, const family_request *);
 int merge_explain(job *, const subject *, const family_request *, const char **reason,
                   family_row **rows);

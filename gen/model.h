@@ -111,11 +111,15 @@ typedef struct linear_form {
    New nodes are added to the model's pool. */
 bool model_linear(const model *, int output, linear_form *out);
 
+/* How much of a model is printed: all, or only what its kernels depend on, which leaves out its
+   name and the values that its parameters have where nothing is said at launch. */
+typedef enum model_detail { MODEL_ALL, MODEL_MEANING } model_detail;
+
 /* The model in canonical text, one fact a line; the same model gives the same bytes. */
-void model_print(const model *, text *);
+void model_print(const model *, model_detail, text *);
 
 /* Parameters and functions of a model without a grid, a fact a line. */
-void model_print_functions(const model *, text *);
+void model_print_functions(const model *, model_detail, text *);
 
 /* "3D star of radius 2, 13 points" */
 void model_describe(const model *, text *);

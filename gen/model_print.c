@@ -299,14 +299,14 @@ static void print_fields(const model *m, writer *w) {
     end_line(w);
 }
 
-static void print_parameters(const model *m, writer *w) {
+static void print_parameters(const model *m, model_detail detail, writer *w) {
     if (m->parameter_count == 0)
         return;
     text_add(&w->word, m->parameter_count == 1 ? "parameter " : "parameters ");
     for (int i = 0; i < m->parameter_count; i++) {
         const model_parameter *p = &m->parameters[i];
         text_add(&w->word, p->name);
-        if (p->has_value) {
+        if (p->has_value && detail == MODEL_ALL) {
             text_add(&w->word, " = ");
             add_number(&w->word, p->value);
         }
@@ -316,21 +316,22 @@ static void print_parameters(const model *m, writer *w) {
     end_line(w);
 }
 
-void model_print(const model *m, text *out) {
+void model_print(const model *m, model_detail detail, text *out) {
     writer w = {.out = out, .word = text_new(out->job), .line = out->length};
-    text_printf(&w.word, "stencil %s: ", m->name);
+    if (detail == MODEL_ALL)
+        text_printf(&w.word, "stencil %s: ", m->name);
     model_describe(m, &w.word);
     text_printf(&w.word, ", %s", dtype_words[m->dtype].name);
     end_line(&w);
     print_boundary(m, &w);
     print_reach(m, &w);
     print_fields(m, &w);
-    print_parameters(m, &w);
+    print_parameters(m, detail, &w);
     print_expressions(m, &w);
 }
 
-void model_print_functions(const model *m, text *out) {
+void model_print_functions(const model *m, model_detail detail, text *out) {
     writer w = {.out = out, .word = text_new(out->job), .line = out->length};
-    print_parameters(m, &w);
+    print_parameters(m, detail, &w);
     print_expressions(m, &w);
 }

@@ -121,7 +121,7 @@ static const char *write_code(job *j, const reduce *r, dtype type) {
     return t.data;
 }
 
-void reduce_print(const subject *s, text *t) {
+void reduce_print(const subject *s, model_detail detail, text *t) {
     const reduce *r = s->model;
     const dtype type = s->dtype;
     text_printf(t, "%s of %s%s%s\n", reduce_name(r), r->inputs == 2 ? "two lists of " : "",
@@ -131,7 +131,7 @@ void reduce_print(const subject *s, text *t) {
         operator_write_value(t, type, r->op.identity);
         text_add(t, r->op.own_commutes ? ", commutative\n" : "\n");
     }
-    model_print_functions(r->pattern.functions, t);
+    model_print_functions(r->pattern.functions, detail, t);
 }
 
 /* How templates/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
@@ -190,7 +190,7 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    reduce_print(subject, &model);
+    reduce_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&reduce_words, &plan.schedule, &line);
     p->source = write_source(j, r, &plan, p, model.data, line.data);
 

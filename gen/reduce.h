@@ -65,7 +65,7 @@ double reduce_depth(const reduce *, const program *, int64_t count, int64_t leng
 
 /* Of families[FAMILY_REDUCE]. */
 int reduce_dims(const subject *);
-void reduce_print(const subject *, text *);
+void reduce_print(const subject *, model_detail, text *);
 family_build *reduce_build(job *, const subject *, const family_request *);
 int reduce_explain(job *, const subject *, const family_request *, const char **reason,
                    family_row **rows);

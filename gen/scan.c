@@ -101,7 +101,7 @@ static const char *write_code(job *j, const scan *s, dtype type) {
     return t.data;
 }
 
-void scan_print(const subject *subject, text *t) {
+void scan_print(const subject *subject, model_detail detail, text *t) {
     const scan *s = subject->model;
     const dtype type = subject->dtype;
     text_printf(t, "%s scan of %s by %s\n", s->exclusive ? "exclusive" : "inclusive",
@@ -113,7 +113,7 @@ void scan_print(const subject *subject, text *t) {
         operator_write_value(t, type, s->op.identity);
         text_add(t, "\n");
     }
-    model_print_functions(s->pattern.functions, t);
+    model_print_functions(s->pattern.functions, detail, t);
 }
 
 static const char *write_source(job *j, const scan *s, const scan_plan *plan, const program *p,
@@ -165,7 +165,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    scan_print(subject, &model);
+    scan_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&scan_words, &plan.schedule, &line);
     p->source = write_source(j, s, &plan, p, model.data, line.data);
 

@@ -50,7 +50,7 @@ double scan_depth(const program *, int64_t count);
 
 /* Of families[FAMILY_SCAN]. */
 int scan_dims(const subject *);
-void scan_print(const subject *, text *);
+void scan_print(const subject *, model_detail, text *);
 family_build *scan_build(job *, const subject *, const family_request *);
 int scan_explain(job *, const subject *, const family_request *, const char **reason,
                  family_row **rows);

@@ -146,7 +146,7 @@ static void write_header(text *t, const model *m, const plan *p, const program *
                 "//\n",
                 m->name, "stencilgen " SG_GENERATOR_VERSION);
     text model_text = text_new(t->job), plan_line = text_new(t->job), work = text_new(t->job);
-    model_print(m, &model_text);
+    model_print(m, MODEL_ALL, &model_text);
     source_comment(t, "spec", model_text.data);
     schedule_print(&p->schedule, m->dims, &plan_line);
     source_comment(t, "plan", plan_line.data);

@@ -51,25 +51,27 @@ static void print_diagonals(text *t, dtype type, const diagonal *list, int count
     text_add(t, "\n");
 }
 
-static void print_model(text *t, const spmv *m, const diagonal *list, int count) {
+static void print_model(text *t, const spmv *m, model_detail detail, const diagonal *list,
+                        int count) {
     text_printf(t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
                 m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
     text_printf(t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
                 dtype_words[m->index].name);
     if (count > 0)
         print_diagonals(t, m->matrix, list, count);
-    model_print_functions(m->pattern.functions, t);
+    model_print_functions(m->pattern.functions, detail, t);
 }
 
-void spmv_print(const subject *s, text *out) {
+void spmv_print(const subject *s, model_detail detail, text *out) {
     const spmv *m = s->model;
-    print_model(out, m, m->diagonals, m->diagonal_count);
+    print_model(out, m, detail, m->diagonals, m->diagonal_count);
 }
 
 static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
     text t = text_new(j);
     const bool stencil = plan->storage.format == FORMAT_STENCIL;
-    print_model(&t, m, plan->storage.diagonals, stencil ? plan->storage.diagonal_count : 0);
+    print_model(&t, m, MODEL_ALL, plan->storage.diagonals,
+                stencil ? plan->storage.diagonal_count : 0);
     return t.data;
 }
 

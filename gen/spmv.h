@@ -83,7 +83,7 @@ enum {
 };
 extern const char *const spmv_kinds[];
 int spmv_dims(const subject *);
-void spmv_print(const subject *, text *);
+void spmv_print(const subject *, model_detail, text *);
 family_build *spmv_build(job *, const subject *, const family_request *);
 int spmv_explain(job *, const subject *, const family_request *, const char **reason,
                  family_row **rows);

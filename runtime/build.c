@@ -131,8 +131,11 @@ family_request build_wanted(const build_request *r) {
 
 /* ---- the kernel's facts and texts ---------------------------------------------------------- */
 
-static void write_texts(sg_kernel *k, const family_build *b) {
+static void write_texts(job *j, sg_kernel *k, const family_build *b) {
     const subject *s = k->subject;
+    text meaning = text_new(j);
+    s->family->print(s, MODEL_MEANING, &meaning);
+    k->texts[SG_TEXT_MEANING] = meaning.data;
     k->texts[SG_TEXT_NAME] = s->name;
     k->texts[SG_TEXT_SHAPE] = b->shape;
     k->texts[SG_TEXT_MODEL] = b->model;
@@ -181,7 +184,7 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const family_build
     k->program = made;
     k->subject = r->subject;
     k->unlaunchable = "only its source was asked for";
-    write_texts(k, b);
+    write_texts(j, k, b);
     write_info(k, r, b);
     return k;
 }

@@ -51,7 +51,7 @@ static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], c
                             uint64_t seed) {
     const program *p = k->program;
     text t = text_new(j);
-    k->subject->family->print(k->subject, &t);
+    k->subject->family->print(k->subject, MODEL_ALL, &t);
     text_printf(&t, "\n%lld %lld %lld %llu", (long long)size[0], (long long)size[1],
                 (long long)size[2], (unsigned long long)seed);
     for (int i = 0; i < p->array_count; i++)

@@ -13,7 +13,7 @@
 /* ---- queries ------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
-    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_FAMILY;
+    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_MEANING;
     return known && k->texts[which] != NULL ? k->texts[which] : "";
 }
 

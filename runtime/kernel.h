@@ -22,7 +22,7 @@ struct sg_kernel {
     module *module;                /* of loaded; NULL where it cannot be launched */
     const char *unlaunchable;      /* and why, as the end of a sentence; else NULL */
     sg_kernel_info info;
-    const char *texts[SG_TEXT_FAMILY + 1];
+    const char *texts[SG_TEXT_MEANING + 1];
     pthread_mutex_t lock;
     kernel_binary binaries[SG_BINARY_PTX + 1];
 

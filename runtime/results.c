@@ -225,7 +225,9 @@ result results_blank(const char *plan, result_state state, const char *reason) {
                     .clock_after = NAN,
                     .temperature_before = NAN,
                     .temperature_after = NAN,
-                    .copy_seconds = NAN};
+                    .copy_seconds = NAN,
+                    .final = NAN,
+                    .settled = NAN};
 }
 
 static int ascending(const void *a, const void *b) {

@@ -11,8 +11,9 @@
 
    For builds: nothing here is a reason to fail. results_find fails for memory alone, says in the
    log what it met, and creates nothing: a database that is not there costs a look at the file
-   system. For tuning: results_store and the calls of sweeps fail with FAULT_IO, because a result
-   that was not kept was measured in vain.
+   system. One of an older version is brought up to date by whoever meets it and may write to it.
+   For tuning: results_store and the calls of sweeps fail with FAULT_IO, because a result that was
+   not kept was measured in vain.
 
    A database that is damaged is set aside by whoever next wants to write, as results.db.damaged-1
    (-2, …), with a warning, and a new one is begun. One that a newer version of the library has
@@ -83,9 +84,9 @@ typedef struct result_size {
 } result_size;
 
 typedef struct result_place {
-    const char *family, *name; /* "stencil", "heat13" */
-    const char *model;         /* the spec's meaning, canonical, without a schedule (family_print of
-                                  gen/family.h): its digest, with the family's, is the spec's key */
+    const char *family, *name; /* "stencil", "heat13": the name is what people call it */
+    const char *model;         /* the spec's meaning (`print` of gen/family.h, MODEL_MEANING): its
+                                  digest, with the family's, is the spec's key */
     const char *generator;     /* version of the library: plans of another mean another kernel */
     result_device device;
     result_size size;
@@ -138,7 +139,15 @@ typedef struct result {
     int64_t sweep;       /* results_begin's; 0: none */
     int evaluation;      /* which of the sweep, from 1 */
     int64_t taken;       /* milliseconds since 1970; 0: now */
+    /* What results_finals has written; results_store does not. */
+    double final;                /* seconds; NAN: it took no part */
+    const double *final_seconds; /* a round each, as measured; NULL where final_count is 0 */
+    int final_count;
+    double settled; /* what lookups order plans by */
 } result;
+
+/* Milliseconds since 1970. */
+int64_t results_now(void);
 
 /* Everything unknown, nothing timed. */
 result results_blank(const char *plan, result_state, const char *reason);
@@ -161,6 +170,34 @@ int64_t results_begin(job *, results *, const result_place *, const char *option
 /* The last such sweep; 0 where there is none. */
 int64_t results_unfinished(job *, results *, const result_place *, const char *options);
 void results_end(job *, results *, int64_t sweep);
+
+/* What came of comparing the fastest plans of a sweep with each other, in place of what came of
+   that before. From then on lookups order these by `seconds` and before all others of the sweep:
+   they were faster than those when all were measured alike. */
+typedef struct result_final {
+    const char *plan;
+    double seconds;       /* comparable with the medians of the sweep */
+    const double *rounds; /* as measured */
+    int count;
+} result_final;
+void results_finals(job *, results *, int64_t sweep, const result_final *, int count);
+
+/* A kernel of a sweep that was timed again, to see what else changes times. */
+typedef struct result_drift {
+    const char *plan;
+    int evaluation;            /* the sweep's last before */
+    double first, seconds;     /* its time at first, and now */
+    double clock, temperature; /* now: MHz, °C; NAN */
+    int64_t taken;             /* milliseconds since 1970; 0: now */
+} result_drift;
+void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
+
+typedef struct result_drifts {
+    result_drift *list; /* in the order taken */
+    size_t count;
+} result_drifts;
+/* As results_list. */
+result_drifts results_drifts(job *, results *, int64_t sweep);
 
 /* ---- finding ------------------------------------------------------------------------------- */
 

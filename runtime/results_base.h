@@ -29,6 +29,11 @@ typedef enum statement_id {
     STATEMENT_ADD_SWEEP,
     STATEMENT_UNFINISHED,
     STATEMENT_END_SWEEP,
+    STATEMENT_NO_FINALS, /* of a sweep */
+    STATEMENT_ADD_FINAL,
+    STATEMENT_SETTLE, /* what took no part in them */
+    STATEMENT_ADD_DRIFT,
+    STATEMENT_DRIFTS,
     STATEMENT_LIST,
     STATEMENT_COUNT,
     STATEMENTS
@@ -81,6 +86,10 @@ int results_schema_version(void);
 /* Brings a database of any version up to the last one of the list (`migrations` is one such), in
    one transaction. An SQLite code; a version beyond the list is SQLITE_MISMATCH. */
 int results_migrate(sqlite3 *, const char *const *migrations);
+
+/* Gives the connection the functions by which migrations bring the texts and keys of specs up to
+   date: spec_meaning(family, model) and spec_key(family, model). An SQLite code. */
+int results_know_meanings(sqlite3 *);
 
 /* A number that a pragma or a query of one row gives. An SQLite code. */
 int results_number(sqlite3 *, const char *query, int64_t *out);

@@ -55,6 +55,8 @@ static sg_result describe(job *j, const result_row *row) {
         .sweep = r->sweep,
         .evaluation = r->evaluation,
         .taken = r->taken,
+        .final_seconds = r->final,
+        .settled_seconds = r->settled,
     };
     _Static_assert(sizeof out.size == sizeof p->size.number, "as many numbers");
     memcpy(out.size, p->size.number, sizeof out.size);
@@ -79,4 +81,40 @@ sg_status sg_results(sg_context *context, const char *name,
                      void (*result)(void *user, const sg_result *), void *user) {
     telling t = {.context = context, .name = name, .result = result, .user = user};
     return context == NULL ? SG_ERROR_USAGE : context_run(context, tell, &t, NULL);
+}
+
+/* ---- drifts -------------------------------------------------------------------------------- */
+
+typedef struct drifting {
+    sg_context *context;
+    int64_t sweep;
+    void (*drift)(void *user, const sg_drift *);
+    void *user;
+} drifting;
+
+static void tell_drifts(job *j, void *argument) {
+    const drifting *t = argument;
+    if (t->context->results == NULL)
+        context_refuse(j, "the context has no tuning results, because opening it failed");
+    if (t->drift == NULL)
+        context_refuse(j, "there is no function to tell of drifts");
+    const result_drifts all = results_drifts(j, t->context->results, t->sweep);
+    for (size_t i = 0; i < all.count; i++) {
+        const result_drift *d = &all.list[i];
+        const sg_drift one = {.struct_size = sizeof one,
+                              .plan = d->plan,
+                              .evaluation = d->evaluation,
+                              .first_seconds = d->first,
+                              .seconds = d->seconds,
+                              .clock = d->clock,
+                              .temperature = d->temperature,
+                              .taken = d->taken};
+        t->drift(t->user, &one);
+    }
+}
+
+sg_status sg_drifts(sg_context *context, int64_t sweep, void (*drift)(void *user, const sg_drift *),
+                    void *user) {
+    drifting t = {.context = context, .sweep = sweep, .drift = drift, .user = user};
+    return context == NULL ? SG_ERROR_USAGE : context_run(context, tell_drifts, &t, NULL);
 }

@@ -106,10 +106,12 @@ void results_disconnect(results *r) {
     r->file = (file_mark){0};
 }
 
+static const char locked[] = "another process keeps it locked";
+
 const char *results_trouble(job *j, const results *r, int code) {
     const int kind = code & 0xff;
     if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED)
-        return "another process keeps it locked";
+        return locked;
     if (kind == SQLITE_NOTADB)
         return "it is no database";
     const int error = r->database != NULL ? sqlite3_system_errno(r->database) : 0;
@@ -208,6 +210,27 @@ static int open_to_find(job *j, results *r, identity *out) {
     return code == SQLITE_OK ? identify(r->database, out) : code;
 }
 
+/* What was measured is worth more than that lookups change nothing. */
+static connection bring_up_to_date(job *j, results *r, const struct stat *facts, const char **why) {
+    const int storing = r->storing;
+    results_disconnect(r);
+    r->storing = r->finding; /* no build waits for long */
+    const char *trouble = results_connect_to_store(j, r);
+    r->storing = storing;
+    if (trouble == NULL) {
+        sqlite3_busy_timeout(r->database, r->finding);
+        return CONNECTED;
+    }
+    *why = job_print(j,
+                     "an older version of stencilgen made it, and it cannot be brought up to date: "
+                     "%s",
+                     trouble);
+    results_disconnect(r);
+    if (trouble != locked) /* which will not last */
+        r->refused = mark_of(facts);
+    return CONNECTION_REFUSED;
+}
+
 connection results_connect_to_find(job *j, results *r, const char **why) {
     struct stat facts;
     *why = NULL;
@@ -226,7 +249,7 @@ connection results_connect_to_find(job *j, results *r, const char **why) {
     if (*why != NULL)
         return refuse(r, &facts);
     if (!guard(r, LOCK_SH, r->finding)) {
-        *why = "another process keeps it locked";
+        *why = locked;
         return CONNECTION_REFUSED;
     }
     identity i;
@@ -235,8 +258,7 @@ connection results_connect_to_find(job *j, results *r, const char **why) {
     unguard(r);
     *why = code != SQLITE_OK ? results_trouble(j, r, code) : judge_content(j, &i, &empty);
     if (*why == NULL && !empty && i.version < results_schema_version())
-        *why = "an older version of stencilgen made it; it is brought up to date when something "
-               "is tuned";
+        return bring_up_to_date(j, r, &facts, why);
     if (*why != NULL && (code & 0xff) == SQLITE_BUSY) {
         results_disconnect(r);
         return CONNECTION_REFUSED; /* but not for good */
@@ -389,7 +411,7 @@ const char *results_connect_to_store(job *j, results *r) {
     if (error != 0)
         return strerror(error);
     if (!guard(r, LOCK_EX, r->storing))
-        return "another process keeps it locked";
+        return locked;
     const char *why = open_or_begin(j, r);
     unguard(r);
     if (why != NULL)

@@ -86,18 +86,25 @@ static void read_result(job *j, sqlite3_stmt *s, result *out) {
         .sweep = sqlite3_column_int64(s, at + 20),
         .evaluation = sqlite3_column_int(s, at + 21),
         .taken = sqlite3_column_int64(s, at + 22),
+        .final = number(s, at + 23),
+        .settled = number(s, at + 25),
     };
     out->seconds = unpack(j, s, at + 3, &out->count);
+    out->final_seconds = unpack(j, s, at + 24, &out->final_count);
+}
+
+/* A list with room for one more: twice as many, whenever their number is a power of two. */
+static void *grow(job *j, void *list, size_t count, size_t element) {
+    if ((count & (count - 1)) != 0)
+        return list;
+    void *larger = job_array(j, count > 0 ? 2 * count : 1, element);
+    if (count > 0)
+        memcpy(larger, list, count * element);
+    return larger;
 }
 
 static result_row *add_row(job *j, result_rows *rows) {
-    /* Twice as many, whenever their number is a power of two. */
-    if ((rows->count & (rows->count - 1)) == 0) {
-        result_row *list = job_array(j, rows->count > 0 ? 2 * rows->count : 1, sizeof *list);
-        if (rows->count > 0)
-            memcpy(list, rows->list, rows->count * sizeof *list);
-        rows->list = list;
-    }
+    rows->list = grow(j, rows->list, rows->count, sizeof *rows->list);
     return &rows->list[rows->count++];
 }
 
@@ -115,6 +122,11 @@ bool results_connect_to_list(job *j, results *r) {
         break;
     }
     job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s", why);
+}
+
+static noreturn void fail_to_read(job *j, const results *r, int code) {
+    job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s",
+             results_trouble(j, r, code));
 }
 
 static int read_rows(job *j, results *r, const result_filter *f, result_rows *rows) {
@@ -147,10 +159,42 @@ result_rows results_list(job *j, results *r, const result_filter *f) {
     results_enter(j, r);
     const int code = results_connect_to_list(j, r) ? read_rows(j, r, f, &rows) : SQLITE_OK;
     if (code != SQLITE_OK)
-        job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s",
-                 results_trouble(j, r, code));
+        fail_to_read(j, r, code);
     results_leave(j, r);
     return rows;
+}
+
+static int read_drifts(job *j, results *r, int64_t sweep, result_drifts *out) {
+    int code;
+    sqlite3_stmt *s = results_statement(r, STATEMENT_DRIFTS, &code);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_int64(s, 1, sweep);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        result_drift *list = grow(j, out->list, out->count, sizeof *list);
+        out->list = list;
+        list[out->count++] = (result_drift){.plan = results_column_text(j, s, 0),
+                                            .evaluation = sqlite3_column_int(s, 1),
+                                            .first = sqlite3_column_double(s, 2),
+                                            .seconds = sqlite3_column_double(s, 3),
+                                            .clock = number(s, 4),
+                                            .temperature = number(s, 5),
+                                            .taken = sqlite3_column_int64(s, 6)};
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+result_drifts results_drifts(job *j, results *r, int64_t sweep) {
+    result_drifts out = {0};
+    if (r->off != NULL)
+        return out;
+    results_enter(j, r);
+    const int code = results_connect_to_list(j, r) ? read_drifts(j, r, sweep, &out) : SQLITE_OK;
+    if (code != SQLITE_OK)
+        fail_to_read(j, r, code);
+    results_leave(j, r);
+    return out;
 }
 
 /* ---- what there is ------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ bool results_place_of(job *j, const build_request *r, result_place *out) {
     if (f == NULL || !is_planned_for(r, f))
         return false;
     text model = text_new(j);
-    r->subject->family->print(r->subject, &model);
+    r->subject->family->print(r->subject, MODEL_MEANING, &model);
     *out = (result_place){.family = r->subject->family->name,
                           .name = r->subject->name,
                           .model = model.data,

@@ -34,7 +34,29 @@ static const char version_1[] =
     "CREATE INDEX result_best ON result (place, state, median);"
     "CREATE INDEX result_sweep ON result (sweep);";
 
-const char *const results_migrations[] = {version_1, NULL};
+/* Specs are known by their meaning (results_meaning.c). `settled` is the time that lookups order
+   plans by: `final`, that of the comparison at the end of the plan's sweep, where it took part,
+   else the median, but no less than the slowest `final` of its sweep, whose plans all were faster
+   than the others. A row of `drift` is a kernel that was timed again: `seconds` where it took
+   `first`. */
+static const char version_2[] =
+    "UPDATE OR IGNORE spec SET model = spec_meaning(family, model),"
+    " hash = spec_key(family, spec_meaning(family, model));"
+    "UPDATE result SET estimate = NULL WHERE place IN (SELECT p.id FROM place p"
+    " JOIN device d ON d.id = p.device WHERE d.kind = 'cpu');" /* they were of a GPU */
+    "ALTER TABLE result ADD COLUMN final REAL;"
+    "ALTER TABLE result ADD COLUMN final_seconds BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE result ADD COLUMN settled REAL;"
+    "UPDATE result SET settled = median;"
+    "DROP INDEX IF EXISTS result_best;"
+    "CREATE INDEX result_best ON result (place, state, settled);"
+    "CREATE TABLE drift ("
+    " id INTEGER PRIMARY KEY, sweep INTEGER NOT NULL REFERENCES sweep, plan TEXT NOT NULL,"
+    " evaluation INTEGER NOT NULL, first REAL NOT NULL, seconds REAL NOT NULL, clock REAL,"
+    " temperature REAL, taken INTEGER NOT NULL);"
+    "CREATE INDEX drift_sweep ON drift (sweep);";
+
+const char *const results_migrations[] = {version_1, version_2, NULL};
 
 int results_schema_version(void) {
     int version = 0;
@@ -50,14 +72,14 @@ const char *const results_statements[STATEMENTS] = {
     [STATEMENT_PLACES] = "SELECT id, size, steps FROM place"
                          " WHERE spec = (SELECT id FROM spec WHERE hash = ?1)"
                          " AND device = (SELECT id FROM device WHERE key = ?2) AND generator = ?3",
-    [STATEMENT_BEST] = "SELECT plan, median FROM result"
-                       " WHERE place = ?1 AND state = ?2 AND median IS NOT NULL"
-                       " ORDER BY median, plan",
+    [STATEMENT_BEST] = "SELECT plan, settled FROM result"
+                       " WHERE place = ?1 AND state = ?2 AND settled IS NOT NULL"
+                       " ORDER BY settled, final IS NULL, median, plan",
     [STATEMENT_OTHERS] = "SELECT DISTINCT generator FROM place"
                          " WHERE spec = (SELECT id FROM spec WHERE hash = ?1)"
                          " AND device = (SELECT id FROM device WHERE key = ?2)"
                          " AND generator <> ?3 ORDER BY generator",
-    /* Of the same key the texts are the same, but for a spec's name where its text has none. */
+    /* Of the same key the texts are the same, but for the spec's name. */
     [STATEMENT_ADD_SPEC] = "INSERT INTO spec (hash, family, name, model) VALUES (?1, ?2, ?3, ?4)"
                            " ON CONFLICT DO UPDATE SET name = excluded.name",
     [STATEMENT_ADD_DEVICE] = "INSERT INTO device (key, kind, name, arch, multiprocessors, memory)"
@@ -73,19 +95,31 @@ const char *const results_statements[STATEMENTS] = {
         "REPLACE INTO result (place, plan, state, reason, seconds, median, spread, estimate,"
         " compile_seconds, check_seconds, driver, compiler, registers, shared_bytes, local_bytes,"
         " occupancy, clock_before, clock_after, temperature_before, temperature_after,"
-        " copy_seconds, sweep, evaluation, taken) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-        " ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+        " copy_seconds, sweep, evaluation, taken, settled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+        " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?6)",
     [STATEMENT_ADD_SWEEP] =
         "INSERT INTO sweep (place, options, candidates, begun) VALUES (?1, ?2, ?3, ?4)",
     [STATEMENT_UNFINISHED] = "SELECT max(id) FROM sweep"
                              " WHERE place = ?1 AND options = ?2 AND ended IS NULL",
     [STATEMENT_END_SWEEP] = "UPDATE sweep SET ended = ?2 WHERE id = ?1",
+    [STATEMENT_NO_FINALS] = "UPDATE result SET final = NULL, final_seconds = x'', settled = median"
+                            " WHERE sweep = ?1",
+    [STATEMENT_ADD_FINAL] = "UPDATE result SET final = ?3, final_seconds = ?4, settled = ?3"
+                            " WHERE sweep = ?1 AND plan = ?2",
+    [STATEMENT_SETTLE] = "UPDATE result SET settled = max(median, ?2)"
+                         " WHERE sweep = ?1 AND final IS NULL AND median IS NOT NULL",
+    [STATEMENT_ADD_DRIFT] = "INSERT INTO drift (sweep, plan, evaluation, first, seconds, clock,"
+                            " temperature, taken) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [STATEMENT_DRIFTS] = "SELECT plan, evaluation, first, seconds, clock, temperature, taken"
+                         " FROM drift WHERE sweep = ?1 ORDER BY id",
     [STATEMENT_LIST] =
         "SELECT s.family, s.name, s.model, s.hash, p.generator, d.kind, d.name, d.arch,"
         " d.multiprocessors, d.memory, p.size, p.steps, r.plan, r.state, r.reason, r.seconds,"
         " r.median, r.spread, r.estimate, r.compile_seconds, r.check_seconds, r.driver, r.compiler,"
         " r.registers, r.shared_bytes, r.local_bytes, r.occupancy, r.clock_before, r.clock_after,"
-        " r.temperature_before, r.temperature_after, r.copy_seconds, r.sweep, r.evaluation, r.taken"
+        " r.temperature_before, r.temperature_after, r.copy_seconds, r.sweep, r.evaluation, "
+        "r.taken,"
+        " r.final, r.final_seconds, r.settled"
         " FROM result r JOIN place p ON p.id = r.place JOIN spec s ON s.id = p.spec"
         " JOIN device d ON d.id = p.device"
         " WHERE (?1 IS NULL OR p.id = ?1) AND (?2 IS NULL OR s.name = ?2)"
@@ -136,7 +170,9 @@ static int migrate(sqlite3 *database, const char *const *migrations) {
 }
 
 int results_migrate(sqlite3 *database, const char *const *migrations) {
-    int code = run(database, results_statements[STATEMENT_BEGIN]);
+    int code = results_know_meanings(database);
+    if (code == SQLITE_OK)
+        code = run(database, results_statements[STATEMENT_BEGIN]);
     if (code != SQLITE_OK)
         return code;
     code = migrate(database, migrations);

@@ -17,9 +17,13 @@ typedef struct storing {
     double median, spread;
     const char *options;
     int64_t candidates, sweep;
+    const result_final *finals;
+    blob *rounds; /* of each of them */
+    int final_count;
+    const result_drift *drift;
 } storing;
 
-static int64_t now_in_milliseconds(void) {
+int64_t results_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
@@ -178,7 +182,7 @@ static void bind_result(sqlite3_stmt *to, const storing *s) {
     if (r->sweep > 0)
         sqlite3_bind_int64(to, 22, r->sweep);
     sqlite3_bind_int(to, 23, r->evaluation);
-    sqlite3_bind_int64(to, 24, r->taken > 0 ? r->taken : now_in_milliseconds());
+    sqlite3_bind_int64(to, 24, r->taken > 0 ? r->taken : results_now());
 }
 
 static int add_result(storing *s) {
@@ -218,8 +222,11 @@ void results_store(job *j, results *r, const result_place *place, const result *
 
 /* ---- sweeps -------------------------------------------------------------------------------- */
 
+/* The spec is called as it is called now. */
 static int add_sweep(storing *s) {
     int code = need_place(s);
+    if (code == SQLITE_OK)
+        code = add_spec(s);
     if (code != SQLITE_OK)
         return code;
     sqlite3_stmt *to = results_statement(s->r, STATEMENT_ADD_SWEEP, &code);
@@ -228,7 +235,7 @@ static int add_sweep(storing *s) {
     sqlite3_bind_int64(to, 1, s->id);
     results_bind_text(to, 2, s->options);
     sqlite3_bind_int64(to, 3, s->candidates);
-    sqlite3_bind_int64(to, 4, now_in_milliseconds());
+    sqlite3_bind_int64(to, 4, results_now());
     code = results_step(to);
     s->sweep = sqlite3_last_insert_rowid(s->r->database);
     return code;
@@ -240,7 +247,7 @@ static int end_sweep(storing *s) {
     if (code != SQLITE_OK)
         return code;
     sqlite3_bind_int64(to, 1, s->sweep);
-    sqlite3_bind_int64(to, 2, now_in_milliseconds());
+    sqlite3_bind_int64(to, 2, results_now());
     return results_step(to);
 }
 
@@ -255,6 +262,70 @@ int64_t results_begin(job *j, results *r, const result_place *place, const char 
 void results_end(job *j, results *r, int64_t sweep) {
     storing s = {.r = r, .sweep = sweep};
     store(j, &s, end_sweep);
+}
+
+/* STATEMENT_NO_FINALS and STATEMENT_SETTLE. */
+static int run_on_sweep(storing *s, statement_id which, double seconds) {
+    int code;
+    sqlite3_stmt *to = results_statement(s->r, which, &code);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_int64(to, 1, s->sweep);
+    if (which == STATEMENT_SETTLE)
+        sqlite3_bind_double(to, 2, seconds);
+    return results_step(to);
+}
+
+static int add_final(storing *s, int which) {
+    int code;
+    sqlite3_stmt *to = results_statement(s->r, STATEMENT_ADD_FINAL, &code);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_int64(to, 1, s->sweep);
+    results_bind_text(to, 2, s->finals[which].plan);
+    sqlite3_bind_double(to, 3, s->finals[which].seconds);
+    sqlite3_bind_blob64(to, 4, s->rounds[which].data, s->rounds[which].size, SQLITE_STATIC);
+    return results_step(to);
+}
+
+static int add_finals(storing *s) {
+    int code = run_on_sweep(s, STATEMENT_NO_FINALS, 0);
+    double slowest = 0;
+    for (int i = 0; i < s->final_count && code == SQLITE_OK; i++) {
+        slowest = fmax(slowest, s->finals[i].seconds);
+        code = add_final(s, i);
+    }
+    return code == SQLITE_OK ? run_on_sweep(s, STATEMENT_SETTLE, slowest) : code;
+}
+
+void results_finals(job *j, results *r, int64_t sweep, const result_final *list, int count) {
+    storing s = {.r = r, .sweep = sweep, .finals = list, .final_count = count};
+    s.rounds = job_array(j, (size_t)count, sizeof *s.rounds);
+    for (int i = 0; i < count; i++)
+        s.rounds[i] = pack(j, list[i].rounds, list[i].count);
+    store(j, &s, add_finals);
+}
+
+static int add_drift(storing *s) {
+    const result_drift *d = s->drift;
+    int code;
+    sqlite3_stmt *to = results_statement(s->r, STATEMENT_ADD_DRIFT, &code);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_int64(to, 1, s->sweep);
+    results_bind_text(to, 2, d->plan);
+    sqlite3_bind_int(to, 3, d->evaluation);
+    sqlite3_bind_double(to, 4, d->first);
+    sqlite3_bind_double(to, 5, d->seconds);
+    bind_number(to, 6, d->clock);
+    bind_number(to, 7, d->temperature);
+    sqlite3_bind_int64(to, 8, d->taken > 0 ? d->taken : results_now());
+    return results_step(to);
+}
+
+void results_add_drift(job *j, results *r, int64_t sweep, const result_drift *d) {
+    storing s = {.r = r, .sweep = sweep, .drift = d};
+    store(j, &s, add_drift);
 }
 
 static int last_unfinished(storing *s) {

@@ -179,7 +179,7 @@ static sg_kernel *make_kernel(job *j, const loading *l, const kernel_file *f) {
     k->job = j;
     k->program = f->program;
     k->info = f->info;
-    memcpy(k->texts, f->texts, sizeof k->texts);
+    memcpy(k->texts, f->texts, sizeof f->texts);
     return k;
 }
 

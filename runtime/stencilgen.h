@@ -193,7 +193,10 @@ typedef enum sg_text {
     SG_TEXT_DTYPE,    /* "float" */
     SG_TEXT_BOUNDARY, /* "fixed", or one word an axis and side */
     SG_TEXT_ARCH,     /* "sm_90": what it was planned and written for */
-    SG_TEXT_FAMILY    /* "stencil", "reduce", "scan", "merge", "spmv" */
+    SG_TEXT_FAMILY,   /* "stencil", "reduce", "scan", "merge", "spmv" */
+    SG_TEXT_MEANING   /* SG_TEXT_MODEL without what no kernel depends on, such as the spec's name,
+                         and without what a plan adds: tuning results are kept by it. "" of a kernel
+                         from a file */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */

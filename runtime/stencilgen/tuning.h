@@ -76,13 +76,25 @@ typedef struct sg_evaluation {
     double seconds, spread;   /* median of its timings; the distance of the quartiles over it. Of
                                  one run of `steps` steps, or of one launch; where launches make
                                  several steps by the spec's own schedule, of one step */
-    double estimated_seconds; /* the same by the planner's model */
+    double estimated_seconds; /* the same by the planner's model, which is of GPUs: NAN on the cpu
+                                 device */
     int registers, threads;   /* a thread; a block */
     int64_t shared_bytes;     /* a block */
     int64_t local_bytes;      /* a thread */
     double occupancy;
-    int resumed; /* taken over from the sweep that goes on here */
+    int resumed;          /* taken over from the sweep that goes on here */
+    double final_seconds; /* by the finals: comparable with `seconds`; NAN: it took no part */
 } sg_evaluation;
+
+/* A kernel that was timed again, which shows what else changes times. */
+typedef struct sg_drift {
+    size_t struct_size; /* set by the library */
+    const char *plan;
+    int evaluation;                /* of the sweep, after which it was */
+    double first_seconds, seconds; /* its time at first, and now */
+    double clock, temperature;     /* now: MHz, degrees Celsius; NAN */
+    int64_t taken;                 /* when, in milliseconds since 1970 */
+} sg_drift;
 
 /* How far a sweep is. The strings and `last` are valid during the call. */
 typedef struct sg_tune_progress {
@@ -95,6 +107,8 @@ typedef struct sg_tune_progress {
     const char *best;          /* the fastest right plan; NULL */
     double best_seconds;
     double usual_seconds; /* of the plan that builds took before; NAN */
+    int finalists;        /* that are timed against each other now; 0 before */
+    int round, rounds;    /* of that */
 } sg_tune_progress;
 
 typedef struct sg_tune_options {
@@ -126,7 +140,8 @@ typedef struct sg_tuning {
     int candidate_count;
     int evaluation_count;
     const sg_evaluation *evaluations; /* in the order made */
-    int best;                         /* the fastest right one of them; -1: none */
+    int best;                         /* the fastest right one of them, by the finals where there
+                                         were any; -1: none */
     int usual;      /* the plan that a build takes by the planner's model, which is tried also where
                        the spec's `tune` leaves it out; -1: not tried */
     int wrong;      /* how many gave wrong results: defects of the library */
@@ -136,6 +151,12 @@ typedef struct sg_tuning {
     double drift;   /* the most by which a kernel that was timed again and again differed from its
                        first time, 0.01 is 1 % */
     const char *database; /* where the results are kept; "" : nowhere */
+    int drift_count;
+    const sg_drift *drifts; /* all of the sweep's, in the order taken */
+    int finalists; /* how many of the fastest, up to 5 that differ by no more than 3 % or by what
+                      times vary, were timed against each other in the end; 0: none was so close,
+                      or the sweep was stopped */
+    int rounds;    /* of that */
 } sg_tuning;
 
 /* Measures candidates of a spec on the context's device: each is built, several at a time, checked
@@ -159,7 +180,7 @@ SG_API int sg_tune_worker(void);
 typedef struct sg_result {
     size_t struct_size;             /* set by the library */
     const char *name, *family;      /* of the spec: "heat13", "stencil" */
-    const char *model;              /* what it computes, as SG_TEXT_MODEL, without a plan's part */
+    const char *model;              /* what it computes, as SG_TEXT_MEANING */
     const char *key;                /* 64 hexadecimal digits, the same for all specs that mean so */
     const char *generator;          /* version of the library */
     const char *device;             /* "cuda", "cpu" */
@@ -189,12 +210,19 @@ typedef struct sg_result {
     int64_t sweep;                                /* which it belongs to; 0: none */
     int evaluation;                               /* which of the sweep, from 1; 0 */
     int64_t taken;                                /* when, in milliseconds since 1970 */
+    double final_seconds;   /* of the finals of its sweep, comparable with medians; NAN */
+    double settled_seconds; /* by which builds choose: final_seconds, else the median, but no less
+                               than the slowest of the finals of its sweep */
 } sg_result;
 
 /* Tells of every result in the database, or of those of the specs of this name. SG_ERROR_IO where
  * there is a database that cannot be read. The strings are valid during the call of `result`. */
 SG_API sg_status sg_results(sg_context *, const char *name,
                             void (*result)(void *user, const sg_result *), void *user);
+
+/* Likewise of what timing a kernel again and again in a sweep (`sweep` of sg_result) has shown. */
+SG_API sg_status sg_drifts(sg_context *, int64_t sweep, void (*drift)(void *user, const sg_drift *),
+                           void *user);
 
 #ifdef __cplusplus
 }

@@ -108,7 +108,7 @@ static void print_model(job *j, void *argument) {
     text shape = text_new(j), boundary = text_new(j), all = text_new(j);
     model_describe(in->model, &shape);
     model_describe_boundary(in->model, &boundary);
-    model_print(in->model, &all);
+    model_print(in->model, MODEL_ALL, &all);
     DEMAND(is_one_line(shape.data) && is_one_line(boundary.data) && all.length > 0);
 }
 

@@ -53,7 +53,7 @@ static result result_of(const filling *f, int index, int evaluation, double poin
     sg_kernel_info info = {.struct_size = sizeof info};
     sg_kernel_facts(f->kernel, &info);
     result r = results_blank(c->plan, RESULT_RIGHT, "");
-    r.sweep = 0, r.evaluation = evaluation, r.taken = 1790000000000 + evaluation * 700;
+    r.evaluation = evaluation, r.taken = 1790000000000 + evaluation * 700;
     if (strcmp(f->kind, "cpu") == 0)
         r.taken += 3600000;
     r.estimate = c->estimated_seconds > 0 ? c->estimated_seconds : NAN;
@@ -80,13 +80,40 @@ static result result_of(const filling *f, int index, int evaluation, double poin
     return r;
 }
 
+/* A kernel that was timed again, and the two fastest against each other: the second wins. */
+static void store_again(job *j, results *db, int64_t sweep, const result *list, int count) {
+    const result *best[2] = {NULL, NULL};
+    for (int i = 0; i < count; i++) {
+        if (list[i].count == 0)
+            continue;
+        if (best[0] == NULL || list[i].median < best[0]->median) {
+            best[1] = best[0];
+            best[0] = &list[i];
+        } else if (best[1] == NULL || list[i].median < best[1]->median) {
+            best[1] = &list[i];
+        }
+    }
+    if (best[1] == NULL)
+        return;
+    for (int i = 8; i <= count; i += 8) {
+        const double factor = 1 + 0.01 * noise(list[0].plan, (unsigned)i);
+        const result_drift d = {list[0].plan,     i, 1e-3, 1e-3 * factor, 1755 - i % 3, 50 + i,
+                                list[i - 1].taken};
+        results_add_drift(j, db, sweep, &d);
+    }
+    const double rounds[] = {1.02 * best[0]->median, 1.01 * best[0]->median};
+    const result_final finals[] = {{best[0]->plan, rounds[0], &rounds[0], 1},
+                                   {best[1]->plan, rounds[1], &rounds[1], 1}};
+    results_finals(j, db, sweep, finals, 2);
+}
+
 static void store_all(job *j, void *argument) {
     const filling *f = argument;
     const logger quiet = {0};
     results *db = results_open(j, f->database, &quiet);
     result_place p = {.family = sg_kernel_text(f->kernel, SG_TEXT_FAMILY),
                       .name = sg_kernel_text(f->kernel, SG_TEXT_NAME),
-                      .model = sg_kernel_text(f->kernel, SG_TEXT_MODEL),
+                      .model = sg_kernel_text(f->kernel, SG_TEXT_MEANING),
                       .generator = SG_VERSION,
                       .device = {.kind = f->kind,
                                  .name = device_name,
@@ -102,15 +129,22 @@ static void store_all(job *j, void *argument) {
         points *= (double)f->size[i];
     }
     const int all = f->space->candidate_count, count = f->count < all ? f->count : all;
+    const int64_t sweep = results_begin(j, db, &p, "made up", all);
+    result *list = job_array(j, (size_t)count, sizeof *list);
     for (int i = 0; i < count; i++) {
-        double seconds[5];
+        double seconds[5], unused;
         /* The default last, which then was surely measured. */
         const int spread = (int)((int64_t)i * all / count);
         const int index =
             i == count - 1 && f->space->usual_index >= 0 ? f->space->usual_index : spread;
-        const result r = result_of(f, index, i + 1, points, seconds);
-        results_store(j, db, &p, &r);
+        list[i] = result_of(f, index, i + 1, points, seconds);
+        list[i].sweep = sweep;
+        results_store(j, db, &p, &list[i]);
+        if (list[i].count > 0)
+            list[i].median = results_median(seconds, list[i].count, &unused);
     }
+    store_again(j, db, sweep, list, count);
+    results_end(j, db, sweep);
     results_close(db);
 }
 

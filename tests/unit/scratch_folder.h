@@ -88,7 +88,7 @@ static inline int in_child(int (*body)(void *), void *argument) {
 
 /* What a file holds, and the same laid down again; for damaging files. */
 typedef struct content {
-    unsigned char bytes[1 << 16];
+    unsigned char bytes[1 << 17];
     size_t size;
 } content;
 

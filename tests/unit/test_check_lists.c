@@ -62,7 +62,8 @@ static void judge_join(job *j, const subject *s, const program *p, const family_
         out->wrong++;
 }
 
-static void print_join(const subject *s, text *out) {
+static void print_join(const subject *s, model_detail detail, text *out) {
+    (void)detail;
     text_add(out, s->name);
 }
 

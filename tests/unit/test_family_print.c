@@ -12,7 +12,7 @@ typedef struct printing {
 static void print(job *j, void *argument) {
     printing *p = argument;
     text t = text_new(j);
-    p->subject->family->print(p->subject, &t);
+    p->subject->family->print(p->subject, MODEL_MEANING, &t);
     snprintf(p->text, sizeof p->text, "%s", t.data);
 }
 
@@ -28,20 +28,26 @@ static void print_spec(const char *text, char out[4096]) {
     job_end(l.job);
 }
 
-/* The first two mean the same, the others each something else. */
+/* The first two mean the same, whatever they are called, the others each something else. */
 enum { SPECS = 7 };
 static const char *const groups[][SPECS] = {
     {"return stencil { name = 'a', shape = star(2, 1), coefficients = { 1, 2, 3, 4, 5 } }",
      "local c = {} for i = 1, 5 do c[i] = i end -- the same\n"
-     "return stencil { coefficients = c, dtype = 'float',\n  shape = star(2, 1), name = 'a',\n"
+     "return stencil { coefficients = c, dtype = 'float',\n  shape = star(2, 1), name = 'b',\n"
      "  schedule = { method = 'tiled', tile = { x = 32, y = 4 } } }",
      "return stencil { name = 'a', shape = star(2, 1), coefficients = { 1, 2, 3, 4, 6 } }",
      "return stencil { name = 'a', shape = star(2, 1), coefficients = { 1, 2, 3, 4, 5 },\n"
      "  dtype = 'double' }",
      "return stencil { name = 'a', shape = star(2, 1), coefficients = { 1, 2, 3, 4, 5 },\n"
      "  boundary = 'periodic' }"},
+    {"return stencil { name = 'a', dims = 1, parameters = { k = 0.5, m = 2 },\n"
+     "  update = function(u, p) return p.k * u(0) + p.m * u(1) end }",
+     "return stencil { name = 'b', dims = 1, parameters = { m = 1e-3, k = 1 / 3 },\n"
+     "  update = function(u, p) return p.k * u(0) + p.m * u(1) end }",
+     "return stencil { name = 'a', dims = 1, parameters = { k = 0.5, m = 2 },\n"
+     "  update = function(u, p) return p.k * u(0) + p.m * u(2) end }"},
     {"return reduce { name = 'a', op = 'sum' }",
-     "return reduce { op = 'sum', name = 'a', algorithm = 'shared', dtype = 'float' }",
+     "return reduce { op = 'sum', name = 'b', algorithm = 'shared', dtype = 'float' }",
      "return reduce { name = 'a', op = 'max' }",
      "return reduce { name = 'a', op = 'sum', dtype = 'double' }",
      "return reduce { name = 'a', op = 'sum', segmented = true }",
@@ -49,16 +55,16 @@ static const char *const groups[][SPECS] = {
      "return reduce { name = 'a', op = 'sum', inputs = 2, map = function(x, y) return x+y end "
      "}"},
     {"return scan { name = 'a', op = 'sum' }",
-     "return scan { op = 'sum', name = 'a', algorithm = 'look-back' }",
+     "return scan { op = 'sum', name = 'b', algorithm = 'look-back' }",
      "return scan { name = 'a', op = 'sum', kind = 'exclusive' }",
      "return scan { name = 'a', op = 'sum', kind = 'exclusive', init = 5 }",
      "return scan { name = 'a', op = 'sum', dtype = 'double' }",
      "return scan { name = 'a', op = 'sum', dtype = 'float', deterministic = true }"},
-    {"return merge { name = 'a' }", "return merge { name = 'a', algorithm = 'merge-path' }",
+    {"return merge { name = 'a' }", "return merge { name = 'b', algorithm = 'merge-path' }",
      "return merge { name = 'a', values = 'float' }",
      "return merge { name = 'a', keys = 'double' }",
      "return merge { name = 'a', order = 'descending' }"},
-    {"return spmv { name = 'a' }", "return spmv { name = 'a', format = 'ell' }",
+    {"return spmv { name = 'a' }", "return spmv { name = 'b', format = 'ell' }",
      "return spmv { name = 'a', dtype = 'double' }", "return spmv { name = 'a', vectors = 2 }",
      "return spmv { name = 'a', diagonals = { { 0, 2 } } }",
      "return spmv { name = 'a', index = 'int64' }"},

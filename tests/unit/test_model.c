@@ -19,7 +19,7 @@ static model *heat_model(job *j) {
 
 static const char *printed(job *j, const model *m) {
     text t = text_new(j);
-    model_print(m, &t);
+    model_print(m, MODEL_ALL, &t);
     return t.data;
 }
 

@@ -174,7 +174,7 @@ static void check_expression(job *j, uint64_t *state, bool awkward_cells, tally 
             evaluate_float(m, m->outputs[0].value, cells + REACH + i, parameter, value, state);
         if (!within(&out[i], (double)result)) {
             text shown = text_new(j);
-            model_print(m, &shown);
+            model_print(m, MODEL_ALL, &shown);
             print_error("%s%.9g is not within %.3g of %.17g (k = %.9g; cells %.9g %.9g %.9g %.9g "
                         "%.9g)\n",
                         shown.data, (double)result, out[i].bound, out[i].value, (double)parameter,

@@ -406,6 +406,72 @@ static void test_sweeps(void **state) {
     assert_int_equal(sweep_of(&s, unfinished_body, &p, "all"), first);
 }
 
+static void finals_body(job *j, void *argument) {
+    const errand *e = argument;
+    const double a[] = {3, 1, 2}, b[] = {0.5};
+    const result_final list[] = {{"b", 1.3, a, 3}, {"a", 1.2, b, 1}};
+    results_finals(j, e->scene->results, e->sweep, list, e->sweep > 0 ? 2 : 0);
+}
+
+/* What the fastest took when they were compared counts before all that took no part. */
+static void test_finals(void **state) {
+    (void)state;
+    const result_place p = place_of(64, 64, 64);
+    const int64_t sweep = sweep_of(&s, begin_body, &p, "all");
+    static const char *const plans[] = {"a", "b", "c", "d", "e"};
+    const double seconds[] = {1.01, 1, 1.1, 2, 3};
+    for (int i = 0; i < 5; i++) {
+        result r = results_blank(plans[i], i < 4 ? RESULT_RIGHT : RESULT_HUNG, "");
+        r.seconds = &seconds[i], r.count = i < 4, r.sweep = sweep;
+        store(&s, &p, &r);
+    }
+    assert_true(finds(&s, &p, "b"));
+    errand e = {.scene = &s, .sweep = sweep};
+    assert_int_equal(run_errand(finals_body, &e), FAULT_NONE);
+    assert_true(finds(&s, &p, "a")); /* not c, which took 1.1 before */
+    assert_true(find(&s, &p).median == 1.2);
+    result_rows rows;
+    assert_int_equal(list(&s, (result_filter){0}, &rows), FAULT_NONE);
+    const double settled[] = {1.2, 1.3, 1.3, 2};
+    for (int i = 0; i < 4; i++) {
+        const result *r = &rows.list[i].result;
+        assert_string_equal(r->plan, plans[i]);
+        assert_true(r->median == seconds[i] && r->settled == settled[i]);
+        assert_int_equal(r->final_count, i == 0 ? 1 : i == 1 ? 3 : 0);
+        assert_true(i < 2 ? r->final == settled[i] : isnan(r->final));
+    }
+    assert_true(rows.list[1].result.final_seconds[0] == 3);
+    assert_true(isnan(rows.list[4].result.settled));
+    put(&s, &p, "f", 1.25); /* by another sweep */
+    assert_true(finds(&s, &p, "a"));
+    put(&s, &p, "a", 1.3); /* measured again: it takes part no longer */
+    assert_true(finds(&s, &p, "f"));
+}
+
+static void drifts_body(job *j, void *argument) {
+    errand *e = argument;
+    const result_drift one = {"a", 8, 1, 1.1, 1700, 60, 0}, two = {"b", 16, 2, 2.2, NAN, NAN, 77};
+    results_add_drift(j, e->scene->results, e->sweep, &one);
+    results_add_drift(j, e->scene->results, e->sweep, &two);
+    const result_drifts all = results_drifts(j, e->scene->results, e->sweep);
+    assert_int_equal(all.count, 2);
+    assert_string_equal(all.list[0].plan, "a");
+    assert_int_equal(all.list[0].evaluation, 8);
+    assert_true(all.list[0].first == 1 && all.list[0].seconds == 1.1);
+    assert_true(all.list[0].clock == 1700 && all.list[0].temperature == 60);
+    assert_true(all.list[0].taken > 1700000000000);
+    assert_true(isnan(all.list[1].clock) && isnan(all.list[1].temperature));
+    assert_int_equal(all.list[1].taken, 77);
+    assert_int_equal(results_drifts(j, e->scene->results, e->sweep + 1).count, 0);
+}
+
+static void test_drifts(void **state) {
+    (void)state;
+    const result_place p = place_of(64, 64, 64);
+    errand e = {.scene = &s, .sweep = sweep_of(&s, begin_body, &p, "all")};
+    assert_int_equal(run_errand(drifts_body, &e), FAULT_NONE);
+}
+
 static void test_filters(void **state) {
     (void)state;
     result_place p = place_of(64, 64, 64), q = place_of(128, 64, 64), other = p;
@@ -444,6 +510,8 @@ int main(void) {
         IN_FOLDER(test_other_generators),
         IN_FOLDER(test_many_places),
         IN_FOLDER(test_sweeps),
+        IN_FOLDER(test_finals),
+        IN_FOLDER(test_drifts),
         IN_FOLDER(test_filters),
         IN_FOLDER(test_where_it_is),
     };

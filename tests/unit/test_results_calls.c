@@ -82,9 +82,42 @@ static void test_what_is_told(void **state) {
     assert_true(r->clock_after == 1755 && isnan(r->clock_before));
     assert_int_equal(r->evaluation, 4);
     assert_int_equal(r->multiprocessors, 132);
+    assert_true(isnan(r->final_seconds) && r->settled_seconds == 2);
     t = (told){0};
     assert_int_equal(sg_results(c, "nothing", tell, &t), SG_OK);
     assert_int_equal(t.count, 0);
+    sg_close(c);
+}
+
+static void tell_drift(void *user, const sg_drift *d) {
+    int *count = user;
+    assert_int_equal(d->struct_size, sizeof *d);
+    assert_string_equal(d->plan, "naive");
+    assert_int_equal(d->evaluation, 8);
+    assert_true(d->first_seconds == 1 && d->seconds == 1.5 && d->clock == 1700);
+    assert_true(isnan(d->temperature) && d->taken > 0);
+    ++*count;
+}
+
+static void drift_body(job *j, void *argument) {
+    const errand *e = argument;
+    const result_drift d = {"naive", 8, 1, 1.5, 1700, NAN, 0};
+    results_add_drift(j, e->scene->results, e->sweep, &d);
+}
+
+static void test_drifts(void **state) {
+    (void)state;
+    const result_place p = place_of(64, 64, 64);
+    errand e = {.scene = &s, .sweep = sweep_of(&s, begin_body, &p, "all")};
+    assert_int_equal(run_errand(drift_body, &e), FAULT_NONE);
+    sg_context *c = open_none(s.path);
+    int count = 0;
+    assert_int_equal(sg_drifts(c, e.sweep, tell_drift, &count), SG_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(sg_drifts(c, e.sweep + 1, tell_drift, &count), SG_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(sg_drifts(c, e.sweep, NULL, NULL), SG_ERROR_USAGE);
+    assert_int_equal(sg_drifts(NULL, e.sweep, tell_drift, NULL), SG_ERROR_USAGE);
     sg_close(c);
 }
 
@@ -123,6 +156,6 @@ static void test_refusals(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
     const struct CMUnitTest tests[] = {IN_FOLDER(test_what_is_told), IN_FOLDER(test_where_it_is),
-                                       IN_FOLDER(test_refusals)};
+                                       IN_FOLDER(test_refusals), IN_FOLDER(test_drifts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,9 +259,26 @@ static const char first_version[] =
     " x'0000000000000000000000000000000000000000000000000000000000000000', 'cuda', 'Fake GPU',"
     " 'sm_90', 132, 84825604096);"
     "INSERT INTO place VALUES (5, 7, 3, '0.1.0', '512x512x512', 1);"
-    "INSERT INTO result VALUES (1, 5, 'naive', 'right', '', x'000000000000e03f', 0.5, 0, NULL, "
+    "INSERT INTO result VALUES (1, 5, 'naive', 'right', '', x'000000000000e03f', 0.5, 0, 0.4, "
     "0.25,"
     " NULL, 13000, 'NVRTC 13.0', 32, 0, 0, 0.5, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1700000000);"
+    "INSERT INTO spec VALUES (8, x'08', 'stencil', 'warm', 'stencil warm: 1D star' || char(10) ||"
+    " 'parameters k = 0.25, m, n = -1e-05' || char(10) || 'u = p.k*u(0)' || char(10));"
+    "INSERT INTO spec VALUES (9, x'09', 'stencil', 'hot', 'stencil hot: 1D star' || char(10) ||"
+    " 'parameters k = 0.5, m, n = 2' || char(10) || 'u = p.k*u(0)' || char(10));"
+    "INSERT INTO device VALUES (4, x'04', 'cpu', 'Fake processor', 'cpu', 4, 0);"
+    "INSERT INTO place VALUES (6, 8, 3, '0.1.0', '512x512x512', 1);"
+    "INSERT INTO place VALUES (7, 9, 3, '0.1.0', '512x512x512', 1);"
+    "INSERT INTO place VALUES (8, 9, 4, '0.1.0', '512x512x512', 1);"
+    "INSERT INTO result VALUES (2, 6, 'of warm', 'right', '', x'000000000000e03f', 0.5, 0, NULL, "
+    "NULL,"
+    " NULL, 13000, '', 32, 0, 0, 0.5, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1700000000);"
+    "INSERT INTO result VALUES (3, 7, 'of hot', 'right', '', x'000000000000e03f', 0.5, 0, NULL, "
+    "NULL,"
+    " NULL, 13000, '', 32, 0, 0, 0.5, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1700000000);"
+    "INSERT INTO result VALUES (4, 8, 'of hot', 'right', '', x'000000000000e03f', 0.5, 0, 0.4, "
+    "NULL,"
+    " NULL, 0, '', 32, 0, 0, 0.5, NULL, NULL, NULL, NULL, NULL, NULL, 0, 1700000000);"
     "PRAGMA application_id = 1936159333;"
     "PRAGMA user_version = 1;";
 
@@ -275,7 +292,9 @@ static void make_first_version(void) {
     const digest keys[2] = {results_spec(p.family, p.model), results_device_key(&p.device)};
     for (int i = 0; i < 2; i++)
         digest_print(&keys[i], hex[i]);
-    sprintf(fix, "UPDATE spec SET hash = x'%s'; UPDATE device SET key = x'%s'", hex[0], hex[1]);
+    sprintf(fix,
+            "UPDATE spec SET hash = x'%s' WHERE id = 7; UPDATE device SET key = x'%s' WHERE id = 3",
+            hex[0], hex[1]);
     run_sql(path, fix);
     free(folder);
     free(path);
@@ -291,16 +310,55 @@ static void test_the_first_version(void **state) {
     assert_true(m.median == 0.5);
     result_rows rows;
     assert_int_equal(list(&s, (result_filter){0}, &rows), FAULT_NONE);
-    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.count, 4);
     assert_int_equal(rows.list[0].result.count, 1);
     assert_true(rows.list[0].result.seconds[0] == 0.5);
     assert_int_equal(rows.list[0].result.registers, 32);
-    assert_true(isnan(rows.list[0].result.estimate));
+    assert_true(rows.list[0].result.estimate == 0.4);
+    assert_true(rows.list[0].result.settled == 0.5);
+    assert_true(isnan(rows.list[0].result.final));
+    assert_int_equal(rows.list[0].result.final_count, 0);
+    assert_true(isnan(rows.list[3].result.estimate)); /* it was of a GPU, and this is none */
     assert_int_equal(put(&s, &p, "new", 1), FAULT_NONE);
     assert_true(finds(&s, &p, "new"));
-    assert_int_equal(count_rows(&s, (result_filter){0}), 2);
+    assert_int_equal(count_rows(&s, (result_filter){0}), 5);
+    /* Specs are known without their names and the values of parameters; of two that mean the same
+       the first is found. */
+    result_place q = p;
+    q.model = "1D star\nparameters k, m, n\nu = p.k*u(0)\n";
+    assert_true(finds(&s, &q, "of warm"));
+    q.model = "stencil hot: 1D star\nparameters k = 0.5, m, n = 2\nu = p.k*u(0)\n";
+    assert_true(finds(&s, &q, NULL));
+    assert_int_equal(ask_sql(s.path, "PRAGMA user_version"), results_schema_version());
     assert_int_equal(s.warnings, 0);
     scene_close(&s);
+}
+
+/* One that nobody may write to is left as it is, and said to be. */
+static int find_in_old(void *unused) {
+    (void)unused;
+    CHECK(geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
+    scene_open(&s, "data/results.db");
+    CHECK(finds(&s, &p, NULL));
+    CHECK(s.warnings == 1);
+    CHECK(strstr(s.last, "it cannot be brought up to date: ") != NULL);
+    CHECK(finds(&s, &p, NULL));
+    CHECK(s.warnings == 1);
+    scene_close(&s);
+    return 0;
+}
+
+static void test_the_first_version_read_only(void **state) {
+    (void)state;
+    make_first_version();
+    char *folder = scratch_path("data"), *path = scratch_path("data/results.db");
+    chmod(path, 0444);
+    chmod(folder, 0555);
+    assert_int_equal(in_child(find_in_old, NULL), 0);
+    assert_int_equal(ask_sql(path, "PRAGMA user_version"), 1);
+    chmod(folder, 0700);
+    free(folder);
+    free(path);
 }
 
 static const char *const three[] = {"CREATE TABLE t (a)", "INSERT INTO t VALUES (1)",
@@ -437,11 +495,17 @@ static void test_memory_runs_out(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, scratch_leave)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_many_processes),        IN_FOLDER(test_damage_met_by_many),
-        IN_FOLDER(test_without_shared_memory), IN_FOLDER(test_threads),
-        IN_FOLDER(test_killed_while_writing),  IN_FOLDER(test_the_first_version),
-        IN_FOLDER(test_from_each_version),     IN_FOLDER(test_a_migration_that_fails),
-        IN_FOLDER(test_migrated_by_many),      IN_FOLDER(test_lookups_change_no_version),
+        IN_FOLDER(test_many_processes),
+        IN_FOLDER(test_damage_met_by_many),
+        IN_FOLDER(test_without_shared_memory),
+        IN_FOLDER(test_threads),
+        IN_FOLDER(test_killed_while_writing),
+        IN_FOLDER(test_the_first_version),
+        IN_FOLDER(test_the_first_version_read_only),
+        IN_FOLDER(test_from_each_version),
+        IN_FOLDER(test_a_migration_that_fails),
+        IN_FOLDER(test_migrated_by_many),
+        IN_FOLDER(test_lookups_change_no_version),
         IN_FOLDER(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

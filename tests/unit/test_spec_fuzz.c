@@ -89,7 +89,7 @@ static size_t change(char *text, size_t length, uint32_t *random) {
 static void print_models(job *j, const spec *s) {
     for (int i = 0; i < s->count; i++) {
         text shown = text_new(j);
-        model_print(s->subjects[i]->expressions, &shown);
+        model_print(s->subjects[i]->expressions, MODEL_ALL, &shown);
         assert_true(shown.length > 0);
     }
 }

@@ -222,7 +222,7 @@ static void test_base_functions(void **state) {
 
 static const char *printed(job *j, const model *m) {
     text t = text_new(j);
-    model_print(m, &t);
+    model_print(m, MODEL_ALL, &t);
     return t.data;
 }
 
