@@ -68,10 +68,12 @@ static void add_row(const sg_method_row *row, buffer *out) {
 }
 
 static void add_table(const sg_explanation *e, buffer *out) {
-    buffer_add(out, "              textbook's           this plan's    loaded   shared  threads "
-                    "  regs\n"
-                    "  method      operations a byte     op/byte  B/point   B/block   /block "
-                    "/thread  estimate, limited by\n");
+    buffer_printf(out,
+                  "              textbook's           this plan's    loaded   shared  threads "
+                  "  regs  estimate for %s,\n"
+                  "  method      operations a byte     op/byte  B/point   B/block   /block "
+                  "/thread  limited by\n",
+                  e->arch);
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
     buffer_add(out, "\n* ");

@@ -48,6 +48,10 @@ void page_add_mark_title(buffer *b, const sg_result *r) {
         return;
     }
     buffer_seconds(b, r->median);
+    if (r->final_seconds > 0) {
+        buffer_add(b, ", in the finals ");
+        buffer_seconds(b, r->final_seconds);
+    }
     if (isfinite(page_of_copy(r)))
         buffer_printf(b, ", %.3g of a copy", page_of_copy(r));
     if (r->registers >= 0)
@@ -67,7 +71,7 @@ void page_look(page *p) {
     p->best = p->usual_row = -1;
     for (int i = 0; i < p->count; i++) {
         const sg_result *r = &p->rows[i];
-        if (page_is_right(r) && (p->best < 0 || r->median < p->rows[p->best].median))
+        if (page_is_right(r) && (p->best < 0 || page_is_faster(r, &p->rows[p->best])))
             p->best = i;
         if (p->usual != NULL && strcmp(r->plan, p->usual) == 0)
             p->usual_row = i;
@@ -180,7 +184,7 @@ static void add_gain(const page *p, buffer *out) {
     buffer gain = {0}, more = {0};
     buffer_add(&gain, known ? "" : "—");
     if (known)
-        buffer_printf(&gain, "%.3g×", p->rows[p->usual_row].median / best->median);
+        buffer_printf(&gain, "%.3g×", page_time(&p->rows[p->usual_row]) / page_time(best));
     if (p->usual == NULL)
         buffer_add(&more, "which plan is the default is not known");
     else if (known && p->usual_row == p->best)
@@ -188,20 +192,33 @@ static void add_gain(const page *p, buffer *out) {
     else
         buffer_printf(&more, "%s%s", p->usual, known ? ", " : ", which was not measured");
     if (known && p->usual_row != p->best)
-        buffer_seconds(&more, p->rows[p->usual_row].median);
+        buffer_seconds(&more, page_time(&p->rows[p->usual_row]));
     add_tile(out, gain.data, "speed over the default plan", more.data);
     buffer_free(&gain);
     buffer_free(&more);
+}
+
+static int count_finals(const page *p) {
+    int count = 0;
+    for (int i = 0; i < p->count; i++)
+        count += p->rows[i].final_seconds > 0 && p->rows[i].sweep == p->rows[p->best].sweep;
+    return count;
 }
 
 static void add_tiles(const page *p, buffer *out) {
     const sg_result *best = &p->rows[p->best];
     const words *w = words_of_family(best->family);
     buffer time = {0}, spread = {0}, share = {0};
-    buffer_seconds(&time, best->median);
+    buffer_seconds(&time, page_time(best));
     buffer_printf(&spread, "median of %d", best->repeats);
     if (isfinite(best->spread))
         buffer_printf(&spread, ", quartiles %.2g %% apart", 100 * best->spread);
+    if (best->final_seconds > 0) {
+        buffer_free(&spread);
+        buffer_printf(&spread, "by the finals, in turns with the %d next; ", count_finals(p) - 1);
+        buffer_seconds(&spread, best->median);
+        buffer_add(&spread, " before");
+    }
     buffer_add(out, "<div class=\"tiles\">\n");
     add_tile(out, time.data, best->steps > 1 ? "a run of all steps" : w->step, spread.data);
     add_gain(p, out);
@@ -218,7 +235,7 @@ static void add_tiles(const page *p, buffer *out) {
 static void add_heading(const page *p, buffer *out) {
     const int wrong = count_state(p, "wrong");
     buffer_add(out, "<header>\n<h1>");
-    html_text(out, p->rows[0].name);
+    html_text(out, p->name);
     buffer_add(out, "</h1>\n");
     if (p->best >= 0) {
         buffer_add(out, "<p class=\"plan\"><code>");
@@ -260,7 +277,7 @@ static void add_source(const page *p, buffer *out) {
 
 void page_write(const page *p, buffer *out) {
     buffer title = {0};
-    buffer_printf(&title, "%s, ", p->rows[0].name);
+    buffer_printf(&title, "%s, ", p->name);
     page_add_size(&title, &p->rows[0]);
     buffer_printf(&title, ", %s", p->rows[0].device_name);
     /* The policy says what is true: nothing is fetched from anywhere. */
@@ -277,6 +294,7 @@ void page_write(const page *p, buffer *out) {
     buffer_add(out, "<div class=\"charts\">\n");
     page_write_roofline(p, out);
     page_write_progress(p, out);
+    page_write_drift(p, out);
     page_write_scaling(p, out);
     buffer_add(out, "</div>\n");
     page_write_scatter(p, out);

@@ -19,7 +19,19 @@ typedef struct page_results {
 void page_keep(page_results *, const sg_result *);
 void page_results_free(page_results *);
 
+/* What timing a kernel again has shown; copies too. */
+typedef struct page_drifts {
+    sg_drift *list;
+    int count;
+} page_drifts;
+void page_keep_drift(page_drifts *, const sg_drift *);
+void page_drifts_free(page_drifts *);
+
 bool page_is_right(const sg_result *);
+/* What it took: by the finals where it took part in them, else by its trial. */
+double page_time(const sg_result *);
+/* Whether builds take one before the other. */
+bool page_is_faster(const sg_result *, const sg_result *than);
 /* Of one spec, device, generator and number of steps; and of one size too. */
 bool page_same_kind(const sg_result *, const sg_result *);
 bool page_same_place(const sg_result *, const sg_result *);
@@ -62,14 +74,15 @@ const page_axis *page_axis_named(const page_axes *, const char *name); /* NULL *
 
 enum { PAGE_KINDS = 6 };
 typedef struct page {
-    const char *spec;                    /* the file's name */
+    const char *spec, *name;             /* the file's name; what the spec is called now */
     const char *shape, *dtype;           /* "" where unknown */
     double operations, bytes;            /* of a point, the textbook's and the fewest; 0: unknown */
     const char *usual;                   /* the plan of a build that knows no results; NULL */
     const char *source, *source_trouble; /* of the best plan; why there is none */
     const sg_result *rows;               /* of one place, in the order taken */
     int count;
-    const page_results *all; /* of the spec, for other sizes */
+    const page_results *all;   /* of the spec, for other sizes */
+    const page_drifts *drifts; /* of the rows' sweeps; NULL */
     page_axes axes;
     int best, usual_row; /* of the rows; −1 where none was right, or the plan was not measured */
     int *kinds;          /* of each row, the mark of its method, algorithm or format */
@@ -86,6 +99,7 @@ void page_write(const page *, buffer *out);
 
 /* Parts of it, each a file: what they draw stands in a section of its own, or they add nothing. */
 void page_write_progress(const page *, buffer *);
+void page_write_drift(const page *, buffer *);
 void page_write_roofline(const page *, buffer *);
 void page_write_scaling(const page *, buffer *);
 void page_write_heat(const page *, buffer *);

@@ -255,7 +255,7 @@ static const sg_result **best_of_sizes(const page *p, int *count) {
             at++;
         if (at == *count)
             list[(*count)++] = r;
-        else if (r->median < list[at]->median)
+        else if (page_is_faster(r, list[at]))
             list[at] = r;
     }
     return list;
@@ -270,7 +270,7 @@ static int by_points(const void *left, const void *right) {
 }
 
 static double points_a_second(const sg_result *r) {
-    return page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / r->median;
+    return page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / page_time(r);
 }
 
 static void add_sizes(svg *s, const page *p, const sg_result **list, int count) {

@@ -13,24 +13,23 @@ typedef struct reporting {
     const options *options;
     sg_context *context;
     const char *spec;
-    sg_kernel *kernel; /* of no particular size */
-    sg_matrix *matrix; /* of --input; NULL */
-    page_results all;  /* of the spec, as it is now */
-    int others;        /* of a spec of this name that computes something else */
+    sg_kernel *kernel;  /* of no particular size */
+    sg_matrix *matrix;  /* of --input; NULL */
+    page_results all;   /* of the spec, as it is now */
+    page_drifts drifts; /* of the chosen place */
+    int others;         /* of a spec of this name that computes something else */
 } reporting;
 
 /* ---- which results ------------------------------------------------------------------------- */
 
-/* A product's plan may add what it has compiled in; the spec's own part comes first. */
+/* Whatever the spec was called when it was tuned. */
 static void keep_result(void *user, const sg_result *r) {
     reporting *p = user;
-    const char *model = sg_kernel_text(p->kernel, SG_TEXT_MODEL);
-    const bool may_go_on = strcmp(r->family, "spmv") == 0;
     if (strcmp(r->family, sg_kernel_text(p->kernel, SG_TEXT_FAMILY)) == 0 &&
-        (may_go_on ? strncmp(model, r->model, strlen(r->model)) : strcmp(model, r->model)) == 0)
+        strcmp(r->model, sg_kernel_text(p->kernel, SG_TEXT_MEANING)) == 0)
         page_keep(&p->all, r);
     else
-        p->others++;
+        p->others += strcmp(r->name, sg_kernel_text(p->kernel, SG_TEXT_NAME)) == 0;
 }
 
 /* With --input the results of its matrix alone. */
@@ -118,6 +117,24 @@ static int complain_of_none(const reporting *p) {
     return EXIT_USAGE;
 }
 
+static void keep_drift(void *user, const sg_drift *d) {
+    page_keep_drift(&((reporting *)user)->drifts, d);
+}
+
+/* Of each sweep that one of the rows is of. */
+static sg_status find_drifts(reporting *p, const page_results *rows) {
+    for (int i = 0; i < rows->count; i++) {
+        const int64_t sweep = rows->list[i].sweep;
+        bool seen = sweep <= 0;
+        for (int k = 0; k < i && !seen; k++)
+            seen = rows->list[k].sweep == sweep;
+        const sg_status status = seen ? SG_OK : sg_drifts(p->context, sweep, keep_drift, p);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
 /* ---- what a build says --------------------------------------------------------------------- */
 
 /* Of the cpu device the plans are those for the default architecture. */
@@ -181,12 +198,14 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
     sg_build_options how = options_for(p, index, &rows->list[0]);
     char *usual = usual_plan(p, &how), *trouble = NULL;
     page filled = {.spec = slash != NULL ? slash + 1 : p->spec,
+                   .name = sg_kernel_text(p->kernel, SG_TEXT_NAME),
                    .shape = sg_kernel_text(p->kernel, SG_TEXT_SHAPE),
                    .dtype = sg_kernel_text(p->kernel, SG_TEXT_DTYPE),
                    .usual = usual,
                    .rows = rows->list,
                    .count = rows->count,
-                   .all = &p->all};
+                   .all = &p->all,
+                   .drifts = &p->drifts};
     page_look(&filled);
     sg_kernel *best = NULL;
     if (filled.best >= 0) {
@@ -212,8 +231,7 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
 /* ---- one spec ------------------------------------------------------------------------------ */
 
 static int report_kernel(reporting *p, int index) {
-    sg_status status =
-        sg_results(p->context, sg_kernel_text(p->kernel, SG_TEXT_NAME), keep_result, p);
+    sg_status status = sg_results(p->context, NULL, keep_result, p);
     if (status != SG_OK)
         return complain_library(p->context, status);
     const sg_result *chosen = choose(p);
@@ -223,10 +241,12 @@ static int report_kernel(reporting *p, int index) {
     for (int i = 0; i < p->all.count; i++)
         if (page_same_place(&p->all.list[i], chosen))
             page_keep(&rows, &p->all.list[i]);
+    status = find_drifts(p, &rows);
     char *path = p->options->folder != NULL
                      ? copy(p->options->folder)
                      : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
-    const int code = make_page(p, index, &rows, path);
+    const int code =
+        status == SG_OK ? make_page(p, index, &rows, path) : complain_library(p->context, status);
     page_results_free(&rows);
     free(path);
     return code;
@@ -239,6 +259,7 @@ static int report_spec(reporting *p, int index) {
         status == SG_OK ? report_kernel(p, index) : complain_library(p->context, status);
     sg_release(p->kernel);
     page_results_free(&p->all);
+    page_drifts_free(&p->drifts);
     p->kernel = NULL;
     p->others = 0;
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */

@@ -45,6 +45,23 @@ void page_keep(page_results *all, const sg_result *r) {
     }
 }
 
+void page_keep_drift(page_drifts *all, const sg_drift *d) {
+    sg_drift *list = must_alloc((size_t)all->count + 1, sizeof *list);
+    if (all->count > 0)
+        memcpy(list, all->list, (size_t)all->count * sizeof *list);
+    free(all->list);
+    all->list = list;
+    list[all->count] = *d;
+    list[all->count++].plan = copy(d->plan);
+}
+
+void page_drifts_free(page_drifts *all) {
+    for (int i = 0; i < all->count; i++)
+        free((char *)all->list[i].plan);
+    free(all->list);
+    *all = (page_drifts){0};
+}
+
 void page_results_free(page_results *all) {
     for (int k = 0; k < all->count; k++) {
         for (int i = 0; i < TEXTS; i++)
@@ -57,6 +74,19 @@ void page_results_free(page_results *all) {
 
 bool page_is_right(const sg_result *r) {
     return strcmp(r->state, "right") == 0 && isfinite(r->median) && r->median > 0;
+}
+
+double page_time(const sg_result *r) {
+    return r->final_seconds > 0 ? r->final_seconds : r->median;
+}
+
+bool page_is_faster(const sg_result *a, const sg_result *b) {
+    const double x = a->settled_seconds > 0 ? a->settled_seconds : a->median;
+    const double y = b->settled_seconds > 0 ? b->settled_seconds : b->median;
+    const bool final = a->final_seconds > 0, other_final = b->final_seconds > 0;
+    if (x != y)
+        return x < y;
+    return final != other_final ? final : a->median < b->median;
 }
 
 bool page_same_kind(const sg_result *a, const sg_result *b) {
@@ -94,5 +124,5 @@ double page_of_copy(const sg_result *r) {
     if (!(r->copy_seconds > 0))
         return (double)NAN;
     /* A copy of what one step must move; all steps of a run are beside as many of them. */
-    return (double)(r->steps > 1 ? r->steps : 1) * r->copy_seconds / r->median;
+    return (double)(r->steps > 1 ? r->steps : 1) * r->copy_seconds / page_time(r);
 }

@@ -15,8 +15,10 @@ static int compare(const void *left, const void *right) {
     const bool x = page_is_right(a->result), y = page_is_right(b->result);
     if (x != y)
         return x ? -1 : 1;
-    if (x && a->result->median != b->result->median)
-        return a->result->median < b->result->median ? -1 : 1;
+    if (x && page_is_faster(a->result, b->result))
+        return -1;
+    if (x && page_is_faster(b->result, a->result))
+        return 1;
     return a->index < b->index ? -1 : 1;
 }
 
@@ -49,8 +51,13 @@ static double time_of(const page *p, const sg_result *r) {
     return r->median;
 }
 
+static double final(const page *p, const sg_result *r) {
+    (void)p;
+    return r->final_seconds > 0 ? r->final_seconds : (double)NAN;
+}
+
 static double slower(const page *p, const sg_result *r) {
-    return p->best >= 0 ? r->median / p->rows[p->best].median : (double)NAN;
+    return p->best >= 0 ? page_time(r) / page_time(&p->rows[p->best]) : (double)NAN;
 }
 
 static double of_copy(const page *p, const sg_result *r) {
@@ -98,6 +105,7 @@ static void write_ratio(buffer *b, double number) {
 
 static const column columns[] = {
     {"time", "seconds", time_of, buffer_seconds},
+    {"in the finals", "final", final, buffer_seconds},
     {"of the best", NULL, slower, write_ratio},
     {"of a copy", NULL, of_copy, write_ratio},
     {"estimate", "estimate", estimate, buffer_seconds},

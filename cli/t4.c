@@ -138,6 +138,7 @@ static void add_measurements(json *j, const sg_result *r) {
     } list[] = {
         {"time", "ms", 1e3 * r->median},
         {"time_spread", "", r->spread},
+        {"final_time", "ms", r->final_seconds > 0 ? 1e3 * r->final_seconds : (double)NAN},
         {"estimated_time", "ms", 1e3 * r->estimated_seconds},
         {"copy_time", "ms", 1e3 * r->copy_seconds},
         {"registers", "", known(r->registers)},

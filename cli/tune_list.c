@@ -23,7 +23,8 @@ static int compare(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void add_candidates(const sg_space *s, buffer *out) {
+/* Whether there are estimates. */
+static bool add_candidates(const sg_space *s, buffer *out) {
     place *order = must_alloc((size_t)s->candidate_count, sizeof *order);
     bool any = false;
     for (int i = 0; i < s->candidate_count; i++) {
@@ -43,6 +44,7 @@ static void add_candidates(const sg_space *s, buffer *out) {
         buffer_free(&time);
     }
     free(order);
+    return any;
 }
 
 static void add_space(const sg_space *s, buffer *out) {
@@ -55,7 +57,8 @@ static void add_space(const sg_space *s, buffer *out) {
     if (s->steps > 1)
         buffer_printf(out, ", %lld steps", (long long)s->steps);
     buffer_add(out, "\n\n");
-    add_candidates(s, out);
+    if (add_candidates(s, out))
+        buffer_printf(out, "\n  times are what the model expects on %s", s->arch);
     buffer_printf(out, "\n* what a build takes by the model%s%s\n",
                   s->usual_index < 0 ? ", which tune leaves out: " : "",
                   s->usual_index < 0 ? s->usual : "");
@@ -65,8 +68,8 @@ static void add_space(const sg_space *s, buffer *out) {
         buffer_add(out, "\n");
     }
     for (int i = 0; i < s->without_count; i++)
-        buffer_printf(out, "  %s is tried without %s, which it does not have\n",
-                      s->without[i].name, s->without[i].keys);
+        buffer_printf(out, "  %s is tried without %s, which it does not have\n", s->without[i].name,
+                      s->without[i].keys);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -15,10 +15,15 @@ static bool is_right(const sg_evaluation *e) {
     return strcmp(e->state, "right") == 0;
 }
 
+/* By the finals where it took part in them. */
+static double time_of(const sg_evaluation *e) {
+    return isnan(e->final_seconds) ? e->seconds : e->final_seconds;
+}
+
 double tune_report_gain(const sg_tuning *t) {
     if (t->best < 0 || t->usual < 0 || !is_right(&t->evaluations[t->usual]))
         return NAN;
-    return t->evaluations[t->usual].seconds / t->evaluations[t->best].seconds;
+    return time_of(&t->evaluations[t->usual]) / time_of(&t->evaluations[t->best]);
 }
 
 void tune_report_line(const sg_evaluation *e, buffer *out) {
@@ -60,10 +65,15 @@ static void add_number(buffer *out, int width, double number, const char *format
 
 static void add_row(const sg_tuning *t, int which, buffer *out) {
     const sg_evaluation *e = &t->evaluations[which], *best = &t->evaluations[t->best];
-    buffer time = {0};
+    buffer time = {0}, final = {0};
     buffer_seconds(&time, e->seconds);
-    buffer_printf(out, "%c%10s %6.2f ", which == t->usual ? '*' : ' ', time.data,
-                  e->seconds / best->seconds);
+    if (!isnan(e->final_seconds))
+        buffer_seconds(&final, e->final_seconds);
+    buffer_printf(out, "%c%10s ", which == t->usual ? '*' : ' ', time.data);
+    if (t->finalists > 0)
+        buffer_printf(out, "%10s ", buffer_text(&final));
+    buffer_printf(out, "%6.2f ", time_of(e) / time_of(best));
+    buffer_free(&final);
     add_number(out, 5, e->registers, "%.0f");
     add_number(out, 6, (double)e->local_bytes, "%.0f");
     add_number(out, 6, e->occupancy, "%.2f");
@@ -81,10 +91,14 @@ static void add_row(const sg_tuning *t, int which, buffer *out) {
 typedef struct rank {
     double seconds;
     int which;
+    bool final;
 } rank;
 
+/* Who took part in the finals was faster than all others. */
 static int by_time(const void *a, const void *b) {
     const rank *x = a, *y = b;
+    if (x->final != y->final)
+        return x->final ? -1 : 1;
     if (x->seconds != y->seconds)
         return x->seconds < y->seconds ? -1 : 1;
     return (x->which > y->which) - (x->which < y->which);
@@ -96,9 +110,13 @@ static void add_rows(const sg_tuning *t, buffer *out) {
     int count = 0;
     for (int i = 0; i < t->evaluation_count; i++)
         if (is_right(&t->evaluations[i]))
-            order[count++] = (rank){t->evaluations[i].seconds, i};
+            order[count++] =
+                (rank){time_of(&t->evaluations[i]), i, !isnan(t->evaluations[i].final_seconds)};
     qsort(order, (size_t)count, sizeof *order, by_time);
-    buffer_printf(out, "\n%11s %6s %5s%6s%6s\n", "time", "/best", "regs", "local", "occ.");
+    buffer_printf(out, "\n%11s ", "time");
+    if (t->finalists > 0)
+        buffer_printf(out, "%10s ", "final");
+    buffer_printf(out, "%6s %5s%6s%6s\n", "/best", "regs", "local", "occ.");
     for (int i = 0; i < count; i++)
         if (i < MOST_ROWS || order[i].which == t->usual)
             add_row(t, order[i].which, out);
@@ -152,9 +170,32 @@ static void add_head(const sg_tuning *t, buffer *out) {
 static void add_plan(const char *title, const sg_evaluation *e, buffer *out) {
     buffer_printf(out, "  %-8s %s\n%*s", title, e->plan, INDENT, "");
     if (is_right(e))
-        buffer_seconds(out, e->seconds);
+        buffer_seconds(out, time_of(e));
     else
         buffer_add(out, e->state);
+}
+
+/* Who was timed once more in the end, and what a fixed kernel said meanwhile. */
+static void add_again(const sg_tuning *t, buffer *out) {
+    if (t->finalists > 0)
+        buffer_printf(out,
+                      "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
+                      "the best won\n",
+                      t->finalists, t->rounds);
+    buffer_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s",
+                  100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s");
+    double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
+    for (int i = 0; i < t->drift_count; i++) {
+        clock[0] = fmin(clock[0], t->drifts[i].clock); /* which pass over NAN */
+        clock[1] = fmax(clock[1], t->drifts[i].clock);
+        temperature[0] = fmin(temperature[0], t->drifts[i].temperature);
+        temperature[1] = fmax(temperature[1], t->drifts[i].temperature);
+    }
+    if (isfinite(clock[0]))
+        buffer_printf(out, ", at %.0f to %.0f MHz", clock[0], clock[1]);
+    if (isfinite(temperature[0]))
+        buffer_printf(out, ", %.0f to %.0f degrees", temperature[0], temperature[1]);
+    buffer_add(out, "\n");
 }
 
 void tune_report_text(const sg_tuning *t, buffer *out) {
@@ -171,8 +212,7 @@ void tune_report_text(const sg_tuning *t, buffer *out) {
     }
     if (!isnan(gain))
         buffer_printf(out, "  gain     %.2f times as fast as the default\n", gain);
-    buffer_printf(out, "  drift    %.1f %% at most, of a kernel timed again and again\n",
-                  100 * t->drift);
+    add_again(t, out);
     if (t->database[0] != '\0')
         buffer_printf(out, "  kept in  %s%s\n", t->database,
                       t->best >= 0 ? ": builds of this size take the best" : "");
@@ -207,7 +247,25 @@ static void json_evaluation(const sg_evaluation *e, json *j) {
     json_known(j, "threads", e->threads);
     json_number(j, "occupancy", e->occupancy);
     json_bool(j, "resumed", e->resumed != 0);
+    json_number(j, "final_seconds", e->final_seconds);
     json_end_object(j);
+}
+
+static void json_drifts(const sg_tuning *t, json *j) {
+    json_array(j, "drifts");
+    for (int i = 0; i < t->drift_count; i++) {
+        const sg_drift *d = &t->drifts[i];
+        json_object(j, NULL);
+        json_string(j, "plan", d->plan);
+        json_integer(j, "evaluation", d->evaluation);
+        json_number(j, "first_seconds", d->first_seconds);
+        json_number(j, "seconds", d->seconds);
+        json_number(j, "clock", d->clock);
+        json_number(j, "temperature", d->temperature);
+        json_integer(j, "taken", d->taken);
+        json_end_object(j);
+    }
+    json_end_array(j);
 }
 
 void tune_report_json(const sg_tuning *t, json *j) {
@@ -221,15 +279,18 @@ void tune_report_json(const sg_tuning *t, json *j) {
     json_integer(j, "steps", t->steps);
     json_integer(j, "candidates", t->candidate_count);
     json_string(j, "best", t->best >= 0 ? t->evaluations[t->best].plan : NULL);
-    json_number(j, "best_seconds", t->best >= 0 ? t->evaluations[t->best].seconds : NAN);
+    json_number(j, "best_seconds", t->best >= 0 ? time_of(&t->evaluations[t->best]) : NAN);
     json_string(j, "usual", t->usual >= 0 ? t->evaluations[t->usual].plan : NULL);
-    json_number(j, "usual_seconds", t->usual >= 0 ? t->evaluations[t->usual].seconds : NAN);
+    json_number(j, "usual_seconds", t->usual >= 0 ? time_of(&t->evaluations[t->usual]) : NAN);
     json_number(j, "gain", tune_report_gain(t));
     json_integer(j, "wrong", t->wrong);
     json_integer(j, "resumed", t->resumed);
     json_bool(j, "finished", t->finished != 0);
     json_number(j, "seconds", t->seconds);
+    json_integer(j, "finalists", t->finalists);
+    json_integer(j, "rounds", t->rounds);
     json_number(j, "drift", t->drift);
+    json_drifts(t, j);
     json_string(j, "database", t->database[0] != '\0' ? t->database : NULL);
     json_array(j, "evaluations");
     for (int i = 0; i < t->evaluation_count; i++)

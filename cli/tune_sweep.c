@@ -72,6 +72,8 @@ static void show_bar(const sg_tune_progress *p) {
     }
     if (p->building > 0)
         buffer_printf(&line, "; building %d", p->building);
+    if (p->round > 0)
+        buffer_printf(&line, "; the best %d in turns, %d of %d", p->finalists, p->round, p->rounds);
     progress("%s", line.data);
     buffer_free(&line);
 }

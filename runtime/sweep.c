@@ -39,7 +39,8 @@ void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
                                      .shared_bytes = r->shared_bytes,
                                      .local_bytes = r->local_bytes,
                                      .occupancy = r->occupancy,
-                                     .resumed = resumed};
+                                     .resumed = resumed,
+                                     .final_seconds = NAN};
     tell(s, candidate, r);
     if (right && (s->best < 0 || r->median < s->done[s->best].seconds))
         s->best = which;
@@ -47,6 +48,12 @@ void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
         s->usual = which;
     s->wrong += r->state == RESULT_WRONG;
     s->resumed += resumed;
+}
+
+static void resume_drifts(job *j, sweep *s) {
+    const result_drifts all = results_drifts(j, s->results, s->id);
+    for (size_t i = 0; i < all.count; i++)
+        sweep_note_drift(j, s, &all.list[i]);
 }
 
 void sweep_resume(job *j, sweep *s) {
@@ -68,6 +75,7 @@ void sweep_resume(job *j, sweep *s) {
         if (candidate >= 0 || strcmp(rows.list[i].result.plan, s->space->usual) == 0)
             sweep_add(s, candidate, &rows.list[i].result, true);
     }
+    resume_drifts(j, s);
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -87,6 +95,9 @@ bool sweep_report(sweep *s, int building, const sg_evaluation *last) {
         .best = s->best >= 0 ? s->done[s->best].plan : NULL,
         .best_seconds = s->best >= 0 ? s->done[s->best].seconds : NAN,
         .usual_seconds = s->usual >= 0 ? s->done[s->usual].seconds : NAN,
+        .finalists = s->finalists,
+        .round = s->round,
+        .rounds = s->rounds,
     };
     if (!s->stopped && o->progress != NULL && o->progress(o->user, &p) != 0)
         s->stopped = true;
@@ -95,6 +106,6 @@ bool sweep_report(sweep *s, int building, const sg_evaluation *last) {
 
 bool sweep_is_over(const sweep *s) {
     const double budget = s->options.budget;
-    return s->stopped ||
-           (budget > 0 && s->count > s->resumed && clock_seconds() - s->begin > budget);
+    return s->stopped || (budget > 0 && s->count > s->resumed &&
+                          clock_seconds() - s->begin > budget - sweep_finals_seconds(s));
 }

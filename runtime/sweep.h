@@ -1,6 +1,6 @@
 /* A sweep under way: what is asked, what was tried, and what that showed.
    Takes: results of trials. Makes: evaluations, what the search is told, progress. tune.c says what
-   happens when. */
+   happens when, sweep_again.c times again what was tried. */
 #ifndef SG_RUNTIME_SWEEP_H
 #define SG_RUNTIME_SWEEP_H
 
@@ -37,11 +37,16 @@ typedef struct sweep {
     int count, most;     /* evaluations made, and to be made */
     int best, usual;     /* of them */
     int wrong, resumed;
-    double begin, drift;
+    double begin;
     trial trials[SWEEP_AT_ONCE];
     int trial_count;
     trial fixed; /* the first that was right, which is timed again and again */
     double fixed_seconds;
+    sg_drift *drifts; /* what that showed, by former processes too */
+    int drift_count;
+    double drift;         /* the most of it */
+    double again_seconds; /* what timing a kernel again takes, more or less; 0: unknown */
+    int finalists, round, rounds;
     bool stopped;
     tuned *out;
 } sweep;
@@ -52,14 +57,30 @@ space_candidate sweep_candidate(const sweep *, int candidate);
 /* What came of a trial: the sweep and its search know of it from now on. */
 void sweep_add(sweep *, int candidate, const result *, bool resumed);
 
+/* Keeps what timing a kernel again has shown. */
+void sweep_note_drift(job *, sweep *, const result_drift *);
+
 /* Takes up the last sweep of this place with the same question that has not ended, or begins one.
  */
 void sweep_resume(job *, sweep *);
 
+/* Builds the first of `trials`, whose plans are set, several at a time. */
+void sweep_build(job *, sweep *, int count);
+
+/* Times the fixed kernel again, where there is one; NAN where that failed, or there is none. */
+double sweep_time_fixed(job *, sweep *);
+
+/* Times the fastest against each other, where there are several that differ little; the best is the
+   best of that from then on. */
+void sweep_finals(job *, sweep *);
+
+/* Seconds that this would take now, more or less. */
+double sweep_finals_seconds(const sweep *);
+
 /* Tells the caller; false where the sweep is to stop. */
 bool sweep_report(sweep *, int building, const sg_evaluation *last);
 
-/* Whether no other trial is to begin. */
+/* Whether no other trial is to begin: the budget has room for the finals. */
 bool sweep_is_over(const sweep *);
 
 #endif

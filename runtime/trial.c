@@ -177,14 +177,16 @@ static void measure_again(job *j, void *argument) {
     take_times(j, argument);
 }
 
-double trial_again(const trial_setting *s, trial *r) {
+retiming trial_again(const trial_setting *s, trial *r) {
     trial own = {.plan = r->plan, .kernel = r->kernel, .info = r->info};
     trying t = {.setting = s, .trial = &own};
     own.result = results_blank(r->plan, RESULT_RIGHT, "");
     job *j;
     const fault f = job_run(&s->context->memory, measure_again, &t, &j);
     job_end(j);
-    return f == FAULT_NONE && own.result.state == RESULT_RIGHT ? own.result.median : NAN;
+    const bool right = f == FAULT_NONE && own.result.state == RESULT_RIGHT;
+    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
+                      own.result.temperature_after};
 }
 
 void trial_end(trial *r) {

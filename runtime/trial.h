@@ -35,8 +35,12 @@ bool trial_build(const trial_setting *, trial *);
 /* Checks, and times where that was right. By one thread at a time. */
 bool trial_measure(const trial_setting *, trial *);
 
-/* The kernel's median time again; NAN where a launch fails. */
-double trial_again(const trial_setting *, trial *);
+/* A kernel's time again, and what the GPU was like then. */
+typedef struct retiming {
+    double seconds;            /* the median; NAN where a launch failed */
+    double clock, temperature; /* MHz, °C; NAN */
+} retiming;
+retiming trial_again(const trial_setting *, trial *);
 
 void trial_end(trial *);
 

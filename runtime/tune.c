@@ -94,17 +94,6 @@ static int choose(sweep *s, int *out) {
     return search_ask(s->search, wanted, out);
 }
 
-typedef struct building {
-    sweep *sweep;
-    bool ok[SWEEP_AT_ONCE];
-} building;
-
-static void build_one(void *argument, int64_t index, int worker) {
-    building *b = argument;
-    (void)worker;
-    b->ok[index] = trial_build(&b->sweep->setting, &b->sweep->trials[index]);
-}
-
 static void need_memory(job *j, bool ok) {
     if (!ok)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
@@ -112,35 +101,19 @@ static void need_memory(job *j, bool ok) {
 
 static void build_all(job *j, sweep *s, const int *chosen, int count) {
     const double steps = s->setting.build.steps > 1 ? (double)s->setting.build.steps : 1;
-    building b = {.sweep = s};
+    const bool gpu = strcmp(s->place.device.kind, "cpu") != 0; /* of which the model is */
     for (int i = 0; i < count; i++) {
         const space_candidate c = sweep_candidate(s, chosen[i]);
         s->trials[i] = (trial){.candidate = chosen[i], .plan = c.plan};
-        s->trials[i].result.estimate = c.estimate > 0 ? steps * c.estimate : NAN;
+        s->trials[i].result.estimate = gpu && c.estimate > 0 ? steps * c.estimate : NAN;
     }
-    s->trial_count = count;
-    workers_run(context_workers(j, s->request.context), count, build_one, &b);
-    for (int i = 0; i < count; i++)
-        need_memory(j, b.ok[i]);
-}
-
-static double time_fixed(job *j, sweep *s) {
-    return s->worker != NULL ? worker_again(j, s->worker, &s->fixed)
-                             : trial_again(&s->setting, &s->fixed);
-}
-
-static void watch_drift(job *j, sweep *s) {
-    if (s->fixed.kernel == NULL)
-        return;
-    const double now = time_fixed(j, s);
-    if (!isnan(now))
-        s->drift = fmax(s->drift, fabs(now / s->fixed_seconds - 1));
+    sweep_build(j, s, count);
 }
 
 /* After a launch that failed, the device may not do anything any more. */
 static void look_after(job *j, sweep *s, const result *r) {
     if ((r->state == RESULT_FAILED || r->state == RESULT_HUNG) && s->fixed.kernel != NULL &&
-        isnan(time_fixed(j, s)))
+        isnan(sweep_time_fixed(j, s)))
         job_fail(j, FAULT_DEVICE, NULL, 0,
                  "after %s (%s) the device does not run a kernel any more that it ran before; the "
                  "sweep goes on when it is begun again",
@@ -186,7 +159,7 @@ static void evaluate(job *j, sweep *s, trial *t) {
         s->fixed_seconds = r->median;
         *t = (trial){.plan = t->plan};
     } else if (s->count % BETWEEN_DRIFTS == 0) {
-        watch_drift(j, s);
+        sweep_time_fixed(j, s);
     }
     sweep_report(s, 0, &s->done[s->count - 1]);
 }
@@ -246,8 +219,7 @@ static void anchor(job *j, sweep *s) {
         return;
     s->trials[0] = (trial){.plan = plan};
     s->trials[0].result.estimate = NAN;
-    s->trial_count = 1;
-    need_memory(j, trial_build(&s->setting, &s->trials[0]));
+    sweep_build(j, s, 1);
     if (sweep_report(s, 0, NULL))
         measure(j, s, &s->trials[0], 0);
     if (s->trials[0].result.state == RESULT_WRONG)
@@ -279,6 +251,10 @@ static void conclude(job *j, sweep *s, bool finished) {
                      .finished = finished,
                      .seconds = clock_seconds() - s->begin,
                      .drift = s->drift,
+                     .drift_count = s->drift_count,
+                     .drifts = s->drifts,
+                     .finalists = s->finalists,
+                     .rounds = s->rounds,
                      .database =
                          s->results != NULL ? job_print(j, "%s", results_path(s->results)) : ""};
     memcpy(t->size, r->size, sizeof t->size);
@@ -314,7 +290,9 @@ static void tune(job *j, void *argument) {
         anchor(j, s);
     while (s->count < s->most && !sweep_is_over(s) && make_trials(j, s))
         ;
-    watch_drift(j, s);
+    sweep_finals(j, s);
+    if (s->finalists == 0)
+        sweep_time_fixed(j, s);
     const bool finished = !s->stopped && (s->count >= s->most || !sweep_is_over(s));
     if (finished && s->results != NULL)
         results_end(j, s->results, s->id);

@@ -161,10 +161,10 @@ bool worker_measure(job *j, worker *w, trial *r, const char **why) {
     return a.why == NULL;
 }
 
-double worker_again(job *j, worker *w, const trial *r) {
+retiming worker_again(job *j, worker *w, const trial *r) {
     trial own = {.plan = r->plan, .info = r->info};
     own.result = results_blank(r->plan, RESULT_RIGHT, "");
-    if (ask(j, w, WORKER_AGAIN, &own) != NULL)
-        return NAN;
-    return own.result.state == RESULT_RIGHT ? own.result.median : NAN;
+    const bool right = ask(j, w, WORKER_AGAIN, &own) == NULL && own.result.state == RESULT_RIGHT;
+    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
+                      own.result.temperature_after};
 }

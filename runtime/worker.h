@@ -19,6 +19,6 @@ void worker_close(worker *); /* ends the process; NULL is allowed */
 /* As trial_measure and trial_again; fails where the program cannot be run. False, with *why in the
    trial, where it can make no trial at all: a GPU may be for one process alone. */
 bool worker_measure(job *, worker *, trial *, const char **why);
-double worker_again(job *, worker *, const trial *);
+retiming worker_again(job *, worker *, const trial *);
 
 #endif

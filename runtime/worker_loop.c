@@ -34,6 +34,16 @@ static void refuse(const serving *s, text *answer) {
     record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
 }
 
+/* A timing as a result of one. */
+static void tell_again(result *out, retiming again, double *median) {
+    *median = again.seconds;
+    out->seconds = median;
+    out->count = again.seconds > 0;
+    out->state = again.seconds > 0 ? RESULT_RIGHT : RESULT_FAILED;
+    out->clock_after = again.clock;
+    out->temperature_after = again.temperature;
+}
+
 /* One trial; AGAIN is one without its check. */
 static bool try(job *j, serving *s, record *r, bool again, text *answer) {
     trial t;
@@ -43,11 +53,10 @@ static bool try(job *j, serving *s, record *r, bool again, text *answer) {
         return false;
     bool ok = trial_build(&setting, &t);
     if (ok && again) {
-        t.result.seconds = job_alloc(j, sizeof(double));
-        const double median = t.kernel != NULL ? trial_again(&setting, &t) : 0;
-        *(double *)t.result.seconds = median;
-        t.result.count = median > 0;
-        if (!(median > 0))
+        double *median = job_alloc(j, sizeof *median);
+        if (t.kernel != NULL)
+            tell_again(&t.result, trial_again(&setting, &t), median);
+        else if (t.result.state == RESULT_RIGHT)
             t.result.state = RESULT_FAILED;
     } else if (ok) {
         ok = trial_measure(&setting, &t);

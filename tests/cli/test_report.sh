@@ -69,6 +69,21 @@ cmp -s "$folder/first.html" "$folder/page.html" || flunk 'the pages differ'
 page "$folder/scheduled.lua" --size 256x128
 holds_text '<title>star, 256x128,'
 
+begin 'drift and finals are in it'
+page "$folder/star.lua" --size 256x128
+holds_text '<section id="drift"'
+holds_text 'was timed again 1 time during the sweep'
+holds_text 'after evaluation 8: '
+holds_text 'by the finals, in turns with the 1 next'
+[ "$(grep -c 'data-final="' "$folder/page.html")" = 2 ] || flunk 'not two took part in the finals'
+page "$folder/total.lua"
+lacks '<section id="drift"'
+
+begin 'a spec that is called otherwise, or has other values of parameters, has its results'
+sed 's/"star"/"renamed"/' "$folder/star.lua" >"$folder/renamed.lua"
+page "$folder/renamed.lua" --size 256x128
+holds_text '<title>renamed, 256x128,'
+
 begin 'its numbers are those of the database'
 page "$folder/star.lua" --size 256x128
 grep -o 'data-seconds="[^"]*"' "$folder/page.html" | sed 's/.*="//; s/"//' | sort -g >"$folder/shown"

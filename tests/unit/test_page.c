@@ -74,6 +74,7 @@ static void sweep(sg_result rows[ROWS], char plans[ROWS][64]) {
 
 static page page_of(const sg_result *rows, int count, const page_results *all) {
     page p = {.spec = "a</title>&.lua",
+              .name = rows[0].name,
               .shape = "3D <star>",
               .dtype = "float",
               .operations = 13,

@@ -32,9 +32,24 @@ static const char heat[] =
 static int spoil_after = -1; /* launches; −1: none */
 static device_ops spoiling_ops;
 
+/* Times that go by a launch's blocks, and by how often it was timed. */
+static bool fake_times;
+static int64_t blocks, launches_of_79, drift_of_79 = 12;
+
+static double faking_time(device *d, job *j, void (*body)(job *, void *), void *argument) {
+    blocks = 0;
+    const double seconds = device_cpu.time(d, j, body, argument);
+    if (!fake_times)
+        return seconds;
+    if (blocks == 79) /* which was lucky at first */
+        return launches_of_79++ < drift_of_79 ? 1 : 1.025;
+    return blocks == 40 ? 1.01 : blocks == 20 ? 1.02 : 2;
+}
+
 static fault spoiling_launch(device *d, const module *m, int launch, const int64_t grid[3],
                              const void *arguments, size_t bytes, void *stream, int *code) {
     const fault f = device_cpu.launch(d, m, launch, grid, arguments, bytes, stream, code);
+    blocks = grid[0];
     if (f == FAULT_NONE && spoil_after >= 0 && spoil_after-- == 0) {
         float *cells;
         memcpy(&cells, (const char *)arguments + PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES,
@@ -62,6 +77,7 @@ static sg_context *open_at(const char *database) {
     spoiling_ops = device_cpu;
     spoiling_ops.open = spoiling_open;
     spoiling_ops.launch = spoiling_launch;
+    spoiling_ops.time = faking_time;
     if (context_open(&c, &options, kinds, 1) != SG_OK)
         abort();
     return c;
@@ -164,8 +180,9 @@ static void test_rows_and_builds(void **state) {
     assert_in_range(t->best, 0, t->evaluation_count - 1);
     for (int i = 0; i < t->evaluation_count; i++) {
         assert_string_equal(t->evaluations[i].state, "right");
-        assert_true(t->evaluations[i].seconds >= t->evaluations[t->best].seconds);
-        assert_true(t->evaluations[i].estimated_seconds > 0);
+        assert_true(isnan(t->evaluations[i].estimated_seconds)); /* it would be of a GPU */
+        if (t->finalists == 0)
+            assert_true(t->evaluations[i].seconds >= t->evaluations[t->best].seconds);
     }
     int counts[3] = {0};
     assert_int_equal(sg_results(c, "heat", count, counts), SG_OK);
@@ -175,6 +192,49 @@ static void test_rows_and_builds(void **state) {
     sg_context *other = open_at(path);
     expect_build(other, t->evaluations[t->best].plan, "measured at this size");
     sg_close(other);
+    sg_tuning_free(t);
+    sg_close(c);
+    free(path);
+}
+
+static void find_settled(void *user, const sg_result *r) {
+    int *found = user;
+    if (strstr(r->plan, "tile=64 ") == NULL || strstr(r->plan, "vec=1") == NULL)
+        return;
+    ++*found;
+    if (r->median != 1 || r->final_seconds != 1.025 || r->settled_seconds != 1.025)
+        fail_msg("%g, %g, %g", r->median, r->final_seconds, r->settled_seconds);
+}
+
+/* The fastest are timed against each other: who was lucky once is not taken. */
+static void test_finals(void **state) {
+    (void)state;
+    char *path = scratch_path("results.db");
+    sg_context *c = open_at(path);
+    run r = {.text = heat, .schedule = "vec=1", .size = 5000};
+    fake_times = true;
+    launches_of_79 = 0;
+    sg_tuning *t = must_sweep(c, &r);
+    fake_times = false;
+    assert_int_equal(t->evaluation_count, 3);
+    assert_int_equal(t->finalists, 3);
+    assert_int_equal(t->rounds, 5);
+    const sg_evaluation *best = &t->evaluations[t->best];
+    assert_non_null(strstr(best->plan, "tile=128 "));
+    assert_true(best->seconds == 1.01 && best->final_seconds == 1.01);
+    for (int i = 0; i < 3; i++)
+        if (strstr(t->evaluations[i].plan, "tile=64 ") != NULL)
+            assert_true(t->evaluations[i].seconds == 1 && t->evaluations[i].final_seconds == 1.025);
+    assert_int_equal(t->drift_count, 5);
+    assert_true(t->drift == 0);
+    for (int i = 0; i < t->drift_count; i++) {
+        assert_int_equal(t->drifts[i].evaluation, 3);
+        assert_true(t->drifts[i].first_seconds == t->drifts[i].seconds);
+    }
+    expect_build(c, best->plan, "measured at this size");
+    int found = 0;
+    assert_int_equal(sg_results(c, "heat", find_settled, &found), SG_OK);
+    assert_int_equal(found, 1);
     sg_tuning_free(t);
     sg_close(c);
     free(path);
@@ -487,6 +547,7 @@ int main(int argument_count, char **arguments) {
         return be_worker();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows_and_builds, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(test_finals, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_resumed, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_wrong, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_usual_outside, scratch_enter, scratch_leave),
