@@ -50,6 +50,23 @@ static inline void scene_close(scene *s) {
     free(s->path);
 }
 
+/* Around a test: a folder of its own, with a database where a user's would lie. */
+static inline int scene_enter(scene *s, void **state) {
+    if (scratch_enter(state) != 0)
+        return -1;
+    scene_open(s, "data/stencilgen/results.db");
+    return 0;
+}
+
+static inline int scene_leave(scene *s, void **state) {
+    scene_close(s);
+    return scratch_leave(state);
+}
+
+static inline void same_number(double a, double b) {
+    assert_true(a == b || (isnan(a) && isnan(b)));
+}
+
 static inline void expect_warning(const scene *s, int count, const char *says) {
     assert_int_equal(s->warnings, count);
     if (strstr(s->last, says) == NULL)

@@ -1,5 +1,6 @@
 /* Conversions by kernels, on the cpu device: of every matrix and width, array by array what the
    host's conversion makes; what is not written stays as it was. */
+#include "tests/unit/cpu_context.h"
 #include "tests/unit/format_scene.h"
 #include "tests/unit/stencils.h"
 
@@ -189,22 +190,6 @@ static void large_one(job *j, void *argument) {
 static void many_rows_too(void **state) {
     many w = {*state, 0, 0};
     run(large_one, &w);
-}
-
-/* ---- the rest -------------------------------------------------------------------------------- */
-
-static int open_context(void **state) {
-    const sg_options options = {.struct_size = sizeof options, .device = "cpu"};
-    sg_context *c;
-    if (sg_open(&c, &options) != SG_OK)
-        return -1;
-    *state = c;
-    return 0;
-}
-
-static int close_context(void **state) {
-    sg_close(*state);
-    return 0;
 }
 
 int main(void) {

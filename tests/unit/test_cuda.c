@@ -146,181 +146,9 @@ static void use_rows(job *j, void *argument) {
     assert_int_equal(fake->copies, ROWS);
 }
 
-static void in_device(void (*body)(job *, void *)) {
-    device *d = must_open();
-    job *j;
-    if (job_run(&allocator_libc, body, d, &j) != FAULT_NONE)
-        fail_msg("%s", job_error(j));
-    job_end(j);
-    d->ops->close(d);
-}
-
 static void check_rows(void **unused) {
     (void)unused;
     in_device(use_rows);
-}
-
-/* ---- kernels ------------------------------------------------------------------------------- */
-
-static void use_kernels(job *j, void *argument) {
-    device *d = argument;
-    const program p = two_launches();
-    module *m = d->ops->load(d, j, &p, (blob){"", 0});
-    assert_int_equal(fake->dynamic_shared, 100 * 1024);
-    const function_facts first = d->ops->function(d, j, m, 0);
-    assert_int_equal(first.registers, 40);
-    assert_int_equal(first.local_bytes, 16);
-    assert_int_equal(first.blocks_resident, 7);
-    assert_true(first.occupancy == 7 * 256 / 2048.0);
-    const function_facts second = d->ops->function(d, j, m, 1);
-    assert_int_equal(second.blocks_resident, 15);
-    assert_true(second.occupancy == 15 * 128 / 2048.0);
-
-    const unsigned char arguments[24] = "the argument struct";
-    const int64_t grid[3] = {INT32_MAX, UINT16_MAX, 3};
-    int code = -1;
-    fake->arguments_bytes = sizeof arguments;
-    assert_int_equal(d->ops->launch(d, m, 1, grid, arguments, 24, &callers_context, &code),
-                     FAULT_NONE);
-    assert_int_equal(code, 0);
-    assert_string_equal(fake->launch.entry, "second");
-    const unsigned grid_seen[3] = {INT32_MAX, UINT16_MAX, 3}, block_seen[3] = {64, 1, 2};
-    assert_memory_equal(fake->launch.grid, grid_seen, sizeof grid_seen);
-    assert_memory_equal(fake->launch.block, block_seen, sizeof block_seen);
-    assert_int_equal(fake->launch.shared_bytes, 100 * 1024);
-    assert_ptr_equal(fake->launch.stream, &callers_context);
-    assert_memory_equal(fake->launch.arguments, arguments, sizeof arguments);
-
-    fake->fail = "cuLaunchKernel";
-    fake->code = UNKNOWN;
-    assert_int_equal(d->ops->launch(d, m, 0, grid, arguments, 24, NULL, &code), FAULT_DEVICE);
-    assert_int_equal(code, UNKNOWN);
-    fake->fail = NULL;
-    d->ops->unload(d, m);
-}
-
-static void check_kernels(void **unused) {
-    (void)unused;
-    device *d = must_open();
-    job *j;
-    assert_int_equal(job_run(&allocator_libc, use_kernels, d, &j), FAULT_NONE);
-    job_end(j);
-    d->ops->close(d);
-}
-
-/* Blocks that are to wait for each other, of a kernel that two launches share. */
-static void use_together(job *j, void *argument) {
-    device *d = argument;
-    program_launch ways[2] = {launches[1], launches[1]};
-    program p = two_launches();
-    p.launches = ways;
-    p.ways = ways[0].cooperative = true;
-    ways[1].shared_bytes = 60 * 1024;
-    module *m = d->ops->load(d, j, &p, (blob){"", 0});
-    assert_int_equal(fake->dynamic_shared, 100 * 1024); /* what both have enough of */
-    const unsigned char arguments[24] = "";
-    const int64_t grid[3] = {5, 6, 7};
-    int code;
-    fake->arguments_bytes = sizeof arguments;
-    assert_int_equal(d->ops->together(d, m, 0), fake->not_cooperative ? 0 : (2048 / 128 - 1) * 132);
-    assert_int_equal(d->ops->together(d, m, 1), 0); /* nobody said that it should */
-    fake->order.count = 0;
-    assert_int_equal(d->ops->launch_together(d, m, 0, grid, arguments, 24, NULL, &code),
-                     FAULT_NONE);
-    assert_string_equal(fake->order.what[0], "kernels together");
-    const unsigned grid_seen[3] = {5, 6, 7};
-    assert_memory_equal(fake->launch.grid, grid_seen, sizeof grid_seen);
-    assert_int_equal(fake->launch.shared_bytes, 100 * 1024);
-    fake->fail = "cuLaunchCooperativeKernel";
-    fake->code = UNKNOWN;
-    assert_int_equal(d->ops->launch_together(d, m, 0, grid, arguments, 24, NULL, &code),
-                     FAULT_DEVICE);
-    assert_int_equal(code, UNKNOWN);
-    fake->fail = NULL;
-    d->ops->unload(d, m);
-}
-
-static void check_together(void **unused) {
-    (void)unused;
-    for (int without = 0; without < 2; without++) {
-        fake->not_cooperative = without;
-        in_device(use_together);
-    }
-}
-
-/* Of a launch of resident blocks one that has as many as it may is one of blocks together. */
-static void expect_launch(device *d, const module *m, int which, int64_t blocks, bool together) {
-    const unsigned char arguments[24] = "";
-    const int64_t grid[3] = {blocks, 1, 1};
-    int code;
-    fake->arguments_bytes = sizeof arguments;
-    fake->order.count = 0;
-    assert_int_equal(d->ops->launch(d, m, which, grid, arguments, 24, NULL, &code), FAULT_NONE);
-    assert_string_equal(fake->order.what[0], together ? "kernels together" : "kernel");
-}
-
-/* As many blocks as the driver says fit, of a launch that says that it needs to know. */
-static void use_resident(job *j, void *argument) {
-    device *d = argument;
-    program_launch both[2] = {launches[0], launches[1]};
-    program p = two_launches();
-    p.shape = PROGRAM_LISTS;
-    p.launches = both;
-    p.tagged = true;
-    both[0].resident = true;
-    module *m = d->ops->load(d, j, &p, (blob){"", 0});
-    assert_int_equal(d->ops->resident(d, m, 0), (2048 / 256 - 1) * 132);
-    assert_int_equal(d->ops->resident(d, m, 1), 1); /* nobody said that it should */
-    expect_launch(d, m, 0, (2048 / 256 - 1) * 132 - 1, false);
-    expect_launch(d, m, 0, (2048 / 256 - 1) * 132, !fake->not_cooperative);
-    expect_launch(d, m, 1, (2048 / 256 - 1) * 132, false);
-    d->ops->unload(d, m);
-    both[0].blocks[0].most = 264;
-    m = d->ops->load(d, j, &p, (blob){"", 0});
-    expect_launch(d, m, 0, 263, false);
-    expect_launch(d, m, 0, 264, !fake->not_cooperative);
-    d->ops->unload(d, m);
-    p.tagged = false; /* resident for other reasons: they do not wait for each other */
-    m = d->ops->load(d, j, &p, (blob){"", 0});
-    expect_launch(d, m, 0, 264, false);
-    fake->fail = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
-    fake->code = UNKNOWN;
-    d->ops->unload(d, m);
-    d->ops->load(d, j, &p, (blob){"", 0});
-}
-
-static void check_resident(void **unused) {
-    (void)unused;
-    for (int without = 0; without < 2; without++) {
-        fake->not_cooperative = without;
-        device *d = must_open();
-        job *j;
-        assert_int_equal(job_run(&allocator_libc, use_resident, d, &j), FAULT_DEVICE);
-        assert_non_null(strstr(job_error_text(j), "loading the kernel"));
-        job_end(j);
-        fake->fail = NULL;
-        d->ops->close(d);
-    }
-}
-
-static void load_absent(job *j, void *argument) {
-    device *d = argument;
-    program_launch absent = {.entry = "absent", .block = {1, 1, 1}};
-    program p = two_launches();
-    p.launches = &absent;
-    p.launch_count = 1;
-    d->ops->load(d, j, &p, (blob){"", 0});
-}
-
-static void check_absent_kernel(void **unused) {
-    (void)unused;
-    device *d = must_open();
-    job *j;
-    assert_int_equal(job_run(&allocator_libc, load_absent, d, &j), FAULT_DEVICE);
-    assert_non_null(strstr(job_error_text(j), "loading the kernel absent"));
-    assert_non_null(strstr(job_error_text(j), "(500: the driver does not know it)"));
-    job_end(j);
-    d->ops->close(d);
 }
 
 /* ---- contexts ------------------------------------------------------------------------------ */
@@ -352,24 +180,9 @@ static void check_current(void **unused) {
     in_device(launch_in_current);
 }
 
-/* All work happens in the caller's context, which is neither retained nor released. */
 static void check_adopted(void **unused) {
     (void)unused;
-    static char adopted;
-    opened o = {.options = {.index = 7, .cuda_context = &adopted}};
-    job *j;
-    fake->adopted = &adopted;
-    assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
-    job_end(j);
-    assert_non_null(o.device);
-    assert_int_equal(fake->named, 41); /* the GPU of that context */
-    assert_int_equal(fake->retained, 0);
-    assert_int_equal(job_run(&allocator_libc, use_memory, o.device, &j), FAULT_NONE);
-    job_end(j);
-    assert_int_equal(job_run(&allocator_libc, use_kernels, o.device, &j), FAULT_NONE);
-    job_end(j);
-    o.device->ops->close(o.device);
-    assert_int_equal(fake->releases, 0);
+    in_adopted(use_memory);
 }
 
 static void check_not_adopted(void **unused) {
@@ -448,11 +261,9 @@ static void check_compiler(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(check_facts),    TEST(check_no_gpu),   TEST(check_no_driver),
-        TEST(check_memory),   TEST(check_kernels),  TEST(check_absent_kernel),
-        TEST(check_time),     TEST(check_compiler), TEST(check_rows),
-        TEST(check_current),  TEST(check_adopted),  TEST(check_not_adopted),
-        TEST(check_together), TEST(check_resident),
+        TEST(check_facts),   TEST(check_no_gpu),      TEST(check_no_driver), TEST(check_memory),
+        TEST(check_time),    TEST(check_compiler),    TEST(check_rows),      TEST(check_current),
+        TEST(check_adopted), TEST(check_not_adopted),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,6 +1,7 @@
 /* Matrices that lie in device memory, on the cpu device, where that is the host's: what is chosen
    for them, what they become and what is said of them is what would be of the same entries on the
    host; and csr that is none is refused. */
+#include "tests/unit/cpu_context.h"
 #include "tests/unit/format_scene.h"
 #include "tests/unit/stencils.h"
 
@@ -251,22 +252,6 @@ static void entries_are_their_owners(void **state) {
     expect(c, sg_matrix_add(m, 0, 0, 1), SG_ERROR_USAGE, "lies in device memory");
     expect(c, sg_matrix_get(m, 0, 0, &found), SG_ERROR_USAGE, "lies in device memory");
     sg_matrix_free(m);
-}
-
-/* ---- the rest -------------------------------------------------------------------------------- */
-
-static int open_context(void **state) {
-    const sg_options options = {.struct_size = sizeof options, .device = "cpu"};
-    sg_context *c;
-    if (sg_open(&c, &options) != SG_OK)
-        return -1;
-    *state = c;
-    return 0;
-}
-
-static int close_context(void **state) {
-    sg_close(*state);
-    return 0;
 }
 
 int main(void) {

@@ -1,7 +1,6 @@
 /* The report's page: that it is HTML whatever texts hold, that its numbers are those of the
    results, which parameters it finds and how much they explain, and that the same results make the
    same bytes. */
-#include <ctype.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,40 +12,16 @@
 
 #include "cli/page.h"
 #include "cli/page_svg.h"
+#include "tests/unit/html_reader.h"
+#include "tests/unit/tuned_result.h"
 
 /* ---- results ------------------------------------------------------------------------------- */
 
 static sg_result result_of(const char *plan, double median) {
-    return (sg_result){.struct_size = sizeof(sg_result),
-                       .name = "heat",
-                       .family = "stencil",
-                       .model = "u = u(0)",
-                       .key = "00ff",
-                       .generator = "0.1.0",
-                       .device = "cuda",
-                       .device_name = "Fake <GPU> & \"co\" </script>",
-                       .arch = "sm_90",
-                       .multiprocessors = 132,
-                       .memory = (int64_t)80 << 30,
-                       .driver = 13000,
-                       .compiler = "NVRTC 13.0",
-                       .size = {512, 256, 128},
-                       .size_count = 3,
-                       .steps = 1,
-                       .plan = plan,
-                       .state = "right",
-                       .reason = "",
-                       .repeats = 5,
-                       .median = median,
-                       .spread = 0.01,
-                       .estimated_seconds = NAN,
-                       .registers = 64,
-                       .shared_bytes = 4096,
-                       .local_bytes = -1,
-                       .occupancy = 0.5,
-                       .clock_after = 1755,
-                       .copy_seconds = 1e-4,
-                       .taken = 1700000000123};
+    sg_result r = tuned_result(plan, median);
+    r.device_name = "Fake <GPU> & \"co\" </script>";
+    r.copy_seconds = 1e-4;
+    return r;
 }
 
 static sg_result lost(const char *plan, const char *state, const char *reason) {
@@ -109,6 +84,13 @@ static char *written(const sg_result *rows, int count, const char *usual) {
 
 /* ---- HTML ---------------------------------------------------------------------------------- */
 
+static int count_of(const char *text, const char *what) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what))
+        count++;
+    return count;
+}
+
 static void expect_html(const char *text, const char *wanted) {
     buffer b = {0};
     html_text(&b, text);
@@ -123,56 +105,6 @@ static void test_escaping(void **state) {
     expect_html("a && b \"c\" 'd'", "a &amp;&amp; b &quot;c&quot; &#39;d&#39;");
     expect_html("one\n\ttwo", "one\n\ttwo");
     expect_html("\x01\x7f\xc3\xa9", "\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9");
-}
-
-/* The tag at `at`, which begins with '<': its name, and where it ends. */
-static const char *read_tag(const char *at, char name[32], bool *closes, bool *alone) {
-    size_t n = 0;
-    *closes = at[1] == '/';
-    for (at += 1 + *closes; isalnum((unsigned char)*at) || *at == '!'; at++)
-        if (n < 31)
-            name[n++] = *at;
-    name[n] = '\0';
-    for (bool quoted = false; *at != '\0' && (quoted || *at != '>'); at++) {
-        quoted ^= *at == '"';
-        if (*at == '<')
-            return NULL;
-    }
-    *alone = at[-1] == '/';
-    return *at == '>' ? at + 1 : NULL;
-}
-
-/* Whether all elements that are begun are ended, in turn. */
-static bool is_html(const char *text, char *why) {
-    static char open[64][32];
-    int depth = 0;
-    for (const char *at = text; *at != '\0';) {
-        char name[32];
-        bool closes, alone;
-        if (*at != '<') {
-            at++;
-            continue;
-        }
-        sprintf(why, "%.60s", at);
-        if ((at = read_tag(at, name, &closes, &alone)) == NULL)
-            return false;
-        if (strcmp(name, "!DOCTYPE") == 0 || strcmp(name, "meta") == 0 || alone)
-            continue;
-        if (!closes && depth < 64)
-            strcpy(open[depth++], name);
-        else if (depth == 0 || strcmp(open[--depth], name) != 0)
-            return false;
-        if (!closes && (strcmp(name, "script") == 0 || strcmp(name, "style") == 0))
-            at = strstr(at, "</");
-    }
-    return depth == 0;
-}
-
-static int count_of(const char *text, const char *what) {
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what))
-        count++;
-    return count;
 }
 
 static void expect_page(const char *text) {

@@ -5,6 +5,7 @@
 #include "cli/t4.h"
 #include "tests/unit/json_reader.h"
 #include "tests/unit/results_scene.h"
+#include "tests/unit/tuned_result.h"
 
 /* ---- the rules ----------------------------------------------------------------------------- */
 
@@ -128,42 +129,9 @@ static void expect_t4(const value *v) {
 static const double seconds[] = {2e-3, 1e-3, 4e-3};
 
 static sg_result some_result(void) {
-    return (sg_result){.struct_size = sizeof(sg_result),
-                       .name = "heat",
-                       .family = "stencil",
-                       .model = "u = u(0)",
-                       .key = "00ff",
-                       .generator = "0.1.0",
-                       .device = "cuda",
-                       .device_name = "Fake GPU",
-                       .arch = "sm_90",
-                       .multiprocessors = 132,
-                       .memory = (int64_t)80 << 30,
-                       .driver = 13000,
-                       .compiler = "NVRTC 13.0",
-                       .size = {512, 256, 128},
-                       .size_count = 3,
-                       .steps = 1,
-                       .plan = "register tile=32x8 coarsen=z16 vec=4 time=1",
-                       .state = "right",
-                       .reason = "",
-                       .seconds = seconds,
-                       .repeats = 3,
-                       .median = 2e-3,
-                       .spread = 0.75,
-                       .estimated_seconds = NAN,
-                       .compile_seconds = 0.5,
-                       .check_seconds = NAN,
-                       .registers = 64,
-                       .shared_bytes = 4096,
-                       .local_bytes = -1,
-                       .occupancy = 0.5,
-                       .clock_before = NAN,
-                       .clock_after = 1755,
-                       .temperature_before = NAN,
-                       .temperature_after = 55,
-                       .copy_seconds = NAN,
-                       .taken = 1700000000123};
+    sg_result r = tuned_result("register tile=32x8 coarsen=z16 vec=4 time=1", 2e-3);
+    r.seconds = seconds, r.repeats = 3, r.spread = 0.75;
+    return r;
 }
 
 static value *write_and_read(const sg_result *results, int count) {

@@ -1,30 +1,9 @@
 /* Sweeps on the cpu device: what they store, how they go on, what they say of wrong candidates, and
    that later builds take what they found. Kernels are compiled once for all tests. */
-#include <math.h>
 #include <signal.h>
 
 #include "runtime/context.h"
-#include "runtime/worker_message.h"
-#include "tests/unit/results_scene.h"
-
-static char kept[] = "/tmp/sg-test-tune-XXXXXX";
-
-static int make_cache(void **state) {
-    (void)state;
-    return mkdtemp(kept) == NULL;
-}
-
-static int remove_cache(void **state) {
-    (void)state;
-    char command[sizeof "rm -rf " + sizeof kept];
-    sprintf(command, "rm -rf %s", kept);
-    return system(command);
-}
-
-static const char heat[] =
-    "return stencil { name = 'heat', shape = star(1, 1),"
-    " coefficients = { 0.5, 0.25, 0.25 },"
-    " tune = { method = { 'naive' }, tile = { { x = 64 }, { x = 128 }, { x = 256 } } } }";
+#include "tests/unit/tune_scene.h"
 
 /* ---- a device that spoils the results of some kernels -------------------------------------------
  */
@@ -458,93 +437,7 @@ static void test_matrix(void **state) {
     free(path);
 }
 
-/* ---- workers ------------------------------------------------------------------------------- */
-
-static const char role[] = "SG_TEST_WORKER"; /* what this program is as a worker */
-
-/* Answers every question with the same. */
-static void answer(job *j, void *user) {
-    (void)user;
-    record r;
-    text t = text_new(j);
-    record_put_int(&t, WORKER_HOPELESS);
-    record_put_text(&t, "somebody else has the device");
-    while (worker_receive(j, STDIN_FILENO, -1, &r) == WORKER_GOT)
-        if (record_small(&r, 0, WORKER_WORDS - 1) != WORKER_SETUP)
-            worker_send(STDIN_FILENO, &t);
-}
-
-static int be_worker(void) {
-    job *j;
-    if (strcmp(getenv(role), "real") == 0)
-        return sg_tune_worker();
-    if (strcmp(getenv(role), "ended") == 0)
-        return 7;
-    job_run(&allocator_libc, answer, NULL, &j);
-    job_end(j);
-    return 0;
-}
-
-static sg_status sweep_with(const char *worker, const char *as, sg_tuning **out) {
-    sg_context *c = open_at("none");
-    const sg_build_options build = {.struct_size = sizeof build, .text = heat, .size = {5000}};
-    const sg_tune_options options = {
-        .struct_size = sizeof options, .build = &build, .worker = worker, .evaluations = 2};
-    setenv(role, as, 1);
-    *out = NULL;
-    const sg_status status = sg_tune(c, "spec", &options, out);
-    sg_close(c);
-    return status;
-}
-
-static void expect_state(const char *as, const char *state, const char *reason) {
-    sg_tuning *t;
-    assert_int_equal(sweep_with("/proc/self/exe", as, &t), SG_OK);
-    assert_int_equal(t->evaluation_count, 2);
-    for (int i = 0; i < 2; i++) {
-        assert_string_equal(t->evaluations[i].state, state);
-        assert_string_equal(t->evaluations[i].reason, reason);
-        assert_int_equal(t->evaluations[i].seconds > 0, strcmp(state, "right") == 0);
-    }
-    sg_tuning_free(t);
-}
-
-static void test_workers(void **state) {
-    (void)state;
-    sg_tuning *t;
-    expect_state("real", "right", "");
-    expect_state("hopeless", "right", ""); /* made here */
-    expect_state("ended", "failed", "its process ended with code 7");
-    assert_int_equal(sweep_with("/nonexistent", "real", &t), SG_ERROR_USAGE);
-    assert_null(t);
-}
-
-static void test_refusals(void **state) {
-    (void)state;
-    sg_context *c = open_at("none");
-    sg_tuning *t = NULL;
-    sg_tune_options o = {.struct_size = sizeof o, .evaluations = -1};
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
-    o = (sg_tune_options){.struct_size = sizeof o, .search = (sg_search)7};
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
-    o = (sg_tune_options){.struct_size = sizeof o, .budget = NAN};
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
-    assert_int_equal(sg_tune(c, "/nonexistent.lua", NULL, &t), SG_ERROR_IO);
-    assert_int_equal(sg_tune(NULL, "spec", NULL, &t), SG_ERROR_USAGE);
-    sg_close(c);
-    const sg_options options = {.struct_size = sizeof options, .device = "none"};
-    const sg_build_options build = {.struct_size = sizeof build, .text = heat};
-    o = (sg_tune_options){.struct_size = sizeof o, .build = &build};
-    assert_int_equal(sg_open(&c, &options), SG_OK);
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
-    sg_close(c);
-    sg_tuning_free(NULL);
-    assert_null(t);
-}
-
-int main(int argument_count, char **arguments) {
-    if (argument_count == 2 && strcmp(arguments[1], "tune-worker") == 0)
-        return be_worker();
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows_and_builds, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_finals, scratch_enter, scratch_leave),
@@ -557,8 +450,6 @@ int main(int argument_count, char **arguments) {
         cmocka_unit_test_setup_teardown(test_foreign_file, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_families, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(test_matrix, scratch_enter, scratch_leave),
-        cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, make_cache, remove_cache);
 }

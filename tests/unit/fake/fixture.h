@@ -97,6 +97,34 @@ static device *must_open(void) {
     return o.device;
 }
 
+/* Runs the body with an open device; its job must not fail. */
+static inline void in_device(void (*body)(job *, void *)) {
+    device *d = must_open();
+    job *j;
+    if (job_run(&allocator_libc, body, d, &j) != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    job_end(j);
+    d->ops->close(d);
+}
+
+/* The same in a context of the caller's own: all work happens there, and it is neither retained nor
+   released. */
+static inline void in_adopted(void (*body)(job *, void *)) {
+    static char adopted;
+    opened o = {.options = {.index = 7, .cuda_context = &adopted}};
+    job *j;
+    fake->adopted = &adopted;
+    assert_int_equal(job_run(&allocator_libc, open_device, &o, &j), FAULT_NONE);
+    job_end(j);
+    assert_non_null(o.device);
+    assert_int_equal(fake->named, 41); /* the GPU of that context */
+    assert_int_equal(fake->retained, 0);
+    assert_int_equal(job_run(&allocator_libc, body, o.device, &j), FAULT_NONE);
+    job_end(j);
+    o.device->ops->close(o.device);
+    assert_int_equal(fake->releases, 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, reset, settled)
 
 #endif

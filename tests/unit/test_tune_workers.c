@@ -1,0 +1,107 @@
+/* Sweeps whose trials are made by a process of their own, and calls that are refused. */
+#include "runtime/record.h"
+#include "runtime/worker_message.h"
+#include "tests/unit/tune_scene.h"
+
+static sg_context *open_without_database(void) {
+    sg_context *c;
+    const sg_options options = {.struct_size = sizeof options,
+                                .device = "cpu",
+                                .threads = 2,
+                                .cache = kept,
+                                .database = "none"};
+    assert_int_equal(sg_open(&c, &options), SG_OK);
+    return c;
+}
+
+static const char role[] = "SG_TEST_WORKER"; /* what this program is as a worker */
+
+/* Answers every question with the same. */
+static void answer(job *j, void *user) {
+    (void)user;
+    record r;
+    text t = text_new(j);
+    record_put_int(&t, WORKER_HOPELESS);
+    record_put_text(&t, "somebody else has the device");
+    while (worker_receive(j, STDIN_FILENO, -1, &r) == WORKER_GOT)
+        if (record_small(&r, 0, WORKER_WORDS - 1) != WORKER_SETUP)
+            worker_send(STDIN_FILENO, &t);
+}
+
+static int be_worker(void) {
+    job *j;
+    if (strcmp(getenv(role), "real") == 0)
+        return sg_tune_worker();
+    if (strcmp(getenv(role), "ended") == 0)
+        return 7;
+    job_run(&allocator_libc, answer, NULL, &j);
+    job_end(j);
+    return 0;
+}
+
+static sg_status sweep_with(const char *worker, const char *as, sg_tuning **out) {
+    sg_context *c = open_without_database();
+    const sg_build_options build = {.struct_size = sizeof build, .text = heat, .size = {5000}};
+    const sg_tune_options options = {
+        .struct_size = sizeof options, .build = &build, .worker = worker, .evaluations = 2};
+    setenv(role, as, 1);
+    *out = NULL;
+    const sg_status status = sg_tune(c, "spec", &options, out);
+    sg_close(c);
+    return status;
+}
+
+static void expect_state(const char *as, const char *state, const char *reason) {
+    sg_tuning *t;
+    assert_int_equal(sweep_with("/proc/self/exe", as, &t), SG_OK);
+    assert_int_equal(t->evaluation_count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(t->evaluations[i].state, state);
+        assert_string_equal(t->evaluations[i].reason, reason);
+        assert_int_equal(t->evaluations[i].seconds > 0, strcmp(state, "right") == 0);
+    }
+    sg_tuning_free(t);
+}
+
+static void test_workers(void **state) {
+    (void)state;
+    sg_tuning *t;
+    expect_state("real", "right", "");
+    expect_state("hopeless", "right", ""); /* made here */
+    expect_state("ended", "failed", "its process ended with code 7");
+    assert_int_equal(sweep_with("/nonexistent", "real", &t), SG_ERROR_USAGE);
+    assert_null(t);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    sg_context *c = open_without_database();
+    sg_tuning *t = NULL;
+    sg_tune_options o = {.struct_size = sizeof o, .evaluations = -1};
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    o = (sg_tune_options){.struct_size = sizeof o, .search = (sg_search)7};
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    o = (sg_tune_options){.struct_size = sizeof o, .budget = NAN};
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    assert_int_equal(sg_tune(c, "/nonexistent.lua", NULL, &t), SG_ERROR_IO);
+    assert_int_equal(sg_tune(NULL, "spec", NULL, &t), SG_ERROR_USAGE);
+    sg_close(c);
+    const sg_options options = {.struct_size = sizeof options, .device = "none"};
+    const sg_build_options build = {.struct_size = sizeof build, .text = heat};
+    o = (sg_tune_options){.struct_size = sizeof o, .build = &build};
+    assert_int_equal(sg_open(&c, &options), SG_OK);
+    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    sg_close(c);
+    sg_tuning_free(NULL);
+    assert_null(t);
+}
+
+int main(int argument_count, char **arguments) {
+    if (argument_count == 2 && strcmp(arguments[1], "tune-worker") == 0)
+        return be_worker();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, make_cache, remove_cache);
+}
