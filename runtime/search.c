@@ -263,3 +263,10 @@ int search_ask(search *s, int wanted, int *out) {
     }
     return count;
 }
+
+void search_return(search *s, int candidate) {
+    assert(s->states[candidate] == ASKED);
+    s->states[candidate] = FREE;
+    s->stale = true;
+    s->next = 0; /* of exhaustive and random: those before are not free */
+}

@@ -52,6 +52,9 @@ int search_ask(search *, int wanted, int *out);
    them knowing next to nothing. */
 int search_at_once(const search *, int most);
 
+/* It was asked for, but is not measured now: whoever asks next may get it again. */
+void search_return(search *, int candidate);
+
 /* A candidate took so many seconds (a step), or is invalid: it did not compile, gave wrong
    results, or did not end. Also for candidates that nobody asked for, such as those of an earlier
    run that is resumed. Told twice, the last counts. */

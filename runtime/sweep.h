@@ -9,7 +9,9 @@
 #include "runtime/search.h"
 #include "runtime/worker.h"
 
-enum { SWEEP_AT_ONCE = 8 }; /* candidates that are built before the first of them is timed */
+/* Candidates that are built before the first of them is timed, and with those that may be asked for
+   next. */
+enum { SWEEP_AT_ONCE = 8, SWEEP_BUILT = 16 };
 
 /* The plan that builds take where `tune` leaves it out, so that gains are over it nevertheless. */
 enum { SWEEP_OUTSIDE = -1 };
@@ -33,12 +35,13 @@ typedef struct sweep {
     const space *space;
     search *search;
     int64_t id;          /* of the database */
+    bool *built;         /* candidates that were, so that the cache has them */
     sg_evaluation *done; /* as many as there are candidates */
     int count, most;     /* evaluations made, and to be made */
     int best, usual;     /* of them */
     int wrong, resumed;
     double begin;
-    trial trials[SWEEP_AT_ONCE];
+    trial trials[SWEEP_BUILT];
     int trial_count;
     trial fixed; /* the first that was right, which is timed again and again */
     double fixed_seconds;

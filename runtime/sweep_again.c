@@ -19,7 +19,7 @@ enum { MOST_FINALISTS = 5, ROUNDS = 5, LEAST_ROUNDS = 2 };
 
 typedef struct building {
     sweep *sweep;
-    bool ok[SWEEP_AT_ONCE];
+    bool ok[SWEEP_BUILT];
 } building;
 
 static void build_one(void *argument, int64_t index, int worker) {

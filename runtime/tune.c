@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/cache.h"
 #include "runtime/check_data.h"
 #include "runtime/clock.h"
 #include "runtime/results_place.h"
@@ -47,6 +48,7 @@ static void find_space(job *j, sweep *s) {
     s->space = space_make(j, r->subject, &wanted);
     s->search = search_new(j, kinds[o->search], search_candidates_of(j, s->space), o->seed);
     const int all = s->space->count + (s->space->usual_index < 0); /* which is tried besides */
+    s->built = job_array(j, (size_t)s->space->count, sizeof *s->built);
     s->done = job_array(j, (size_t)all, sizeof *s->done);
     s->most = o->evaluations > 0                                   ? o->evaluations
               : o->budget > 0 || o->search == SG_SEARCH_EXHAUSTIVE ? all
@@ -92,6 +94,31 @@ static int choose(sweep *s, int *out) {
         return 1;
     }
     return search_ask(s->search, wanted, out);
+}
+
+/* A guided search chooses few at a time. Compilers being slow beside timings, threads without work
+   build what promises most after those: of recorded sweeps two thirds are asked for soon. They wait
+   in the cache. */
+static int choose_ahead(sweep *s, int *chosen, int count) {
+    const int threads = workers_count(context_workers(s->job, s->request.context));
+    const int room = (threads < SWEEP_BUILT ? threads : SWEEP_BUILT) - count;
+    const int left = s->most - s->count - count;
+    bool waits = false;
+    int all = count, more[SWEEP_BUILT], asked = 0;
+    for (int i = 0; i < count; i++)
+        waits = waits || chosen[i] < 0 || !s->built[chosen[i]];
+    if (s->options.search == SG_SEARCH_GUIDED && waits && room > 0 && left > 0 &&
+        cache_reason(s->request.context->cache)[0] != '\0')
+        asked = search_ask(s->search, room < left ? room : left, more);
+    for (int i = 0; i < asked; i++) {
+        search_return(s->search, more[i]);
+        if (!s->built[more[i]])
+            chosen[all++] = more[i];
+    }
+    for (int i = 0; i < all; i++)
+        if (chosen[i] >= 0)
+            s->built[chosen[i]] = true;
+    return all;
 }
 
 static void need_memory(job *j, bool ok) {
@@ -167,13 +194,13 @@ static void evaluate(job *j, sweep *s, trial *t) {
 /* False where there is nothing left to try. A signal that ends the command may have ended a
    compiler too: nothing is believed of what was built while the caller has asked to stop. */
 static bool make_trials(job *j, sweep *s) {
-    int chosen[SWEEP_AT_ONCE];
-    const int count = choose(s, chosen);
+    int chosen[SWEEP_BUILT];
+    const int count = choose(s, chosen), all = choose_ahead(s, chosen, count);
     if (count == 0 || !sweep_report(s, count, NULL))
         return false;
-    build_all(j, s, chosen, count);
-    for (int i = 0; i < count; i++) {
-        if (!sweep_is_over(s) && sweep_report(s, 0, NULL))
+    build_all(j, s, chosen, all);
+    for (int i = 0; i < all; i++) {
+        if (i < count && !sweep_is_over(s) && sweep_report(s, 0, NULL))
             evaluate(j, s, &s->trials[i]);
         trial_end(&s->trials[i]);
     }

@@ -142,6 +142,30 @@ static void few_body(job *j, void *unused) {
     assert_int_equal(search_at_once(search_new(j, SEARCH_RANDOM, &c, 0), 8), 8);
     assert_int_equal(search_at_once(search_new(j, SEARCH_EXHAUSTIVE, &c, 0), 8), 8);
 }
+/* What is returned is free again, and nothing else is. */
+static void return_body(job *j, void *unused) {
+    (void)unused;
+    const search_candidates c = candidates(COUNT);
+    for (search_kind kind = 0; kind < SEARCH_KINDS; kind++) {
+        search *s = search_new(j, kind, &c, 0);
+        int first[4], then[4];
+        assert_int_equal(search_ask(s, 4, first), 4);
+        search_return(s, first[1]);
+        search_return(s, first[3]);
+        assert_int_equal(search_ask(s, 2, then), 2);
+        assert_int_equal(then[0], first[1]);
+        assert_int_equal(then[1], first[3]);
+        assert_int_equal(search_ask(s, 4, then), 4);
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < 4; k++)
+                assert_true(then[i] != first[k]);
+    }
+}
+static void test_return(void **state) {
+    (void)state;
+    in_job(return_body);
+}
+
 static void test_few_at_once(void **state) {
     (void)state;
     in_job(few_body);
@@ -278,8 +302,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),      cmocka_unit_test(test_first),
         cmocka_unit_test(test_learning), cmocka_unit_test(test_few_at_once),
-        cmocka_unit_test(test_invalid),  cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_many),     cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_return),   cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_resumed),  cmocka_unit_test(test_many),
+        cmocka_unit_test(test_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
