@@ -162,7 +162,7 @@ static void explain(page_axis *a, const sg_result *rows, int count) {
     for (int i = 0; i < count; i++) {
         if (!page_is_right(&rows[i]))
             continue;
-        const double x = log(rows[i].median);
+        const double x = log(page_time(&rows[i]));
         put(&all, x);
         if (a->of[i] >= 0) {
             put(&having, x);

@@ -26,8 +26,9 @@ static void times_of(const page *p, double *least, double *most) {
     *least = INFINITY, *most = 0;
     for (int i = 0; i < p->count; i++)
         if (page_is_right(&p->rows[i])) {
-            *least = fmin(*least, p->rows[i].median);
-            *most = fmax(*most, p->rows[i].median);
+            const double last = page_time(&p->rows[i]);
+            *least = fmin(*least, fmin(last, p->rows[i].median));
+            *most = fmax(*most, fmax(last, p->rows[i].median));
         }
 }
 
@@ -111,7 +112,7 @@ static double intensity_of(const page *p, int row) {
 
 static double rate_of(const page *p, int row) {
     const sg_result *r = &p->rows[row];
-    return p->operations * page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / r->median;
+    return p->operations * page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / page_time(r);
 }
 
 static bool measure_roofline(const page *p, roofline *f) {
@@ -186,7 +187,7 @@ static void write_ranked(const page *p, buffer *out) {
     const sg_result *best = p->best >= 0 ? &p->rows[p->best] : NULL;
     if (best == NULL || !(best->copy_seconds > 0))
         return;
-    const double copy = best->median * page_of_copy(best);
+    const double copy = page_time(best) * page_of_copy(best);
     double times[2];
     times_of(p, &times[0], &times[1]);
     widen(times, copy);
@@ -202,7 +203,8 @@ static void write_ranked(const page *p, buffer *out) {
     svg_text(&s, s.right, svg_at(&s.y, copy) - 5, "end", "note", "copy");
     int *order = page_order(p);
     for (int i = 0; i < p->count && page_is_right(&p->rows[order[i]]); i++)
-        add_row_mark(p, &s, svg_at(&s.x, i + 1), svg_at(&s.y, p->rows[order[i]].median), order[i]);
+        add_row_mark(p, &s, svg_at(&s.x, i + 1), svg_at(&s.y, page_time(&p->rows[order[i]])),
+                     order[i]);
     free(order);
     svg_end(&s);
     page_write_kinds(p, false, out);

@@ -54,7 +54,7 @@ static bool fill(heat_map *m) {
         const int r = belongs(m, i) ? index_of(m->rows, m->row_count, m->down->of[i]) : -1;
         const int c = r >= 0 ? index_of(m->columns, m->column_count, m->across->of[i]) : -1;
         int *best = c >= 0 ? &m->best[r * m->column_count + c] : NULL;
-        if (best != NULL && (*best < 0 || m->page->rows[i].median < m->page->rows[*best].median))
+        if (best != NULL && (*best < 0 || page_is_faster(&m->page->rows[i], &m->page->rows[*best])))
             *best = i;
     }
     return true;
@@ -71,7 +71,7 @@ static void add_cell(const heat_map *m, svg *s, int r, int c, double width) {
     const double x = s->left + c * width, y = s->top + r * CELL;
     if (row < 0)
         return;
-    const double share = m->page->rows[m->page->best].median / m->page->rows[row].median;
+    const double share = page_time(&m->page->rows[m->page->best]) / page_time(&m->page->rows[row]);
     buffer title = {0};
     page_add_mark_title(&title, &m->page->rows[row]);
     buffer_printf(s->out, "<g class=\"m h%d%s\"><title>", shade_of(share),

@@ -83,7 +83,7 @@ static void add_view(const page *p, const page_axis *a, double least, double mos
             continue;
         buffer title = {0};
         page_add_mark_title(&title, &p->rows[i]);
-        svg_mark(&s, beside(&s, a, i, p->count), svg_at(&s.y, p->rows[i].median), p->kinds[i],
+        svg_mark(&s, beside(&s, a, i, p->count), svg_at(&s.y, page_time(&p->rows[i])), p->kinds[i],
                  i == p->best, title.data);
         buffer_free(&title);
     }
@@ -113,8 +113,8 @@ void page_write_scatter(const page *p, buffer *out) {
     double least = INFINITY, most = 0;
     for (int i = 0; i < p->count; i++)
         if (page_is_right(&p->rows[i])) {
-            least = fmin(least, p->rows[i].median);
-            most = fmax(most, p->rows[i].median);
+            least = fmin(least, page_time(&p->rows[i]));
+            most = fmax(most, page_time(&p->rows[i]));
         }
     buffer_add(out,
                "<section id=\"parameters\">\n<h2>Which parameter matters</h2>\n"
