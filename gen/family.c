@@ -52,7 +52,9 @@ const family families[FAMILY_COUNT] = {
                      .explain = spmv_explain,
                      .kinds = spmv_kinds,
                      .draw = spmv_draw,
-                     .judge = spmv_judge},
+                     .judge = spmv_judge,
+                     .draw_given = spmv_draw_given,
+                     .judge_given = spmv_judge_given},
 };
 
 int64_t family_elements(const program *p, int array, const int64_t *sizes) {

@@ -10,6 +10,7 @@
 
 typedef struct family family;
 struct matrix;
+struct packed_matrix;
 
 typedef struct subject {
     const family *family;
@@ -96,6 +97,14 @@ struct family {
                  uint64_t seed, family_call *out);
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
+
+    /* spmv: the same with a given matrix; NULL. draw_given: a call whose first arrays are those of
+       the packed matrix, which outlives it; x, y and the factors are drawn. judge_given: by the
+       matrix itself, so that how it was packed is judged too. */
+    void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
+                       uint64_t seed, family_call *out);
+    void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
+                        const family_call *before, const family_call *after, family_verdict *out);
 };
 
 enum { FAMILY_STENCIL, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };

@@ -91,6 +91,10 @@ void spmv_draw(job *, const subject *, const program *, const int64_t size[AXES]
                uint64_t seed, family_call *out);
 void spmv_judge(job *, const subject *, const program *, const family_call *before,
                 const family_call *after, family_verdict *out);
+void spmv_draw_given(job *, const subject *, const program *, const packed_matrix *, uint64_t seed,
+                     family_call *out);
+void spmv_judge_given(job *, const subject *, const program *, const matrix *,
+                      const family_call *before, const family_call *after, family_verdict *out);
 
 /* How a program's matrix is stored. */
 storage spmv_storage(const program *);

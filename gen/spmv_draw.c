@@ -214,26 +214,43 @@ static void draw_vector(const subject *s, int kind, uint64_t *state, void *to, i
     }
 }
 
+/* All but the matrix, of which there are the sizes. */
+static void draw_vectors(job *j, const subject *s, const program *p, int kind, bool blind,
+                         uint64_t *seed, family_call *out) {
+    const int x = p->array_count - 2, y = p->array_count - 1;
+    for (int i = x; i <= y; i++) {
+        draw_array(j, p, i, out);
+        draw_vector(s, kind, seed, out->arrays[i], family_elements(p, i, out->sizes));
+    }
+    for (int64_t i = 0; blind && i < family_elements(p, y, out->sizes); i++)
+        pattern_set(s->dtype, out->arrays[y], i, (pattern_value){.real = (double)NAN});
+}
+
 void spmv_draw(job *j, const subject *s, const program *p, const int64_t size[AXES], int kind,
                uint64_t seed, family_call *out) {
     packed_matrix a;
-    const int x = p->array_count - 2, y = p->array_count - 1;
     draw_call(j, p, &seed, out);
     const bool blind = draw_factors(p, &seed, out);
     pack(j, p, kind, size[0], draw_bits(&seed), &a);
     take_sizes(p, &a, out);
-    for (int i = 0; i < p->array_count; i++)
-        draw_array(j, p, i, out);
     for (int i = 0; i < a.array_count; i++) {
+        draw_array(j, p, i, out);
         const int64_t elements = family_elements(p, i, out->sizes);
         if (elements > 0)
             memcpy(out->arrays[i], a.arrays[i].data, (size_t)elements * p->arrays[i].element_bytes);
     }
     format_free(j, &a);
-    draw_vector(s, kind, &seed, out->arrays[x], family_elements(p, x, out->sizes));
-    draw_vector(s, kind, &seed, out->arrays[y], family_elements(p, y, out->sizes));
-    for (int64_t i = 0; blind && i < family_elements(p, y, out->sizes); i++)
-        pattern_set(s->dtype, out->arrays[y], i, (pattern_value){.real = (double)NAN});
+    draw_vectors(j, s, p, kind, blind, &seed, out);
+}
+
+void spmv_draw_given(job *j, const subject *s, const program *p, const packed_matrix *a,
+                     uint64_t seed, family_call *out) {
+    draw_call(j, p, &seed, out);
+    const bool blind = draw_factors(p, &seed, out);
+    take_sizes(p, a, out);
+    for (int i = 0; i < a->array_count; i++)
+        out->arrays[i] = a->arrays[i].data;
+    draw_vectors(j, s, p, SPMV_RANDOM, blind, &seed, out);
 }
 
 void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out) {

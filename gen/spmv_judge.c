@@ -92,8 +92,13 @@ static double factor(job *j, const spmv *m, int function, const double *paramete
     return pattern_apply(pattern_machine_new(j, &m->pattern, function, parameters), NULL).real;
 }
 
-void spmv_judge(job *j, const subject *s, const program *p, const family_call *before,
-                const family_call *after, family_verdict *out) {
+/* A value as it is stored. */
+static double stored(const spmv *m, double value) {
+    return m->matrix == DTYPE_FLOAT ? (double)(float)value : value;
+}
+
+void spmv_judge_given(job *j, const subject *s, const program *p, const matrix *a,
+                      const family_call *before, const family_call *after, family_verdict *out) {
     const spmv *m = s->model;
     const dtype_word *word = &dtype_words[s->dtype];
     const int x = p->array_count - 2, y = p->array_count - 1;
@@ -104,21 +109,26 @@ void spmv_judge(job *j, const subject *s, const program *p, const family_call *b
                  .least = s->dtype == DTYPE_FLOAT ? (double)FLT_TRUE_MIN : DBL_TRUE_MIN,
                  .largest = word->largest,
                  .out = out};
-    matrix a;
-    spmv_unpack(j, p, before, &a);
     *out = (family_verdict){0};
     for (int64_t vector = 0; vector < m->vectors; vector++)
-        for (int64_t row = 0, k = 0; row < a.rows; row++) {
+        for (int64_t row = 0, k = 0; row < a->rows; row++) {
             row_sum sum = {0};
-            for (; k < a.entries && a.row[k] == row; k++)
+            for (; k < a->entries && a->row[k] == row; k++)
                 add_product(
-                    &sum, a.value[k],
-                    pattern_get(s->dtype, before->arrays[x], vector * a.columns + a.column[k])
+                    &sum, stored(m, a->value[k]),
+                    pattern_get(s->dtype, before->arrays[x], vector * a->columns + a->column[k])
                         .real);
-            const int64_t at = vector * a.rows + row;
+            const int64_t at = vector * a->rows + row;
             judge_element(&v, row, vector, pattern_get(s->dtype, before->arrays[y], at).real,
                           pattern_get(s->dtype, after->arrays[y], at).real, &sum);
         }
     if (v.greatest > 0)
         out->greatest_error = v.greatest_error / v.greatest;
+}
+
+void spmv_judge(job *j, const subject *s, const program *p, const family_call *before,
+                const family_call *after, family_verdict *out) {
+    matrix a;
+    spmv_unpack(j, p, before, &a);
+    spmv_judge_given(j, s, p, &a, before, after, out);
 }

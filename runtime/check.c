@@ -251,7 +251,7 @@ static void connect(judgement *g, const model *m) {
 
 typedef struct check {
     sg_kernel *kernel;
-    check_data *kept;
+    check_given on;
     const sg_check_options *given;
     guarded guarded;
     check_steps steps;
@@ -357,23 +357,20 @@ static void run_check(job *j, void *argument) {
         if (options.steps != 0)
             steps_allow(j, c->kernel->program, options.steps);
         c->result.steps = 1;
-        check_lists(j, c->kernel, c->kept, &options, &c->result, &first);
+        check_lists(j, c->kernel, &c->on, &options, &c->result, &first);
         conclude(j, c, first);
     } else {
         check_grid(j, c, &options);
     }
 }
 
-sg_status check_kernel(sg_kernel *kernel, check_data *kept, const sg_check_options *options,
+sg_status check_kernel(sg_kernel *kernel, const check_given *on, const sg_check_options *options,
                        sg_check_result *out) {
-    check c = {.kernel = kernel,
-               .kept = kept,
-               .given = options,
-               .result = {.first_wrong = ""},
-               .out = out};
+    check c = {
+        .kernel = kernel, .on = *on, .given = options, .result = {.first_wrong = ""}, .out = out};
     return context_run(kernel->context, run_check, &c, NULL);
 }
 
 sg_status sg_check(sg_kernel *kernel, const sg_check_options *options, sg_check_result *out) {
-    return kernel != NULL ? check_kernel(kernel, NULL, options, out) : SG_ERROR_USAGE;
+    return kernel != NULL ? check_kernel(kernel, &(check_given){0}, options, out) : SG_ERROR_USAGE;
 }

@@ -4,13 +4,15 @@
 
 #include <string.h>
 
+#include "runtime/device_matrix.h"
 #include "runtime/guard.h"
 #include "runtime/lists.h"
+#include "runtime/matrix.h"
 
 enum { RANDOM_KIND = 0 }; /* of a family's data */
 
-void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size[3],
-                const double *given, uint64_t seed, family_call *out) {
+/* The family, if a check is possible. */
+static const family *need_family(job *j, const sg_kernel *k) {
     const program *p = k->program;
     if (k->subject == NULL)
         context_refuse(j, "'%s' was loaded from a file, so there is no spec to draw data for",
@@ -18,15 +20,68 @@ void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size
     const family *f = k->subject->family;
     if (f->draw == NULL || f->judge == NULL)
         context_refuse(j, "'%s': kernels of %s cannot be checked yet", p->name, f->name);
-    if (kept != NULL && f->alike)
-        check_data_draw(kept, j, k, size, given, seed, out);
-    else
-        f->draw(j, k->subject, p, size, RANDOM_KIND, seed, out);
+    return f;
+}
+
+/* As the kernel gets them, the caller's where there are some. */
+static void take_parameters(job *j, const sg_kernel *k, const double *given, family_call *out) {
+    const program *p = k->program;
     double *parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *parameters);
     for (int i = 0; i < p->parameter_count; i++)
         kernel_parameter(j, k, i, given != NULL ? given[i] : out->parameters[i], &parameters[i]);
     out->parameters = parameters;
 }
+
+void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size[3],
+                const double *given, uint64_t seed, family_call *out) {
+    const program *p = k->program;
+    const family *f = need_family(j, k);
+    if (kept != NULL && f->alike)
+        check_data_draw(kept, j, k, size, given, seed, out);
+    else
+        f->draw(j, k->subject, p, size, RANDOM_KIND, seed, out);
+    take_parameters(j, k, given, out);
+}
+
+/* ---- a given matrix ------------------------------------------------------------------------ */
+
+static void free_uploaded(void *matrix) {
+    sg_device_matrix_free(matrix);
+}
+
+/* The arrays that products get, as whoever uploads a matrix has them made, in the job. */
+static const packed_matrix *fetch_arrays(job *j, const sg_kernel *k, const sg_matrix *from) {
+    device *d = context_device(j, k->context);
+    sg_device_matrix *a = device_matrix_upload(j, from, k);
+    job_defer(j, free_uploaded, a);
+    packed_matrix *out = job_alloc(j, sizeof *out);
+    out->rows = a->rows;
+    out->columns = a->columns;
+    for (int i = 0; i < a->array_count; i++) {
+        const int64_t elements = a->arrays[i].extent[0] * a->arrays[i].extent[1];
+        packed_array *to = &out->arrays[out->array_count++];
+        *to = (packed_array){.name = a->arrays[i].name,
+                             .extent = {a->arrays[i].extent[0], a->arrays[i].extent[1]}};
+        const size_t bytes = (size_t)elements * k->program->arrays[i].element_bytes;
+        to->data = job_alloc(j, bytes + 1);
+        if (bytes > 0)
+            d->ops->download(d, j, to->data, a->arrays[i].data, bytes);
+    }
+    job_keep(j, a);
+    sg_device_matrix_free(a);
+    return out;
+}
+
+static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const double *given,
+                         uint64_t seed, family_call *out) {
+    const family *f = need_family(j, k);
+    if (f->draw_given == NULL)
+        context_refuse(j, "'%s' multiplies with no matrix", k->program->name);
+    f->draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), seed, out);
+    take_parameters(j, k, given, out);
+}
+
+/* ---- one launch ---------------------------------------------------------------------------- */
 
 /* What a launch on guarded arrays is given. */
 static sg_arguments arguments_for(const guarded *g, const family_call *call, sg_grid *grids) {
@@ -61,7 +116,7 @@ static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
     return wrong;
 }
 
-static void judge(job *j, const guarded *g, check_data *kept, const family_call *before,
+static void judge(job *j, const guarded *g, const check_given *given, const family_call *before,
                   family_verdict *out) {
     const program *p = g->kernel->program;
     const family *f = g->kernel->subject->family;
@@ -69,7 +124,12 @@ static void judge(job *j, const guarded *g, check_data *kept, const family_call 
                          job_array(j, (size_t)p->array_count, sizeof *after.arrays)};
     for (int i = 0; i < p->array_count; i++)
         after.arrays[i] = p->arrays[i].written ? g->arrays[i].cells : NULL;
-    kept = f->alike ? kept : NULL;
+    if (given->matrix != NULL) {
+        f->judge_given(j, g->kernel->subject, p, matrix_settled(j, given->matrix), before, &after,
+                       out);
+        return;
+    }
+    check_data *kept = f->alike ? given->kept : NULL;
     if (kept != NULL && check_data_known(kept, p, &after, out))
         return;
     f->judge(j, g->kernel->subject, p, before, &after, out);
@@ -77,14 +137,17 @@ static void judge(job *j, const guarded *g, check_data *kept, const family_call 
         check_data_learn(kept, p, &after, out);
 }
 
-void check_lists(job *j, const sg_kernel *k, check_data *kept, const sg_check_options *options,
-                 sg_check_result *r, const char **first) {
+void check_lists(job *j, const sg_kernel *k, const check_given *given,
+                 const sg_check_options *options, sg_check_result *r, const char **first) {
     const program *p = k->program;
     int64_t size[PROGRAM_AXES], unused;
     family_call before;
     kernel_size(j, k, options->size, size, &unused);
     memcpy(r->size, size, sizeof size);
-    lists_draw(j, k, kept, size, options->parameters, r->seed, &before);
+    if (given->matrix != NULL)
+        draw_product(j, k, given->matrix, options->parameters, r->seed, &before);
+    else
+        lists_draw(j, k, given->kept, size, options->parameters, r->seed, &before);
 
     /* The family's call, as one of the library: its extents give its temporary memory. */
     sg_grid grids[LAUNCH_ARRAYS] = {0};
@@ -107,7 +170,7 @@ void check_lists(job *j, const sg_kernel *k, check_data *kept, const sg_check_op
     int64_t wrong = guarded_verify(j, g, &spoiled);
     wrong += verify_gaps(g, &l, &spoiled);
     family_verdict v = {0};
-    judge(j, g, kept, &before, &v);
+    judge(j, g, given, &before, &v);
     *first =
         v.first_wrong[0] != '\0' ? job_copy(j, v.first_wrong, strlen(v.first_wrong)) : spoiled.data;
     r->points = lists_extent(&p->points, before.sizes);

@@ -24,6 +24,10 @@ struct sg_device_matrix {
     sg_conversion_info info;
 };
 
+/* sg_matrix_upload, which fails through the job: with FAULT_PLAN where the format does not serve,
+   FAULT_DATA where a value does not fit. */
+sg_device_matrix *device_matrix_upload(job *, const sg_matrix *, const sg_kernel *);
+
 /* How the kernel's matrix is stored; refuses where it has none. */
 storage device_matrix_storage(job *, const sg_kernel *);
 

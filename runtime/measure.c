@@ -157,25 +157,24 @@ static void prepare_lists(job *j, measurement *m) {
     check_launch(j, m, call.parameters, temporary);
 }
 
-/* x and y, of which the matrix says how long they are. */
-static void prepare_vector(job *j, measurement *m, int which, int64_t elements) {
+/* x and y, of which the matrix says how long they are, and the spec how many. */
+static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     const size_t element = m->kernel->program->element_bytes;
-    const int64_t points = m->points;
+    const int64_t points = m->points, vectors = m->kernel->program->arrays[which].extent[1].plus;
+    const int64_t elements = length * vectors;
     m->arrays[which] =
         m->device->ops->alloc(m->device, j, (size_t)(elements > 0 ? elements : 1) * element);
     m->points = elements;
     fill_array(j, m, which);
     m->points = points;
-    m->grids[which] = (sg_grid){.data = m->arrays[which], .size = {elements, 1, 0}};
+    m->grids[which] = (sg_grid){.data = m->arrays[which], .size = {length, vectors, 0}};
     m->bytes += (double)elements * (double)element;
 }
 
 /* A product with the caller's matrix: its arrays come first, then x and y. */
 static void prepare_product(job *j, measurement *m) {
     const program *p = m->kernel->program;
-    if (sg_matrix_upload(m->matrix, m->kernel, &m->uploaded) != SG_OK)
-        job_fail(j, FAULT_DEVICE, NULL, 0, "%s", sg_error(m->kernel->context));
-    const sg_device_matrix *a = m->uploaded;
+    const sg_device_matrix *a = m->uploaded = device_matrix_upload(j, m->matrix, m->kernel);
     if (p->array_count != a->array_count + 2)
         context_refuse(j, "'%s' takes other arrays than a matrix, x and y", p->name);
     m->bytes = (double)a->info.bytes;

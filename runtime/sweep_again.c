@@ -3,7 +3,7 @@
    that was lucky. Takes: a sweep with its evaluations. Makes: drifts, and the best of the finals.
  */
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "runtime/clock.h"
 #include "runtime/sweep.h"
@@ -90,6 +90,7 @@ double sweep_time_fixed(job *j, sweep *s) {
 typedef struct finals {
     int of[MOST_FINALISTS]; /* evaluations, the fastest first */
     int count, rounds;
+    int drifts; /* of the sweep, before */
     double seconds[MOST_FINALISTS][ROUNDS], ratio[MOST_FINALISTS][ROUNDS]; /* to the fixed one */
 } finals;
 
@@ -152,21 +153,34 @@ static bool run_round(job *j, sweep *s, finals *f) {
     return goes_on(s);
 }
 
-/* NAN where one of the rounds failed. */
-static double outcome(const sweep *s, finals *f, int which) {
+/* What the fixed kernel took while the others had their trials: the median of its first time and of
+   those before the finals. */
+static double usual_time(job *j, const sweep *s, int drifts) {
+    double *times = job_array(j, (size_t)drifts + 1, sizeof *times), unused;
+    int count = 0;
+    times[count++] = s->fixed_seconds;
+    for (int i = 0; i < drifts; i++)
+        if (strcmp(s->drifts[i].plan, s->fixed.plan) == 0)
+            times[count++] = s->drifts[i].seconds;
+    return results_median(times, count, &unused);
+}
+
+/* Over the fixed kernel's time; NAN where one of the rounds failed. */
+static double outcome(finals *f, int which) {
     double unused;
     for (int r = 0; r < f->rounds; r++)
         if (isnan(f->ratio[which][r]))
             return NAN;
-    return s->fixed_seconds * results_median(f->ratio[which], f->rounds, &unused);
+    return results_median(f->ratio[which], f->rounds, &unused);
 }
 
 static void conclude(job *j, sweep *s, finals *f) {
+    const double usual = usual_time(j, s, f->drifts);
     result_final list[MOST_FINALISTS];
     int count = 0;
     for (int i = 0; i < f->count; i++) {
         sg_evaluation *e = &s->done[f->of[i]];
-        e->final_seconds = outcome(s, f, i);
+        e->final_seconds = usual * outcome(f, i);
         if (isnan(e->final_seconds))
             continue;
         list[count++] = (result_final){e->plan, e->final_seconds, f->seconds[i], f->rounds};
@@ -185,6 +199,7 @@ void sweep_finals(job *j, sweep *s) {
     choose(s, &f);
     if (f.count < 2 || s->stopped)
         return;
+    f.drifts = s->drift_count;
     s->finalists = f.count;
     s->rounds = ROUNDS;
     for (int i = 0; i < f.count; i++)

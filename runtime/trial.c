@@ -97,7 +97,8 @@ static bool check(job *j, trying *t) {
     if (t->setting->kept != NULL && !t->setting->is_grid)
         how.seed = check_data_seed(t->setting->kept);
     const double begin = clock_seconds();
-    const sg_status status = check_kernel(r->kernel, t->setting->kept, &how, &found);
+    const check_given on = {t->setting->kept, t->setting->build.matrix};
+    const sg_status status = check_kernel(r->kernel, &on, &how, &found);
     r->result.check_seconds = clock_seconds() - begin;
     if (status != SG_OK)
         note_failure(j, t, status);

@@ -74,7 +74,7 @@ static void find_setting(job *j, sweep *s) {
     s->setting.build.struct_size = sizeof s->setting.build;
     s->setting.build.source_only = 0;
     memcpy(s->setting.build.size, r->size, sizeof r->size);
-    if (o->worker != NULL && r->options.matrix == NULL && !r->context->given.lent)
+    if (o->worker != NULL && !r->context->given.lent)
         s->worker = worker_new(j, o->worker, o->limit > 0 ? o->limit : USUAL_LIMIT, &s->setting);
     else
         open_own(j, s);

@@ -235,3 +235,18 @@ sg_status sg_matrix_upload(const sg_matrix *m, const sg_kernel *k, sg_device_mat
         sg_device_matrix_free(u.to);
     return status;
 }
+
+sg_device_matrix *device_matrix_upload(job *j, const sg_matrix *from, const sg_kernel *k) {
+    static const char mark[] = "error: ";
+    sg_device_matrix *out;
+    const sg_status status = sg_matrix_upload(from, k, &out);
+    if (status == SG_OK)
+        return out;
+    const char *error = sg_error(k->context), *text = strstr(error, mark);
+    job_fail(j,
+             status == SG_ERROR_PLAN     ? FAULT_PLAN
+             : status == SG_ERROR_DATA   ? FAULT_DATA
+             : status == SG_ERROR_MEMORY ? FAULT_MEMORY
+                                         : FAULT_DEVICE,
+             NULL, 0, "%s", text != NULL ? text + sizeof mark - 1 : error);
+}

@@ -7,10 +7,12 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/context.h"
+#include "runtime/matrix.h"
 #include "runtime/worker_message.h"
 
 extern char **environ;
@@ -80,10 +82,17 @@ static int spawn(worker *w, int theirs) {
     return error;
 }
 
-static void start(job *j, worker *w) {
+/* A matrix is no small message: who does not take it must not hold up the sweep. */
+static void limit_sending(const worker *w) {
+    const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
+    setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+}
+
+/* Where there is no process yet. False where it takes nothing. */
+static bool start(job *j, worker *w) {
     int ends[2];
     if (w->process != 0)
-        return;
+        return true;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         job_fail(j, FAULT_DEVICE, NULL, 0, "no socket for the worker: %s", strerror(errno));
     const int error = spawn(w, ends[1]);
@@ -95,9 +104,12 @@ static void start(job *j, worker *w) {
                  strerror(error));
     }
     w->socket = ends[0];
+    limit_sending(w);
+    const sg_matrix *given = w->setting->build.matrix;
+    const matrix *m = given != NULL ? matrix_settled(j, given) : NULL;
     text setup = text_new(j);
-    worker_put_setup(&setup, w->setting);
-    worker_send(w->socket, &setup); /* if it is gone, that shows when it is asked */
+    worker_put_setup(&setup, w->setting, m);
+    return worker_send(w->socket, &setup) && (m == NULL || worker_send_matrix(w->socket, m));
 }
 
 /* In place of an answer. */
@@ -121,8 +133,7 @@ static const char *ask(job *j, worker *w, worker_word word, trial *r) {
     record answer = {.bad = true};
     text message = text_new(j);
     worker_put_trial(&message, word, w->setting, r);
-    start(j, w);
-    const bool sent = worker_send(w->socket, &message);
+    const bool sent = start(j, w) && worker_send(w->socket, &message);
     const worker_outcome o = sent ? worker_receive(j, w->socket, w->limit, &answer) : WORKER_CLOSED;
     if (o != WORKER_GOT) {
         note_end(j, w, o == WORKER_LATE, r);

@@ -14,7 +14,8 @@ typedef struct serving {
     job *setup_job;
     worker_setup setup;
     check_data *kept;
-    sg_status status; /* of opening it */
+    sg_matrix *matrix; /* NULL: none was sent */
+    sg_status status;  /* of opening it */
     bool over;
 } serving;
 
@@ -27,6 +28,31 @@ static void open_all(job *j, serving *s, record *r) {
     if (s->status == SG_OK)
         s->setup.setting.sensors =
             sensors_open(j, s->context->device->ops->facts(s->context->device)->bus);
+}
+
+/* The lists go when the matrix has them. */
+static void take_lists(job *j, void *argument) {
+    serving *s = argument;
+    matrix m;
+    if (!worker_receive_matrix(j, STDIN_FILENO, &s->setup, &m)) {
+        s->over = true;
+        return;
+    }
+    if (s->status == SG_OK)
+        s->status = sg_matrix_from(s->context, m.rows, m.columns, m.entries, m.row, m.column,
+                                   m.value, &s->matrix);
+    s->setup.setting.build.matrix = s->matrix;
+}
+
+static void take_matrix(job *j, serving *s) {
+    job *own;
+    sg_matrix_free(s->matrix);
+    s->matrix = NULL;
+    if (s->setup.rows < 0)
+        return;
+    if (job_run(job_allocator(j), take_lists, s, &own) != FAULT_NONE)
+        s->over = true;
+    job_end(own);
 }
 
 static void refuse(const serving *s, text *answer) {
@@ -78,6 +104,7 @@ static void serve_one(job *j, void *argument) {
         worker_get_setup(s->setup_job, &r, &s->setup);
         open_all(s->setup_job, s, &r);
         s->over = false;
+        take_matrix(j, s);
         return;
     }
     text answer = text_new(j);
@@ -98,6 +125,7 @@ static void serve(job *j, void *argument) {
         job_end(one);
     }
     check_data_close(s->kept);
+    sg_matrix_free(s->matrix);
     sg_close(s->context);
 }
 

@@ -75,7 +75,36 @@ worker_outcome worker_receive(job *j, int socket, double seconds, record *out) {
 
 /* ---- to the worker ------------------------------------------------------------------------- */
 
-void worker_put_setup(text *t, const trial_setting *s) {
+static const size_t list_bytes = sizeof(int64_t); /* and of a double */
+_Static_assert(sizeof(double) == sizeof(int64_t), "lists of one width");
+
+bool worker_send_matrix(int socket, const matrix *m) {
+    const void *const lists[] = {m->row, m->column, m->value};
+    for (int i = 0; i < 3; i++)
+        if (!send_bytes(socket, lists[i], (size_t)m->entries * list_bytes))
+            return false;
+    return true;
+}
+
+bool worker_receive_matrix(job *j, int socket, const worker_setup *s, matrix *out) {
+    void *lists[3];
+    for (int i = 0; i < 3; i++) {
+        lists[i] = job_array(j, (size_t)s->entries, list_bytes);
+        if (receive_bytes(socket, INFINITY, lists[i], (size_t)s->entries * list_bytes) !=
+            WORKER_GOT)
+            return false;
+    }
+    *out = (matrix){s->rows, s->columns, s->entries, lists[0], lists[1], lists[2]};
+    return true;
+}
+
+static void put_matrix(text *t, const matrix *m) {
+    record_put_int(t, m != NULL ? m->rows : -1);
+    record_put_int(t, m != NULL ? m->columns : 0);
+    record_put_int(t, m != NULL ? m->entries : 0);
+}
+
+void worker_put_setup(text *t, const trial_setting *s, const matrix *m) {
     const sg_context *c = s->context;
     const sg_build_options *b = &s->build;
     record_put_int(t, WORKER_SETUP);
@@ -98,6 +127,7 @@ void worker_put_setup(text *t, const trial_setting *s) {
         record_put_text(t, b->constants[i].name);
         record_put_double(t, b->constants[i].value);
     }
+    put_matrix(t, m);
 }
 
 void worker_get_setup(job *j, record *r, worker_setup *out) {
@@ -126,6 +156,9 @@ void worker_get_setup(job *j, record *r, worker_setup *out) {
         list[i].value = record_double(r);
     }
     b->constants = list;
+    out->rows = record_int(r);
+    out->columns = record_int(r);
+    out->entries = record_int(r);
 }
 
 void worker_put_trial(text *t, worker_word word, const trial_setting *s, const trial *r) {

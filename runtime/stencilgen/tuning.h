@@ -127,8 +127,8 @@ typedef struct sg_tune_options {
     void *user;
     const char *worker; /* a program that calls sg_tune_worker when its only argument is
                            "tune-worker". Candidates are launched in that process, so that one that
-                           crashes or does not end is a result like others. NULL: in this one. Not
-                           used with a matrix, nor in a CUDA context of the caller's */
+                           crashes or does not end is a result like others. A matrix is sent
+                           there. NULL: in this one. Not used in a CUDA context of the caller's */
     double limit;       /* seconds that a trial may take there before it is ended; 0: 120 */
 } sg_tune_options;
 

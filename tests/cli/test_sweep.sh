@@ -125,6 +125,29 @@ exits 0 tune $heat --no-resume
 reports 'failed  naive tile=128'
 reports 'its process was ended by signal'
 
+begin 'a product is tried in the worker, and checked on the matrix of --input'
+# One candidate does not end, and one is wrong for matrices of this size alone.
+cat >"$folder/c++" <<SH
+#!/bin/sh
+for word; do
+    case \$word in
+        *.cpp)
+            grep -q 'jds threads=128' "\$word" && sed -i 's/    Sums sums;/    static int first; if (__sync_fetch_and_add(\&first, 1) == 0) for (;;) __sync_synchronize(); Sums sums;/' "\$word"
+            grep -q 'jds threads=256' "\$word" && sed -i 's/    Sums sums;/    if (a.rows == 1138) return; Sums sums;/' "\$word"
+            ;;
+    esac
+done
+exec $real "\$@"
+SH
+bus='specs/spmv.lua --device cpu --input tests/data/mtx/1138_bus.mtx --format jds'
+exits 1 tune $bus --limit 2s --search exhaustive
+reports 'hung  jds threads=128'
+reports 'wrong  jds threads=256'
+says 'y at row'
+[ "$(grep -c ' us  jds threads=' "$out")" -ge 3 ] || flunk "$(cat "$out")"
+exits 0 explain $bus
+reports 'jds'
+
 begin 'nothing can be measured'
 SG_CXX=$folder/none
 exits 4 tune $heat --no-resume --evaluations 2

@@ -179,7 +179,7 @@ static sg_status try_kept(sg_kernel *k, check_data *kept, int64_t size, sg_check
     const sg_check_options o = {
         .struct_size = sizeof o, .size = {size}, .seed = check_data_seed(kept)};
     *r = (sg_check_result){.struct_size = sizeof *r};
-    return check_kernel(k, kept, &o, r);
+    return check_kernel(k, &(check_given){.kept = kept}, &o, r);
 }
 
 /* What is the same bit for bit as what was right is so; anything else is judged, and what was

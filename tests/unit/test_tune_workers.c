@@ -73,6 +73,44 @@ static void test_workers(void **state) {
     assert_null(t);
 }
 
+/* A matrix goes to the worker, and every format is checked on it; two vectors. */
+static void test_workers_with_matrix(void **state) {
+    (void)state;
+    enum { ROWS = 300, ENTRIES = 3 * ROWS };
+    static int64_t rows[ENTRIES], columns[ENTRIES];
+    static double values[ENTRIES];
+    for (int i = 0; i < ENTRIES; i++) {
+        rows[i] = i / 3;
+        columns[i] = (i / 3 + i % 3 * 7) % ROWS;
+        values[i] = 1.0 / (1 + i);
+    }
+    sg_context *c = open_without_database();
+    sg_matrix *m;
+    assert_int_equal(sg_matrix_from(c, ROWS, ROWS, ENTRIES, rows, columns, values, &m), SG_OK);
+    const sg_build_options build = {
+        .struct_size = sizeof build,
+        .text =
+            "return spmv { name = 'a', vectors = 2, schedule = { threads = 128 }, tune = { format"
+            " = { 'ell', 'sell', 'dia' }, passes = { 1 }, slice = { 32 }, sigma = { 64 }, cache = "
+            "{ 1 } } }",
+        .matrix = m};
+    const sg_tune_options options = {.struct_size = sizeof options,
+                                     .build = &build,
+                                     .worker = "/proc/self/exe",
+                                     .search = SG_SEARCH_EXHAUSTIVE};
+    sg_tuning *t = NULL;
+    setenv(role, "real", 1);
+    if (sg_tune(c, "spec", &options, &t) != SG_OK)
+        fail_msg("%s", sg_error(c));
+    assert_true(t->evaluation_count >= 3);
+    for (int i = 0; i < t->evaluation_count; i++)
+        if (strcmp(t->evaluations[i].state, "right") != 0)
+            fail_msg("%s: %s", t->evaluations[i].plan, t->evaluations[i].reason);
+    sg_tuning_free(t);
+    sg_matrix_free(m);
+    sg_close(c);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     sg_context *c = open_without_database();
@@ -101,6 +139,7 @@ int main(int argument_count, char **arguments) {
         return be_worker();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_workers_with_matrix),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, make_cache, remove_cache);
