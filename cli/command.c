@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 int exit_code(sg_status status) {
@@ -87,12 +88,20 @@ void progress(const char *format, ...) {
     if (!isatty(STDERR_FILENO))
         return;
     progress_shown = true;
+    struct winsize window;
+    buffer line = {0};
     va_list arguments;
     va_start(arguments, format);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, arguments);
-    fflush(stderr);
+    buffer_vprintf(&line, format, arguments);
     va_end(arguments);
+    size_t length = line.length;
+    /* Of what goes on in a second line of the terminal, the first could not be replaced. */
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
+        length >= window.ws_col)
+        length = (size_t)window.ws_col - 1;
+    fprintf(stderr, "\r\033[K%.*s", (int)length, buffer_text(&line));
+    fflush(stderr);
+    buffer_free(&line);
 }
 
 void progress_end(void) {

@@ -185,6 +185,12 @@ bool set_search(options *o, const char *value) {
     return option_misused("--search", value, "guided, exhaustive or random is needed");
 }
 
+bool set_resume(options *o, const char *unused) {
+    (void)unused;
+    o->afresh = false;
+    return true;
+}
+
 bool set_device(options *o, const char *value) {
     o->device = value;
     return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||

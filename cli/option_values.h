@@ -21,6 +21,7 @@ bool set_budget(options *, const char *value);
 bool set_limit(options *, const char *value);
 bool set_evaluations(options *, const char *value);
 bool set_search(options *, const char *value);
+bool set_resume(options *, const char *unused);
 bool set_device(options *, const char *value);
 
 #endif

@@ -198,6 +198,15 @@ static void add_again(const sg_tuning *t, buffer *out) {
     buffer_add(out, "\n");
 }
 
+static void add_kept(const sg_tuning *t, buffer *out) {
+    const bool best = t->best >= 0 && strcmp(t->taken, t->evaluations[t->best].plan) == 0;
+    buffer_printf(out, "  kept in  %s%s\n", t->database,
+                  best ? ": builds of this size take the best" : "");
+    if (!best && t->taken[0] != '\0')
+        buffer_printf(out, "%*sbuilds of this size take %s, by an earlier sweep\n", INDENT, "",
+                      t->taken);
+}
+
 void tune_report_text(const sg_tuning *t, buffer *out) {
     const double gain = tune_report_gain(t);
     add_head(t, out);
@@ -214,8 +223,7 @@ void tune_report_text(const sg_tuning *t, buffer *out) {
         buffer_printf(out, "  gain     %.2f times as fast as the default\n", gain);
     add_again(t, out);
     if (t->database[0] != '\0')
-        buffer_printf(out, "  kept in  %s%s\n", t->database,
-                      t->best >= 0 ? ": builds of this size take the best" : "");
+        add_kept(t, out);
     else
         buffer_add(out,
                    "  kept in  nothing: there is no database, and builds will not know of it\n");
@@ -291,6 +299,7 @@ void tune_report_json(const sg_tuning *t, json *j) {
     json_integer(j, "rounds", t->rounds);
     json_number(j, "drift", t->drift);
     json_drifts(t, j);
+    json_string(j, "taken", t->taken[0] != '\0' ? t->taken : NULL);
     json_string(j, "database", t->database[0] != '\0' ? t->database : NULL);
     json_array(j, "evaluations");
     for (int i = 0; i < t->evaluation_count; i++)

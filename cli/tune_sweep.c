@@ -49,9 +49,9 @@ static void add_bar(buffer *out, double share) {
 
 /* What is nearer of the two ends; a guess by the trials so far. */
 static void show_bar(const sg_tune_progress *p) {
-    const int left = p->most_evaluations - p->evaluations;
+    const int left = p->most_evaluations - p->evaluations, made = p->evaluations - p->resumed;
     double share = (double)p->evaluations / p->most_evaluations;
-    double seconds = p->evaluations > 0 ? p->seconds * left / p->evaluations : NAN;
+    double seconds = made > 0 ? p->seconds * left / made : NAN;
     if (p->budget > 0 && p->seconds / p->budget > share) {
         share = p->seconds / p->budget;
         seconds = fmax(p->budget - p->seconds, 0);

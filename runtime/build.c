@@ -226,7 +226,7 @@ static void build(job *j, void *argument) {
     if (tuned != NULL)
         made->reason = "tuned: the fastest of the plans that were right there";
     else
-        found = untuned_plan(j, r, made->plan);
+        found = untuned_plan(j, r, made->plan, found);
     b->kernel = make_kernel(j, r, made);
     b->kernel->info.found = found;
     if (b->wanted != NULL)

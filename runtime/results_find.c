@@ -80,10 +80,19 @@ static int nearer_first(const void *a, const void *b) {
 
 /* ---- plans --------------------------------------------------------------------------------- */
 
+/* Of a matrix what tells one from another. */
+static const char *say_size(job *j, const result_size *s) {
+    enum { OF_MATRIX = 6 };
+    if (s->count != OF_MATRIX)
+        return results_size_text(j, s);
+    return job_print(j, "%lldx%lld with %lld entries", (long long)s->number[0],
+                     (long long)s->number[1], (long long)s->number[2]);
+}
+
 static void take(job *j, finding *f, const candidate *c, const char *plan, double median) {
     const bool exact = c->distance == 0;
     text found = text_new(j);
-    text_printf(&found, exact ? "exact" : "nearest %s", results_size_text(j, &c->size));
+    text_printf(&found, exact ? "exact" : "nearest %s", say_size(j, &c->size));
     if (!exact && c->steps != f->place->steps)
         text_printf(&found, ", %lld steps", (long long)c->steps);
     *f->match = (result_match){.how = exact ? RESULT_EXACT : RESULT_NEAREST,

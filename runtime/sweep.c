@@ -98,6 +98,7 @@ bool sweep_report(sweep *s, int building, const sg_evaluation *last) {
         .finalists = s->finalists,
         .round = s->round,
         .rounds = s->rounds,
+        .resumed = s->resumed,
     };
     if (!s->stopped && o->progress != NULL && o->progress(o->user, &p) != 0)
         s->stopped = true;

@@ -11,6 +11,7 @@
 #include "runtime/search_space.h"
 #include "runtime/sensors.h"
 #include "runtime/sweep.h"
+#include "runtime/tuned.h"
 
 enum { USUAL_EVALUATIONS = 40, BETWEEN_DRIFTS = 8 };
 #define WORTH_SAYING 0.05 /* drift */
@@ -259,6 +260,16 @@ static void anchor(job *j, sweep *s) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Which may be faster than all of this sweep, if it was narrow. */
+static const char *find_taken(job *j, const sweep *s) {
+    build_request free = s->request;
+    const char *found, *plan = NULL;
+    free.options.schedule = NULL;
+    if (s->results != NULL && s->best >= 0)
+        plan = tuned_plan(j, &free, &found);
+    return plan != NULL ? plan : "";
+}
+
 static void conclude(job *j, sweep *s, bool finished) {
     const build_request *r = &s->request;
     sg_tuning *t = &s->out->shown;
@@ -282,6 +293,7 @@ static void conclude(job *j, sweep *s, bool finished) {
                      .drifts = s->drifts,
                      .finalists = s->finalists,
                      .rounds = s->rounds,
+                     .taken = find_taken(j, s),
                      .database =
                          s->results != NULL ? job_print(j, "%s", results_path(s->results)) : ""};
     memcpy(t->size, r->size, sizeof t->size);

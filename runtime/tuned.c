@@ -21,10 +21,12 @@ const char *tuned_plan(job *j, const build_request *r, const char **found) {
     result_place place;
     result_match match;
     results *known = r->context->results;
+    *found = NULL;
     if (known == NULL || !results_exist(known) || !results_place_of(j, r, &place))
         return NULL;
     asking a = {.job = j, .request = r, .wanted = build_wanted(r)};
     results_find(j, known, &place, fits, &a, &match);
+    *found = match.note;
     if (match.plan == NULL || plan_given(j, r->subject, &a.wanted, match.plan))
         return NULL;
     *found = match.how == RESULT_EXACT
@@ -33,7 +35,9 @@ const char *tuned_plan(job *j, const build_request *r, const char **found) {
     return match.plan;
 }
 
-const char *untuned_plan(job *j, const build_request *r, const char *plan) {
+const char *untuned_plan(job *j, const build_request *r, const char *plan, const char *note) {
     const family_request wanted = build_wanted(r);
-    return plan_given(j, r->subject, &wanted, plan) ? "given by the schedule" : "by the model";
+    if (plan_given(j, r->subject, &wanted, plan))
+        return "given by the schedule";
+    return note == NULL ? "by the model" : job_print(j, "by the model; %s", note);
 }

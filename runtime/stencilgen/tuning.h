@@ -109,6 +109,7 @@ typedef struct sg_tune_progress {
     double usual_seconds; /* of the plan that builds took before; NAN */
     int finalists;        /* that are timed against each other now; 0 before */
     int round, rounds;    /* of that */
+    int resumed;          /* evaluations that were made before the call */
 } sg_tune_progress;
 
 typedef struct sg_tune_options {
@@ -157,6 +158,9 @@ typedef struct sg_tuning {
                       times vary, were timed against each other in the end; 0: none was so close,
                       or the sweep was stopped */
     int rounds;    /* of that */
+    /* The plan that builds of this spec, size and steps take from now on, without constraints of
+       their caller's; "" where they do not know of the sweep. */
+    const char *taken;
 } sg_tuning;
 
 /* Measures candidates of a spec on the context's device: each is built, several at a time, checked

@@ -57,7 +57,7 @@ child=$!
 head -n 1 "$folder/pipe" >"$folder/first"
 kill -KILL $child 2>/dev/null
 wait $child 2>/dev/null
-exits 0 tune $heat --search exhaustive
+exits 0 tune $heat --search exhaustive --no-resume --resume
 done=$(sed -n 's|^heat: 5000, .*, \([0-9]*\) of them before$|\1|p' "$out")
 if grep -q '^heat 1/' "$folder/first" && [ "${done:-0}" -lt 1 ]; then
     # It may have come to its end before the signal.
@@ -171,11 +171,22 @@ reports "$other, given, 1 result of 1 spec on 1 device"
 exits 0 tune export heat --database "$other"
 reports '"naive"'
 exits 0 report "$folder/heat.lua" --database "$other" -o "$folder/heat.html"
+sqlite3 "$other" "UPDATE place SET generator = '0.0.9'" 2>/dev/null &&
+    exits 0 $heat -o "$folder" --database "$other" &&
+    reports '           by the model; results of stencilgen 0.0.9 are not used'
 exits 0 $heat -o "$folder" # the environment's says of none
 reports '           by the model'
 SG_DATABASE=$kept
 exits 0 $heat -o "$folder" --database none
 reports '           by the model'
+
+begin 'a terminal has a bar, no wider than it is'
+if command -v script >/dev/null 2>&1; then
+    script -qec "stty columns 40; '$STENCILGEN' tune $heat --evaluations 2 --no-resume" "$folder/typescript" >/dev/null
+    tr '\r' '\n' <"$folder/typescript" | grep 'heat \[' | sed 's/^.\[K//' >"$folder/bars"
+    grep -q '^heat \[####*\.* *' "$folder/bars" || flunk "$(cat "$folder/typescript")"
+    awk 'length > 40 { bad = 1 } END { exit bad }' "$folder/bars" || flunk "$(cat "$folder/bars")"
+fi
 
 begin 'a file that is no database'
 echo 'dear diary' >"$folder/diary"

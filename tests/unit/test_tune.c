@@ -137,6 +137,7 @@ static void test_finals(void **state) {
     for (int i = 0; i < 3; i++)
         if (strstr(t->evaluations[i].plan, "tile=64 ") != NULL)
             assert_true(t->evaluations[i].seconds == 1 && t->evaluations[i].final_seconds == 1.025);
+    assert_string_equal(t->taken, best->plan);
     assert_int_equal(t->drift_count, 5);
     assert_true(t->drift == 0);
     for (int i = 0; i < t->drift_count; i++) {

@@ -94,6 +94,14 @@ static void test_none(void **state) {
     assert_int_equal(access(s.path, F_OK), -1);
 }
 
+/* Plans of another version make other kernels. */
+static void test_other_version(void **state) {
+    (void)state;
+    measured(heat, 640, 480, "naive tile=64x4", 2);
+    run_sql(s.path, "UPDATE place SET generator = '0.0.9'");
+    expect(heat, 640, 480, NULL, NULL, "by the model; results of stencilgen 0.0.9 are not used");
+}
+
 static void test_grids(void **state) {
     (void)state;
     char naive[128], tiled[128];
@@ -180,6 +188,7 @@ static void test_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_none, enter, leave),
+        cmocka_unit_test_setup_teardown(test_other_version, enter, leave),
         cmocka_unit_test_setup_teardown(test_grids, enter, leave),
         cmocka_unit_test_setup_teardown(test_lists, enter, leave),
         cmocka_unit_test_setup_teardown(test_refused, enter, leave),
