@@ -70,6 +70,9 @@ void sweep_resume(job *, sweep *);
 /* Builds the first of `trials`, whose plans are set, several at a time. */
 void sweep_build(job *, sweep *, int count);
 
+/* Of a sweep that was resumed the fixed kernel is the same as before. */
+void sweep_resume_fixed(job *, sweep *);
+
 /* Times the fixed kernel again, where there is one; NAN where that failed, or there is none. */
 double sweep_time_fixed(job *, sweep *);
 

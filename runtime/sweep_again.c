@@ -85,6 +85,18 @@ double sweep_time_fixed(job *j, sweep *s) {
     return now.seconds;
 }
 
+void sweep_resume_fixed(job *j, sweep *s) {
+    int first = 0;
+    while (first < s->count && isnan(s->done[first].seconds))
+        first++;
+    if (first == s->count)
+        return;
+    s->fixed = (trial){.plan = s->done[first].plan};
+    s->fixed_seconds = s->done[first].seconds;
+    if (!trial_build(&s->setting, &s->fixed))
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+}
+
 /* ---- the finals ---------------------------------------------------------------------------- */
 
 typedef struct finals {
@@ -121,16 +133,6 @@ double sweep_finals_seconds(const sweep *s) {
     choose(s, &f);
     const double all = f.count < 2 ? 0 : ROUNDS * (f.count + 1) * s->again_seconds;
     return fmin(all, MOST_OF_BUDGET * s->options.budget);
-}
-
-/* Where all that was tried is of former processes, the fastest is the fixed one too. */
-static void need_fixed(sweep *s, const finals *f) {
-    if (s->fixed.kernel != NULL)
-        return;
-    s->fixed = (trial){.plan = s->done[f->of[0]].plan};
-    s->fixed_seconds = s->done[f->of[0]].seconds;
-    if (!trial_build(&s->setting, &s->fixed))
-        job_fail(s->job, FAULT_MEMORY, NULL, 0, "out of memory");
 }
 
 static bool goes_on(sweep *s) {
@@ -205,7 +207,6 @@ void sweep_finals(job *j, sweep *s) {
     for (int i = 0; i < f.count; i++)
         s->trials[i] = (trial){.plan = s->done[f.of[i]].plan};
     sweep_build(j, s, f.count);
-    need_fixed(s, &f);
     for (s->round = 1; s->round <= ROUNDS && run_round(j, s, &f); s->round++)
         ;
     for (int i = 0; i < f.count; i++)

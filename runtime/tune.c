@@ -325,12 +325,13 @@ static void tune(job *j, void *argument) {
     if (s->results != NULL)
         sweep_resume(j, s);
     job_defer(j, release, s);
+    sweep_resume_fixed(j, s);
     if (s->count < s->most)
         anchor(j, s);
     while (s->count < s->most && !sweep_is_over(s) && make_trials(j, s))
         ;
     sweep_finals(j, s);
-    if (s->finalists == 0)
+    if (s->finalists == 0 && !s->stopped)
         sweep_time_fixed(j, s);
     const bool finished = !s->stopped && (s->count >= s->most || !sweep_is_over(s));
     if (finished && s->results != NULL)

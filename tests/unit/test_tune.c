@@ -126,8 +126,16 @@ static void test_finals(void **state) {
     run r = {.text = heat, .schedule = "vec=1", .size = 5000};
     fake_times = true;
     launches_of_79 = 0;
+    r.stop_in_finals = true;
     sg_tuning *t = must_sweep(c, &r);
+    assert_int_equal(t->evaluation_count, 3);
+    assert_true(t->finalists == 0 && t->finished == 0);
+    assert_non_null(strstr(t->evaluations[t->best].plan, "tile=64 "));
+    sg_tuning_free(t);
+    r.stop_in_finals = false; /* the finals are made again */
+    t = must_sweep(c, &r);
     fake_times = false;
+    assert_int_equal(t->resumed, 3);
     assert_int_equal(t->evaluation_count, 3);
     assert_int_equal(t->finalists, 3);
     assert_int_equal(t->rounds, 5);
@@ -138,7 +146,7 @@ static void test_finals(void **state) {
         if (strstr(t->evaluations[i].plan, "tile=64 ") != NULL)
             assert_true(t->evaluations[i].seconds == 1 && t->evaluations[i].final_seconds == 1.025);
     assert_string_equal(t->taken, best->plan);
-    assert_int_equal(t->drift_count, 5);
+    assert_int_equal(t->drift_count, 2 + 5);
     assert_true(t->drift == 0);
     for (int i = 0; i < t->drift_count; i++) {
         assert_int_equal(t->drifts[i].evaluation, 3);

@@ -34,6 +34,7 @@ typedef struct run {
     int evaluations;
     int stop_after; /* evaluations; 0: not */
     bool die;       /* there, instead */
+    bool stop_in_finals;
     sg_search search;
     const sg_matrix *matrix;
     int calls, built, ended; /* of the callback */
@@ -47,6 +48,8 @@ static inline int listen(void *user, const sg_tune_progress *p) {
     r->ended += p->last != NULL;
     if (p->last != NULL && p->struct_size != sizeof *p)
         abort();
+    if (r->stop_in_finals && p->round > 1)
+        return 1;
     if (r->stop_after > 0 && p->last != NULL && r->ended == r->stop_after) {
         if (r->die)
             raise(SIGKILL);
