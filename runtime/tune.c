@@ -179,7 +179,10 @@ static void measure(job *j, sweep *s, trial *t, int evaluation) {
 
 static void evaluate(job *j, sweep *s, trial *t) {
     result *r = &t->result;
+    const double begin = clock_seconds();
     measure(j, s, t, s->count + 1);
+    if (r->state == RESULT_RIGHT && s->again_seconds == 0) /* as a first guess */
+        s->again_seconds = clock_seconds() - begin - r->check_seconds;
     sweep_add(s, t->candidate, r, false);
     look_after(j, s, r);
     if (r->state == RESULT_RIGHT && s->fixed.kernel == NULL) {
