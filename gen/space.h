@@ -54,7 +54,7 @@ typedef struct space {
 
 /* Of stencils and convolutions: what the planner compares, with every walk that it thinks of, and
    several steps a launch where the request has several steps or the constraints ask. Of families of
-   lists: the tables of gen/space_lists.c. The spec's `schedule` and the request's constrain both;
+   lists: the tables of gen/space_tables.c. The spec's `schedule` and the request's constrain both;
    the values of `tune` stand in place of the planner's own for their keys. Where `tune` lists
    several methods (or algorithms, or formats), a key that one of them does not have at all is not
    asked of that one; a value that it cannot take leaves it out. A product of formats

@@ -1,169 +1,14 @@
-/* Candidates of the families of lists: tables of what each algorithm is tried with.
+/* Candidates of the families of lists.
    Takes: the constraints of the spec, of `tune` and of the caller. Makes: every combination of the
-   tables' values that the family's own fitting accepts. */
+   tables' values (space_tables.h) that the family's own fitting accepts. */
 #include "gen/space_build.h"
-
-#include "gen/merge.h"
-#include "gen/reduce.h"
-#include "gen/scan.h"
-#include "gen/spmv.h"
+#include "gen/space_tables.h"
 
 #include <assert.h>
 #include <string.h>
 
 static_assert(PATTERN_NUMBERS + 2 <= SPACE_AXES && PATTERN_NUMBERS + 2 <= TUNING_KEYS,
               "numbers, format and algorithm are axes and keys");
-
-/* What a value of the tables is a multiple of. */
-typedef enum unit {
-    ONE,
-    PACK,      /* the elements of 16 bytes */
-    HALF,      /* half of the items of a thread */
-    TILE,      /* the elements that a block's threads take at once */
-    PROCESSOR, /* the target's multiprocessors */
-} unit;
-
-enum { OWN = -1, MOST_LINES = 6, MOST_VALUES = 16 }; /* OWN: left to the family */
-
-typedef struct space_line {
-    int number; /* of the family's words */
-    unit unit;
-    int values[MOST_VALUES]; /* end with 0 */
-} space_line;
-
-/* Lines come in this order: a unit needs the numbers before it. A group ends with an empty line. */
-typedef struct space_group {
-    int format, algorithm; /* of the words; 0: the family has none, or chooses it */
-    space_line lines[MOST_LINES + 1];
-} space_group;
-
-#define THREADS(n)                                                                                 \
-    {                                                                                              \
-        n, ONE, {                                                                                  \
-            64, 128, 256, 512, 1024                                                                \
-        }                                                                                          \
-    }
-#define USUAL_THREADS(n)                                                                           \
-    {                                                                                              \
-        n, ONE, {                                                                                  \
-            128, 256, 512                                                                          \
-        }                                                                                          \
-    }
-
-static const space_group reduce_groups[] = {
-    {0,
-     REDUCE_ONE_PASS,
-     {{REDUCE_THREADS, ONE, {128, 256, 512, 1024}},
-      {REDUCE_ITEMS, PACK, {1, 2, 4, 8}},
-      {REDUCE_BLOCKS, PROCESSOR, {OWN, 1, 2, 3, 4, 6, 8}},
-      {REDUCE_ALONE, TILE, {OWN, 1, 4}},
-      {REDUCE_SHARE, HALF, {OWN, 2, 4}},
-      {REDUCE_CLUSTER, ONE, {OWN, 4, 8}}}},
-    {0,
-     REDUCE_COARSENED,
-     {{REDUCE_THREADS, ONE, {128, 256, 512, 1024}}, {REDUCE_ITEMS, ONE, {4, 8, 16, 32}}}},
-    {0, REDUCE_SHARED, {{REDUCE_THREADS, ONE, {128, 256, 512, 1024}}}},
-    {0, REDUCE_COALESCED, {{REDUCE_THREADS, ONE, {256, 1024}}}},
-    {0, REDUCE_INTERLEAVED, {{REDUCE_THREADS, ONE, {256, 1024}}}},
-};
-
-static const space_group scan_groups[] = {
-    {0,
-     SCAN_LOOK_BACK,
-     {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}}},
-    {0,
-     SCAN_PERSISTENT,
-     {THREADS(SCAN_THREADS),
-      {SCAN_ITEMS, PACK, {1, 2, 3, 4, 5, 6, 7, 8}},
-      {SCAN_STAGES, ONE, {1, 2, 3}},
-      {SCAN_BLOCKS, ONE, {OWN, 1, 2, 3, 4, 5, 6, 8}},
-      {SCAN_AHEAD, ONE, {OWN, 2}},
-      {SCAN_DRAW, ONE, {OWN, 2}}}},
-    {0, SCAN_KOGGE_STONE, {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {1, 2, 4, 8}}}},
-    {0, SCAN_DOUBLE_BUFFER, {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {1, 2, 4, 8}}}},
-    {0, SCAN_BRENT_KUNG, {THREADS(SCAN_THREADS), {SCAN_ITEMS, ONE, {2, 4, 8}}}},
-};
-
-static const space_group merge_groups[] = {
-    {0,
-     MERGE_PATH,
-     {THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-      {MERGE_LANES, ONE, {1, 4, 8, 32}},
-      {MERGE_BLOCKS, ONE, {OWN, 2, 3, 4, 6, 8}}}},
-    {0,
-     MERGE_ONE_LAUNCH,
-     {THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-      {MERGE_STAGES, ONE, {1, 2}},
-      {MERGE_ROUNDS, ONE, {OWN, 1, 4, 8, 16}},
-      {MERGE_BLOCKS, ONE, {OWN, 2, 3, 4, 5, 6, 8}}}},
-    {0, MERGE_CO_RANK, {USUAL_THREADS(MERGE_THREADS), {MERGE_ITEMS, ONE, {4, 8, 16}}}},
-    {0,
-     MERGE_TILED,
-     {USUAL_THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, ONE, {4, 8, 16}},
-      {MERGE_ROUNDS, ONE, {1, 4, 16}}}},
-    {0,
-     MERGE_CIRCULAR,
-     {USUAL_THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, ONE, {4, 8, 16}},
-      {MERGE_ROUNDS, ONE, {1, 4, 16}}}},
-};
-
-static const space_group spmv_groups[] = {
-    {FORMAT_CSR, SPMV_THREAD, {THREADS(SPMV_THREADS)}},
-    {FORMAT_CSR, SPMV_WARP, {THREADS(SPMV_THREADS), {SPMV_LANES, ONE, {2, 4, 8, 16, 32}}}},
-    {FORMAT_CSR,
-     SPMV_BALANCED,
-     {USUAL_THREADS(SPMV_THREADS),
-      {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}},
-      {SPMV_RUN, ONE, {OWN, 1, 4, 16}},
-      {SPMV_CACHE, ONE, {OWN, 1, 2, 4}}}},
-    {FORMAT_COO, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {3, 5, 7, 9, 11, 15}}}},
-    {FORMAT_CSC, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_LANES, ONE, {4, 8, 16, 32}}}},
-    {FORMAT_ELL,
-     0,
-     {THREADS(SPMV_THREADS),
-      {SPMV_PASSES, ONE, {OWN, 1, 2, 4}},
-      {SPMV_CACHE, ONE, {OWN, 1, 2, 4}}}},
-    {FORMAT_HYB, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {5, 7, 11}}}},
-    {FORMAT_JDS, 0, {THREADS(SPMV_THREADS)}},
-    {FORMAT_DIA, 0, {THREADS(SPMV_THREADS), {SPMV_ITEMS, ONE, {1, 2, 4, 8}}}},
-    {FORMAT_BCSR,
-     SPMV_WARP,
-     {USUAL_THREADS(SPMV_THREADS), {SPMV_ROWS, ONE, {2, 3, 4}}, {SPMV_COLUMNS, ONE, {2, 3, 4}}}},
-    {FORMAT_BCSR,
-     SPMV_THREAD,
-     {USUAL_THREADS(SPMV_THREADS), {SPMV_ROWS, ONE, {2, 3, 4}}, {SPMV_COLUMNS, ONE, {2, 3, 4}}}},
-    {FORMAT_PKT, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_PACKET, ONE, {OWN, 1024, 2048, 4096}}}},
-    {FORMAT_SELL,
-     0,
-     {THREADS(SPMV_THREADS),
-      {SPMV_SLICE, ONE, {32, 64}},
-      {SPMV_SIGMA, ONE, {OWN, 64, 256, 4096, 65536}},
-      {SPMV_CACHE, ONE, {OWN, 1, 2, 4}}}},
-    {FORMAT_STENCIL,
-     0,
-     {THREADS(SPMV_THREADS),
-      {SPMV_ITEMS, ONE, {1, 2, 3, 4}},
-      {SPMV_APART, ONE, {OWN, 32}},
-      {SPMV_AHEAD, ONE, {OWN, 1, 4, 16, 64, 256}}}},
-};
-
-typedef struct space_table {
-    const space_group *groups;
-    int count;
-} space_table;
-
-#define TABLE(groups)                                                                              \
-    { groups, sizeof groups / sizeof *groups }
-static const space_table tables[FAMILY_COUNT] = {
-    [FAMILY_REDUCE] = TABLE(reduce_groups),
-    [FAMILY_SCAN] = TABLE(scan_groups),
-    [FAMILY_MERGE] = TABLE(merge_groups),
-    [FAMILY_SPMV] = TABLE(spmv_groups),
-};
 
 /* ---- one combination ----------------------------------------------------------------------- */
 
@@ -400,7 +245,7 @@ static void name_axes(job *j, space *s, const pattern_words *w) {
 
 void space_fill_lists(space_builder *b) {
     const pattern_words *w = ((const pattern *)b->subject->model)->words;
-    const space_table *table = &tables[b->subject->family - families];
+    const space_table *table = &space_tables[b->subject->family - families];
     filling f = {.builder = b,
                  .words = w,
                  .threads = find_number(w, "threads"),
