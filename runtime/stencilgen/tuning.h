@@ -122,8 +122,8 @@ typedef struct sg_tune_options {
                         exhaustive search all */
     int afresh;      /* do not resume a sweep that was interrupted */
     const double *parameters; /* one for each of the kernel's; NULL: as sg_check has them */
-    /* Called by the caller's thread before and after every trial; other than 0 ends the sweep,
-       which may be resumed. May be NULL. */
+    /* Called by the caller's thread before and after every trial, and between the timings of the
+       finals; other than 0 ends the sweep, which may be resumed. May be NULL. */
     int (*progress)(void *user, const sg_tune_progress *);
     void *user;
     const char *worker; /* a program that calls sg_tune_worker when its only argument is
