@@ -125,14 +125,23 @@ static void add_speed(const report *r, const session *s, buffer *out) {
 }
 
 /* A boundary is a grid's. */
-static void add_head(const report *r, buffer *out) {
+static void add_head(const session *s, const report *r, buffer *out) {
+    static const char by_model[] = "by the model";
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
+    /* The cpu device runs what is planned for a GPU. */
+    const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
+                           strncmp(r->info.found, by_model, sizeof by_model - 1) == 0;
+    buffer reason = {0};
+    buffer_printf(&reason, "%s%s%s%s", elsewhere ? "on " : "",
+                  elsewhere ? text_of(r, SG_TEXT_ARCH) : "", elsewhere ? " " : "",
+                  text_of(r, SG_TEXT_REASON));
     buffer_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
                   text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
                   boundary[0] != '\0' ? " boundary" : "");
     buffer_printf(out, "  plan     %s\n%*s%s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "",
                   r->info.found, INDENT, "");
-    buffer_wrap(out, text_of(r, SG_TEXT_REASON), INDENT, WIDTH);
+    buffer_wrap(out, reason.data, INDENT, WIDTH);
+    buffer_free(&reason);
 }
 
 static void add_work(const report *r, buffer *out) {
@@ -147,7 +156,7 @@ static void add_work(const report *r, buffer *out) {
 }
 
 void report_text(const report *r, const session *s, buffer *out) {
-    add_head(r, out);
+    add_head(s, r, out);
     add_work(r, out);
     add_files(r, out);
     if (s->options->command == COMMAND_BUILD) {
