@@ -17,7 +17,7 @@ extern const char cpu_cuda_header[];
 
 /* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
    a shape of 700 points. Kernels of such length do without it. */
-enum { LONG_SOURCE = 48 * 1024 };
+enum { LONG_SOURCE = 40 * 1024 };
 static const char long_kernels[] = "-fdisable-rtl-combine";
 
 static const char *command_line(job *j, const char *const *command) {
