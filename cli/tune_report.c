@@ -203,7 +203,7 @@ static void add_kept(const sg_tuning *t, buffer *out) {
     buffer_printf(out, "  kept in  %s%s\n", t->database,
                   best ? ": builds of this size take the best" : "");
     if (!best && t->taken[0] != '\0')
-        buffer_printf(out, "%*sbuilds of this size take %s, by an earlier sweep\n", INDENT, "",
+        buffer_printf(out, "%*sbuilds of this size take %s, which was faster\n", INDENT, "",
                       t->taken);
 }
 
