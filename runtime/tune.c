@@ -333,10 +333,11 @@ static void tune(job *j, void *argument) {
         anchor(j, s);
     while (s->count < s->most && !sweep_is_over(s) && make_trials(j, s))
         ;
+    const bool all = s->count >= s->most || !sweep_is_over(s);
     sweep_finals(j, s);
     if (s->finalists == 0 && !s->stopped)
         sweep_time_fixed(j, s);
-    const bool finished = !s->stopped && (s->count >= s->most || !sweep_is_over(s));
+    const bool finished = all && !s->stopped;
     if (finished && s->results != NULL)
         results_end(j, s->results, s->id);
     conclude(j, s, finished);
