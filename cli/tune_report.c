@@ -43,7 +43,7 @@ void tune_report_line(const sg_evaluation *e, buffer *out) {
 /* What a candidate has that speaks against it, beside the best. */
 static void add_why(const sg_evaluation *e, const sg_evaluation *best, buffer *out) {
     const size_t begin = out->length;
-    if (e->local_bytes > 0)
+    if (e->local_bytes > best->local_bytes && e->local_bytes > 0)
         buffer_printf(out, ", spills %lld bytes", (long long)e->local_bytes);
     if (e->occupancy < 0.8 * best->occupancy)
         buffer_printf(out, ", fewer threads at a time");
@@ -175,6 +175,13 @@ static void add_plan(const char *title, const sg_evaluation *e, buffer *out) {
         buffer_add(out, e->state);
 }
 
+static void add_range(const double range[2], const char *before, const char *unit, buffer *out) {
+    if (isfinite(range[0]) && range[0] == range[1])
+        buffer_printf(out, "%s %.0f %s", before, range[0], unit);
+    else if (isfinite(range[0]))
+        buffer_printf(out, "%s %.0f to %.0f %s", before, range[0], range[1], unit);
+}
+
 /* Who was timed once more in the end, and what a fixed kernel said meanwhile. */
 static void add_again(const sg_tuning *t, buffer *out) {
     if (t->finalists > 0)
@@ -191,10 +198,8 @@ static void add_again(const sg_tuning *t, buffer *out) {
         temperature[0] = fmin(temperature[0], t->drifts[i].temperature);
         temperature[1] = fmax(temperature[1], t->drifts[i].temperature);
     }
-    if (isfinite(clock[0]))
-        buffer_printf(out, ", at %.0f to %.0f MHz", clock[0], clock[1]);
-    if (isfinite(temperature[0]))
-        buffer_printf(out, ", %.0f to %.0f degrees", temperature[0], temperature[1]);
+    add_range(clock, ", at", "MHz", out);
+    add_range(temperature, ",", "degrees", out);
     buffer_add(out, "\n");
 }
 
