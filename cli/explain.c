@@ -67,6 +67,21 @@ static void add_row(const sg_method_row *row, buffer *out) {
     buffer_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
 }
 
+/* Why the model chooses what it does, and what goes before it. */
+static void add_reason(const sg_explanation *e, buffer *out) {
+    buffer_add(out, "\n* ");
+    buffer_wrap(out, e->reason, 2, WIDTH);
+    buffer_add(out, "\n");
+    if (e->tuned == NULL)
+        return;
+    buffer tuned = {0};
+    buffer_printf(&tuned, "a build takes %s instead, %s", e->tuned, e->found);
+    buffer_add(out, "  ");
+    buffer_wrap(out, tuned.data, 2, WIDTH);
+    buffer_add(out, "\n");
+    buffer_free(&tuned);
+}
+
 static void add_table(const sg_explanation *e, buffer *out) {
     buffer_printf(out,
                   "              textbook's           this plan's    loaded   shared  threads "
@@ -76,9 +91,7 @@ static void add_table(const sg_explanation *e, buffer *out) {
                   e->arch);
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
-    buffer_add(out, "\n* ");
-    buffer_wrap(out, e->reason, 2, WIDTH);
-    buffer_add(out, "\n");
+    add_reason(e, out);
 }
 
 /* The algorithms of a family of lists: what they are and the textbook's count of their work. */
@@ -101,9 +114,7 @@ static void add_algorithms(const sg_explanation *e, buffer *out) {
     buffer_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
     for (int i = 0; i < e->row_count; i++)
         add_algorithm(&e->rows[i], out);
-    buffer_add(out, "\n* ");
-    buffer_wrap(out, e->reason, 2, WIDTH);
-    buffer_add(out, "\n");
+    add_reason(e, out);
 }
 
 static void json_row(const sg_method_row *row, json *j) {
@@ -151,6 +162,8 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
         json_integer(j, NULL, e->size[axis]);
     json_end_array(j);
     json_string(j, "reason", e->reason);
+    json_string(j, "tuned", e->tuned);
+    json_string(j, "found", e->tuned != NULL ? e->found : NULL);
     json_array(j, "methods");
     for (int i = 0; i < e->row_count; i++)
         json_row(&e->rows[i], j);

@@ -8,6 +8,7 @@
 
 #include "gen/family.h"
 #include "runtime/build.h"
+#include "runtime/tuned.h"
 
 typedef struct explaining {
     build_request request;
@@ -219,6 +220,9 @@ static void explain(job *j, void *argument) {
     else
         explain_stencil(j, r, &whole->shown);
     memcpy(whole->shown.size, r->size, sizeof whole->shown.size);
+    const char *found;
+    whole->shown.tuned = tuned_plan(j, r, &found);
+    whole->shown.found = whole->shown.tuned != NULL ? found : "";
     x->explanation = &whole->shown;
 }
 

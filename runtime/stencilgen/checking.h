@@ -99,6 +99,8 @@ typedef struct sg_explanation {
     const char *arch;
     int row_count;
     const sg_method_row *rows;
+    const char *tuned; /* the plan that a build takes because it was measured; NULL: the chosen */
+    const char *found; /* how it was found, as in sg_kernel_info; "" */
 } sg_explanation;
 
 /* What each method would do with a spec, and which one is chosen. Free with sg_explanation_free. */

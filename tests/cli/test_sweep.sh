@@ -166,6 +166,7 @@ reports "  kept in  $other: builds of this size take the best"
 exits 0 $heat -o "$folder" --database "$other"
 reports '           measured at this size'
 exits 0 explain $heat --database "$other"
+tr -s '\n ' ' ' <"$out" | grep -q '  *a build takes naive tile=.* instead, measured at this size' || flunk "$(cat "$out")"
 exits 0 doctor --database "$other"
 reports "$other, given, 1 result of 1 spec on 1 device"
 exits 0 tune export heat --database "$other"
