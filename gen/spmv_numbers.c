@@ -38,7 +38,7 @@ static int lanes_for(const matrix *a, int64_t lines, int fallback) {
     return lanes;
 }
 
-/* ---- ell ------------------------------------------------------------------------------------- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
 enum { SAMPLED = 256, MOST_WIDTH = 256 };
 
@@ -90,8 +90,9 @@ static double reach(const int64_t *column, int64_t width, int passes, int pass) 
    cache, whose other half may hold the same once more (an H100 has two parts that keep copies).
    Each pass more reads and writes y once more, and is of use only if it reaches less far than all
    together. Measured on an H100: 4.2 M rows of 16 doubles at random, whose x has 34 MB, take 818 us
-   in one pass, 624 in two, 630 in four; cuSPARSE's SELL 795. */
-static int passes_for(job *j, const spmv *m, const matrix *a, const target *t) {
+   in one pass, 624 in two, 630 in four; cuSPARSE's SELL 795. `least`: entries of a row in a pass.
+ */
+static int passes_for(job *j, const spmv *m, const matrix *a, const target *t, int least) {
     const double size = dtype_words[m->pattern.functions->dtype].bytes * (double)m->vectors;
     const double room = t->l2_bytes / 2 / size;
     if (a == NULL || a->entries == 0 || (double)a->columns <= room || a->rows < SAMPLED)
@@ -99,7 +100,7 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const target *t) {
     const int64_t width = layout_longest(a);
     const int64_t *column = width <= MOST_WIDTH ? sample_columns(j, a, width) : NULL;
     const double whole = column != NULL ? reach(column, width, 1, 0) : 0;
-    const int most = width < SPMV_MOST_PASSES ? (int)width : SPMV_MOST_PASSES;
+    const int most = width / least < SPMV_MOST_PASSES ? (int)(width / least) : SPMV_MOST_PASSES;
     if (whole <= room)
         return 1;
     int chosen = 1;
@@ -199,10 +200,10 @@ static int threads_for(const spmv_plan *p, bool abreast) {
     }
 }
 
-/* Blocks of a thread of BCSR at once: so many that their rows, and as much of x, fill some twenty
-   registers. */
+/* Blocks of a thread of BCSR at once. Measured on an H100, six blocks of 4x4 a row: of floats 1, 2
+   and 3 take 260, 208 and 216 us, of doubles 433, 452 and 500. */
 static int blocks_for(int row_bytes) {
-    enum { BYTES = 48, MOST = 4 };
+    enum { BYTES = 32, MOST = 4 };
     const int blocks = (BYTES + row_bytes - 1) / row_bytes;
     return blocks < MOST ? blocks : MOST;
 }
@@ -218,7 +219,7 @@ static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int thr
     enum { MOST_PLACES = 8 };
     static const int items[FORMAT_COUNT] = {
         [FORMAT_COO] = 7, [FORMAT_ELL] = MOST_PLACES, [FORMAT_SELL] = MOST_PLACES,
-        [FORMAT_HYB] = 7, [FORMAT_DIA] = 1,           [FORMAT_PKT] = 7,
+        [FORMAT_HYB] = 7, [FORMAT_DIA] = 5,           [FORMAT_PKT] = 7,
     };
     if (p->schedule.format == FORMAT_STENCIL)
         return stencil_rows_for(p->storage.diagonal_count, threads, type);
@@ -249,9 +250,10 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
                           : lanes_for(a, a != NULL ? a->rows : 0, WARP);
     const bool abreast = number[SPMV_ABREAST] == 0 ? rows_are_long(a) : number[SPMV_ABREAST] > 1;
     const int threads = or_default(number[SPMV_THREADS], threads_for(p, abreast));
-    const int passes = number[SPMV_PASSES] != 0 || s->format != FORMAT_ELL
+    const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
+    const int passes = number[SPMV_PASSES] != 0 || !(s->format == FORMAT_ELL || blocks)
                            ? or_default(number[SPMV_PASSES], 1)
-                           : passes_for(j, m, a, r->target);
+                           : passes_for(j, m, a, r->target, blocks ? t->block_cols : 1);
     const int items = or_default(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
     const int run = abreast ? LONGER_RUN : run_for(a, items, r->target);
     const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;

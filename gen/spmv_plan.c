@@ -41,7 +41,7 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
     [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
     [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are worked off side by side", 1, 32, 1},
-    [SPMV_PASSES] = {"passes", "launches of ell, each for a part of its places", 1,
+    [SPMV_PASSES] = {"passes", "launches of ell and bcsr's thread, each for a part of every row", 1,
                      SPMV_MOST_PASSES, 1},
     [SPMV_CACHE] = {"cache",
                     "how the matrix goes through the caches: 1 as it comes, 2, 3 it leaves "
@@ -63,6 +63,7 @@ static bool list_of_entries(const pattern_schedule *s) {
 }
 
 static bool number_applies(const pattern_schedule *s, int number) {
+    const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
     switch (number) {
     case SPMV_ROWS:
     case SPMV_COLUMNS:
@@ -77,14 +78,15 @@ static bool number_applies(const pattern_schedule *s, int number) {
     case SPMV_ITEMS:
         return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL ||
                s->format == FORMAT_DIA || s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
-               (s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD);
+               blocks;
     case SPMV_RUN:
     case SPMV_ABREAST:
         return s->algorithm == SPMV_BALANCED;
     case SPMV_PASSES:
-        return s->format == FORMAT_ELL;
+        return s->format == FORMAT_ELL || blocks;
     case SPMV_CACHE:
-        return s->format == FORMAT_ELL || s->format == FORMAT_SELL || s->algorithm == SPMV_BALANCED;
+        return s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
+               s->algorithm == SPMV_BALANCED || blocks;
     case SPMV_APART:
     case SPMV_AHEAD:
         return s->format == FORMAT_STENCIL;

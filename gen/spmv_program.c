@@ -243,7 +243,7 @@ static void add_launches(const describing *d) {
         if (algorithm == SPMV_WARP)
             add_launch(d, "rows", extent_of(A, 0), threads / WARP, true);
         else
-            add_launch(d, "rows", rows, threads, false);
+            add_passes(d);
         break;
     case FORMAT_PKT:
         add_launch(d, "packets", extent_of(A, 0), 1, true)->shared_bytes =

@@ -7,6 +7,9 @@
 //
 // The thread's row of a block, and what it meets of x, are packs of up to 16 bytes wherever both
 // arrays begin at such a place. `items` blocks are on their way at once.
+//
+// Blocks of a row stand by column, so a product may take several `passes`, each over a part of every
+// row, as ell does (ell.cuh).
 #include "common.cuh"
 #include "streaming.cuh"
 #include "cache_hints.cuh"
@@ -26,10 +29,15 @@ template <class T, bool packed> struct Line {
     static __device__ __forceinline__ bool may_begin_at(const T *place) {
         return reinterpret_cast<unsigned long long>(place) % sizeof(Pack<T, wide>) == 0;
     }
-    __device__ __forceinline__ void read(const T *from) {
+    __device__ __forceinline__ void read_matrix(const T *from) {
 #pragma unroll
         for (int p = 0; p < plan::block_columns / wide; ++p)
-            pack[p] = load(reinterpret_cast<const Pack<T, wide> *>(from) + p);
+            pack[p] = load_matrix<plan::cache>(reinterpret_cast<const Pack<T, wide> *>(from) + p);
+    }
+    __device__ __forceinline__ void read_x(const T *from) {
+#pragma unroll
+        for (int p = 0; p < plan::block_columns / wide; ++p)
+            pack[p] = load_of_x<plan::cache>(reinterpret_cast<const Pack<T, wide> *>(from) + p);
     }
     // So many elements; the others are 0.
     __device__ __forceinline__ void read_first(const T *from, Index count) {
@@ -42,18 +50,21 @@ template <class T, bool packed> struct Line {
     }
 };
 
-template <bool packed> __device__ __forceinline__ void multiply(const Arguments &a, Index row) {
+template <bool packed, int pass>
+__device__ __forceinline__ void multiply(const Arguments &a, Index row) {
     const Index block_row = row / plan::block_rows, within = row % plan::block_rows;
-    const Index end = load(a.offset + block_row + 1);
+    const Index begin = load(a.offset + block_row), blocks = load(a.offset + block_row + 1) - begin;
+    const Index end = begin + blocks * (pass + 1) / plan::passes;
     Sums sums;
-    for (Index k = load(a.offset + block_row); k < end; k += plan::items) {
+    for (Index k = begin + blocks * pass / plan::passes; k < end; k += plan::items) {
         Index first[plan::items]; // columns
         Line<Value, packed> value[plan::items];
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
             if (k + i < end) {
-                first[i] = static_cast<Index>(load(a.column + k + i)) * plan::block_columns;
-                value[i].read(a.value + ((k + i) * plan::block_rows + within) * plan::block_columns);
+                first[i] = static_cast<Index>(load_matrix<plan::cache>(a.column + k + i)) *
+                           plan::block_columns;
+                value[i].read_matrix(a.value + ((k + i) * plan::block_rows + within) * plan::block_columns);
             }
 #pragma unroll
         for (int v = 0; v < plan::vectors; ++v) {
@@ -63,7 +74,7 @@ template <bool packed> __device__ __forceinline__ void multiply(const Arguments 
             for (int i = 0; i < plan::items; ++i)
                 if (k + i < end) {
                     if (first[i] + plan::block_columns <= a.columns)
-                        x[i].read(from + first[i]);
+                        x[i].read_x(from + first[i]);
                     else // the last block reaches over the edge
                         x[i].read_first(from + first[i], a.columns - first[i]);
                 }
@@ -76,11 +87,13 @@ template <bool packed> __device__ __forceinline__ void multiply(const Arguments 
                             sums.of[v] += static_cast<Real>(value[i][c]) * x[i][c];
         }
     }
-    sums.store(a, row);
+    if (pass == 0)
+        sums.store(a, row);
+    else
+        sums.add_to(a, row);
 }
 
-extern "C" __global__ void __launch_bounds__(plan::threads)
-    PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
+template <int pass> __device__ __forceinline__ void bcsr_row(const Arguments &a) {
     const Index row = thread_index();
     if (row >= a.rows)
         return;
@@ -88,7 +101,24 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     if (plan::vectors > 1) // the others begin so many columns further on
         packed = packed && Line<Real, true>::may_begin_at(a.x + a.columns);
     if (packed)
-        multiply<true>(a, row);
+        multiply<true, pass>(a, row);
     else
-        multiply<false>(a, row);
+        multiply<false, pass>(a, row);
 }
+
+#define BCSR_PASS(kernel, pass)                                                                    \
+    extern "C" __global__ void __launch_bounds__(plan::threads)                                    \
+        kernel(const __grid_constant__ Arguments a) {                                              \
+        bcsr_row<pass>(a);                                                                         \
+    }
+
+BCSR_PASS(PATTERN_KERNEL_0, 0)
+#if defined(PATTERN_KERNEL_1)
+BCSR_PASS(PATTERN_KERNEL_1, 1)
+#endif
+#if defined(PATTERN_KERNEL_2)
+BCSR_PASS(PATTERN_KERNEL_2, 2)
+#endif
+#if defined(PATTERN_KERNEL_3)
+BCSR_PASS(PATTERN_KERNEL_3, 3)
+#endif

@@ -8,7 +8,7 @@ local plans = {
   { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" },
   { "ell passes=3 items=3 cache=3" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
   { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" },
-  { "bcsr thread rows=4 columns=4 items=3" }, { "pkt" },
+  { "bcsr thread rows=4 columns=4 items=3 passes=3 cache=3" }, { "pkt" },
   { "pkt packet=100 items=3" }, { "sell" }, { "sell slice=5 sigma=35 items=3" }, { "auto" },
 }
 local variants = { -- keys, and a dtype that they need
