@@ -2,7 +2,7 @@
 #include "common.cuh"
 #include "numbers.cuh"
 
-// Loads of a word that tell the caches how long to keep its line.
+// Loads of a word, or of four, that tell the caches how long to keep its line.
 
 // Reads as `load` does, and says what the caches make of the line, so that others stay in them:
 // `once`, both let go of it first; `past`, the first-level cache does not even keep it; `stay`, the
@@ -36,10 +36,31 @@ __device__ __forceinline__ Word load_word_as(const Word *from, unsigned long lon
         asm("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(to) : "l"(from), "l"(policy));
     return to;
 }
+
+template <Cached way>
+__device__ __forceinline__ uint4 load_word_as(const uint4 *from, unsigned long long policy) {
+    uint4 to;
+    if constexpr (way == Cached::once)
+        asm("ld.global.nc.L1::evict_first.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+            : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+            : "l"(from), "l"(policy));
+    else if constexpr (way == Cached::past)
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+            : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+            : "l"(from), "l"(policy));
+    else
+        asm("ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+            : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+            : "l"(from), "l"(policy));
+    return to;
+}
+
+template <int bytes> struct LoadedAs { using type = typename WordOf<bytes>::type; };
+template <> struct LoadedAs<16> { using type = uint4; };
 #endif
 
 template <Cached way, class T> __device__ __forceinline__ T load_as(const T *from) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "one word");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
 #if !defined(SG_CPU) && __CUDA_ARCH__ >= 800
     if constexpr (way != Cached::as_it_comes) {
         unsigned long long policy;
@@ -48,7 +69,7 @@ template <Cached way, class T> __device__ __forceinline__ T load_as(const T *fro
         else
             asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
         const auto word = load_word_as<way>(
-            reinterpret_cast<const typename WordOf<sizeof(T)>::type *>(from), policy);
+            reinterpret_cast<const typename LoadedAs<sizeof(T)>::type *>(from), policy);
         T to;
         memcpy(&to, &word, sizeof to);
         return to;

@@ -13,57 +13,15 @@ __device__ __forceinline__ Real x_at(const Arguments &a, Index column, int vecto
     return load(a.x + vector * a.columns + column);
 }
 
-#if !defined(SG_CPU)
-template <Cached way>
-__device__ __forceinline__ uint4 load_four_words_as(const uint4 *from, unsigned long long policy) {
-    uint4 to;
-    if constexpr (way == Cached::once)
-        asm("ld.global.nc.L1::evict_first.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
-            : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-            : "l"(from), "l"(policy));
-    else if constexpr (way == Cached::past)
-        asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
-            : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-            : "l"(from), "l"(policy));
-    else
-        asm("ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
-            : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-            : "l"(from), "l"(policy));
-    return to;
-}
-#endif
-
-// As load_as (common.cuh), also of 16 bytes.
-template <Cached way, class T> __device__ __forceinline__ T load_pack_as(const T *from) {
-    if constexpr (sizeof(T) == 16) {
-#if !defined(SG_CPU) && __CUDA_ARCH__ >= 800
-        if constexpr (way != Cached::as_it_comes) {
-            unsigned long long policy;
-            if constexpr (way == Cached::stay)
-                asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-            else
-                asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-            const uint4 words = load_four_words_as<way>(reinterpret_cast<const uint4 *>(from), policy);
-            T to;
-            memcpy(&to, &words, sizeof to);
-            return to;
-        }
-#endif
-        return load(from);
-    } else {
-        return load_as<way>(from);
-    }
-}
-
 // The same, by a schedule's number `cache`: how a matrix that is read once goes through the caches, and
 // whether x is to stay there: 1 as it comes, 2 and 3 the matrix leaves first, 4 and 5 x stays as well.
 template <int cache, class T> __device__ __forceinline__ T load_matrix(const T *from) {
     constexpr Cached ways[] = {Cached::as_it_comes, Cached::as_it_comes, Cached::once, Cached::past,
                                Cached::once, Cached::past};
-    return load_pack_as<ways[cache]>(from);
+    return load_as<ways[cache]>(from);
 }
 template <int cache, class T> __device__ __forceinline__ T load_of_x(const T *from) {
-    return load_pack_as<(cache >= 4 ? Cached::stay : Cached::as_it_comes)>(from);
+    return load_as<(cache >= 4 ? Cached::stay : Cached::as_it_comes)>(from);
 }
 template <int cache>
 __device__ __forceinline__ Real load_x(const Arguments &a, Index column, int vector) {
