@@ -37,6 +37,24 @@ typedef struct cu_copy_rows {
     size_t dstPitch;
     size_t WidthInBytes, Height;
 } cu_copy_rows;
+
+/* What is special about a launch (CUlaunchAttribute), and a launch (CUlaunchConfig). */
+typedef struct cu_launch_attribute {
+    int id;
+    char pad[4];
+    union {
+        char pad[64];
+        int programmaticStreamSerializationAllowed;
+    } value;
+} cu_launch_attribute;
+typedef struct cu_launch {
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    cu_stream hStream;
+    cu_launch_attribute *attrs;
+    unsigned numAttrs;
+} cu_launch;
 #endif
 
 enum {
@@ -60,6 +78,8 @@ enum {
 
     CU_JIT_OPTION_ERROR_LOG = 5,
     CU_JIT_OPTION_ERROR_LOG_BYTES = 6,
+
+    CU_LAUNCH_SERIALIZATION = 6, /* by the programs of the launches (programmatic) */
 
     CU_MEMORY_DEVICE = 2,
 
@@ -98,6 +118,8 @@ enum {
     F(launch_together, cuLaunchCooperativeKernel,                                                  \
       (cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,           \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream, void **arguments))    \
+    F(launch_as, cuLaunchKernelEx,                                                                 \
+      (const cu_launch *, cu_function, void **arguments, void **extra))                            \
     F(memory_alloc, cuMemAlloc_v2, (cu_pointer *, size_t bytes))                                   \
     F(memory_free, cuMemFree_v2, (cu_pointer))                                                     \
     F(memory_info, cuMemGetInfo_v2, (size_t *, size_t *))                                          \

@@ -12,6 +12,7 @@ typedef struct kernel {
     int registers, local_bytes;
     int64_t together; /* blocks that run at a time, where they may be launched so */
     int64_t resident; /* the same, where the program's launch says that it needs to know */
+    bool early;       /* it may begin before the launch ahead of it has ended */
     int64_t most;     /* of the blocks of such a launch that wait for each other; 0 where they do
                          not, and where it cannot be launched together */
 } kernel;
@@ -28,6 +29,7 @@ struct module {
 enum {
     LINK_LOG_BYTES = 16 * 1024,     /* the driver cuts longer ones */
     PLAIN_SHARED_BYTES = 48 * 1024, /* beyond it a kernel must ask */
+    EARLY_DRIVER = 12030,           /* the first whose graphs hold launches that begin early */
 };
 
 static void unload_module(void *argument) {
@@ -93,6 +95,7 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
     for (int axis = 0; axis < 3; axis++)
         k->block[axis] = (unsigned)l->block[axis];
     k->shared_bytes = (unsigned)l->shared_bytes;
+    k->early = l->early && d->facts.driver >= EARLY_DRIVER;
     bool pushed;
     cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)
@@ -161,6 +164,27 @@ function_facts cuda_function(device *base, job *j, const module *m, int launch) 
     return facts;
 }
 
+/* Beside the launch ahead of it in the stream, once all blocks of that have begun, or as it says.
+ */
+static cu_result launch_early(const cuda *d, const kernel *k, const unsigned blocks[3],
+                              void *stream, void **arguments) {
+    cu_launch_attribute attribute = {.id = CU_LAUNCH_SERIALIZATION};
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    const cu_launch launch = {
+        .gridDimX = blocks[0],
+        .gridDimY = blocks[1],
+        .gridDimZ = blocks[2],
+        .blockDimX = k->block[0],
+        .blockDimY = k->block[1],
+        .blockDimZ = k->block[2],
+        .sharedMemBytes = k->shared_bytes,
+        .hStream = stream,
+        .attrs = &attribute,
+        .numAttrs = 1,
+    };
+    return d->driver.launch_as(&launch, k->function, arguments, NULL);
+}
+
 static fault launch_kernel(device *base, const module *m, int launch, bool together,
                            const int64_t grid[3], const void *arguments, void *stream, int *code) {
     cuda *d = (cuda *)base;
@@ -172,12 +196,13 @@ static fault launch_kernel(device *base, const module *m, int launch, bool toget
     bool pushed;
     *code = cuda_enter(d, &pushed);
     if (*code == CU_OK) {
-        *code = together ? d->driver.launch_together(k->function, blocks[0], blocks[1], blocks[2],
-                                                     k->block[0], k->block[1], k->block[2],
-                                                     k->shared_bytes, stream, pointers)
-                         : d->driver.launch(k->function, blocks[0], blocks[1], blocks[2],
-                                            k->block[0], k->block[1], k->block[2], k->shared_bytes,
-                                            stream, pointers, NULL);
+        *code = k->early   ? launch_early(d, k, blocks, stream, pointers)
+                : together ? d->driver.launch_together(k->function, blocks[0], blocks[1], blocks[2],
+                                                       k->block[0], k->block[1], k->block[2],
+                                                       k->shared_bytes, stream, pointers)
+                           : d->driver.launch(k->function, blocks[0], blocks[1], blocks[2],
+                                              k->block[0], k->block[1], k->block[2],
+                                              k->shared_bytes, stream, pointers, NULL);
         cuda_leave(d, pushed);
     }
     return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;

@@ -7,7 +7,7 @@
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 5,
+    .version = 6,
     .title = "a kernel file of stencilgen",
 };
 
@@ -78,8 +78,10 @@ static void put_launches(text *t, const program *p) {
             record_put_int(t, l->blocks[k].alone);
             record_put_int(t, l->blocks[k].cluster);
         }
-        if (p->shape == PROGRAM_LISTS)
+        if (p->shape == PROGRAM_LISTS) {
             record_put_int(t, l->resident);
+            record_put_int(t, l->early);
+        }
     }
 }
 

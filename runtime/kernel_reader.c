@@ -339,8 +339,11 @@ static void read_launches(reader *r, program *p) {
         l->cooperative = reader_truth(r, "whether a launch is cooperative");
         for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
             read_blocks(r, p, l, k);
-        if (p->shape == PROGRAM_LISTS)
+        if (p->shape == PROGRAM_LISTS) {
             l->resident = reader_truth(r, "whether the blocks of a launch are resident");
+            l->early = reader_truth(r, "whether a launch begins early");
+        }
+        reader_require(r, !l->early || i > 0, "the first launch begins early");
         check_launch(r, p, l);
     }
     check_ways(r, p);

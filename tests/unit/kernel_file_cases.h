@@ -125,6 +125,7 @@ static inline void expect_same_programs(const program *a, const program *b) {
         assert_int_equal(x->steps, y->steps);
         assert_memory_equal(x->least, y->least, sizeof x->least);
         assert_int_equal(x->cooperative, y->cooperative);
+        assert_int_equal(x->early, y->early);
         for (int k = 0; k < PROGRAM_AXES; k++) {
             expect_same_extents(&x->blocks[k].items, &y->blocks[k].items);
             assert_int_equal(x->blocks[k].least, y->blocks[k].least);

@@ -36,6 +36,8 @@ typedef CUjit_option cu_jit_option;
 typedef CUmemorytype cu_memory_type;
 typedef CUarray cu_array;
 typedef CUDA_MEMCPY2D cu_copy_rows;
+typedef CUlaunchAttribute cu_launch_attribute;
+typedef CUlaunchConfig cu_launch;
 #endif
 
 #include "runtime/cuda_driver.h"
@@ -51,6 +53,11 @@ CUDA_DRIVER_FUNCTIONS(SAME_SIGNATURE)
 SAME_NUMBER(CU_OK, CUDA_SUCCESS);
 SAME_NUMBER(CU_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
 SAME_NUMBER(CU_MEMORY_DEVICE, CU_MEMORYTYPE_DEVICE);
+SAME_NUMBER(CU_LAUNCH_SERIALIZATION, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME_NUMBER(sizeof(CUlaunchAttribute), 72);
+SAME_NUMBER(offsetof(CUlaunchAttribute, value), 8);
+SAME_NUMBER(offsetof(CUlaunchConfig, hStream), 32);
+SAME_NUMBER(offsetof(CUlaunchConfig, numAttrs), 48);
 SAME_NUMBER(CU_NO_DEVICE, CUDA_ERROR_NO_DEVICE);
 SAME_NUMBER(CU_DEVICE_MULTIPROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 SAME_NUMBER(CU_DEVICE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);

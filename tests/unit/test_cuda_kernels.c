@@ -93,15 +93,23 @@ static void check_together(void **unused) {
     }
 }
 
-/* Of a launch of resident blocks one that has as many as it may is one of blocks together. */
-static void expect_launch(device *d, const module *m, int which, int64_t blocks, bool together) {
+static void expect_as(device *d, const module *m, int which, int64_t blocks, const char *what) {
     const unsigned char arguments[24] = "";
     const int64_t grid[3] = {blocks, 1, 1};
     int code;
     fake->arguments_bytes = sizeof arguments;
     fake->order.count = 0;
     assert_int_equal(d->ops->launch(d, m, which, grid, arguments, 24, NULL, &code), FAULT_NONE);
-    assert_string_equal(fake->order.what[0], together ? "kernels together" : "kernel");
+    assert_string_equal(fake->order.what[0], what);
+    const unsigned grid_seen[3] = {(unsigned)blocks, 1, 1};
+    assert_memory_equal(fake->launch.grid, grid_seen, sizeof grid_seen);
+    assert_memory_equal(fake->launch.block, launches[which].block, sizeof fake->launch.block);
+    assert_int_equal(fake->launch.shared_bytes, launches[which].shared_bytes);
+}
+
+/* Of a launch of resident blocks one that has as many as it may is one of blocks together. */
+static void expect_launch(device *d, const module *m, int which, int64_t blocks, bool together) {
+    expect_as(d, m, which, blocks, together ? "kernels together" : "kernel");
 }
 
 /* As many blocks as the driver says fit, of a launch that says that it needs to know. */
@@ -148,6 +156,28 @@ static void check_resident(void **unused) {
     }
 }
 
+/* A launch that may begin early does, where the driver can capture it in a graph. */
+static void use_early(job *j, void *argument) {
+    device *d = argument;
+    program_launch both[2] = {launches[0], launches[1]};
+    program p = two_launches();
+    p.shape = PROGRAM_LISTS;
+    p.launches = both;
+    both[1].early = true;
+    module *m = d->ops->load(d, j, &p, (blob){"", 0});
+    expect_as(d, m, 0, 17, "kernel");
+    expect_as(d, m, 1, 17, fake->driver == 0 ? "kernel early" : "kernel");
+    d->ops->unload(d, m);
+}
+
+static void check_early(void **unused) {
+    (void)unused;
+    in_device(use_early);
+    fake->driver = 12020;
+    in_device(use_early);
+    fake->driver = 0;
+}
+
 static void load_absent(job *j, void *argument) {
     device *d = argument;
     program_launch absent = {.entry = "absent", .block = {1, 1, 1}};
@@ -170,8 +200,8 @@ static void check_absent_kernel(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(check_kernels),  TEST(check_adopted),       TEST(check_together),
-        TEST(check_resident), TEST(check_absent_kernel),
+        TEST(check_kernels),  TEST(check_adopted), TEST(check_together),
+        TEST(check_resident), TEST(check_early),   TEST(check_absent_kernel),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

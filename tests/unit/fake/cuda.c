@@ -72,7 +72,7 @@ OUTSIDE(cuInit, unsigned flags)
 END
 
 OUTSIDE(cuDriverGetVersion, int *version)
-    *version = 13000;
+    *version = state.driver != 0 ? state.driver : 13000;
 END
 
 OUTSIDE(cuGetErrorName, cu_result code, const char **name)
@@ -235,6 +235,17 @@ INSIDE(cuLaunchCooperativeKernel, cu_function function, unsigned grid_x, unsigne
     const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
     record_launch(function, grid, block, shared_bytes, stream, arguments);
     note("kernels together", stream);
+END
+
+INSIDE(cuLaunchKernelEx, const cu_launch *launch, cu_function function, void **arguments,
+       void **extra)
+    if (extra != NULL || launch->numAttrs != 1 || launch->attrs->id != CU_LAUNCH_SERIALIZATION ||
+        launch->attrs->value.programmaticStreamSerializationAllowed != 1)
+        return INVALID_VALUE;
+    const unsigned grid[3] = {launch->gridDimX, launch->gridDimY, launch->gridDimZ};
+    const unsigned block[3] = {launch->blockDimX, launch->blockDimY, launch->blockDimZ};
+    record_launch(function, grid, block, launch->sharedMemBytes, launch->hStream, arguments);
+    note("kernel early", launch->hStream);
 END
 
 INSIDE(cuMemAlloc_v2, cu_pointer *memory, size_t bytes)

@@ -14,6 +14,7 @@ typedef struct fake_cuda {
     int code;         /* with what */
     int good_calls;   /* it works this many times before */
     size_t arguments_bytes;
+    int driver;    /* its version; 0: 13000 */
     void *adopted; /* the context that calls must be in; NULL: the primary one */
 
     /* Counted by the library. */
