@@ -48,15 +48,16 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
         p->temporaries = job_array(j, 1, sizeof *p->temporaries);
         p->temporaries[0] = (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1};
         program_launch *split = &p->launches[p->launch_count++];
-        *split = pattern_launch(j, p, "split", diagonals, tile * plan->split_threads / plan->lanes,
-                                plan->split_threads, true);
-        split->shared_bytes = plan->lanes == 1 ? 2 * sizeof(int64_t) : 0; /* the ends' co-ranks */
+        *split = pattern_launch(j, p, "split", diagonals, tile * plan->split / plan->lanes,
+                                plan->split, true);
+        split->shared_bytes = 2 * sizeof(int64_t); /* the ends' co-ranks */
     }
     program_launch *l = &p->launches[p->launch_count++];
     *l = pattern_launch(j, p, "merge", extent_sum(0, 1), tile * plan->rounds, plan->threads,
                         algorithm != MERGE_CO_RANK);
     l->shared_bytes = plan->shared_bytes;
     l->resident = plan->resident;
+    l->early = plan->early > 0;
     l->blocks[0].most = plan->most_blocks;
 }
 
@@ -115,15 +116,11 @@ static const char *describe(job *j, const merge *g) {
 static const char *write_source(job *j, const merge *g, const merge_plan *plan, const program *p,
                                 const char *model, const char *line) {
     const pattern_constant constants[] = {
-        {"threads", plan->threads},
-        {"items", plan->items},
-        {"rounds", plan->rounds},
-        {"lanes", plan->lanes},
-        {"stages", plan->stages},
-        {"blocks", plan->blocks},
-        {"values", g->has_values},
-        {"shared_bytes", (int64_t)plan->shared_bytes},
-        {"split_threads", plan->split_threads},
+        {"threads", plan->threads}, {"items", plan->items},
+        {"rounds", plan->rounds},   {"lanes", plan->lanes},
+        {"stages", plan->stages},   {"blocks", plan->blocks},
+        {"split", plan->split},     {"early", plan->early},
+        {"values", g->has_values},  {"shared_bytes", (int64_t)plan->shared_bytes},
     };
     const size_t bytes = p->element_bytes + (g->has_values ? dtype_words[g->values].bytes : 0);
     const pattern_source source = {
@@ -187,8 +184,9 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
 int merge_explain(job *j, const subject *s, const family_request *r, const char **reason,
                   family_row **rows) {
     static const char *const notes[MERGE_ALGORITHMS] = {
-        [MERGE_PATH] = "a search of log33 min(m, n) rounds every 128 tiles and a few steps from "
-                       "there a tile, one of log2 T a thread; every key loaded once and stored "
+        [MERGE_PATH] = "a search of log33 min(m, n) rounds every 32 tiles and a few steps from "
+                       "there a tile, beside which the first tiles are merged, one of log2 T a "
+                       "thread; every key loaded once and stored "
                        "once, by consecutive threads",
         [MERGE_ONE_LAUNCH] = "a search of log33 min(m, n) rounds a block and one of log33 wT for w "
                              "tiles, one of log2 T steps a thread; every key loaded once and "

@@ -33,6 +33,8 @@ enum {
     MERGE_LANES,
     MERGE_STAGES,
     MERGE_BLOCKS,
+    MERGE_SPLIT,
+    MERGE_EARLY,
 };
 extern const pattern_words merge_words;
 
@@ -40,10 +42,10 @@ extern const pattern_words merge_words;
 typedef struct merge_plan {
     pattern_schedule schedule; /* complete; 0 where a number does not apply */
     int threads, items;
-    int rounds, lanes, stages, blocks; /* 1 where they do not apply */
-    int split_threads;                 /* of a block of merge-path's first launch */
-    bool resident;                     /* no more blocks than run at once, */
-    int64_t most_blocks;               /* and no more than this; 0: no limit */
+    int rounds, lanes, stages, blocks, split; /* 1 where they do not apply */
+    int early;           /* blocks of merge-path that do not wait for its first launch */
+    bool resident;       /* no more blocks than run at once, */
+    int64_t most_blocks; /* and no more than this; 0: no limit */
     size_t shared_bytes;
     bool asked; /* the spec or the caller named the algorithm */
 } merge_plan;

@@ -25,8 +25,14 @@ static const pattern_number numbers[] = {
     [MERGE_STAGES] = {"stages", "one-launch: tiles of a block in shared memory at once", 1, 2, 1},
     [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor shall hold",
                       1, 32, 1},
+    [MERGE_SPLIT] = {"split", "merge-path: threads of a block of the first launch", 64, 1024, 0},
+    [MERGE_EARLY] = {"early",
+                     "merge-path, from sm_90 on: blocks that do not wait for the first launch", 1,
+                     1 << 20, 1},
 };
-const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 6};
+const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8};
+
+enum { EARLY_GENERATION = 90 }; /* from which on a launch may begin before another has ended */
 
 /* Which algorithms have a number, a bit each, and how a refusal says so. */
 static const struct {
@@ -40,10 +46,17 @@ static const struct {
     [MERGE_LANES] = {1u << MERGE_PATH, "merge-path has"},
     [MERGE_STAGES] = {1u << MERGE_ONE_LAUNCH, "one-launch has"},
     [MERGE_BLOCKS] = {1u << MERGE_PATH | 1u << MERGE_ONE_LAUNCH, "merge-path and one-launch have"},
+    [MERGE_SPLIT] = {1u << MERGE_PATH, "merge-path has"},
+    [MERGE_EARLY] = {1u << MERGE_PATH, "merge-path has, from sm_90 on"},
 };
 
-static bool has_number(const merge_plan *p, int number) {
-    return has[number].algorithms >> p->schedule.algorithm & 1;
+static int generation(const target *t) { /* 90: sm_90 */
+    return atoi(t->arch + strlen("sm_"));
+}
+
+static bool has_number(const merge_plan *p, int number, const target *t) {
+    return (has[number].algorithms >> p->schedule.algorithm & 1) != 0 &&
+           (number != MERGE_EARLY || generation(t) >= EARLY_GENERATION);
 }
 
 /* stage_bytes of templates/merge/tile.cuh. */
@@ -118,10 +131,15 @@ enum { MANY_WAVES = 32 };
    With 3 and with 3.8 it was faster, with 5.9 and with 7.5 slower. */
 enum { ONE_LAUNCH_TILES = 4 };
 
-/* Diagonals of a block of merge-path's first launch. Its ends are searched in all of the lists, so
-   there are to be many; but the more they are, the worse is a guess between them. 64 and 256 were
-   within a hundredth of the whole. */
-enum { SPLIT_THREADS = 128 };
+/* Threads of a block of merge-path's first launch. Its ends are searched in all of the lists, so
+   its diagonals are to be many; but the more they are, the worse is a guess between them. 64 and
+   256 were within a hundredth of the whole.
+
+   Lanes that search a diagonal together save rounds, of which blocks wait for those that the path's
+   corners take, and ask about more places. While there are few waves rounds count (2^24 doubles,
+   few values: 111, 105, 104, 103 us with 1, 2, 4, 8 lanes; at random 103, 103, 105, 106), of many
+   places (2^28 int32: 752 us with 1, 761 with 4). */
+enum { SPLIT_THREADS = 128, FEW_WAVES_LANES = 4 };
 
 static shape small_shape(int words, const family_request *r) {
     const shape *at = words == 1 ? small_keys : small_others;
@@ -131,19 +149,23 @@ static shape small_shape(int words, const family_request *r) {
     return *at;
 }
 
-/* As an H100 holds two blocks of each of the large shapes. */
-static shape path_shape(const merge *g, int words, const family_request *r) {
-    const shape(*shapes)[MOST_WORDS + 1] = g->has_values ? path_pairs : path_keys;
-    const shape *large = &shapes[1][words];
-    const int64_t wave = (int64_t)2 * r->target->multiprocessors * large->threads * large->items;
-    return planned(r) > MANY_WAVES * wave ? *large : shapes[0][words];
+/* Of the large shapes an H100 holds two blocks each. */
+static bool has_many_waves(const merge *g, size_t element, const family_request *r) {
+    const shape large = (g->has_values ? path_pairs : path_keys)[1][words_of(g, element)];
+    return planned(r) / MANY_WAVES >
+           (int64_t)2 * r->target->multiprocessors * large.threads * large.items;
+}
+
+static shape path_shape(const merge *g, size_t element, const family_request *r) {
+    const bool many = has_many_waves(g, element, r);
+    return (g->has_values ? path_pairs : path_keys)[many][words_of(g, element)];
 }
 
 static shape usual_shape(const merge_plan *p, const merge *g, size_t element,
                          const family_request *r) {
     switch ((merge_algorithm)p->schedule.algorithm) {
     case MERGE_PATH:
-        return path_shape(g, words_of(g, element), r);
+        return path_shape(g, element, r);
     case MERGE_ONE_LAUNCH:
         return small_shape(words_of(g, element), r);
     default:
@@ -170,7 +192,7 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
     const bool mixed = g->has_values && dtype_words[g->values].bytes != element;
     const int wanted = BESIDE + p->items * words_of(g, element) +
                        (g->order == MERGE_OWN ? SOME : 0) + (mixed ? MIXED : 0) +
-                       (atoi(t->arch + strlen("sm_")) >= 100 ? SOME : 0);
+                       (generation(t) >= 100 ? SOME : 0);
     const int a_thread = wanted > LEAST ? (wanted + GRAIN - 1) / GRAIN * GRAIN : LEAST;
     const int64_t tiles = planned(r) / ((int64_t)p->threads * p->items * t->multiprocessors) + 2;
     int blocks = t->threads_per_multiprocessor / p->threads;
@@ -208,19 +230,23 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
     const bool one_launch = p->schedule.algorithm == MERGE_ONE_LAUNCH;
     int *number = p->schedule.number;
     choose_tile(p, g, element, r);
+    const int resident = resident_blocks(p, g, element, r);
     const int usual[] = {
         [MERGE_ROUNDS] = one_launch ? 0 : 4,
-        [MERGE_LANES] = 1,
+        [MERGE_LANES] = has_many_waves(g, element, r) ? 1 : FEW_WAVES_LANES,
         [MERGE_STAGES] = 1,
-        [MERGE_BLOCKS] = resident_blocks(p, g, element, r),
+        [MERGE_BLOCKS] = resident,
+        [MERGE_SPLIT] = SPLIT_THREADS,
+        [MERGE_EARLY] = or_this(number[MERGE_BLOCKS], resident) * r->target->multiprocessors,
     };
     for (int i = MERGE_ROUNDS; i < merge_words.number_count; i++)
-        if (number[i] == 0 && has_number(p, i))
+        if (number[i] == 0 && has_number(p, i, r->target))
             number[i] = usual[i];
-    p->split_threads = SPLIT_THREADS;
     p->rounds = or_this(number[MERGE_ROUNDS], 1);
     p->lanes = or_this(number[MERGE_LANES], 1);
     p->blocks = or_this(number[MERGE_BLOCKS], 1);
+    p->split = or_this(number[MERGE_SPLIT], 1);
+    p->early = number[MERGE_EARLY];
     p->resident = one_launch && number[MERGE_ROUNDS] == 0;
     p->most_blocks = p->resident ? (int64_t)p->blocks * r->target->multiprocessors : 0;
 }
@@ -229,8 +255,9 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
 static bool is_small(const merge_plan *p, const merge *g, size_t element, const family_request *r) {
     merge_plan one = *p;
     one.schedule.algorithm = MERGE_ONE_LAUNCH;
-    if (one.schedule.number[MERGE_LANES] != 0 || one.schedule.number[MERGE_ROUNDS] != 0)
-        return false;
+    for (int i = 0; i < merge_words.number_count; i++)
+        if (one.schedule.number[i] != 0 && (i == MERGE_ROUNDS || !has_number(&one, i, r->target)))
+            return false;
     choose(&one, g, element, r);
     return planned(r) <= ONE_LAUNCH_TILES * one.most_blocks * one.threads * one.items;
 }
@@ -246,7 +273,7 @@ merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
         p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
     const char *name = algorithms[p.schedule.algorithm].name;
     for (int i = 0; i < merge_words.number_count; i++)
-        if (p.schedule.number[i] != 0 && !has_number(&p, i))
+        if (p.schedule.number[i] != 0 && !has_number(&p, i, r->target))
             job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
                      name, numbers[i].name, has[i].who);
     choose(&p, g, element, r);

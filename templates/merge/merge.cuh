@@ -77,15 +77,25 @@ __device__ __forceinline__ void put_output(const Arguments &arguments, Index at,
             from_a ? values_of_a(arguments)[where] : values_of_b(arguments)[where];
 }
 
+// How many lanes of a group of so many say yes. All of the warp take part.
+template <int lanes> __device__ __forceinline__ int votes_of_group(bool vote) {
+    constexpr unsigned group = lanes == warp_size ? all_lanes : (1u << lanes % warp_size) - 1;
+    if constexpr (lanes == 1)
+        return vote;
+    else
+        return __popc(ballot_lanes(vote) >> (lane() - lane() % lanes) & group);
+}
+
 // A co-rank in global memory that `lanes` lanes of a warp search together, each asking about one
-// place at a time: so a search has log(lanes + 1) times fewer rounds, each as long as a load from the
-// second-level cache or beyond takes. It is at least `low` and at most `room` more, both of which
-// `diagonal` bounds. Groups of a warp may have diagonals of their own; all lanes take part.
+// place at a time, which cut what is left into equal parts: so a search has log(lanes + 1) times
+// fewer rounds than one by halves, each as long as a load from the second-level cache or beyond takes,
+// but asks about more places in all. It is at least `low` and at most `room` more, both of which
+// `diagonal` bounds. Groups of a warp may have diagonals of their own; with several lanes all of the
+// warp take part.
 template <int lanes>
 __device__ __forceinline__ Index co_rank_together(const Arguments &arguments, Index diagonal,
                                                   Index low, Index room) {
-    constexpr unsigned group = lanes == warp_size ? all_lanes : (1u << lanes % warp_size) - 1;
-    const int mine = lane() % lanes, first = lane() - mine;
+    const int mine = lane() % lanes;
     while (lanes == 1 ? room > 0 : any_lane(room > 0)) {
         const Index step = static_cast<Index>(static_cast<unsigned long long>(room) / (lanes + 1)) + 1;
         const Index beyond = (mine + 1) * step;
@@ -93,7 +103,7 @@ __device__ __forceinline__ Index co_rank_together(const Arguments &arguments, In
         if (beyond <= room)
             among = !before(arguments, load(arguments.b + (diagonal - low - beyond)),
                             load(arguments.a + (low + beyond - 1)));
-        const int passed = lanes == 1 ? among : __popc(ballot_lanes(among) >> first & group);
+        const int passed = votes_of_group<lanes>(among);
         low += passed * step;
         room = minimum<Index>(step - 1, room - passed * step);
     }
@@ -108,49 +118,74 @@ __device__ __forceinline__ Index co_rank_together(const Arguments &arguments, In
                                    minimum(diagonal, arguments.a_count) - low);
 }
 
-// The same between two diagonals whose co-ranks are known. It begins where a straight path from the
-// one to the other would cross, and goes on by steps that grow until they have passed the place, then
-// by halves: so all it reads lies close together, and of lists whose keys are spread alike it is
-// little. A search by halves from the start reads far apart what no other search reads, each a page
-// and a line of its own.
-//
-// Where the path has a corner, because one list is used up or has many equal keys, the guess may be
-// far off. The few searches near it go on by eighths, seven places at once: all others wait for them,
-// but what they read besides nobody notices.
+// Where a co-rank is known to lie: from low to high.
+struct Range {
+    Index low, high;
+};
+
+// What the places around a guess leave of a range about which `lanes` lanes ask at once, half of them
+// before it and half behind it, further and further away.
+template <int lanes>
+__device__ __forceinline__ Range around_guess(const Arguments &arguments, Index diagonal, Range in,
+                                              Index guess) {
+    constexpr int each_side = lanes / 2, nearest = 32; // elements
+    constexpr int grows = each_side <= 2 ? 5 : each_side <= 4 ? 3 : each_side <= 8 ? 2 : 1;
+    const auto place = [&](int k) {
+        const int away = k < each_side ? each_side - 1 - k : k - each_side;
+        const Index elements = static_cast<Index>(nearest) << away * grows;
+        return guess + (k < each_side ? -elements : elements);
+    };
+    const Index mine = place(lane() % lanes);
+    bool among = mine < in.low;
+    if (mine >= in.low && mine < in.high)
+        among = !before(arguments, load(arguments.b + (diagonal - 1 - mine)),
+                        load(arguments.a + mine));
+    const int passed = votes_of_group<lanes>(among);
+    Range left = in;
+    if (passed > 0) // of sorted lists the first so many; of others it is a range all the same
+        left.low = minimum(in.high, maximum(in.low, place(passed - 1) + 1));
+    if (passed < lanes)
+        left.high = maximum(left.low, minimum(in.high, place(passed)));
+    return left;
+}
+
+// The same by one lane: steps that grow until they have passed the place.
+template <>
+__device__ __forceinline__ Range around_guess<1>(const Arguments &arguments, Index diagonal, Range in,
+                                                 Index guess) {
+    constexpr Index nearest = 32, furthest = 64 * nearest; // elements
+    if (in.low >= in.high)
+        return in;
+    const auto narrow = [&](Index at) {
+        const bool among = !before(arguments, load(arguments.b + (diagonal - 1 - at)),
+                                   load(arguments.a + at));
+        (among ? in.low : in.high) = among ? at + 1 : at;
+        return among;
+    };
+    const bool up = narrow(minimum(in.high - 1, maximum(in.low, guess)));
+    bool passed = false;
+    for (Index step = nearest; !passed && step <= furthest && step < in.high - in.low; step *= 8)
+        passed = narrow(up ? in.low + step : in.high - 1 - step) != up;
+    return in;
+}
+
+// The same between two diagonals whose co-ranks are known. It asks first around where a straight path
+// from the one to the other would cross: of lists whose keys are spread alike the co-rank is close to
+// that, and all that is read lies close together. A search by equal parts from the start reads far
+// apart what no other search reads, each a page and a line of its own. It goes on so where the path
+// has a corner, because one list is used up or has many equal keys.
+template <int lanes>
 __device__ __forceinline__ Index co_rank_between(const Arguments &arguments, Index diagonal,
                                                  Index first, Index first_rank, Index last,
                                                  Index last_rank) {
-    constexpr Index line = 32, far = 64 * line; // elements
     const Index most = minimum(diagonal, arguments.a_count);
-    Index low = maximum<Index>(0, diagonal - arguments.b_count);
-    low = minimum(most, maximum(low, maximum(first_rank, last_rank - (last - diagonal))));
-    Index high = minimum(most, minimum(last_rank, first_rank + (diagonal - first)));
-    if (low >= high) // so it is too where lists that are not sorted led to nonsense
-        return low;
-    const auto among = [&](Index at) {
-        return !before(arguments, load(arguments.b + (diagonal - 1 - at)), load(arguments.a + at));
-    };
-    const auto narrow = [&](Index at) {
-        const bool more = among(at);
-        (more ? low : high) = more ? at + 1 : at;
-        return more;
-    };
+    Range in;
+    in.low = maximum<Index>(0, diagonal - arguments.b_count);
+    in.low = minimum(most, maximum(in.low, maximum(first_rank, last_rank - (last - diagonal))));
+    in.high = minimum(most, minimum(last_rank, first_rank + (diagonal - first)));
+    in.high = maximum(in.low, in.high); // lists that are not sorted may have led to nonsense
     const Index guess =
-        first_rank + (last_rank - first_rank) * (diagonal - first) / (last - first);
-    const bool up = narrow(minimum(high - 1, maximum(low, guess)));
-    bool passed = false;
-    for (Index step = line; !passed && step <= far && step < high - low; step *= 8)
-        passed = narrow(up ? low + step : high - 1 - step) != up;
-    while (!passed && high - low > line) {
-        const Index eighth = (high - low) / 8;
-        int full = 0; // eighths that lie before the place
-#pragma unroll
-        for (int k = 1; k < 8; ++k)
-            full += among(low + k * eighth);
-        high = full < 7 ? low + (full + 1) * eighth : high;
-        low += full > 0 ? full * eighth + 1 : 0;
-    }
-    while (low < high)
-        narrow(low + (high - low) / 2);
-    return low;
+        first_rank + (last_rank - first_rank) * (diagonal - first) / maximum<Index>(last - first, 1);
+    in = around_guess<lanes>(arguments, diagonal, in, guess);
+    return co_rank_together<lanes>(arguments, diagonal, in.low, in.high - in.low);
 }

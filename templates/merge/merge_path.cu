@@ -2,9 +2,9 @@
 // R. McColl, D. Bader, GPU Merge Path, ICS 2012). A first launch searches the diagonals of all
 // tiles at once; then a block merges its tile in shared memory.
 //
-//     splits    a_0      a_1      a_2            how many of a come before each tile: by as many
-//                                                lanes together as plan::lanes, or by a thread
-//                                                each, between the splits of its block's ends
+//     splits    a_0      a_1      a_2            how many of a come before each tile: found
+//                                                between those of the ends of a block of the
+//                                                first launch
 //     a, b      [ a a a a a b b b ]              both parts of a tile, together as long as it
 //     threads   [ 0 0 | 1 1 | 2 2 | 3 3 ]        plan::items outputs each, in registers
 //     output    [ o o o o o o o o ]              through shared memory, so that consecutive
@@ -14,6 +14,7 @@
 #include "numbers.cuh"
 #include "streaming.cuh"
 #include "async.cuh"
+#include "launches.cuh"
 #include "warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
@@ -21,49 +22,66 @@
 
 static_assert(stage_bytes <= plan::shared_bytes, "the host counts the same bytes");
 
-// A diagonal a thread. The block's first and last are searched in all of the lists, a warp each, and
-// the others between them.
-__device__ __forceinline__ Index co_rank_of_thread(const Arguments &arguments, Index diagonal,
-                                                   Index count) {
-    constexpr int warps = plan::split_threads / warp_size;
-    constexpr Index length = static_cast<Index>(plan::split_threads) * tile;
-    Index *const ends = reinterpret_cast<Index *>(shared_bytes());
-    const Index first = minimum<Index>(blockIdx.x * length, count);
-    const Index last = minimum<Index>(first + length, count);
+// The co-ranks of two diagonals among all of the lists, each by a warp of the block.
+__device__ __forceinline__ void search_ends(const Arguments &arguments, Index first, Index last,
+                                            int warps, Index ends[2]) {
     for (int k = warp(); k < 2; k += warps) {
-        const Index rank = co_rank_together<warp_size>(arguments, k == 0 ? first : last);
+        const Index rank =
+            co_rank_together<warp_size>(arguments, k == 0 ? first : last);
         if (lane() == 0)
             ends[k] = rank;
     }
-    __syncthreads(); // both are there
-    return co_rank_between(arguments, diagonal, first, ends[0], last, ends[1]);
 }
 
-extern "C" __global__ void __launch_bounds__(plan::split_threads)
+// A block's first and last diagonals are searched in all of the lists, and the others between them,
+// by plan::lanes lanes each.
+extern "C" __global__ void __launch_bounds__(plan::split)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
+    next_may_begin();
+    constexpr int diagonals = plan::split / plan::lanes;
+    Index *const ends = reinterpret_cast<Index *>(shared_bytes());
     const Index count = arguments.a_count + arguments.b_count;
-    const Index at =
-        (static_cast<Index>(blockIdx.x) * plan::split_threads + threadIdx.x) / plan::lanes;
-    const Index diagonal = minimum<Index>(at * tile, count);
-    Index rank;
-    if constexpr (plan::lanes == 1)
-        rank = co_rank_of_thread(arguments, diagonal, count);
-    else
-        rank = co_rank_together<plan::lanes>(arguments, diagonal);
+    const Index begin = static_cast<Index>(blockIdx.x) * diagonals;
+    const Index first = minimum<Index>(begin * tile, count);
+    const Index last = minimum<Index>(first + static_cast<Index>(diagonals) * tile, count);
+    search_ends(arguments, first, last, plan::split / warp_size, ends);
+    __syncthreads(); // both are there
+    const Index at = begin + static_cast<int>(threadIdx.x) / plan::lanes;
+    const Index rank = co_rank_between<plan::lanes>(
+        arguments, minimum<Index>(at * tile, count), first, ends[0], last, ends[1]);
     if (at <= (count + tile - 1) / tile && threadIdx.x % plan::lanes == 0)
         static_cast<Index *>(arguments.splits)[at] = rank;
 }
 
+// The first blocks do not wait for that, as many as run at once: each searches for its two diagonals,
+// which takes less time than all of the first launch, and merges meanwhile.
+//
+// That these write outputs before the first launch has ended does no harm: it reads the lists, which
+// the outputs do not overlap. But no block ends before it, so that what comes after this launch comes
+// after both, and may write the lists and the splits.
 extern "C" __global__ void
     __launch_bounds__(plan::threads, plan::blocks)
         PATTERN_KERNEL_1(const __grid_constant__ Arguments arguments) {
-    const Index *const splits = static_cast<const Index *>(arguments.splits) + blockIdx.x;
     const Index begin = static_cast<Index>(blockIdx.x) * tile;
     const Index end = minimum<Index>(begin + tile, arguments.a_count + arguments.b_count);
-    const Tile t = stage_tile(arguments, Parts(begin, splits[0], end, splits[1]),
-                              shared_begin());
+    const bool early = blockIdx.x < plan::early;
+    Index *const ends = reinterpret_cast<Index *>(shared_bytes());
+    if (early) {
+        search_ends(arguments, begin, end, plan::threads / warp_size, ends);
+        __syncthreads(); // both are there
+    } else {
+        await_launch_before();
+    }
+    const Index *const splits =
+        early ? ends : static_cast<const Index *>(arguments.splits) + blockIdx.x;
+    const Parts parts(begin, splits[0], end, splits[1]);
+    if (early)
+        __syncthreads(); // everyone has read them before they are loaded over
+    const Tile t = stage_tile(arguments, parts, shared_begin());
     copies_commit();
     copies_wait<0>();
     __syncthreads(); // the tile is complete before anyone searches in it
     merge_tile<false>(arguments, t, begin);
+    if (early)
+        await_launch_before();
 }

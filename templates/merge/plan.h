@@ -25,7 +25,7 @@ struct Arguments {
 
 struct plan {
     static constexpr int threads = 128, items = 8, rounds = 4, values = 1;
-    static constexpr int lanes = 1, stages = 2, blocks = 4, split_threads = 128;
+    static constexpr int lanes = 1, stages = 2, blocks = 4, split = 128, early = 528;
     static constexpr int shared_bytes = 16968;
 };
 

@@ -16,7 +16,9 @@ local schedules = {
   odd = " threads=64 items=3",
   large = " threads=1024 items=4",
   rounds = " threads=64 items=2 rounds=5",
-  lanes = " threads=64 items=5 lanes=8",
+  lanes = " threads=64 items=5 lanes=8 early=1",
+  couples = " threads=32 items=3 lanes=2 split=64 early=3",
+  warps = " threads=32 items=1 lanes=32 split=128 early=40",
   stages = " threads=32 items=3 stages=2 blocks=1",
 }
 
@@ -26,7 +28,7 @@ return lists.product {
     { "keys", lists.dtypes },
     { "values", { "none", table.unpack(lists.dtypes) } },
     { "order", { "ascending", "descending", "own", "parameter" } },
-    { "schedule", { "free", "small", "odd", "large", "rounds", "lanes", "stages" } },
+    { "schedule", { "free", "small", "odd", "large", "rounds", "lanes", "couples", "warps", "stages" } },
   },
   memory = { "guarded", "exact", "again" },
   splits = lists.splits,
@@ -35,7 +37,7 @@ return lists.product {
     return {
       spec = ("return merge { name = 'm', keys = %q%s%s }"):format(v.keys, values, orders[v.order]),
       schedule = v.algorithm .. schedules[v.schedule],
-      refusals = { "it has no rounds", "it has no lanes", "it has no stages", "it has no blocks", "bytes of shared memory" },
+      refusals = { "it has no rounds", "it has no lanes", "it has no split", "it has no early", "it has no stages", "it has no blocks", "bytes of shared memory" },
       deterministic = true,
     }
   end,

@@ -25,9 +25,10 @@ struct plan {
     static constexpr int lanes = 1;
     static constexpr int stages = 1;
     static constexpr int blocks = 1;
+    static constexpr int split = 1;
+    static constexpr int early = 0;
     static constexpr int values = 0;
     static constexpr int shared_bytes = 8208;
-    static constexpr int split_threads = 128;
 };
 
 __device__ __forceinline__ bool before([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {

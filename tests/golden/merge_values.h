@@ -30,9 +30,10 @@ struct plan {
     static constexpr int lanes = 1;
     static constexpr int stages = 1;
     static constexpr int blocks = 3;
+    static constexpr int split = 128;
+    static constexpr int early = 396;
     static constexpr int values = 1;
     static constexpr int shared_bytes = 21856;
-    static constexpr int split_threads = 128;
 };
 
 __device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {

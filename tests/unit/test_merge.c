@@ -44,9 +44,9 @@ static void expect_shares(scene *s, int64_t n, int kind, int offset) {
 static void test_sizes(void **state) {
     (void)state;
     static const char *const schedules[] = {
-        "merge-path threads=32 items=1",
+        "merge-path threads=32 items=1 early=1",
         "merge-path threads=64 items=4",
-        "merge-path threads=32 items=5 lanes=8",
+        "merge-path threads=32 items=5 lanes=8 early=3",
         "merge-path threads=64 items=2 lanes=32",
         "one-launch threads=32 items=1 blocks=1",
         "one-launch threads=64 items=3 rounds=5 stages=2",
@@ -85,8 +85,8 @@ static void test_shares(void **state) {
         "one-launch threads=64 items=2 rounds=7 stages=2",
         "one-launch threads=64 items=3 blocks=1 stages=1",
         "one-launch threads=128 items=1 blocks=1 stages=2",
-        "merge-path threads=32 items=1 lanes=1", /* several blocks of diagonals, */
-        "merge-path threads=64 items=3 lanes=4", /* and of fewer */
+        "merge-path threads=32 items=1 lanes=1 early=1",          /* several blocks of diagonals, */
+        "merge-path threads=64 items=3 lanes=4 split=64 early=5", /* and of fewer */
     };
     for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
         scene s;
@@ -274,11 +274,14 @@ static void test_plans(void **state) {
         {1 << 10, "keys = 'int32'", "one-launch threads=64 items=5 stages=1 blocks=3"},
         {1 << 18, "keys = 'int32'", "one-launch threads=128 items=5 stages=1 blocks=5"},
         {1 << 22, "keys = 'int32'", "one-launch threads=256 items=11 stages=1 blocks=6"},
-        {1 << 24, "keys = 'int32'", "merge-path threads=256 items=17 lanes=1 blocks=5"},
-        {1 << 28, "keys = 'int32'", "merge-path threads=512 items=19 lanes=1 blocks=2"},
-        {1 << 24, "keys = 'double'", "merge-path threads=256 items=15 lanes=1 blocks=4"},
+        {1 << 24, "keys = 'int32'",
+         "merge-path threads=256 items=17 lanes=4 blocks=5 split=128 early=660"},
+        {1 << 28, "keys = 'int32'",
+         "merge-path threads=512 items=19 lanes=1 blocks=2 split=128 early=264"},
+        {1 << 24, "keys = 'double'",
+         "merge-path threads=256 items=15 lanes=4 blocks=4 split=128 early=528"},
         {1 << 24, "keys = 'float', values = 'int32'",
-         "merge-path threads=256 items=7 lanes=1 blocks=6"},
+         "merge-path threads=256 items=7 lanes=4 blocks=6 split=128 early=792"},
     };
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         char text[96];
