@@ -14,10 +14,10 @@ endfunction()
 sg_case_test(selftest 300 run_cases --mode selftest)
 sg_case_test(golden 60 run_cases --mode golden)
 # Under the sanitizers, where everything takes three times as long, one case of 32 has to do, one
-# property of eight, and NVRTC is not asked again: it is not compiled with them.
+# property of 16, and NVRTC is not asked again: it is not compiled with them.
 if(SG_SANITIZE)
   sg_case_test(run 900 run_cases --mode run --shard 0/32)
-  sg_case_test(properties 300 run_cases --mode properties --shard 0/8)
+  sg_case_test(properties 300 run_cases --mode properties --shard 0/16)
 else()
   sg_case_test(run 900 run_cases --mode run)
   sg_case_test(cubin 900 run_cases --mode cubin)

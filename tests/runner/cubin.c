@@ -1,5 +1,5 @@
-/* The mode cubin: every source is compiled by NVRTC, for the architecture that the case names or
-   for all. Spills are reported, not failed. */
+/* The mode cubin: every source is compiled by NVRTC, for the architecture that the case names, for
+   one in turn, or for all. Spills are reported, not failed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,9 +77,11 @@ static void compile_case(job *j, void *argument) {
 static void compile_index(void *argument, int i) {
     compiling *c = argument;
     const test_case *t = &c->list->cases[i];
-    /* One architecture for each case, in turn; two for the files of specs/, or all of them. */
-    const bool file = t->arch == NULL && t->path != NULL;
-    const int count = !file ? 1 : c->options->selection == SELECT_PAIRWISE ? 2 : CUBIN_ARCHS;
+    /* Properties ask the host's kernels; the product has their shapes and methods. */
+    const bool pairwise = c->options->selection == SELECT_PAIRWISE;
+    if (pairwise && t->property != NULL)
+        return;
+    const int count = !pairwise && t->arch == NULL && t->path != NULL ? CUBIN_ARCHS : 1;
     for (int a = 0; a < count && !t->huge; a++) {
         compile_one one = {c, t, t->arch != NULL ? t->arch : cubin_archs[(i + a) % CUBIN_ARCHS]};
         job *own;
