@@ -154,19 +154,31 @@ static int two_best(const page *p, const page_axis *out[2]) {
     return count;
 }
 
+/* Of stencils: the first that has a map. Several steps a launch know other numbers. */
+static const char *const pairs[][2] = {{"tile", "coarsen"}, {"lane", "time"}, {"tile", "time"}};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+static bool draw_first(const page *p, const page_axis *of, int kind, buffer *out) {
+    bool drawn = false;
+    for (int i = 0; i < PAIRS && !drawn; i++) {
+        const page_axis *a = page_axis_named(&p->axes, pairs[i][0]);
+        const page_axis *b = page_axis_named(&p->axes, pairs[i][1]);
+        drawn = a != NULL && b != NULL && draw(p, a, b, of, kind, out);
+    }
+    return drawn;
+}
+
 /* Of stencils tile × coarsening, a map for each method; of other families the two parameters that
    matter most, a map for each algorithm or format. */
 static void add_maps(const page *p, buffer *out) {
-    const page_axis *pair[2] = {page_axis_named(&p->axes, "tile"),
-                                page_axis_named(&p->axes, "coarsen")};
-    const page_axis *of = page_way(p);
+    const page_axis *pair[2] = {NULL, NULL}, *of = page_way(p);
     int drawn = 0;
-    for (int pass = 0; pass < 2 && drawn == 0; pass++) {
-        if (pass == 1 && two_best(p, pair) < 2)
-            return;
-        for (int k = 0; of != NULL && pair[0] != NULL && pair[1] != NULL && k < of->count; k++)
-            drawn += drawn < MOST_MAPS && draw(p, pair[0], pair[1], of, k, out);
-    }
+    for (int k = 0; of != NULL && k < of->count; k++)
+        drawn += drawn < MOST_MAPS && draw_first(p, of, k, out);
+    if (drawn > 0 || two_best(p, pair) < 2)
+        return;
+    for (int k = 0; of != NULL && k < of->count; k++)
+        drawn += drawn < MOST_MAPS && draw(p, pair[0], pair[1], of, k, out);
 }
 
 void page_write_heat(const page *p, buffer *out) {
