@@ -106,9 +106,10 @@ typedef struct program_launch {
                       at a time. Those of a tagged program may wait for each other in whatever order
                       they begin; those of a launch with fewer than that and than `most` wait only
                       for blocks of lower numbers. Along the other axes there is one */
-    bool early; /* of lists, and not the first: where the device can, it begins once all blocks of
-                   the launch before have begun or ended. Each of its blocks waits itself for
-                   that launch's end, and what it wrote, before it ends at the latest */
+    bool early;    /* of lists: where the device can, it begins once all blocks of the launch before
+                      have begun, if those say so, or ended; before the first that is what the stream
+                      has. Each of its blocks waits itself for that launch's end, and what it
+                      wrote, before it ends at the latest, and before it lets another begin */
 } program_launch;
 
 /* The kernels take one argument, a struct passed by value. For lists it has 8 bytes for each of:

@@ -4,6 +4,7 @@
 #include "gen/pattern.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/emit.h"
@@ -47,6 +48,10 @@ program_array pattern_array(const char *name, const char *dtype, program_extent 
             a.element_bytes = dtype_words[i].bytes;
     assert(a.element_bytes > 0);
     return a;
+}
+
+bool pattern_may_begin_early(const program *p) {
+    return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
 }
 
 program_launch pattern_launch(job *j, const program *p, const char *suffix, program_extent items,
@@ -218,9 +223,10 @@ static void write_launches(text *t, const program *p) {
             text_add(t, axis > 0 ? ", " : "");
             write_blocks(t, p, l, axis);
         }
-        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s\n", l->block[0], l->block[1], l->block[2],
-                    l->shared_bytes,
-                    l->resident ? ", with no more blocks than the device runs at a time" : "");
+        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s%s\n", l->block[0], l->block[1],
+                    l->block[2], l->shared_bytes,
+                    l->resident ? ", with no more blocks than the device runs at a time" : "",
+                    l->early ? "; it may begin before the launch ahead of it has ended" : "");
     }
 }
 

@@ -74,6 +74,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].blocks[0].alone = plan->alone;
     p->launches[0].blocks[0].cluster = plan->cluster;
     p->launches[0].shared_bytes = plan->shared_bytes;
+    p->launches[0].early = pattern_may_begin_early(p);
     if (!r->segmented) {
         /* 16 bytes for each 8 of an item, which templates/marked_words.cuh calls a marked word */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;

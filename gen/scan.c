@@ -56,6 +56,7 @@ static void add_persistent(job *j, program *p, const scan_plan *plan, const targ
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[0].blocks[0].most = most;
     p->launches[0].resident = true;
+    p->launches[0].early = pattern_may_begin_early(p);
 }
 
 /* Three phases: templates/scan/phases.cuh. */

@@ -196,10 +196,10 @@ static fault launch_kernel(device *base, const module *m, int launch, bool toget
     bool pushed;
     *code = cuda_enter(d, &pushed);
     if (*code == CU_OK) {
-        *code = k->early   ? launch_early(d, k, blocks, stream, pointers)
-                : together ? d->driver.launch_together(k->function, blocks[0], blocks[1], blocks[2],
+        *code = together   ? d->driver.launch_together(k->function, blocks[0], blocks[1], blocks[2],
                                                        k->block[0], k->block[1], k->block[2],
                                                        k->shared_bytes, stream, pointers)
+                : k->early ? launch_early(d, k, blocks, stream, pointers)
                            : d->driver.launch(k->function, blocks[0], blocks[1], blocks[2],
                                               k->block[0], k->block[1], k->block[2],
                                               k->shared_bytes, stream, pointers, NULL);

@@ -343,7 +343,6 @@ static void read_launches(reader *r, program *p) {
             l->resident = reader_truth(r, "whether the blocks of a launch are resident");
             l->early = reader_truth(r, "whether a launch begins early");
         }
-        reader_require(r, !l->early || i > 0, "the first launch begins early");
         check_launch(r, p, l);
     }
     check_ways(r, p);

@@ -13,6 +13,13 @@ for plan in templates/plan.h templates/*/plan.h; do
         begin "nvcc compiles $template"
         "$nvcc" -std=c++17 -arch=sm_90 -I templates --ptx -o "$folder/ptx" "$template" \
             >"$folder/log" 2>&1 || flunk "$(head -n 3 "$folder/log")"
+        # The first launch of a program, if it begins early, waits before it touches memory.
+        grep -q await_launch_before "$template" || continue
+        ! grep -q next_may_begin "$template" || continue
+        early=$(awk '/griddepcontrol.wait/ { waited = 1 }
+                     !waited && /(ld|st|atom|red)[a-z.]*\.global|cp\.async/ { print; exit }
+                     END { if (!waited) print "it does not wait" }' "$folder/ptx")
+        [ -z "$early" ] || flunk "$early"
     done
 done
 finish

@@ -60,10 +60,10 @@ __device__ __forceinline__ Item join(const Arguments &arguments, const Item &a, 
 
 // Element i of the input as an item.
 template <class A> __device__ __forceinline__ Item item_at(const A &arguments, Index i) {
-    const Real x = load(arguments.input + i);
+    const Real x = load_behind(arguments.input + i);
     Real y = x;
     if constexpr (plan::inputs == 2)
-        y = load(arguments.second + i);
+        y = load_behind(arguments.second + i);
     return Kind::of(element(arguments, x, y), i);
 }
 __device__ __forceinline__ Item item_or_none(const Arguments &arguments, Index i) {

@@ -23,6 +23,7 @@
 #include "common.cuh"
 #include "shared.cuh"
 #include "numbers.cuh"
+#include "launches.cuh"
 #include "warps.cuh"
 #include "cooperation.cuh"
 #include "marked_words.cuh"
@@ -200,6 +201,7 @@ __device__ __forceinline__ Item join_elements(const Arguments &arguments, unsign
 
 extern "C" __global__ void CLUSTERS __launch_bounds__(plan::threads, plan::resident)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
+    await_launch_before();
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
     const bool alone = clustered && arguments.count <= plan::threads * plan::share;
     const bool together = cluster > 1 && !alone;

@@ -8,6 +8,7 @@
 #include "common.cuh"
 #include "shared.cuh"
 #include "numbers.cuh"
+#include "launches.cuh"
 #include "warps.cuh"
 #include "plan.h"
 #include "element.cuh"
@@ -61,6 +62,7 @@ __device__ __forceinline__ void reduce_segments(const Arguments &arguments) {
 
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
+    await_launch_before();
     if (is_aligned(arguments))
         reduce_segments<true>(arguments);
     else

@@ -24,11 +24,11 @@ template <class A> __device__ __forceinline__ bool is_aligned(const A &arguments
 
 template <bool aligned> __device__ __forceinline__ void read_pack(const Real *from, RealPack &to) {
     if constexpr (aligned) {
-        to = load(reinterpret_cast<const RealPack *>(from));
+        to = load_behind(reinterpret_cast<const RealPack *>(from));
     } else {
 #pragma unroll
         for (int k = 0; k < pack; ++k)
-            to.element[k] = load(from + k);
+            to.element[k] = load_behind(from + k);
     }
 }
 template <bool aligned, class A>

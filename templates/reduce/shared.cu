@@ -8,6 +8,7 @@
 #include "common.cuh"
 #include "shared.cuh"
 #include "numbers.cuh"
+#include "launches.cuh"
 #include "warps.cuh"
 #include "plan.h"
 #include "element.cuh"

@@ -29,6 +29,7 @@
 #include "common.cuh"
 #include "shared.cuh"
 #include "numbers.cuh"
+#include "launches.cuh"
 #include "streaming.cuh"
 #include "async.cuh"
 #include "warps.cuh"
@@ -79,6 +80,7 @@ __device__ __forceinline__ void finish(const Arguments &arguments, const Lists &
 // The output may be the input: tiles are a block's own, and it has read one before it writes any of it.
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
+    await_launch_before();
     constexpr int stages = plan::stages, unread = early ? stages - 2 : stages - 1;
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
     const Lists lists(arguments);

@@ -168,6 +168,13 @@ static void use_early(job *j, void *argument) {
     expect_as(d, m, 0, 17, "kernel");
     expect_as(d, m, 1, 17, fake->driver == 0 ? "kernel early" : "kernel");
     d->ops->unload(d, m);
+    p.tagged = both[1].resident =
+        true; /* blocks that wait for each other need to be together more */
+    both[1].blocks[0].most = 17;
+    m = d->ops->load(d, j, &p, (blob){"", 0});
+    expect_as(d, m, 1, 16, fake->driver == 0 ? "kernel early" : "kernel");
+    expect_as(d, m, 1, 17, "kernels together");
+    d->ops->unload(d, m);
 }
 
 static void check_early(void **unused) {

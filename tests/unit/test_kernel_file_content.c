@@ -186,7 +186,6 @@ static const diagonal unordered[] = {{0, 1}, {0, 2}}, infinite[] = {{0, 1}, {1, 
     SPOIL(s->launches[1].blocks[0].cluster = 9, "the blocks of a cluster is 9")                    \
     SPOIL(s->launches[1].blocks[0].most = 15, "the most blocks of a launch are no whole clusters") \
     SPOIL(s->launches[0].blocks[0].cluster = 3, "resident blocks come in clusters")                \
-    SPOIL(s->launches[0].early = true, "the first launch begins early")                            \
     SPOIL(s->launches[1].blocks[0].alone = -1, "the items of a single block is -1")                \
     SPOIL(s->launches[1].blocks[0].most = INT64_MAX,                                               \
           "the most blocks of a launch is 9223372036854775807")                                    \
