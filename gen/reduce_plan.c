@@ -46,14 +46,14 @@ static noreturn void refuse(const fitter *f, const char *why) {
 /* Blocks for a count, which is known at launch alone. That several work together costs the time
    from a block's last element until another has seen its result, about 0.45 µs on an H100; one
    block instead takes longer to load. So it takes what it has on its way at once, and what it gets
-   besides in one more round is even. Of more elements each thread has a pack or two, which take no
-   longer to come than one does, and there are more blocks to wait for instead: as measured. Where
-   the order counts, a warp takes its elements by the items of all lanes. */
-static void fit_blocks(fitter *f) {
+   besides in one more round is even. Of more elements each thread has a pack or two, `share`, which
+   take no longer to come than one does, and there are more blocks to wait for instead: as measured.
+   Where the order counts, a warp takes its elements by the items of all lanes. */
+static void fit_blocks(fitter *f, int share) {
     int *chosen = f->plan.schedule.number;
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const int items = chosen[REDUCE_ITEMS];
-    const int few = items < 4 ? items : 4 < pack ? pack : 4;
+    const int few = items < share * pack ? items : share * pack;
     if (f->reduce->segmented &&
         (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 || chosen[REDUCE_CLUSTER] != 0))
         refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
@@ -83,33 +83,44 @@ static int fit_resident(const fitter *f) {
     return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
-/* What is left out, by the sweep of sums of bench/reduce.schedules on an H100: packs of 16 bytes
-   that a thread has on their way at once, threads, and blocks a multiprocessor. Lists that one
-   block takes at once are best off with threads few enough for a short tree; lists from memory with
-   as many bytes on their way as registers allow, and very long ones with the fewest blocks. Of
-   4-byte elements those from the L2 take half as many packs. Items with places and pairs of inputs
-   need twice the registers. */
+/* What is left out, by sweeps of sums of bench/reduce.schedules on an H100: threads, packs of 16
+   bytes that one has on its way at once, packs that it has at least where there are several blocks,
+   and blocks a multiprocessor. Lists that one block takes at once are best off with threads few
+   enough for a short tree. Longer ones that lie in the L2 are spread over as many multiprocessors
+   as there are, by small blocks whose trees are short too: of 2^16 elements 128 threads took 1.48
+   to 1.76 µs, 256 took 1.52 to 2.01 and 512 took 1.77 to 2.47 (int32 to double). Lists from memory
+   have as many bytes on their way as registers allow, and very long ones the fewest blocks. Items
+   with places and pairs of inputs need twice the registers. */
 typedef struct choice {
-    int threads, packs, blocks;
+    int threads, packs, share, blocks;
 } choice;
 
 static choice choose(const fitter *f) {
     static const int64_t kilobyte = 1024, megabyte = 1024 * 1024;
     const reduce *r = f->reduce;
     const bool wide = r->places || r->inputs == 2;
-    if (r->segmented)
-        return (choice){256, wide ? 2 : 4, 8};
-    if (!operator_commutes(&r->op))
-        return (choice){256, wide ? 2 : 4, 4};
     const int64_t element = (int64_t)dtype_words[f->subject->dtype].bytes;
     const int64_t bytes = f->count * element * r->inputs;
-    if (bytes <= 16 * kilobyte && element == 4)
-        return (choice){256, wide ? 2 : 4, 4};
+    const bool is_short = element == 4;
+    const int share = is_short ? 1 : 2;
+    if (r->segmented)
+        return (choice){256, wide ? 2 : 4, share, 8};
+    if (!operator_commutes(&r->op))
+        return (choice){256, wide ? 2 : 4, share, 4};
+    if (bytes <= 16 * kilobyte && is_short)
+        return (choice){256, wide ? 2 : 4, share, 4};
     if (bytes > 512 * megabyte)
-        return (choice){1024, wide ? 2 : element == 4 ? 4 : 8, 1};
-    if (bytes > 32 * kilobyte && bytes <= 16 * megabyte && element == 4)
-        return (choice){512, 2, 2};
-    return (choice){512, wide ? 2 : 4, 2};
+        return (choice){1024, wide ? 2 : is_short ? 4 : 8, share, 1};
+    if (!wide && bytes > 32 * kilobyte && bytes <= 2 * megabyte) {
+        if (bytes <= 96 * kilobyte && is_short)
+            return (choice){256, 4, 2, 1};
+        if (bytes <= 768 * kilobyte)
+            return (choice){128, is_short ? 4 : 8, 2, 1};
+        return (choice){256, is_short ? 2 : 4, share, 1};
+    }
+    if (bytes > 32 * kilobyte && bytes <= 16 * megabyte && is_short)
+        return (choice){512, 2, share, 2};
+    return (choice){512, wide ? 2 : 4, share, 2};
 }
 
 static void fit_one_pass(fitter *f) {
@@ -133,7 +144,7 @@ static void fit_one_pass(fitter *f) {
         chosen[REDUCE_BLOCKS] = all < cluster ? cluster : all / cluster * cluster;
     }
     const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
-    fit_blocks(f);
+    fit_blocks(f, best.share);
     f->plan.shared_bytes = warps * f->plan.item_bytes;
     if (!f->reduce->segmented)
         f->plan.shared_bytes = ((warps * f->plan.item_bytes + 7) / 8 * 8 + 8 +
