@@ -1,6 +1,8 @@
 /* Looks for stencils in matrices, and judges what was measured. */
 #include "matrix/stencil.h"
 
+#include "matrix/layout.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +16,6 @@ static int compare(const void *a, const void *b) {
     if (p->offset != q->offset)
         return p->offset < q->offset ? -1 : 1;
     return memcmp(&p->value, &q->value, sizeof p->value);
-}
-
-/* The first entry at or behind the beginning of a row. */
-static int64_t first_of(const matrix *m, int64_t row) {
-    int64_t low = 0, high = m->entries;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (m->row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static uint64_t mix(uint64_t x) { /* the end of splitmix64: Steele, Lea, Flood, OOPSLA 2014 */
@@ -46,7 +35,7 @@ static int64_t sampled_row(const matrix *m, int64_t number) {
 
 static int64_t take_row(const matrix *m, int64_t row, size_t value_bytes, diagonal *to) {
     int64_t count = 0;
-    for (int64_t e = first_of(m, row); e < m->entries && m->row[e] == row; e++) {
+    for (int64_t e = layout_first_of(m, row); e < m->entries && m->row[e] == row; e++) {
         if (count == LONGEST)
             return 0; /* no stencil's */
         const double value =

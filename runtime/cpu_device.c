@@ -3,6 +3,7 @@
 #include "runtime/clock.h"
 #include "runtime/cpu_block.h"
 #include "runtime/cpu_compile.h"
+#include "runtime/cpu_copy.h"
 #include "runtime/cpu_library.h"
 #include "runtime/cpu_scratch.h"
 #include "runtime/device.h"
@@ -37,9 +38,6 @@ struct module {
 
 enum {
     CODE_SHAPE = 1,       /* of launch: a grid that indices cannot count */
-    COPY_PIECE = 1 << 20, /* bytes that are worth another thread */
-    COPY_PIECES_A_WORKER =
-        4,                /* large pieces, so that the C library's way with large copies helps */
     CHUNKS_A_WORKER = 32, /* small enough to even out, large enough not to count */
 };
 
@@ -309,80 +307,29 @@ static void release(device *base, void *memory) {
     free(memory);
 }
 
-/* One copy or, where `from` is NULL, one fill. */
-typedef struct transfer {
-    char *to;
-    const char *from;
-    int byte;
-    size_t bytes, piece;
-} transfer;
-
-static void transfer_piece(void *argument, int64_t index, int worker) {
-    (void)worker;
-    const transfer *t = argument;
-    const size_t first = (size_t)index * t->piece, left = t->bytes - first;
-    const size_t bytes = left < t->piece ? left : t->piece;
-    if (t->from != NULL)
-        memcpy(t->to + first, t->from + first, bytes);
-    else
-        memset(t->to + first, t->byte, bytes);
-}
-
-static void spread(device *base, transfer t) {
-    workers *w = ((cpu_device *)base)->workers;
-    const size_t pieces = (size_t)workers_count(w) * COPY_PIECES_A_WORKER;
-    t.piece = t.bytes / pieces / COPY_PIECE * COPY_PIECE + COPY_PIECE;
-    if (t.bytes > 0)
-        workers_run(w, (int64_t)((t.bytes - 1) / t.piece + 1), transfer_piece, &t);
+static workers *workers_of(device *base) {
+    return ((cpu_device *)base)->workers;
 }
 
 static void upload(device *base, job *j, void *to, const void *from, size_t bytes) {
     (void)j;
-    spread(base, (transfer){.to = to, .from = from, .bytes = bytes});
+    cpu_copy(workers_of(base), to, from, bytes);
 }
 
-typedef struct rows {
-    const device_copy *copy;
-    size_t piece; /* rows */
-} rows;
-
-static void copy_rows(void *argument, int64_t index, int worker) {
-    (void)worker;
-    const rows *r = argument;
-    const device_copy *c = r->copy;
-    const size_t first = (size_t)index * r->piece, left = c->rows - first;
-    const size_t end = first + (left < r->piece ? left : r->piece);
-    for (size_t row = first; row < end; row++)
-        memcpy((char *)c->to + row * c->to_pitch, (const char *)c->from + row * c->from_pitch,
-               c->bytes);
-}
-
-/* Few long rows are cut each, many short ones are handed out by the bunch. */
 static void copy(device *base, job *j, const device_copy *c, void *stream) {
+    (void)j;
     (void)stream;
-    workers *w = ((cpu_device *)base)->workers;
-    if (c->bytes == 0 || c->rows == 0)
-        return;
-    const size_t pieces = (size_t)workers_count(w) * COPY_PIECES_A_WORKER;
-    if (c->rows < pieces) {
-        for (size_t row = 0; row < c->rows; row++)
-            upload(base, j, (char *)c->to + row * c->to_pitch,
-                   (const char *)c->from + row * c->from_pitch, c->bytes);
-        return;
-    }
-    const size_t least = COPY_PIECE / c->bytes + 1, even = c->rows / pieces;
-    rows r = {.copy = c, .piece = least > even ? least : even};
-    workers_run(w, (int64_t)((c->rows - 1) / r.piece + 1), copy_rows, &r);
+    cpu_copy_rows(workers_of(base), c);
 }
 
 static void fill(device *base, job *j, void *to, int byte, size_t bytes) {
     (void)j;
-    spread(base, (transfer){.to = to, .byte = byte, .bytes = bytes});
+    cpu_fill(workers_of(base), to, byte, bytes);
 }
 
 static fault fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code) {
     (void)stream;
-    spread(base, (transfer){.to = to, .byte = byte, .bytes = bytes});
+    cpu_fill(workers_of(base), to, byte, bytes);
     *code = 0;
     return FAULT_NONE;
 }
