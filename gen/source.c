@@ -186,13 +186,14 @@ static void lay_kernel(source_file *f, const plan *p, const program *program, in
 
 static void lay_passes(source_file *f, const plan *p, const program *program) {
     for (int k = 0; k < p->pass_count; k++) {
-        text_printf(f->out, "\n// ---- pass %d of %d ----\n\n", k + 1, p->pass_count);
+        text_printf(f->out, "%s// ---- pass %d of %d ----\n\n", k > 0 ? "\n" : "", k + 1,
+                    p->pass_count);
         lay_kernel(f, p->pass[k], program, k, job_print(f->out->job, "pass_%d", k + 1));
     }
 }
 
 static void lay_ways(source_file *f, const plan *p, const program *program) {
-    text_printf(f->out, "\n// ---- %d steps a launch ----\n\n", p->schedule.time);
+    text_printf(f->out, "// ---- %d steps a launch ----\n\n", p->schedule.time);
     lay_kernel(f, p, program, 0, "many_steps");
     text_add(f->out, "\n// ---- one step ----\n\n");
     lay_kernel(f, p->single, program, program->launch_count - 1, "one_step");

@@ -38,11 +38,21 @@ static const char *included_name(job *j, const char *line) {
     return job_print(j, "%.*s", (int)strcspn(name, "\""), name);
 }
 
+static bool ends_blank(const text *t) {
+    return t->length >= 2 && memcmp(t->data + t->length - 2, "\n\n", 2) == 0;
+}
+
+/* Text after it stands by itself. */
+static void leave_line(text *t) {
+    if (!ends_blank(t))
+        text_add(t, "\n");
+}
+
 static void lay(laying *, const char *from);
 
 static void lay_include(laying *l, const char *name) {
     if (strcmp(name, "plan.h") == 0) {
-        text_add(l->out, "\n");
+        leave_line(l->out);
         lay(l, l->plan_header);
         return;
     }
@@ -51,12 +61,8 @@ static void lay_include(laying *l, const char *name) {
     if (l->laid[what - source_templates])
         return;
     l->laid[what - source_templates] = true;
-    text_add(l->out, "\n");
+    leave_line(l->out);
     lay(l, what->text);
-}
-
-static bool ends_blank(const text *t) {
-    return t->length >= 2 && memcmp(t->data + t->length - 2, "\n\n", 2) == 0;
 }
 
 /* Copies lines, of blank ones one at a time. Templates include each other a few deep, and each is

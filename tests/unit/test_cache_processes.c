@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "tests/unit/cache_scene.h"
+#include "tests/unit/processes.h"
 
 enum { PROCESSES = 32, SHARED = 8, ROUNDS = 40 };
 
@@ -11,34 +12,6 @@ static scene s;
 /* The size of a numbered binary, the same in all processes. */
 static size_t size_of(int number) {
     return 500 + (size_t)(number * 3701 % 20000);
-}
-
-/* Children wait here until all are there. */
-typedef struct start {
-    int gate[2];
-    int index;
-    int64_t most_bytes;
-} start;
-
-static void wait_at_gate(const start *g) {
-    char byte;
-    close(g->gate[1]);
-    while (read(g->gate[0], &byte, 1) > 0)
-        continue;
-}
-
-static void run_processes(int (*body)(void *), int64_t most_bytes) {
-    start g = {.most_bytes = most_bytes};
-    pid_t children[PROCESSES];
-    assert_int_equal(pipe(g.gate), 0);
-    for (g.index = 0; g.index < PROCESSES; g.index++)
-        children[g.index] = start_child(body, &g);
-    close(g.gate[0]);
-    close(g.gate[1]);
-    int failed = 0;
-    for (int i = 0; i < PROCESSES; i++)
-        failed += wait_for(children[i]) != 0;
-    assert_int_equal(failed, 0);
 }
 
 /* ---- at once ------------------------------------------------------------------------------- */
@@ -69,7 +42,7 @@ static int use_cache(void *argument) {
 
 static void test_one_empty_cache(void **state) {
     (void)state;
-    run_processes(use_cache, 0);
+    run_processes(PROCESSES, use_cache, 0);
     scene_open(&s, "new/cache", 0);
     for (int number = 0; number < SHARED; number++)
         assert_int_equal(get(&s, number, size_of(number)), RIGHT);
@@ -84,7 +57,7 @@ static void test_one_empty_cache(void **state) {
 static int overfill_cache(void *argument) {
     const start *g = argument;
     wait_at_gate(g);
-    scene_open(&s, "cache", g->most_bytes);
+    scene_open(&s, "cache", g->number);
     for (int round = 0; round < ROUNDS; round++) {
         const int number = (g->index * 5 + round * 3) % 100;
         CHECK(get(&s, number, size_of(number)) != WRONG);
@@ -100,7 +73,7 @@ static int overfill_cache(void *argument) {
 static void test_eviction_by_many(void **state) {
     (void)state;
     enum { MOST = 200000 };
-    run_processes(overfill_cache, MOST);
+    run_processes(PROCESSES, overfill_cache, MOST);
     scene_open(&s, "cache", MOST);
     assert_true(put(&s, 0, size_of(0)));
     const sg_cache_info info = facts(&s);
@@ -133,7 +106,7 @@ static int disturb_cache(void *argument) {
 
 static void test_disturbed_cache(void **state) {
     (void)state;
-    run_processes(disturb_cache, 0);
+    run_processes(PROCESSES, disturb_cache, 0);
     scene_open(&s, "cache", 0);
     for (int number = 0; number < SHARED; number++)
         assert_true(put(&s, number, size_of(number)) && get(&s, number, size_of(number)) == RIGHT);

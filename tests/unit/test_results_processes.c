@@ -5,9 +5,10 @@
 #include <time.h>
 
 #include "tests/unit/miser.h"
-#include "tests/unit/results_processes.h"
+#include "tests/unit/processes.h"
+#include "tests/unit/results_scene.h"
 
-enum { ROUNDS = 25, KILLS = 40, MOST_KILLS = 1000 };
+enum { PROCESSES = 8, ROUNDS = 25, KILLS = 40, MOST_KILLS = 1000 };
 
 static scene s;
 static result_place p;
@@ -51,7 +52,7 @@ static int store_many(void *argument) {
 
 static void test_many_processes(void **state) {
     (void)state;
-    run_processes(store_many);
+    run_processes(PROCESSES, store_many, 0);
     scene_open(&s, "data/results.db");
     const results_facts f = examine(&s);
     assert_null(f.trouble);
@@ -103,7 +104,7 @@ static void test_damage_met_by_many(void **state) {
     char *folder = scratch_path("stencilgen"), *path = scratch_path("stencilgen/results.db");
     mkdir(folder, 0700);
     write_content(path, "no database, whatever SQLite makes of it", 40);
-    run_processes(store_after_damage);
+    run_processes(PROCESSES, store_after_damage, 0);
     assert_int_equal(count_files(folder, "results.db.damaged-"), 1);
     assert_int_equal(ask_sql(path, "SELECT count(*) FROM result"), 5 * PROCESSES);
     free(folder);

@@ -1,5 +1,6 @@
 /* From one version of the database's tables to the next, also by several processes at a time. */
-#include "tests/unit/results_processes.h"
+#include "tests/unit/processes.h"
+#include "tests/unit/results_scene.h"
 
 static scene s;
 static result_place p;
@@ -197,7 +198,7 @@ static int migrate_too(void *argument) {
 static void test_migrated_by_many(void **state) {
     (void)state;
     char *path = scratch_path("many.db");
-    run_processes(migrate_too);
+    run_processes(8, migrate_too, 0);
     assert_int_equal(ask_sql(path, "SELECT count(*) FROM t"), 1);
     free(path);
 }
