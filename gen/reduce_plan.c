@@ -111,11 +111,13 @@ static choice choose(const fitter *f) {
         return (choice){256, wide ? 2 : 4, share, 4};
     if (bytes > 512 * megabyte)
         return (choice){1024, wide ? 2 : is_short ? 4 : 8, share, 1};
-    if (!wide && bytes > 32 * kilobyte && bytes <= 2 * megabyte) {
+    if (!wide && bytes > 32 * kilobyte && bytes <= (is_short ? 1 : 2) * megabyte) {
+        if (bytes <= 64 * kilobyte && !is_short) /* by one block */
+            return (choice){512, 8, share, 2};
         if (bytes <= 96 * kilobyte && is_short)
             return (choice){256, 4, 2, 1};
         if (bytes <= 768 * kilobyte)
-            return (choice){128, is_short ? 4 : 8, 2, 1};
+            return (choice){128, is_short ? 4 : 8, share, 1};
         return (choice){256, is_short ? 2 : 4, share, 1};
     }
     if (bytes > 32 * kilobyte && bytes <= 16 * megabyte && is_short)
