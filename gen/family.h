@@ -29,6 +29,8 @@ typedef struct family_request {
     int64_t steps;               /* of time that will be made in a run, at least 1; with more than
                                     one, `auto` may fuse several into a launch */
     const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
+    struct spmv_notes *notes;    /* spmv: what was found out about that matrix for other requests of
+                                    its spec, one at a time; NULL: nothing is kept */
 } family_request;
 
 typedef struct family_build {

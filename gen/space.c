@@ -2,6 +2,7 @@
    Takes: a subject and a request. Makes: candidates, each once, and notes on what `tune` asked for
    in vain. */
 #include "gen/space_build.h"
+#include "gen/spmv.h"
 
 #include <string.h>
 
@@ -180,7 +181,10 @@ static void write_notes(space_builder *b) {
 space *space_make(job *j, const subject *s, const family_request *r) {
     const bool stencil = s->family == &families[FAMILY_STENCIL];
     space_builder *b = job_alloc(j, sizeof *b);
-    *b = (space_builder){.job = j, .subject = s, .request = r};
+    family_request *request = job_alloc(j, sizeof *request);
+    *request = *r;
+    request->notes = r->matrix != NULL ? spmv_notes_new(j) : NULL;
+    *b = (space_builder){.job = j, .subject = s, .request = request};
     b->tuning = s->expressions->tuning;
     b->space = job_alloc(j, sizeof *b->space);
     allow_values(b, stencil ? space_agrees_stencil : space_agrees_lists);

@@ -161,12 +161,10 @@ static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *
     p->passes = all[SPMV_PASSES];
 }
 
-static void check_matrix(job *j, const spmv_plan *p, const matrix *a) {
-    packed_matrix measured;
-    if (a == NULL)
+static void check_matrix(job *j, const spmv_plan *p, const family_request *r) {
+    if (r->matrix == NULL)
         return;
-    format_measure(j, a, &p->storage, &measured);
-    const char *refusal = format_refusal(j, a, &measured, FORMAT_LIMIT);
+    const char *refusal = spmv_refusal(j, r->notes, r->matrix, &p->storage);
     if (refusal != NULL)
         refuse(j, &p->schedule, refusal);
 }
@@ -184,23 +182,22 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const target
 }
 
 /* Completes the storage. What a spec lists as diagonals counts also for `auto`. */
-static void choose_format(job *j, const spmv *m, const matrix *a, spmv_plan *p) {
+static void choose_format(job *j, const spmv *m, const family_request *r, spmv_plan *p) {
+    const matrix *a = r->matrix;
     storage *s = &p->storage;
     if (m->diagonal_count > 0 && (s->format == FORMAT_AUTO || s->format == FORMAT_STENCIL)) {
         s->diagonals = m->diagonals;
         s->diagonal_count = m->diagonal_count;
     }
-    p->reason = format_choose(j, a, NULL, s);
+    p->reason = spmv_choose(j, r->notes, a, s);
     p->schedule.format = (int)s->format;
     if (s->format != FORMAT_STENCIL || s->diagonal_count > 0)
         return;
-    packed_matrix measured;
     if (a == NULL)
         refuse(j, &p->schedule,
                "what most rows have is compiled in: it is built for a matrix, or for the diagonals "
                "that a spec lists");
-    format_measure(j, a, s, &measured);
-    refuse(j, &p->schedule, format_refusal(j, a, &measured, FORMAT_LIMIT));
+    refuse(j, &p->schedule, spmv_refusal(j, r->notes, a, s));
 }
 
 spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
@@ -221,7 +218,7 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
                           .block_rows = s->number[SPMV_ROWS],
                           .block_cols = s->number[SPMV_COLUMNS],
                           .packet = s->number[SPMV_PACKET]};
-    choose_format(j, m, r->matrix, &p);
+    choose_format(j, m, r, &p);
     check_spec(j, m, s);
     check_algorithm(j, s);
     if (s->algorithm == SPMV_AUTO)
@@ -233,6 +230,6 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
         p.storage.block_rows * p.storage.block_cols > WARP)
         refuse(j, s, "the algorithm warp takes blocks of at most 32 elements");
     check_shared(j, m, &p, r->target);
-    check_matrix(j, &p, r->matrix);
+    check_matrix(j, &p, r);
     return p;
 }

@@ -2,6 +2,7 @@
 #include "load_spec.h"
 
 #include "gen/space.h"
+#include "matrix/format.h"
 #include "runtime/search_space.h"
 
 typedef struct made {
@@ -9,6 +10,7 @@ typedef struct made {
     fault fault;
     const char *text, *schedule, *arch;
     int64_t size[AXES], steps;
+    const matrix *matrix;
     const subject *subject;
     family_request request;
     space *space;
@@ -17,8 +19,10 @@ typedef struct made {
 static void make_body(job *j, void *argument) {
     made *m = argument;
     m->subject = spec_load(j, "test.lua", m->text, NULL)->subjects[0];
-    m->request = (family_request){
-        .schedule = m->schedule, .target = target_find(m->arch), .steps = m->steps};
+    m->request = (family_request){.schedule = m->schedule,
+                                  .target = target_find(m->arch),
+                                  .steps = m->steps,
+                                  .matrix = m->matrix};
     memcpy(m->request.size, m->size, sizeof m->size);
     m->space = space_make(j, m->subject, &m->request);
 }
@@ -111,6 +115,30 @@ static void test_wholes(void **state) {
             job_end(j);
             job_end(m.job);
         }
+}
+
+/* What is found out about a matrix once for all candidates is what each by itself would find. */
+static void test_matrix(void **state) {
+    (void)state;
+    enum { ROWS = 3000, ENTRIES = 2 * ROWS };
+    static int64_t rows[ENTRIES], columns[ENTRIES];
+    static double values[ENTRIES];
+    for (int i = 0; i < ENTRIES; i++) {
+        rows[i] = i / 2;
+        columns[i] = i % 2 == 0 ? i / 2 : ROWS + (i / 2) % 7;
+        values[i] = i % 2 == 0 ? 4 : i;
+    }
+    const matrix a = {ROWS, ROWS + 7, ENTRIES, rows, columns, values};
+    made m = {.text = SPMV, .arch = "sm_90", .size = {ENTRIES, 1, 1}, .steps = 1, .matrix = &a};
+    m.fault = job_run(&allocator_libc, make_body, &m, &m.job);
+    assert_int_equal(m.fault, FAULT_NONE);
+    assert_true(m.space->count > 100);
+    assert_true(m.space->usual_index >= 0);
+    job *j;
+    walking w = {&m, 1 + m.space->count / 60};
+    assert_int_equal(job_run(&allocator_libc, rebuild_body, &w, &j), FAULT_NONE);
+    job_end(j);
+    job_end(m.job);
 }
 
 /* The values are those that the line says, and stencils have estimates. */
@@ -386,7 +414,7 @@ int main(void) {
         cmocka_unit_test(test_times),        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_search),       cmocka_unit_test(test_alike),
         cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_lacking),      cmocka_unit_test(test_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
