@@ -120,15 +120,15 @@ static void test_wholes(void **state) {
 /* What is found out about a matrix once for all candidates is what each by itself would find. */
 static void test_matrix(void **state) {
     (void)state;
-    enum { ROWS = 3000, ENTRIES = 2 * ROWS };
+    enum { HEIGHT = 3000, ENTRIES = 2 * HEIGHT };
     static int64_t rows[ENTRIES], columns[ENTRIES];
     static double values[ENTRIES];
     for (int i = 0; i < ENTRIES; i++) {
         rows[i] = i / 2;
-        columns[i] = i % 2 == 0 ? i / 2 : ROWS + (i / 2) % 7;
+        columns[i] = i % 2 == 0 ? i / 2 : HEIGHT + (i / 2) % 7;
         values[i] = i % 2 == 0 ? 4 : i;
     }
-    const matrix a = {ROWS, ROWS + 7, ENTRIES, rows, columns, values};
+    const matrix a = {HEIGHT, HEIGHT + 7, ENTRIES, rows, columns, values};
     made m = {.text = SPMV, .arch = "sm_90", .size = {ENTRIES, 1, 1}, .steps = 1, .matrix = &a};
     m.fault = job_run(&allocator_libc, make_body, &m, &m.job);
     assert_int_equal(m.fault, FAULT_NONE);
