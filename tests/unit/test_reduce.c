@@ -343,35 +343,6 @@ static void test_clusters_need_an_architecture(void **state) {
     job_end(j);
 }
 
-/* Launches overlap where kernels can wait for the one ahead, and one-pass kernels do. */
-static void overlap_body(job *j, void *argument) {
-    static const struct {
-        const char *arch, *schedule;
-        bool early;
-    } cases[] = {{"sm_75", "one-pass", false},
-                 {"sm_89", "one-pass", false},
-                 {"sm_90", "one-pass", true},
-                 {"sm_120", "one-pass", true},
-                 {"sm_90", "shared", false}};
-    const subject *s = spec_load(j, "test.lua", argument, NULL)->subjects[0];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const family_request request = {.schedule = cases[i].schedule,
-                                        .target = target_find(cases[i].arch),
-                                        .size = {1 << 20, 1, 1}};
-        const program *p = s->family->build(j, s, &request)->program;
-        for (int l = 0; l < p->launch_count; l++)
-            assert_int_equal(p->launches[l].early, cases[i].early);
-    }
-}
-
-static void test_launches_overlap(void **state) {
-    (void)state;
-    job *j;
-    assert_int_equal(job_run(&allocator_libc, overlap_body, "return reduce { name = 'r' }", &j),
-                     FAULT_NONE);
-    job_end(j);
-}
-
 static void assert_refused(const char *more, const char *schedule, const char *message) {
     char text[512];
     snprintf(text, sizeof text, "return reduce { name = 'r', %s }", more);
@@ -424,7 +395,6 @@ int main(void) {
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_clusters_need_an_architecture),
-        cmocka_unit_test(test_launches_overlap),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);
 }
