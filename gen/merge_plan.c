@@ -131,15 +131,16 @@ enum { MANY_WAVES = 32 };
    With 3 and with 3.8 it was faster, with 5.9 and with 7.5 slower. */
 enum { ONE_LAUNCH_TILES = 4 };
 
-/* Threads of a block of merge-path's first launch. Its ends are searched in all of the lists, so
-   its diagonals are to be many; but the more they are, the worse is a guess between them. 64 and
-   256 were within a hundredth of the whole.
+/* Lanes that search a diagonal of merge-path together save rounds, of which blocks wait for those
+   that the path's corners take, and ask about more places. While there are few waves rounds count
+   (2^24 doubles, few values: 111, 105, 104, 103 us with 1, 2, 4, 8 lanes; at random 103, 103, 105,
+   106); of many places (2^28 int32: 752 us with 1, 761 with 4). Pairs take longer, so that searches
+   may, too: with 8 lanes few values are 0.5 us faster, and others are not slower.
 
-   Lanes that search a diagonal together save rounds, of which blocks wait for those that the path's
-   corners take, and ask about more places. While there are few waves rounds count (2^24 doubles,
-   few values: 111, 105, 104, 103 us with 1, 2, 4, 8 lanes; at random 103, 103, 105, 106), of many
-   places (2^28 int32: 752 us with 1, 761 with 4). */
-enum { SPLIT_THREADS = 128, FEW_WAVES_LANES = 4 };
+   A block's ends are searched in all of the lists, so its diagonals are to be many; but the more
+   they are, the worse is a guess between them. Of 8 lanes 32 diagonals were 0.5 to 1.3 us faster
+   than 16; of 4 lanes 16, 32 and 64, and of one 64, 128 and 256, were within a hundredth. */
+enum { KEYS_LANES = 4, PAIRS_LANES = 8, DIAGONALS = 32, LEAST_SPLIT = 128 };
 
 static shape small_shape(int words, const family_request *r) {
     const shape *at = words == 1 ? small_keys : small_others;
@@ -159,6 +160,12 @@ static bool has_many_waves(const merge *g, size_t element, const family_request 
 static shape path_shape(const merge *g, size_t element, const family_request *r) {
     const bool many = has_many_waves(g, element, r);
     return (g->has_values ? path_pairs : path_keys)[many][words_of(g, element)];
+}
+
+static int usual_lanes(const merge *g, size_t element, const family_request *r) {
+    if (has_many_waves(g, element, r))
+        return 1;
+    return g->has_values ? PAIRS_LANES : KEYS_LANES;
 }
 
 static shape usual_shape(const merge_plan *p, const merge *g, size_t element,
@@ -231,12 +238,13 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
     int *number = p->schedule.number;
     choose_tile(p, g, element, r);
     const int resident = resident_blocks(p, g, element, r);
+    const int lanes = or_this(number[MERGE_LANES], usual_lanes(g, element, r));
     const int usual[] = {
         [MERGE_ROUNDS] = one_launch ? 0 : 4,
-        [MERGE_LANES] = has_many_waves(g, element, r) ? 1 : FEW_WAVES_LANES,
+        [MERGE_LANES] = lanes,
         [MERGE_STAGES] = 1,
         [MERGE_BLOCKS] = resident,
-        [MERGE_SPLIT] = SPLIT_THREADS,
+        [MERGE_SPLIT] = lanes * DIAGONALS > LEAST_SPLIT ? lanes * DIAGONALS : LEAST_SPLIT,
         [MERGE_EARLY] = or_this(number[MERGE_BLOCKS], resident) * r->target->multiprocessors,
     };
     for (int i = MERGE_ROUNDS; i < merge_words.number_count; i++)

@@ -281,7 +281,7 @@ static void test_plans(void **state) {
         {1 << 24, "keys = 'double'",
          "merge-path threads=256 items=15 lanes=4 blocks=4 split=128 early=528"},
         {1 << 24, "keys = 'float', values = 'int32'",
-         "merge-path threads=256 items=7 lanes=4 blocks=6 split=128 early=792"},
+         "merge-path threads=256 items=7 lanes=8 blocks=6 split=256 early=792"},
     };
     for (size_t i = 0; i < sizeof planned / sizeof *planned; i++) {
         char text[96];
