@@ -304,6 +304,22 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
     conclude(j, c, wrong.length > 0 ? wrong.data : first->data);
 }
 
+/* All steps but the last, unless a former check of this sweep has made the same. */
+static void march(job *j, check *c, const double *parameters) {
+    const model *m = c->kernel->subject->model;
+    judgement *g = &c->judgement;
+    check_data *kept = c->result.steps > 1 ? c->on.kept : NULL;
+    digest what = {{0}};
+    if (kept != NULL)
+        what = check_data_march(j, c->kernel, c->result.size, c->result.steps, c->result.seed,
+                                parameters);
+    if (kept != NULL && check_data_marched(kept, &what, m, g->arrays))
+        return;
+    check_steps_march(j, &c->steps, &c->guarded, g->reference, g->arrays, c->result.steps - 1);
+    if (kept != NULL)
+        check_data_keep_march(kept, &what, m, &c->steps, g->arrays);
+}
+
 static void check_grid(job *j, check *c, const sg_check_options *options) {
     const int64_t most = options->most_points > 0 ? options->most_points : MOST_POINTS;
     int64_t size[AXES];
@@ -328,14 +344,16 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     const model *m = c->kernel->subject->model;
     g->reference = reference_new(j, m, parameters);
     connect(g, m);
-    check_steps_march(j, &c->steps, &c->guarded, g->reference, g->arrays, steps - 1);
+    march(j, c, parameters);
     choose_cells(g, m, most);
     open_tallies(j, g);
     const int64_t rows = size[1] * size[2];
     workers_run(c->guarded.workers, rows * g->segments, judge_segment, g);
     finish(j, c, spoiled, &first);
-    job_keep(j, &c->steps);
-    check_steps_close(&c->steps);
+    if (c->steps.march.model != NULL) { /* it was opened */
+        job_keep(j, &c->steps);
+        check_steps_close(&c->steps);
+    }
     job_keep(j, &c->guarded);
     guarded_close(&c->guarded);
 }

@@ -6,7 +6,7 @@
 #include "runtime/lists.h"
 #include "runtime/random.h"
 
-enum { CALLS = 2 };
+enum { CALLS = 2, MARCHES = 4 };
 
 typedef struct kept_call {
     job *job;         /* of what was drawn; NULL: nothing was */
@@ -17,10 +17,18 @@ typedef struct kept_call {
     family_verdict verdict;
 } kept_call;
 
+typedef struct kept_march {
+    digest what;
+    check_steps steps; /* its grids alone; NULL: there are none */
+    reference_array arrays[2 * MAX_FIELDS];
+} kept_march;
+
 struct check_data {
     uint64_t seed;
     kept_call calls[CALLS];
     int last; /* of them */
+    kept_march marches[MARCHES];
+    int next; /* of them, to be replaced */
 };
 
 check_data *check_data_new(job *j) {
@@ -38,6 +46,8 @@ static void forget(kept_call *c) {
 void check_data_close(check_data *k) {
     for (int i = 0; k != NULL && i < CALLS; i++)
         forget(&k->calls[i]);
+    for (int i = 0; k != NULL && i < MARCHES; i++)
+        check_steps_close(&k->marches[i].steps);
 }
 
 uint64_t check_data_seed(const check_data *k) {
@@ -149,4 +159,58 @@ void check_data_learn(check_data *l, const program *p, const family_call *after,
     }
     job_end(c->right_job);
     c->right_job = NULL;
+}
+
+/* ---- grids --------------------------------------------------------------------------------- */
+
+digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
+                        uint64_t seed, const double *parameters) {
+    text t = text_new(j);
+    k->subject->family->print(k->subject, MODEL_ALL, &t);
+    text_printf(&t, "\n%lld %lld %lld %lld %llu", (long long)size[0], (long long)size[1],
+                (long long)size[2], (long long)steps, (unsigned long long)seed);
+    for (int i = 0; i < k->program->parameter_count; i++)
+        text_printf(&t, " %a", parameters[i]);
+    const blob whole = {t.data, t.length};
+    return digest_of(&whole, 1);
+}
+
+/* Of these fields each step reads what the one before made; others are the check's own arrays. */
+static bool is_made(const model *m, int array) {
+    return m->fields[m->arrays[array].field].use == USE_INOUT;
+}
+
+bool check_data_marched(const check_data *d, const digest *what, const model *m,
+                        reference_array *arrays) {
+    for (int k = 0; k < MARCHES; k++) {
+        const kept_march *known = &d->marches[k];
+        if (known->steps.grids == NULL || !digest_equal(&known->what, what))
+            continue;
+        for (int i = 0; i < m->array_count; i++)
+            if (is_made(m, i))
+                arrays[i] = known->arrays[i];
+        return true;
+    }
+    return false;
+}
+
+/* After a single step the previous level is still an array of the check, which ends with it. */
+static bool lies_in(const check_steps *s, const reference_array *a) {
+    const uintptr_t begin = (uintptr_t)s->grids, at = (uintptr_t)a->data;
+    return at >= begin && at < begin + s->bytes;
+}
+
+void check_data_keep_march(check_data *d, const digest *what, const model *m, check_steps *s,
+                           const reference_array *arrays) {
+    for (int i = 0; i < m->array_count; i++)
+        if (is_made(m, i) && !lies_in(s, &arrays[i]))
+            return;
+    kept_march *to = &d->marches[d->next];
+    d->next = (d->next + 1) % MARCHES;
+    check_steps_close(&to->steps);
+    *to = (kept_march){.what = *what, .steps = {.memory = s->memory}};
+    to->steps.grids = s->grids;
+    to->steps.bytes = s->bytes;
+    memcpy(to->arrays, arrays, (size_t)m->array_count * sizeof *arrays);
+    s->grids = NULL;
 }

@@ -1,12 +1,14 @@
-/* What trials of one sweep of lists have in common, so that the host does not make it anew for each
-   of hundreds: the drawn arguments, and outputs that were exactly right for them.
-   Takes: kernels of one spec. Makes: calls, and verdicts on outputs that are the same bit for bit.
-   Not for spmv, where a plan's format decides what is drawn. */
+/* What trials of one sweep have in common, so that the host does not make it anew for each of
+   hundreds: of lists the drawn arguments, and outputs that were exactly right for them; of grids
+   what the reference makes of several steps.
+   Takes: kernels of one spec. Makes: calls, verdicts on outputs that are the same bit for bit, and
+   grids. Not for spmv, where a plan's format decides what is drawn. */
 #ifndef SG_RUNTIME_CHECK_DATA_H
 #define SG_RUNTIME_CHECK_DATA_H
 
 #include "gen/family.h"
-#include "runtime/kernel.h"
+#include "runtime/check_steps.h"
+#include "runtime/digest.h"
 
 typedef struct check_data check_data;
 
@@ -31,5 +33,19 @@ bool check_data_known(const check_data *, const program *, const family_call *af
 /* Remembers a verdict of that kind; others are of no use. */
 void check_data_learn(check_data *, const program *, const family_call *after,
                       const family_verdict *);
+
+/* ---- grids --------------------------------------------------------------------------------- */
+
+/* What the steps of a check depend on beside the arrays that they read. */
+digest check_data_march(job *, const sg_kernel *, const int64_t size[3], int64_t steps,
+                        uint64_t seed, const double *parameters);
+
+/* Sets those of the model's arrays that steps make; false where these steps are not known. They are
+   valid until a few others were kept. */
+bool check_data_marched(const check_data *, const digest *, const model *, reference_array *arrays);
+
+/* Takes over the grids of steps that were made, which `arrays` refer to. */
+void check_data_keep_march(check_data *, const digest *, const model *, check_steps *,
+                           const reference_array *arrays);
 
 #endif

@@ -94,7 +94,7 @@ static bool check(job *j, trying *t) {
         how.steps = 2 * (int64_t)r->info.steps - 1;
     else
         check_size(t->setting, &r->info, how.size);
-    if (t->setting->kept != NULL && !t->setting->is_grid)
+    if (t->setting->kept != NULL)
         how.seed = check_data_seed(t->setting->kept);
     const double begin = clock_seconds();
     const check_given on = {t->setting->kept, t->setting->build.matrix};

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "runtime/check_lists.h"
 #include "runtime/launch.h"
 
 /* What goes wrong within a launch of several steps. */
@@ -109,12 +110,16 @@ static sg_kernel *build_fused(void) {
     return k;
 }
 
+static check_data *kept; /* of a sweep's checks; NULL */
+
 static sg_check_result check(sg_kernel *k, sg_status expected, int64_t steps, int64_t nx,
                              int64_t ny, int64_t nz) {
     const sg_check_options options = {
         .struct_size = sizeof options, .size = {nx, ny, nz}, .seed = 42, .steps = steps};
     sg_check_result r = {.struct_size = sizeof r};
-    const sg_status status = sg_check(k, &options, &r);
+    const check_given on = {.kept = kept};
+    const sg_status status =
+        kept != NULL ? check_kernel(k, &on, &options, &r) : sg_check(k, &options, &r);
     if (status != expected)
         print_error("%s\n", sg_error(context));
     assert_int_equal(status, expected);
@@ -220,6 +225,51 @@ static void a_wrong_boundary_is_found(void **state) {
     sg_release(k);
 }
 
+/* ---- checks of one sweep ------------------------------------------------------------------- */
+
+static bool is_kept(job *j, const sg_kernel *k, int64_t steps, const int64_t size[3]) {
+    reference_array arrays[2 * MAX_FIELDS];
+    double parameters[LAUNCH_PARAMETERS];
+    kernel_parameters(j, k, NULL, 42, parameters);
+    const digest what = check_data_march(j, k, size, steps, 42, parameters);
+    return check_data_marched(kept, &what, k->subject->model, arrays);
+}
+
+static void check_often(job *j, void *unused) {
+    (void)unused;
+    static const int64_t size[3] = {23, 14, 1};
+    kept = check_data_new(j);
+    for (int i = 0; i < 2; i++) {
+        steps_of_any_kernel_are_right(NULL);
+        a_missing_step_is_found(NULL);
+        damage = (struct damage){.by = 0};
+        a_wrong_boundary_is_found(NULL);
+    }
+    sg_kernel *k = build(WAVE2, NULL);
+    for (int64_t steps = 1; steps <= 5; steps++) {
+        const sg_check_result first = check(k, SG_OK, steps, 23, 14, 0);
+        const sg_check_result again = check(k, SG_OK, steps, 23, 14, 0);
+        assert_true(first.greatest_error == again.greatest_error);
+        assert_true(first.of_bound == again.of_bound);
+        /* of one step there is nothing, and after it the previous level is the check's own */
+        assert_int_equal(is_kept(j, k, steps, size), steps > 2);
+    }
+    const int64_t other[3] = {23, 15, 1};
+    assert_false(is_kept(j, k, 5, other));
+    assert_false(is_kept(j, k, 6, size));
+    sg_release(k);
+    check_data_close(kept);
+    kept = NULL;
+}
+
+/* What the reference made of the same steps serves all of them, and finds what it found. */
+static void steps_are_followed_once(void **state) {
+    (void)state;
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, check_often, NULL, &j), FAULT_NONE);
+    job_end(j);
+}
+
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 static void large_grids_are_checked_on_smaller_ones(void **state) {
@@ -248,7 +298,7 @@ int main(void) {
         TEST(steps_of_any_kernel_are_right), TEST(bounds_stay_tight),
         TEST(a_fused_kernel_is_right),       TEST(a_missing_step_is_found),
         TEST(a_wrong_boundary_is_found),     TEST(large_grids_are_checked_on_smaller_ones),
-        TEST(numbers_of_steps_are_checked),
+        TEST(numbers_of_steps_are_checked),  TEST(steps_are_followed_once),
     };
     return cmocka_run_group_tests(tests, open_fusing, close_context);
 }
