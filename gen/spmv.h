@@ -33,6 +33,7 @@ enum {
     SPMV_ITEMS,
     SPMV_RUN,
     SPMV_ABREAST,
+    SPMV_TAPER,
     SPMV_PASSES,
     SPMV_CACHE,
     SPMV_APART,
@@ -45,7 +46,7 @@ extern const pattern_words spmv_words;
 typedef struct spmv_plan {
     pattern_schedule schedule;
     storage storage;
-    int threads, items, lanes, run, passes;
+    int threads, items, lanes, run, taper, passes;
     const char *reason;
 } spmv_plan;
 

@@ -16,7 +16,8 @@ static bool rows_are_short(const matrix *a) {
 
 int spmv_algorithm(const pattern_schedule *s, const matrix *a) {
     const bool balanced_only = s->number[SPMV_ITEMS] != 0 || s->number[SPMV_RUN] != 0 ||
-                               s->number[SPMV_ABREAST] != 0 || s->number[SPMV_CACHE] != 0;
+                               s->number[SPMV_ABREAST] != 0 || s->number[SPMV_TAPER] != 0 ||
+                               s->number[SPMV_CACHE] != 0;
     if (s->format == FORMAT_CSR)
         return !balanced_only && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
     return s->format == FORMAT_BCSR ? SPMV_THREAD : SPMV_AUTO;
@@ -121,15 +122,18 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const target *t, i
 
 /* ---- balanced csr ---------------------------------------------------------------------------- */
 
-/* Tiles of a warp: several, so that it seldom searches, while there are many warps for every
-   multiprocessor. With 35 M items 16 were 6 % slower than 4. */
-static int run_for(const matrix *a, int items, const target *t) {
-    enum { MOST = 4, WARPS = 64 };
+/* Tiles of a warp: several, so that it seldom searches and waits for its first, while there are
+   many warps for every multiprocessor, which end at about the same time. With 35 M items 4, 8 and
+   16 took 293, 292 and 291 us of floats, 316, 318 and 324 of doubles, 32 at least 311. Blocks of
+   rows that are read abreast are large: 32 took 218 us, 16 took 260. */
+static int run_for(const matrix *a, int items, bool abreast, const target *t) {
+    enum { MOST = 4, MOST_ABREAST = 32, WARPS = 64, WARPS_ABREAST = 96 };
+    const int most = abreast ? MOST_ABREAST : MOST;
     if (a == NULL)
         return MOST;
-    const double shares =
-        ((double)a->rows + (double)a->entries) / (WARP * items) / (WARPS * t->multiprocessors);
-    return shares < 1 ? 1 : shares > MOST ? MOST : (int)shares;
+    const double shares = ((double)a->rows + (double)a->entries) / (WARP * items) /
+                          ((abreast ? WARPS_ABREAST : WARPS) * t->multiprocessors);
+    return shares < 1 ? 1 : shares > most ? most : (int)shares;
 }
 
 /* Rows that are so long that those of several warps can be read side by side: 8 shares of 4 tiles.
@@ -181,7 +185,7 @@ static int apart_for(const storage *s, int threads, const matrix *a) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-enum { DEFAULT_THREADS = 256, FEWER_THREADS = 128, MORE_THREADS = 512, DEFAULT_COLUMN_LANES = 8 };
+enum { DEFAULT_THREADS = 256, FEWER_THREADS = 128, MORE_THREADS = 1024, DEFAULT_COLUMN_LANES = 8 };
 
 static int threads_for(const spmv_plan *p, bool abreast) {
     switch (p->schedule.format) {
@@ -208,9 +212,10 @@ static int blocks_for(int row_bytes) {
     return blocks < MOST ? blocks : MOST;
 }
 
-/* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries: 7, 11 and 15 took 313, 309 and 313 us
-   of floats, 335, 336 and 337 of doubles, of which more than 7 need local memory elsewhere; that
-   was before the kernel asked less often where rows begin and end. */
+/* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries of Zipf lengths: 5, 7, 9 and 11 took
+   294, 291, 293 and 291 us of floats, 317, 315, 313 and 316 of doubles, of which more than 7 need
+   local memory elsewhere; 3 took 299 and 332. 1024 rows of 65 536, abreast: of floats 3, 4, 5, 7
+   and 9 took 256, 234, 218, 238 and 242, of doubles 376, 376, 446, 447 and more. */
 static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int threads, int passes,
                      bool abreast) {
     const dtype type = m->pattern.functions->dtype;
@@ -226,9 +231,7 @@ static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int thr
     if (p->schedule.format == FORMAT_BCSR)
         return blocks_for(p->storage.block_cols * (int)dtype_words[type].bytes);
     if (p->schedule.format == FORMAT_CSR)
-        return type == DTYPE_DOUBLE                   ? (abreast ? 5 : 7)
-               : abreast || threads > DEFAULT_THREADS ? 7
-                                                      : 11;
+        return !abreast ? 7 : type == DTYPE_DOUBLE ? 4 : 5;
     if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or most rows need */
         const int64_t longest = alike ? layout_longest(a) : layout_parts(a->entries, a->rows);
         const int64_t places = layout_parts(longest, passes);
@@ -239,7 +242,7 @@ static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int thr
 
 void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_request *r,
                   int all[SPMV_NUMBERS]) {
-    enum { ABREAST = 16, LONGER_RUN = 8, ONCE = 2, PAST = 3 };
+    enum { ABREAST = 32, ONCE = 2, PAST = 3 };
     const matrix *a = r->matrix;
     const pattern_schedule *s = &p->schedule;
     const storage *t = &p->storage;
@@ -255,7 +258,7 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
                            ? or_default(number[SPMV_PASSES], 1)
                            : passes_for(j, m, a, r->target, blocks ? t->block_cols : 1);
     const int items = or_default(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
-    const int run = abreast ? LONGER_RUN : run_for(a, items, r->target);
+    const int run = or_default(number[SPMV_RUN], run_for(a, items, abreast, r->target));
     const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;
     const int chosen[SPMV_NUMBERS] = {
         [SPMV_ROWS] = t->block_rows,
@@ -266,8 +269,9 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
         [SPMV_LANES] = or_default(number[SPMV_LANES], lanes),
         [SPMV_THREADS] = threads,
         [SPMV_ITEMS] = items,
-        [SPMV_RUN] = or_default(number[SPMV_RUN], run),
+        [SPMV_RUN] = run,
         [SPMV_ABREAST] = or_default(number[SPMV_ABREAST], abreast ? ABREAST : 1),
+        [SPMV_TAPER] = or_default(number[SPMV_TAPER], 1),
         [SPMV_PASSES] = passes,
         [SPMV_CACHE] = or_default(number[SPMV_CACHE], ell ? PAST : ONCE),
         [SPMV_APART] = or_default(number[SPMV_APART], apart),

@@ -41,6 +41,9 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
     [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
     [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are worked off side by side", 1, 32, 1},
+    [SPMV_TAPER] = {"taper",
+                    "of balanced csr, how many times shorter than others the last shares are", 1, 8,
+                    1},
     [SPMV_PASSES] = {"passes", "launches of ell and bcsr's thread, each for a part of every row", 1,
                      SPMV_MOST_PASSES, 1},
     [SPMV_CACHE] = {"cache",
@@ -81,6 +84,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
                blocks;
     case SPMV_RUN:
     case SPMV_ABREAST:
+    case SPMV_TAPER:
         return s->algorithm == SPMV_BALANCED;
     case SPMV_PASSES:
         return s->format == FORMAT_ELL || blocks;
@@ -158,6 +162,7 @@ static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *
     p->threads = all[SPMV_THREADS];
     p->items = all[SPMV_ITEMS];
     p->run = all[SPMV_RUN];
+    p->taper = all[SPMV_TAPER];
     p->passes = all[SPMV_PASSES];
 }
 

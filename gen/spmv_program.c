@@ -188,10 +188,14 @@ static void add_tiles(const describing *d, const char *suffix, program_extent it
     add_shares(d, suffix, items, d->plan->threads * d->plan->items, 1);
 }
 
+/* Of n shares, were all alike, three quarters are as long, and the last quarter of the path has
+   `taper` times as many: n·(3 + taper)/4 and, of 8 and more, at most n/8 for what is left over. The
+   template's Cut counts them. */
 static void add_balanced(const describing *d) {
     const spmv_plan *plan = d->plan;
-    add_shares(d, "shares", extent_sum(ROWS, A), WARP * plan->items * plan->run,
-               plan->threads / WARP);
+    const int share = WARP * plan->items * plan->run;
+    add_shares(d, "shares", extent_sum(ROWS, A),
+               plan->taper > 1 ? share * 8 / (2 * plan->taper + 7) : share, plan->threads / WARP);
 }
 
 static void add_passes(const describing *d) {
@@ -294,14 +298,14 @@ const char *spmv_template(const spmv_plan *plan) {
 /* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh, whose members lie one behind
    the other but for alignment. The templates assert that this is enough. */
 size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
-    enum { ALIGNMENT = 32 };
+    enum { ALIGNMENT = 32, WORD = 4 };
     const size_t real = dtype_words[m->pattern.functions->dtype].bytes;
     const size_t threads = (size_t)plan->threads, warps = threads / WARP;
     const size_t tile = threads * (size_t)plan->items;
     const size_t key = dtype_words[m->index].bytes;
+    const size_t marks = WARP * (((size_t)plan->items + WORD - 1) / WORD * WORD);
     if (plan->schedule.algorithm == SPMV_BALANCED)
-        return tile * (real + sizeof(uint16_t)) +
-               warps * ((size_t)m->vectors * real + 3 * sizeof(int64_t));
+        return tile * real + warps * ((size_t)m->vectors * real + marks + sizeof(int64_t));
     switch (plan->schedule.format) {
     case FORMAT_COO:
     case FORMAT_HYB:

@@ -197,8 +197,8 @@
 ---@field diagonals? number[][] what most rows have, for format "stencil": {column - row, value} each
 ---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell" | "stencil"
 ---@field algorithm? "auto" | "thread" | "warp" | "balanced" of csr and bcsr
----@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, run?: integer, abreast?: integer, passes?: integer, cache?: integer, apart?: integer, ahead?: integer }
----@field tune? { format?: string[], algorithm?: string[], threads?: integer[], items?: integer[], lanes?: integer[], rows?: integer[], columns?: integer[], slice?: integer[], sigma?: integer[], packet?: integer[], run?: integer[], abreast?: integer[], passes?: integer[], cache?: integer[], apart?: integer[], ahead?: integer[] } what tuning tries
+---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, run?: integer, abreast?: integer, taper?: integer, passes?: integer, cache?: integer, apart?: integer, ahead?: integer }
+---@field tune? { format?: string[], algorithm?: string[], threads?: integer[], items?: integer[], lanes?: integer[], rows?: integer[], columns?: integer[], slice?: integer[], sigma?: integer[], packet?: integer[], run?: integer[], abreast?: integer[], taper?: integer[], passes?: integer[], cache?: integer[], apart?: integer[], ahead?: integer[] } what tuning tries
 
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis

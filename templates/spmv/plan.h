@@ -37,14 +37,14 @@ struct Arguments {
 
 struct plan {
     static constexpr int threads = 128, items = 4, vectors = 1, shared = 8192;
-    static constexpr int lanes = 8;                              // csr warp, csc
-    static constexpr int run = 4, abreast = 1, cache = 2;        // csr balanced; ell, sell
-    static constexpr int passes = 4, slice = 32;                 // ell; sell
-    static constexpr int block_rows = 2, block_columns = 2;      // bcsr
-    static constexpr int packet = 2048, packet_lanes = 256;      // pkt
-    static constexpr long long packet_none = 4294967295;         // pkt
-    static constexpr int apart = 4096, ahead = 0, diagonals = 5; // stencil
-    static constexpr int low = -4096, high = 4096;               // stencil
+    static constexpr int lanes = 8;                                  // csr warp, csc
+    static constexpr int run = 4, abreast = 1, taper = 4, cache = 2; // csr balanced; ell, sell
+    static constexpr int passes = 4, slice = 32;                     // ell; sell
+    static constexpr int block_rows = 2, block_columns = 2;          // bcsr
+    static constexpr int packet = 2048, packet_lanes = 256;          // pkt
+    static constexpr long long packet_none = 4294967295;             // pkt
+    static constexpr int apart = 4096, ahead = 0, diagonals = 5;     // stencil
+    static constexpr int low = -4096, high = 4096;                   // stencil
 };
 
 using Value = float;

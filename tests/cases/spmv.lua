@@ -4,7 +4,7 @@ local lists = require "lists"
 
 -- Schedules by names; those of csr, sell and dia also serve the variants below.
 local plans = {
-  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3 run=2" }, { "csr balanced items=2 run=1 abreast=3" },
+  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3 run=4 taper=3" }, { "csr balanced items=2 run=1 abreast=3" },
   { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" },
   { "ell passes=3 items=3 cache=3" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
   { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" },

@@ -29,9 +29,10 @@ struct plan {
     static constexpr int items = 7;
     static constexpr int run = 4;
     static constexpr int abreast = 1;
+    static constexpr int taper = 1;
     static constexpr int cache = 2;
     static constexpr int vectors = 1;
-    static constexpr int shared = 18176;
+    static constexpr int shared = 16512;
 };
 
 using Value = double;

@@ -169,7 +169,7 @@ static void test_refusals(void **state) {
     assert_refused("dtype = 'double'", "bcsr warp rows=6 columns=6",
                    "format bcsr: the algorithm warp takes blocks of at most 32 elements");
     assert_refused("dtype = 'double'", "csr threads=1024 items=32",
-                   "format csr: it needs 328704 bytes of shared memory a block, sm_75 has 65536; "
+                   "format csr: it needs 295424 bytes of shared memory a block, sm_75 has 65536; "
                    "take fewer threads or items");
     assert_refused("dtype = 'double'", "pkt packet=65535",
                    "format pkt: it needs 1048560 bytes of shared memory a block, sm_75 has 65536; "
@@ -233,7 +233,7 @@ static void test_choice(void **state) {
     const matrix even = rows_of(20000, 1000, 5, 5), full = rows_of(100000, 100000, 1, 100000);
     attempt a = {.text = spmv_text("dtype = 'double'")};
     job *j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=4 abreast=1 cache=2");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=4 abreast=1 taper=1 cache=2");
     job_end(j);
     a.matrix = &even;
     j = build_for(&a, FAULT_NONE);
@@ -247,7 +247,7 @@ static void test_choice(void **state) {
     job_end(j);
     a.schedule = "csr items=5";
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=128 items=5 run=1 abreast=1 cache=2");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=5 run=1 abreast=1 taper=1 cache=2");
     job_end(j);
     a.schedule = "csr warp";
     j = build_for(&a, FAULT_NONE);
@@ -260,7 +260,7 @@ static void test_choice(void **state) {
 
     a = (attempt){.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &full};
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 cache=2");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 taper=1 cache=2");
     job_end(j);
 
     a = (attempt){.text = spmv_text("dtype = 'double', format = 'ell'"), .matrix = &full};
@@ -271,7 +271,7 @@ static void test_choice(void **state) {
     job_end(j);
     a = (attempt){.text = spmv_text("dtype = 'double'"), .matrix = &full};
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 cache=2");
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 taper=1 cache=2");
     job_end(j);
     free_matrix(&even);
     free_matrix(&full);
@@ -285,7 +285,8 @@ static void test_numbers(void **state) {
     int64_t *column = (int64_t *)two.column;
     attempt a = {.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &wide};
     job *j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=512 items=5 run=8 abreast=16 cache=2");
+    assert_string_equal(a.plan,
+                        "csr balanced threads=1024 items=4 run=1 abreast=32 taper=1 cache=2");
     job_end(j);
     for (int64_t i = 0; i < two.entries; i++) /* spread over x in the same way */
         column[i] = i % 2 == 0 ? i : 6000000 + i;
