@@ -6,7 +6,8 @@
 #include "runtime/lists.h"
 #include "runtime/random.h"
 
-enum { CALLS = 2, MARCHES = 4 };
+/* Of marches as many as a space has numbers of fused steps; each takes up to 64 MiB a field. */
+enum { CALLS = 2, MARCHES = 6 };
 
 typedef struct kept_call {
     job *job;         /* of what was drawn; NULL: nothing was */
