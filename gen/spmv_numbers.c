@@ -122,18 +122,25 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const target *t, i
 
 /* ---- balanced csr ---------------------------------------------------------------------------- */
 
-/* Tiles of a warp: several, so that it seldom searches and waits for its first, while there are
-   many warps for every multiprocessor, which end at about the same time. With 35 M items 4, 8 and
-   16 took 293, 292 and 291 us of floats, 316, 318 and 324 of doubles, 32 at least 311. Blocks of
-   rows that are read abreast are large: 32 took 218 us, 16 took 260. */
+/* Tiles of a warp: many, so that it seldom searches and waits for its first, while there are some
+   times as many warps as a multiprocessor holds. Where these are too few to end at about the same
+   time, the last quarter's shares are shorter. With 35 M items 4, 8 and 16 took 293, 292 and 290 us
+   of floats, 316, 317 and 322 of doubles; tapered, 297, 290 and 290, and 327, 314 and 312; 32 at
+   least 295 and 322. Blocks of rows that are read abreast are large: 32 took 218 us, 16 took 260.
+ */
 static int run_for(const matrix *a, int items, bool abreast, const target *t) {
-    enum { MOST = 4, MOST_ABREAST = 32, WARPS = 64, WARPS_ABREAST = 96 };
+    enum { UNKNOWN = 4, MOST = 16, MOST_ABREAST = 32, WARPS = 72, WARPS_ABREAST = 96 };
     const int most = abreast ? MOST_ABREAST : MOST;
     if (a == NULL)
-        return MOST;
+        return UNKNOWN;
     const double shares = ((double)a->rows + (double)a->entries) / (WARP * items) /
                           ((abreast ? WARPS_ABREAST : WARPS) * t->multiprocessors);
     return shares < 1 ? 1 : shares > most ? most : (int)shares;
+}
+
+static int taper_for(int run, bool abreast) {
+    enum { LEAST_RUN = 8, TAPER = 4 };
+    return run >= LEAST_RUN && !abreast ? TAPER : 1;
 }
 
 /* Rows that are so long that those of several warps can be read side by side: 8 shares of 4 tiles.
@@ -271,7 +278,7 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
         [SPMV_ITEMS] = items,
         [SPMV_RUN] = run,
         [SPMV_ABREAST] = or_default(number[SPMV_ABREAST], abreast ? ABREAST : 1),
-        [SPMV_TAPER] = or_default(number[SPMV_TAPER], 1),
+        [SPMV_TAPER] = or_default(number[SPMV_TAPER], taper_for(run, abreast)),
         [SPMV_PASSES] = passes,
         [SPMV_CACHE] = or_default(number[SPMV_CACHE], ell ? PAST : ONCE),
         [SPMV_APART] = or_default(number[SPMV_APART], apart),
