@@ -179,7 +179,8 @@ static void add_shares(const describing *d, const char *suffix, program_extent i
     const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
     add_launch(d, suffix, items, share * shares_a_block, true)->shared_bytes =
         spmv_shared(d->spmv, d->plan);
-    add_launch(d, "carries", items, share * d->plan->threads, true);
+    add_launch(d, "carries", items, share * d->plan->threads, true)->early =
+        pattern_may_begin_early(d->program);
     add_temporary(d, "carry_row", items, share, sizeof(int64_t), -1);
     add_temporary(d, "carry_sum", items, share, real * (size_t)d->spmv->vectors, -1);
 }

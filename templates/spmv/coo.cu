@@ -5,6 +5,7 @@
 #include "shared.cuh"
 #include "streaming.cuh"
 #include "cache_hints.cuh"
+#include "launches.cuh"
 #include "warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"

@@ -60,15 +60,17 @@ __device__ __forceinline__ void leave_carry(const Arguments &a, Index at, Index 
 
 // Launched behind those that leave `count` carries, with a thread for each: a warp adds to y what
 // there is for each row whose first carry is among its 32, in the order of the carries. Only the last
-// of these rows may have more beyond them, which all lanes then add up.
+// of these rows may have more beyond them, which all lanes then add up. It begins early: what it
+// reads is there when it has waited.
 __device__ __forceinline__ void add_carries(const Arguments &a, Index count) {
+    await_launch_before();
     const Index *const rows = static_cast<const Index *>(a.carry_row);
     const Real *const sums = static_cast<const Real *>(a.carry_sum);
     const Index carry = thread_index(), behind = carry - lane() + warp_size;
     if (behind - warp_size >= count)
         return; // the whole warp
-    const Index row = carry < count ? load(rows + carry) : -1;
-    const Index before = carry > 0 && carry < count ? load(rows + carry - 1) : -1;
+    const Index row = carry < count ? load_behind(rows + carry) : -1;
+    const Index before = carry > 0 && carry < count ? load_behind(rows + carry - 1) : -1;
     const Index next = shuffle_down(row, 1);
     const Index last = shuffle(row, warp_size - 1);
     const unsigned firsts = ballot_lanes(row >= 0 && row != before);
@@ -78,12 +80,13 @@ __device__ __forceinline__ void add_carries(const Arguments &a, Index count) {
     const bool begun = below != 0 && first == row;
     const bool goes_on = shuffle(begun ? 1 : 0, warp_size - 1) != 0 && last >= 0;
     for (int v = 0; v < plan::vectors; ++v) {
-        Real sum = row >= 0 ? load(sums + v * count + carry) : Real(0);
+        Real sum = row >= 0 ? load_behind(sums + v * count + carry) : Real(0);
         scan_lanes(row, sum);
         Real more = 0;
         if (goes_on) {
-            for (Index k = behind + lane(); k < count && load(rows + k) == last; k += warp_size)
-                more += load(sums + v * count + k);
+            for (Index k = behind + lane(); k < count && load_behind(rows + k) == last;
+                 k += warp_size)
+                more += load_behind(sums + v * count + k);
 #pragma unroll
             for (int step = warp_size / 2; step > 0; step /= 2)
                 more += shuffle_xor(more, step);
