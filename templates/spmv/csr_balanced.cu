@@ -42,24 +42,32 @@ struct Tile {
 static_assert(sizeof(Tile) * (plan::threads / warp_size) <= plan::shared,
               "the host reserves too little shared memory");
 
+// A number of rows, and a little more, in as few bits as the matrix has.
+template <int bytes> struct Counted {
+    using type = unsigned;
+};
+template <> struct Counted<8> {
+    using type = unsigned long long;
+};
+using Count = Counted<sizeof(Integer)>::type;
+
 // How many ends of rows stand among the first `diagonal` items; each half of the warp asks for one
 // diagonal. A few lanes ask at a time, so that fewer questions follow one another.
-__device__ __forceinline__ Index rows_before(const Arguments &a, Index diagonal) {
+__device__ __forceinline__ Count rows_before(const Arguments &a, Index diagonal) {
     const int asker = lane() % half;
-    Index low = diagonal > a.entries ? diagonal - a.entries : 0;
-    Index high = diagonal < a.rows ? diagonal : a.rows;
+    Count low = static_cast<Count>(diagonal > a.entries ? diagonal - a.entries : 0);
+    Count high = static_cast<Count>(diagonal < a.rows ? diagonal : a.rows);
     while (ballot_lanes(low < high) != 0) {
         // Each asks for one row `step` behind the one before; all that say yes come first.
-        const Index step = (high - low + searching) / (searching + 1);
-        const Index row = low + (asker + 1) * step - 1;
+        const Count step = (high - low + searching) / (searching + 1);
+        const Count row = low + (asker + 1) * step - 1;
         const bool before = asker < searching && low < high && row < high &&
-                            load(a.offset + row + 1) + row < diagonal;
+                            static_cast<Index>(load(a.offset + row + 1)) + static_cast<Index>(row) <
+                                diagonal;
         const unsigned said = ballot_lanes(before) >> (lane() - asker);
         const int count = __popc(said & (all_lanes >> half));
-        if (count < searching && low < high) {
-            const Index first_not = low + (count + 1) * step - 1;
-            high = first_not < high ? first_not : high;
-        }
+        if (count < searching && low < high)
+            high = min(high, low + (count + 1) * step - 1);
         low += count * step;
     }
     return low;
@@ -252,7 +260,7 @@ __device__ __forceinline__ Share find_share(const Arguments &a, const Cut &cut, 
     const Index diagonal = cut.begin(number + lane() / half);
     const Index found = rows_before(a, diagonal), at = diagonal - found;
     const Index row = shuffle(found, 0), begin = shuffle(at, 0);
-    const Index origin = begin / tile * tile;
+    const Index origin = static_cast<Count>(begin) / tile * tile;
     Share s;
     s.first_row = row;
     s.origin = static_cast<Integer>(origin);
