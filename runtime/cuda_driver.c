@@ -27,6 +27,7 @@ bool cuda_driver_open(job *j, cuda_driver *out, const char **why) {
     address = library_symbol(&out->library, #symbol);                                              \
     memcpy(&out->member, &address, sizeof address);
     CUDA_DRIVER_FUNCTIONS(LOOK_UP)
+    CUDA_DRIVER_LATER_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
     return true;
 }

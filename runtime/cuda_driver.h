@@ -118,8 +118,6 @@ enum {
     F(launch_together, cuLaunchCooperativeKernel,                                                  \
       (cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,           \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream, void **arguments))    \
-    F(launch_as, cuLaunchKernelEx,                                                                 \
-      (const cu_launch *, cu_function, void **arguments, void **extra))                            \
     F(memory_alloc, cuMemAlloc_v2, (cu_pointer *, size_t bytes))                                   \
     F(memory_free, cuMemFree_v2, (cu_pointer))                                                     \
     F(memory_info, cuMemGetInfo_v2, (size_t *, size_t *))                                          \
@@ -136,9 +134,14 @@ enum {
     F(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event from, cu_event to))        \
     F(event_destroy, cuEventDestroy_v2, (cu_event))
 
+/* The same of those that drivers before CUDA 11.8 do not have: NULL there. */
+#define CUDA_DRIVER_LATER_FUNCTIONS(F)                                                             \
+    F(launch_as, cuLaunchKernelEx, (const cu_launch *, cu_function, void **arguments, void **extra))
+
 typedef struct cuda_driver {
 #define CUDA_DRIVER_MEMBER(member, symbol, arguments) cu_result(*member) arguments;
     CUDA_DRIVER_FUNCTIONS(CUDA_DRIVER_MEMBER)
+    CUDA_DRIVER_LATER_FUNCTIONS(CUDA_DRIVER_MEMBER)
 #undef CUDA_DRIVER_MEMBER
     library library;
 } cuda_driver;

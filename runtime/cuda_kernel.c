@@ -95,7 +95,7 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
     for (int axis = 0; axis < 3; axis++)
         k->block[axis] = (unsigned)l->block[axis];
     k->shared_bytes = (unsigned)l->shared_bytes;
-    k->early = l->early && d->facts.driver >= EARLY_DRIVER;
+    k->early = l->early && d->facts.driver >= EARLY_DRIVER && d->driver.launch_as != NULL;
     bool pushed;
     cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)

@@ -48,6 +48,7 @@ typedef CUlaunchConfig cu_launch;
                                                __typeof__(((cuda_driver *)NULL)->member)),         \
                   #symbol " is declared as cuda.h declares it");
 CUDA_DRIVER_FUNCTIONS(SAME_SIGNATURE)
+CUDA_DRIVER_LATER_FUNCTIONS(SAME_SIGNATURE)
 
 #define SAME_NUMBER(ours, theirs) static_assert((int)(ours) == (int)(theirs), #theirs)
 SAME_NUMBER(CU_OK, CUDA_SUCCESS);

@@ -237,6 +237,7 @@ INSIDE(cuLaunchCooperativeKernel, cu_function function, unsigned grid_x, unsigne
     note("kernels together", stream);
 END
 
+#ifndef FAKE_CUDA_IS_OLDER
 INSIDE(cuLaunchKernelEx, const cu_launch *launch, cu_function function, void **arguments,
        void **extra)
     if (extra != NULL || launch->numAttrs != 1 || launch->attrs->id != CU_LAUNCH_SERIALIZATION ||
@@ -247,6 +248,7 @@ INSIDE(cuLaunchKernelEx, const cu_launch *launch, cu_function function, void **a
     record_launch(function, grid, block, launch->sharedMemBytes, launch->hStream, arguments);
     note("kernel early", launch->hStream);
 END
+#endif
 
 INSIDE(cuMemAlloc_v2, cu_pointer *memory, size_t bytes)
     if (bytes == 0)

@@ -1,6 +1,11 @@
 # Stand-ins for the CUDA driver's library, for NVRTC and for the management library, which some unit tests load in their place.
 add_library(fake_cuda MODULE ${CMAKE_CURRENT_LIST_DIR}/cuda.c)
 target_include_directories(fake_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+add_library(fake_cuda_older MODULE ${CMAKE_CURRENT_LIST_DIR}/cuda.c) # than CUDA 11.8
+target_include_directories(fake_cuda_older PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(fake_cuda_older PRIVATE FAKE_CUDA_IS_OLDER)
+add_dependencies(test_cuda_kernels fake_cuda_older)
+target_compile_definitions(test_cuda_kernels PRIVATE FAKE_CUDA_OLDER="$<TARGET_FILE:fake_cuda_older>")
 add_library(fake_nvrtc MODULE ${CMAKE_CURRENT_LIST_DIR}/nvrtc.c)
 target_include_directories(fake_nvrtc PRIVATE ${PROJECT_SOURCE_DIR})
 add_library(fake_nvml MODULE ${CMAKE_CURRENT_LIST_DIR}/nvml.c)

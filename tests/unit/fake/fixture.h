@@ -5,6 +5,7 @@
 #define SG_TESTS_FAKE_FIXTURE_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,19 +27,24 @@ static fake_cuda_state *fake;
 static fake_cuda_primary_function *fake_primary;
 static char callers_context; /* stands for a context of the caller's own */
 
-static int set_up(void **unused) {
-    (void)unused;
-    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+/* Takes a stand-in for the driver from now on. */
+static inline bool take_fake(const char *path) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL)
-        return 1;
+        return false;
     fake_cuda_function *find;
     void *address = dlsym(handle, "fake_cuda");
     memcpy(&find, &address, sizeof address);
     fake = find();
     address = dlsym(handle, "fake_cuda_primary");
     memcpy(&fake_primary, &address, sizeof address);
-    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
-    return 0;
+    setenv("SG_CUDA_DRIVER", path, 1);
+    return true;
+}
+
+static int set_up(void **unused) {
+    (void)unused;
+    return take_fake(FAKE_CUDA) ? 0 : 1;
 }
 
 static int reset(void **unused) {
