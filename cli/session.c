@@ -219,8 +219,6 @@ static void json_failure(json *j, const char *spec, int index, int code) {
     free(error);
 }
 
-typedef int each_call(session *, const char *spec, int index, json *);
-
 static int each_of_file(session *s, const char *spec, each_call *one, json *j) {
     int count = 0;
     int code = session_count(s, spec, &count);
@@ -235,7 +233,7 @@ static int each_of_file(session *s, const char *spec, each_call *one, json *j) {
     return code;
 }
 
-int session_each(const options *o, each_call *one) {
+int session_report(const options *o, session_body *body, void *user) {
     session s;
     int code = session_open(&s, o);
     if (code != EXIT_DONE)
@@ -245,10 +243,7 @@ int session_each(const options *o, each_call *one) {
     json_object(&j, NULL);
     json_string(&j, "stencilgen", SG_VERSION);
     json_string(&j, "command", command_name(o->command));
-    json_array(&j, "kernels");
-    for (int i = 0; i < o->spec_count; i++)
-        code = first_failure(code, each_of_file(&s, o->specs[i], one, &j));
-    json_end_array(&j);
+    code = body(&s, &j, user);
     json_integer(&j, "exit", code);
     json_end_object(&j);
     if (o->json)
@@ -256,4 +251,18 @@ int session_each(const options *o, each_call *one) {
     buffer_free(&text);
     session_close(&s);
     return code;
+}
+
+static int each(session *s, json *j, void *user) {
+    each_call *const *one = user;
+    int code = EXIT_DONE;
+    json_array(j, "kernels");
+    for (int i = 0; i < s->options->spec_count; i++)
+        code = first_failure(code, each_of_file(s, s->options->specs[i], *one, j));
+    json_end_array(j);
+    return code;
+}
+
+int session_each(const options *o, each_call *one) {
+    return session_report(o, each, &one);
 }

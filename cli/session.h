@@ -48,9 +48,15 @@ int session_failed(const session *, sg_status);
 
 void session_json(const session *, json *);
 
-/* A command that tells something of each of its specs: opens a session, calls `one` for every spec
-   of every file, which adds an object to the JSON's "kernels" unless it fails, and prints the JSON
-   where that is wanted. The command's exit code. */
-int session_each(const options *, int (*one)(session *, const char *spec, int index, json *));
+/* A command that may report in JSON: opens a session, calls `body`, which adds to the JSON what is
+   the command's own and hands back its exit code, and prints the JSON where that is wanted. The
+   command's exit code. */
+typedef int session_body(session *, json *, void *user);
+int session_report(const options *, session_body *, void *user);
+
+/* The same of a command that tells something of each of its specs: calls `one` for every spec of
+   every file, which adds an object to the JSON's "kernels" unless it fails. */
+typedef int each_call(session *, const char *spec, int index, json *);
+int session_each(const options *, each_call *one);
 
 #endif

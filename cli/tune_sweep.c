@@ -200,27 +200,19 @@ static int tune_spec(session *s, const char *spec, json *j) {
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+static int tune_all(session *s, json *j, void *unused) {
+    (void)unused;
+    int code = EXIT_DONE;
+    session_json(s, j);
+    json_array(j, "kernels");
+    for (int i = 0; i < s->options->spec_count && asked_to_stop == 0; i++)
+        code = first_failure(code, tune_spec(s, s->options->specs[i], j));
+    json_end_array(j);
+    return code;
+}
+
 int command_tune_sweep(const options *o) {
-    session s;
-    int code = session_open(&s, o);
-    if (code != EXIT_DONE)
-        return code;
-    buffer text = {0};
-    json j = {.out = &text};
-    json_object(&j, NULL);
-    json_string(&j, "stencilgen", SG_VERSION);
-    json_string(&j, "command", command_name(o->command));
-    session_json(&s, &j);
-    json_array(&j, "kernels");
-    for (int i = 0; i < o->spec_count && asked_to_stop == 0; i++)
-        code = first_failure(code, tune_spec(&s, o->specs[i], &j));
-    json_end_array(&j);
-    json_integer(&j, "exit", code);
-    json_end_object(&j);
-    if (o->json)
-        code = first_failure(code, say(&text));
-    buffer_free(&text);
-    session_close(&s);
+    const int code = session_report(o, tune_all, NULL);
     progress_end();
     if (asked_to_stop != 0)
         raise(asked_to_stop); /* whoever sent it sees that it ended the command */
