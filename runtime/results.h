@@ -191,6 +191,8 @@ typedef struct result_drift {
     int64_t taken;             /* milliseconds since 1970; 0: now */
 } result_drift;
 void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
+/* As a caller of the library is shown it; the plan is the same text. */
+sg_drift results_shown_drift(const result_drift *);
 
 typedef struct result_drifts {
     result_drift *list; /* in the order taken */

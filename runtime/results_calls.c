@@ -85,6 +85,17 @@ sg_status sg_results(sg_context *context, const char *name,
 
 /* ---- drifts -------------------------------------------------------------------------------- */
 
+sg_drift results_shown_drift(const result_drift *d) {
+    return (sg_drift){.struct_size = sizeof(sg_drift),
+                      .plan = d->plan,
+                      .evaluation = d->evaluation,
+                      .first_seconds = d->first,
+                      .seconds = d->seconds,
+                      .clock = d->clock,
+                      .temperature = d->temperature,
+                      .taken = d->taken};
+}
+
 typedef struct drifting {
     sg_context *context;
     int64_t sweep;
@@ -100,15 +111,7 @@ static void tell_drifts(job *j, void *argument) {
         context_refuse(j, "there is no function to tell of drifts");
     const result_drifts all = results_drifts(j, t->context->results, t->sweep);
     for (size_t i = 0; i < all.count; i++) {
-        const result_drift *d = &all.list[i];
-        const sg_drift one = {.struct_size = sizeof one,
-                              .plan = d->plan,
-                              .evaluation = d->evaluation,
-                              .first_seconds = d->first,
-                              .seconds = d->seconds,
-                              .clock = d->clock,
-                              .temperature = d->temperature,
-                              .taken = d->taken};
+        const sg_drift one = results_shown_drift(&all.list[i]);
         t->drift(t->user, &one);
     }
 }

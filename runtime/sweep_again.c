@@ -47,14 +47,7 @@ void sweep_note_drift(job *j, sweep *s, const result_drift *d) {
             list[i] = s->drifts[i];
         s->drifts = list;
     }
-    s->drifts[s->drift_count++] = (sg_drift){.struct_size = sizeof *s->drifts,
-                                             .plan = d->plan,
-                                             .evaluation = d->evaluation,
-                                             .first_seconds = d->first,
-                                             .seconds = d->seconds,
-                                             .clock = d->clock,
-                                             .temperature = d->temperature,
-                                             .taken = d->taken};
+    s->drifts[s->drift_count++] = results_shown_drift(d);
     s->drift = fmax(s->drift, fabs(d->seconds / d->first - 1));
 }
 
