@@ -181,7 +181,9 @@ static void test_killed_while_writing(void **state) {
         assert_int_equal(pipe(pipes), 0);
         const pid_t child = start_child(store_for_ever, pipes);
         close(pipes[1]);
-        const long moment = 4000000 + (long)((unsigned)kills * 2654435761u >> 10 & 0xFFFFFF);
+        /* Later and later, so that a slow machine's child gets as far as to store something. */
+        const long moment = (4000000 + (long)((unsigned)kills * 2654435761u >> 10 & 0xFFFFFF)) *
+                            (1 + kills / KILLS);
         nanosleep(&(struct timespec){.tv_nsec = moment}, NULL);
         kill(child, SIGKILL);
         assert_int_equal(wait_for(child), 128 + SIGKILL);
