@@ -41,6 +41,10 @@ const char *cache_reason(const cache *c) {
     return c->reason;
 }
 
+const char *cache_place(const cache *c) {
+    return c->off == NULL ? c->folder : NULL;
+}
+
 cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *l) {
     if (most_bytes < 0)
         job_fail(j, FAULT_USAGE, NULL, 0, "cache_bytes is %lld; it must be 0 (the default) or more",
@@ -154,29 +158,39 @@ typedef struct storing {
     cache_entry entry;
 } storing;
 
+/* What only looks like an entry neither counts nor goes. */
+static void evict(const cache_visit *v, const cache_files *files, const char *kept) {
+    const int64_t most = v->cache->most_bytes;
+    int64_t total = 0;
+    for (size_t i = 0; i < files->count; i++)
+        if (files->list[i].entry && cache_folder_made(v, &files->list[i]))
+            total += files->list[i].bytes;
+    if (total <= most)
+        return;
+    for (size_t i = files->count; i-- > 0 && total > most - most / 8;) {
+        const cache_file *f = &files->list[i];
+        if (f->entry && strcmp(f->name, kept) != 0 && cache_folder_made(v, f) &&
+            cache_folder_remove(v, f->name) == 0)
+            total -= f->bytes;
+    }
+}
+
 /* Takes away what nobody will finish and, where the cache has grown beyond its limit, what was not
    used for longest, so that the next stores need not. `kept` was stored just now. */
 static void make_room(job *j, cache_visit *v, const char *kept) {
     cache_files files;
     if (!cache_folder_list(j, v, &files))
         return;
-    const int64_t most = v->cache->most_bytes;
     int64_t total = 0;
     for (size_t i = 0; i < files.count; i++) {
         const cache_file *f = &files.list[i];
-        if (f->stale && f->ours)
+        if (f->stale && cache_folder_made(v, f))
             cache_folder_remove(v, f->name);
         else if (f->entry && f->ours)
             total += f->bytes;
     }
-    if (total <= most)
-        return;
-    for (size_t i = files.count; i-- > 0 && total > most - most / 8;) {
-        const cache_file *f = &files.list[i];
-        if (f->entry && f->ours && strcmp(f->name, kept) != 0 &&
-            cache_folder_remove(v, f->name) == 0)
-            total -= f->bytes;
-    }
+    if (total > v->cache->most_bytes)
+        evict(v, &files, kept);
 }
 
 static void store_entry(job *j, void *argument) {

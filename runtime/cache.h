@@ -23,6 +23,9 @@ cache *cache_open(job *, const char *folder, int64_t most_bytes, const logger *)
 /* "given by SG_CACHE": why this folder; "" where there is none. Valid as long as the cache. */
 const char *cache_reason(const cache *);
 
+/* The folder, as long as the cache, whether or not it can be used; NULL where there is none. */
+const char *cache_place(const cache *);
+
 /* False where there is no good entry of this kind. The binary is in the job, aligned for any type
    and with a NUL behind it. */
 bool cache_find(job *, cache *, const digest *key, binary_kind, binary *out);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "runtime/cache_entry.h"
 #include "runtime/user_folder.h"
 
@@ -124,8 +125,11 @@ static bool is_entry(const char *name) {
     return kind < BINARY_KINDS;
 }
 
+/* After the beginning, numbers of the process and the moment. */
 static bool is_unfinished(const char *name) {
-    return strncmp(name, sealed_temporary, strlen(sealed_temporary)) == 0;
+    const size_t begin = strlen(sealed_temporary);
+    return strncmp(name, sealed_temporary, begin) == 0 && name[begin] != '\0' &&
+           name[begin + strspn(name + begin, "0123456789abcdef-")] == '\0';
 }
 
 static void add_file(job *j, cache_files *files, const char *name, const struct stat *facts,
@@ -182,6 +186,22 @@ bool cache_folder_list(job *j, cache_visit *v, cache_files *out) {
     if (out->count > 0)
         qsort(out->list, out->count, sizeof *out->list, later_first);
     return true;
+}
+
+bool cache_folder_made(const cache_visit *v, const cache_file *f) {
+    char begin[sizeof cache_entry_kind.magic];
+    struct stat facts;
+    if (!f->ours)
+        return false;
+    const int file = openat(v->folder, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool regular = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+    const ssize_t got = regular ? io_read_all(file, begin, sizeof begin) : -1;
+    close(file);
+    /* An unfinished file may have been left before anything was written to it. */
+    const bool whole = got == sizeof begin || (got >= 0 && !f->entry);
+    return whole && memcmp(begin, cache_entry_kind.magic, (size_t)got) == 0;
 }
 
 int cache_folder_remove(const cache_visit *v, const char *name) {

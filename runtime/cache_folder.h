@@ -47,7 +47,7 @@ typedef struct cache_file {
     int64_t bytes;
     struct timespec used;
     bool entry; /* else it is unfinished */
-    bool ours;  /* may be removed */
+    bool ours;  /* this user's, and no folder */
     bool stale; /* unfinished, and so old that nobody will finish it */
 } cache_file;
 
@@ -59,7 +59,12 @@ typedef struct cache_files {
 /* False where the open folder cannot be read, with errno set. */
 bool cache_folder_list(job *, cache_visit *, cache_files *out);
 
-/* Removes a file of this user; 0, or errno. One that is gone already is removed. */
+/* Removes a file of this user, whose name is the key of an entry that was asked for; 0, or errno.
+   One that is gone already is removed. */
 int cache_folder_remove(const cache_visit *, const char *name);
+
+/* Whether a listed file was made by this library, by its content: names alone look like those of
+   others who name files by a checksum. Only such a file may be removed without being asked for. */
+bool cache_folder_made(const cache_visit *, const cache_file *);
 
 #endif

@@ -169,7 +169,7 @@ static void clear(job *j, void *argument) {
     int error = 0;
     for (size_t i = 0; i < files.count; i++) {
         const cache_file *f = &files.list[i];
-        if (!f->ours || !(f->entry || f->stale))
+        if (!(f->entry || f->stale) || !cache_folder_made(v, f))
             continue;
         const int failed = cache_folder_remove(v, f->name);
         if (failed != 0) {

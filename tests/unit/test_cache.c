@@ -305,7 +305,7 @@ static void test_clear(void **state) {
     sprintf(other, "%s/note", s.folder);
     sprintf(stale, "%s/%s1", s.folder, sealed_temporary);
     write_content(other, "mine", 4);
-    write_content(stale, "half", 4);
+    write_content(stale, "sg-cache", 8);
     const int64_t bytes = facts(&s).bytes;
     assert_true(bytes > 2 * SMALL);
     expect_cleared(2, bytes);

@@ -102,7 +102,7 @@ static void test_unfinished_files(void **state) {
     put(&s, 1, SMALL);
     char *path = malloc(strlen(s.folder) + 100);
     sprintf(path, "%s/%s12-ab", s.folder, sealed_temporary);
-    write_content(path, "half", 4);
+    write_content(path, "sg-ca", 5);
     make_old(path, 3000);
     put(&s, 2, SMALL);
     assert_int_equal(access(path, F_OK), 0); /* it may yet be finished */
@@ -113,6 +113,37 @@ static void test_unfinished_files(void **state) {
     put(&s, 3, SMALL);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(list(&s, true).entries, 3);
+    free(path);
+    scene_close(&s);
+}
+
+/* Others name files by checksums too, and begin names with a dot. */
+static void test_files_that_only_look_like_ours_stay(void **state) {
+    (void)state;
+    scene_open(&s, "cache", 2 * ENTRY);
+    char *alike = entry_path(&s, 77), *path = malloc(strlen(s.folder) + 100);
+    put(&s, 1, BIG);
+    write_content(alike, large_text, sizeof large_text);
+    make_old(alike, 1000000);
+    static const char *const names[] = {"12-ab", "rc", "12-ab-cd", ""};
+    for (int i = 0; i < 4; i++) {
+        sprintf(path, "%s/%s%s", s.folder, sealed_temporary, names[i]);
+        write_content(path, "precious", 8);
+        make_old(path, 1000000);
+    }
+    assert_int_equal(symlink("12-ab", strcat(path, "link")), 0);
+    put(&s, 2, BIG);
+    assert_int_equal(get(&s, 1, BIG), RIGHT); /* the other file takes no room of the cache's */
+    put(&s, 3, BIG);
+    assert_int_equal(access(alike, F_OK), 0);
+    assert_int_equal(count_files(s.folder, sealed_temporary), 5);
+    look l = {.scene = &s};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, clear_body, &l, &j), FAULT_NONE);
+    job_end(j);
+    assert_int_equal(l.entries, 1);
+    assert_int_equal(count_files(s.folder, ""), 6);
+    free(alike);
     free(path);
     scene_close(&s);
 }
@@ -273,6 +304,7 @@ int main(void) {
         IN_FOLDER(test_size_of_the_options),
         IN_FOLDER(test_other_files_stay),
         IN_FOLDER(test_unfinished_files),
+        IN_FOLDER(test_files_that_only_look_like_ours_stay),
         IN_FOLDER(test_full_disk),
         IN_FOLDER(test_no_descriptors),
         IN_FOLDER(test_no_memory),
