@@ -81,7 +81,9 @@ results *results_open(job *j, const char *path, const logger *l) {
 void results_close(results *r) {
     if (r == NULL)
         return;
+    const io_guard limit = io_guard_begin(); /* the last one to leave writes the log back */
     results_disconnect(r);
+    io_guard_end(&limit);
     pthread_mutex_destroy(&r->lock);
 }
 
@@ -105,7 +107,9 @@ static void come_out(void *what) {
         }
     if (r->database != NULL && !sqlite3_get_autocommit(r->database))
         results_run(r, STATEMENT_ROLLBACK);
+    const io_guard limit = r->limit;
     pthread_mutex_unlock(&r->lock);
+    io_guard_end(&limit);
 }
 
 const char *results_path(const results *r) {
@@ -119,6 +123,7 @@ bool results_exist(const results *r) {
 
 void results_enter(job *j, results *r) {
     pthread_mutex_lock(&r->lock);
+    r->limit = io_guard_begin();
     job_defer(j, come_out, r);
 }
 

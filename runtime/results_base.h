@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
+#include "base/io.h"
 #include "runtime/results.h"
 
 /* A row of results_schema.c's table of statements each. */
@@ -58,6 +59,7 @@ struct results {
     int finding, storing; /* milliseconds to wait */
 
     pthread_mutex_t lock; /* of what follows */
+    io_guard limit;       /* while it is held: SQLite writes */
     sqlite3 *database;    /* NULL: not connected */
     bool storable;        /* it was looked through, and is of the current schema */
     file_mark file;       /* that it is connected to */

@@ -283,17 +283,36 @@ void results_refuse(results *r) {
 
 /* ---- to store ------------------------------------------------------------------------------ */
 
-/* Under the guard. The log goes along, so that nothing is lost that somebody may want to save. */
-static const char *set_aside(job *j, results *r, const char *damage) {
+/* SQLite's files of a database; the database itself comes last, since a new one may only be begun
+   when the log of the old one is gone. */
+static const char *const parts[] = {"-wal", "-shm", "-journal", ""};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+/* A name under which there is none of these files, so that moving them there replaces nothing. */
+static const char *free_name(job *j, const results *r) {
     struct stat facts;
-    const char *name = NULL;
+    for (int n = 1;; n++) {
+        const char *name = job_print(j, "%s.damaged-%d", r->path, n);
+        bool taken = false;
+        for (int i = 0; i < PARTS && !taken; i++)
+            taken = lstat(job_print(j, "%s%s", name, parts[i]), &facts) == 0;
+        if (!taken)
+            return name;
+    }
+}
+
+/* Under the guard. All of it is moved and nothing removed, so that nothing is lost that somebody
+   may want to save. */
+static const char *set_aside(job *j, results *r, const char *damage) {
     results_disconnect(r);
-    for (int n = 1; name == NULL || lstat(name, &facts) == 0; n++)
-        name = job_print(j, "%s.damaged-%d", r->path, n);
-    if (rename(r->path, name) != 0)
-        return job_print(j, "%s, and it cannot be set aside: %s", damage, strerror(errno));
-    rename(job_print(j, "%s-wal", r->path), job_print(j, "%s-wal", name));
-    unlink(job_print(j, "%s-shm", r->path));
+    const char *name = free_name(j, r);
+    for (int i = 0; i < PARTS; i++) {
+        const char *from = job_print(j, "%s%s", r->path, parts[i]);
+        const char *to = job_print(j, "%s%s", name, parts[i]);
+        if (rename(from, to) != 0 && !(errno == ENOENT && parts[i][0] != '\0'))
+            return job_print(j, "%s, and %s cannot be set aside: %s", damage, from,
+                             strerror(errno));
+    }
     logger_say(r->logger, j, SG_LOG_WARNING,
                "the database of tuning results %s is damaged (%s); it was set aside as %s and a "
                "new one begun",

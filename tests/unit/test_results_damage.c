@@ -126,6 +126,37 @@ static void test_set_aside_twice(void **state) {
 }
 
 /* A row that says nonsense is no reason to fail. */
+/* Whatever lies where the damaged one would go is somebody's. */
+static void test_setting_aside_replaces_nothing(void **state) {
+    (void)state;
+    static const char *const taken[] = {"stencilgen/results.db.damaged-1-wal",
+                                        "stencilgen/results.db.damaged-2-journal",
+                                        "stencilgen/results.db.damaged-3"};
+    static content kept;
+    fill();
+    for (int i = 0; i < 3; i++) {
+        char *path = scratch_path(taken[i]);
+        write_content(path, "precious", 8);
+        free(path);
+    }
+    char *log = scratch_path("stencilgen/results.db-shm");
+    write_content(s.path, "SQLite", 6);
+    write_content(log, "notes", 5);
+    assert_int_equal(put(&s, &p, "new", 5), FAULT_NONE);
+    assert_non_null(strstr(s.last, "results.db.damaged-4 and a new one begun"));
+    for (int i = 0; i < 3; i++) {
+        char *path = scratch_path(taken[i]);
+        read_content(path, &kept);
+        assert_true(kept.size == 8 && memcmp(kept.bytes, "precious", 8) == 0);
+        free(path);
+    }
+    free(log);
+    log = scratch_path("stencilgen/results.db.damaged-4-shm");
+    read_content(log, &kept);
+    assert_true(kept.size == 5 && memcmp(kept.bytes, "notes", 5) == 0);
+    free(log);
+}
+
 static void test_rows_of_nonsense(void **state) {
     (void)state;
     fill();
@@ -156,6 +187,7 @@ int main(void) {
         IN_FOLDER(test_damaged_while_open),
         IN_FOLDER(test_removed_while_open),
         IN_FOLDER(test_set_aside_twice),
+        IN_FOLDER(test_setting_aside_replaces_nothing),
         IN_FOLDER(test_rows_of_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

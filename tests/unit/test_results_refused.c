@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
 #include "tests/unit/results_user.h"
 
@@ -248,6 +249,27 @@ static void test_full_disk(void **state) {
     assert_int_equal(code, 0);
 }
 
+/* A limit on the size of files is an error like a full disk, and no end of the process. */
+static int store_limited(void *unused) {
+    (void)unused;
+    const struct rlimit limit = {200000, 200000};
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    scene_open_at(&s, NULL);
+    int failures = 0;
+    for (int i = 0; i < 3000 && failures < 3; i++)
+        failures += put(&s, &p, "another plan", 0.5) == FAULT_IO;
+    CHECK(failures == 3);
+    CHECK(finds(&s, &p, "another plan") || s.warnings > 0);
+    scene_close(&s);
+    return 0;
+}
+
+static void test_limited_files(void **state) {
+    (void)state;
+    fill();
+    assert_int_equal(in_child(store_limited, NULL), 0);
+}
+
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
     const struct CMUnitTest tests[] = {
@@ -263,6 +285,7 @@ int main(void) {
         IN_FOLDER(test_a_folder_that_is_held),
         IN_FOLDER(test_read_only_folder),
         IN_FOLDER(test_full_disk),
+        IN_FOLDER(test_limited_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
