@@ -14,6 +14,7 @@ typedef struct thread_texts {
     allocator memory;
     pthread_mutex_t lock;
     struct thread_entry *list; /* one for each thread that had something to keep */
+    size_t count, most;        /* of it; when it is to be looked through for threads that ended */
     atomic_bool starved;       /* some thread could not even be given one */
 } thread_texts;
 

@@ -99,6 +99,39 @@ static void errors_belong_to_their_threads(void **state) {
     sg_close(c);
 }
 
+static void *fail_once(void *context) {
+    sg_kernel *k;
+    const sg_build_options options = {.struct_size = sizeof options, .text = "error('once')"};
+    const bool failed = sg_build(context, "once.lua", &options, &k) == SG_ERROR_SPEC;
+    return failed && strcmp(sg_error(context), "once.lua:1: error: once") == 0 ? context : NULL;
+}
+
+/* What a thread failed with goes with it; what the others failed with stays. */
+static void errors_of_ended_threads_take_no_memory(void **state) {
+    (void)state;
+    enum { COUNT = 10000, AT_ONCE = 10 };
+    sg_context *c = open_context(NULL);
+    assert_non_null(fail_once(c));
+    const char *mine = sg_error(c);
+    int64_t held = here.held;
+    for (int i = 0; i < COUNT / AT_ONCE; i++) {
+        pthread_t threads[AT_ONCE];
+        for (int t = 0; t < AT_ONCE; t++)
+            assert_int_equal(pthread_create(&threads[t], NULL, fail_once, c), 0);
+        for (int t = 0; t < AT_ONCE; t++) {
+            void *context;
+            assert_int_equal(pthread_join(threads[t], &context), 0);
+            assert_ptr_equal(context, c);
+        }
+        if (i < COUNT / AT_ONCE / 100)
+            held = here.held > held ? here.held : held;
+        assert_true(here.held < 2 * held + 20000);
+    }
+    assert_ptr_equal(sg_error(c), mine);
+    assert_string_equal(mine, "once.lua:1: error: once");
+    sg_close(c);
+}
+
 /* ---- all other calls ----------------------------------------------------------------------- */
 
 static void check_or_measure(member *m) {
@@ -199,6 +232,7 @@ int main(void) {
         cmocka_unit_test_teardown(many_build_different_and_same_specs, all_is_given_back),
         cmocka_unit_test_teardown(many_launch_one_kernel, all_is_given_back),
         cmocka_unit_test_teardown(errors_belong_to_their_threads, all_is_given_back),
+        cmocka_unit_test_teardown(errors_of_ended_threads_take_no_memory, all_is_given_back),
         cmocka_unit_test_teardown(many_check_measure_and_explain, all_is_given_back),
         cmocka_unit_test_teardown(a_file_may_change_meanwhile, all_is_given_back),
     };
