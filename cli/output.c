@@ -27,6 +27,7 @@ static char *volatile unfinished;
 static void clean_and_die(int number) {
     if (unfinished != NULL)
         unlink(unfinished);
+    sg_abandon();
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -161,7 +161,8 @@ static void open_device(job *j, void *argument) {
     const device_options wanted = {.index = options.device_index,
                                    .threads = options.threads,
                                    .nvrtc = c->nvrtc,
-                                   .cuda_context = options.cuda_context};
+                                   .cuda_context = options.cuda_context,
+                                   .cache = cache_place(c->cache)};
     const char *name = options.device != NULL ? options.device : "auto", *why;
     if (wanted.cuda_context != NULL && strcmp(name, "auto") == 0)
         name = "cuda";

@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "runtime/clock.h"
+#include "runtime/cpu_command.h"
 #include "runtime/cpu_host.h"
-#include "runtime/cpu_scratch.h"
 #include "runtime/file_facts.h"
 
 #include <assert.h>
@@ -68,7 +68,7 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
 
 /* The file to compile: the header, the emitted text under its own name, and the table of kernels.
  */
-static void write_source(job *j, const program *p, const char *path) {
+static void write_source(job *j, const program *p, const scratch *s) {
     text before = text_new(j), after = text_new(j);
     text_add(&before, cpu_cuda_header);
     text_printf(&before, "#line 1 \"%s.cu\"\n", p->name);
@@ -86,42 +86,42 @@ static void write_source(job *j, const program *p, const char *path) {
         {p->source, strlen(p->source)},
         {after.data, after.length},
     };
-    scratch_write(j, path, pieces, 3);
+    scratch_write(j, s, SCRATCH_SOURCE, pieces, 3);
 }
 
-static binary run_compiler(job *j, const host_answer *with, const program *p) {
-    scratch_sweep();
-    scratch *s = scratch_open(j);
-    const char *source = scratch_path(j, s, "kernel.cpp");
-    const char *object = scratch_path(j, s, "kernel.so");
-    const char *output = scratch_path(j, s, "output");
-    write_source(j, p, source);
-
-    const char *command[HOST_FLAGS + 9] = {with->program.path};
-    int n = host_flags(command, 1, with->native);
+/* Its temporary files are in the folder too: they are nobody else's, and go with it. */
+static void run_compiler(job *j, const host_answer *with, const program *p, const scratch *s) {
+    const char *words[HOST_FLAGS + 9] = {with->program.path};
+    int n = host_flags(words, 1, with->native);
     if (strlen(p->source) > LONG_SOURCE && with->gnu)
-        command[n++] = long_kernels;
-    command[n++] = "-shared";
-    command[n++] = "-Wl,--as-needed";
-    command[n++] = "-o";
-    command[n++] = object;
-    command[n++] = source;
+        words[n++] = long_kernels;
+    words[n++] = "-shared";
+    words[n++] = "-Wl,--as-needed";
+    words[n++] = "-o";
+    words[n++] = scratch_at(j, s, SCRATCH_OBJECT);
+    words[n++] = scratch_at(j, s, SCRATCH_SOURCE);
 
+    const command_setting command = {.words = words, .temporary = s->folder, .held = s->mark};
+    const char *printed;
     int error;
-    const double start = clock_seconds();
-    const int code = scratch_spawn(command, output, &error);
+    const int code = host_command(j, &command, &printed, &error);
     if (code < 0)
         job_fail(j, FAULT_COMPILER, NULL, 0, "%s cannot be run: %s; install g++ or set SG_CXX",
                  with->program.path, strerror(error));
-    size_t size;
-    if (code != 0 || access(object, R_OK) != 0) {
-        const char *printed = scratch_read(j, output, &size);
-        job_fail(j, FAULT_COMPILER, NULL, 0, "the host compiler failed (exit code %d):\n%s\n%s",
-                 code, command_line(j, command), printed);
-    }
+    if (code == 0 && faccessat(s->inside, SCRATCH_OBJECT, R_OK, 0) == 0)
+        return;
+    scratch_demand_room(j, s, code, printed);
+    job_fail(j, FAULT_COMPILER, NULL, 0, "the host compiler failed (exit code %d):\n%s\n%s", code,
+             command_line(j, words), printed);
+}
+
+static binary make_binary(job *j, const host_answer *with, const program *p, scratch_place *place) {
+    scratch *s = scratch_open(j, place);
+    write_source(j, p, s);
+    const double start = clock_seconds();
+    run_compiler(j, with, p, s);
     binary b = {.kind = BINARY_HOST, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
-    b.data.data = scratch_read(j, object, &size);
-    b.data.size = size;
+    b.data.data = scratch_read(j, s, SCRATCH_OBJECT, &b.data.size);
     b.seconds = clock_seconds() - start;
     b.compiler = with->name;
     scratch_close(j, s);
@@ -133,6 +133,7 @@ static binary run_compiler(job *j, const host_answer *with, const program *p) {
 typedef struct host_maker {
     compiler base;
     allocator memory;
+    scratch_place place;
     pthread_mutex_t lock; /* guards what follows */
     job *asked;           /* holds the rest; NULL until the first compilation */
     const char *identity; /* of the program that was asked */
@@ -208,7 +209,7 @@ static binary compile(compiler *base, job *j, const program *p, const char *arch
     const host_answer with = copy_answer(j, m->answer);
     job_keep(j, &m->lock);
     unlock(&m->lock);
-    return run_compiler(j, &with, p);
+    return make_binary(j, &with, p, &m->place);
 }
 
 static void close_maker(compiler *base) {
@@ -222,6 +223,11 @@ compiler *host_compiler(job *j) {
     host_maker *m = job_alloc(j, sizeof *m);
     m->base.ops = &ops;
     m->memory = *job_allocator(j);
+    atomic_init(&m->place.swept, false);
     pthread_mutex_init(&m->lock, NULL);
     return &m->base;
+}
+
+scratch_place *host_compiler_place(compiler *base) {
+    return &((host_maker *)base)->place;
 }

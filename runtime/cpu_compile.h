@@ -4,9 +4,13 @@
 
 #include "runtime/binary.h"
 #include "runtime/cpu_machine.h"
+#include "runtime/cpu_scratch.h"
 
 /* Makes BINARY_HOST. In the job, to be closed before it ends; costs nothing until it is used: the
    compiler is looked for at each use, and run and asked who it is by the first compilation. */
 compiler *host_compiler(job *);
+
+/* Where it keeps files for a moment: in TMPDIR until somebody sets a better one. */
+scratch_place *host_compiler_place(compiler *);
 
 #endif

@@ -5,7 +5,6 @@
 #include "runtime/cpu_compile.h"
 #include "runtime/cpu_copy.h"
 #include "runtime/cpu_library.h"
-#include "runtime/cpu_scratch.h"
 #include "runtime/device.h"
 #include "runtime/workers.h"
 
@@ -91,6 +90,7 @@ static device *open_cpu(job *j, const device_options *options, const char **why)
         workers_close(o.workers);
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
     }
+    host_compiler_place(o.made->compiler)->cache = options->cache;
     return &o.made->base;
 }
 
@@ -144,11 +144,10 @@ static module *new_module(job *j, const program *p) {
     return m;
 }
 
-static void open_library(job *j, module *m, blob b) {
-    scratch *s = scratch_open(j);
-    const char *path = scratch_path(j, s, "kernel.so");
-    scratch_write(j, path, &(scratch_piece){b.data, b.size}, 1);
-    m->library = cpu_library_open(path);
+static void open_library(job *j, module *m, blob b, scratch_place *place) {
+    scratch *s = scratch_open(j, place);
+    scratch_write(j, s, SCRATCH_OBJECT, &(scratch_piece){b.data, b.size}, 1);
+    m->library = cpu_library_open(scratch_at(j, s, SCRATCH_OBJECT));
     if (m->library == NULL)
         job_fail(j, FAULT_DEVICE, NULL, 0,
                  "the compiled kernel cannot be loaded: %s (where programs may not run from the "
@@ -203,7 +202,7 @@ static bool reserve(cpu_device *d, const module *m) {
 
 static module *load(device *base, job *j, const program *p, blob b) {
     module *m = new_module(j, p);
-    open_library(j, m, b);
+    open_library(j, m, b, host_compiler_place(((cpu_device *)base)->compiler));
     if (!reserve((cpu_device *)base, m))
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory for the stacks of the cpu device");
     job_keep(j, m);

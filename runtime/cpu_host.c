@@ -3,9 +3,10 @@
 #include "runtime/cpu_host.h"
 
 #include "base/text.h"
-#include "runtime/cpu_scratch.h"
+#include "runtime/cpu_command.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -132,6 +133,8 @@ static const char *version(job *j, const char *macros) {
     return "a C++ compiler of unknown make";
 }
 
+static const char limited[] = "cannot run: raise the file-size limit (ulimit -f)";
+
 /* What the compiler predefines, or NULL with *trouble: what happened instead. */
 static const char *ask_macros(job *j, const char *path, bool with_native, const char **trouble) {
     const char *command[HOST_FLAGS + 8] = {path};
@@ -142,17 +145,16 @@ static const char *ask_macros(job *j, const char *path, bool with_native, const 
     command[n++] = "-E";
     command[n++] = "/dev/null";
 
-    scratch *s = scratch_open(j);
-    const char *output = scratch_path(j, s, "macros");
+    const char *printed;
     int error;
-    const int code = scratch_spawn(command, output, &error);
-    size_t size = 0;
-    const char *printed = code < 0 ? "" : scratch_read(j, output, &size);
-    scratch_close(j, s);
+    const int code =
+        host_command(j, &(command_setting){.words = command, .held = -1}, &printed, &error);
     if (code == 0 && strstr(printed, "#define ") != NULL)
         return printed;
     if (code < 0)
         *trouble = job_print(j, "It cannot be run: %s", strerror(error));
+    else if (host_command_room(code, printed) == EFBIG)
+        *trouble = limited;
     else if (printed[0] != '\0')
         *trouble = job_print(j, "It ends with exit code %d and says: %s", code, printed);
     else
@@ -169,10 +171,12 @@ const host_answer *host_ask(job *j, host_program p, const char **why) {
         macros = ask_macros(j, p.path, false, &trouble);
     }
     if (macros == NULL) {
-        *why = job_print(j,
-                         "the C++ compiler %s (%s) does not work; install g++ or set SG_CXX to "
-                         "another. %s",
-                         p.path, p.reason, trouble);
+        *why = trouble == limited
+                   ? job_print(j, "the C++ compiler %s (%s) %s", p.path, p.reason, limited)
+                   : job_print(j,
+                               "the C++ compiler %s (%s) does not work; install g++ or set SG_CXX "
+                               "to another. %s",
+                               p.path, p.reason, trouble);
         return NULL;
     }
     host_answer *a = job_alloc(j, sizeof *a);

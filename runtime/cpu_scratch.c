@@ -1,208 +1,259 @@
-/* The private folder, its files, and programs run on them. */
+/* Where the folder is, making it, and its files. */
+#define _GNU_SOURCE /* fallocate, mkdtemp, realpath */
 #include "runtime/cpu_scratch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-extern char **environ;
+#include "base/io.h"
+#include "runtime/cpu_command.h"
+#include "runtime/user_folder.h"
 
-enum { STALE_SECONDS = 24 * 60 * 60 };
-static const char prefix[] = "stencilgen-";
+/* What a compilation takes: the source, the assembler's text, objects; and less than any takes. */
+enum { ROOM = 4 << 20, LITTLE_ROOM = 64 << 10 };
 
-static const char *parent_folder(void) {
-    const char *parent = getenv("TMPDIR");
-    return parent != NULL && parent[0] != '\0' ? parent : "/tmp";
+/* ---- errors --------------------------------------------------------------------------------- */
+
+static bool is_want_of_room(int error) {
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-static void empty_folder(DIR *folder) {
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        unlinkat(dirfd(folder), entry->d_name, 0);
+static const char *cure_of(int error) {
+    return error == EFBIG ? "raise the file-size limit (ulimit -f)"
+                          : "make room there, or let TMPDIR name another folder";
 }
 
+static noreturn void fail_for_room(job *j, const char *folder, int error) {
+    job_fail(j, FAULT_IO, folder, 0,
+             "there is no room for temporary files in this folder (TMPDIR): %s; %s",
+             strerror(error), cure_of(error));
+}
+
+static noreturn void cannot(job *j, const scratch *s, const char *what, const char *name,
+                            int error) {
+    if (is_want_of_room(error))
+        fail_for_room(j, s->parent != NULL ? s->parent : s->folder, error);
+    job_fail(j, FAULT_IO, scratch_at(j, s, name), 0, "cannot %s this file: %s", what,
+             strerror(error));
+}
+
+/* ---- the folder ----------------------------------------------------------------------------- */
+
+static void close_all(scratch *s) {
+    if (s->mark >= 0)
+        close(s->mark);
+    if (s->inside >= 0)
+        close(s->inside);
+    if (s->above >= 0)
+        close(s->above);
+    s->above = s->inside = s->mark = -1;
+}
+
+/* Where a handler of signals has the folder, it removes it. */
 static void remove_folder(void *what) {
-    const scratch *s = what;
-    DIR *folder = opendir(s->folder);
-    if (folder != NULL) {
-        empty_folder(folder);
-        closedir(folder);
-    }
-    rmdir(s->folder);
-}
-
-/* Nothing takes a day that happens in such a folder; making a file in it renews its time. */
-static bool is_stale(int file) {
-    struct stat facts;
-    return fstat(file, &facts) == 0 && facts.st_uid == geteuid() &&
-           time(NULL) - facts.st_mtime > STALE_SECONDS;
-}
-
-void scratch_sweep(void) {
-    DIR *parent = opendir(parent_folder());
-    if (parent == NULL)
+    scratch *s = what;
+    pending_hold hold;
+    if (!pending_enter(s->pending, &hold))
         return;
-    for (const struct dirent *entry; (entry = readdir(parent)) != NULL;) {
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0 ||
-            strlen(entry->d_name) != sizeof prefix - 1 + 6)
-            continue;
-        const int file =
-            openat(dirfd(parent), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *folder = file >= 0 && is_stale(file) ? fdopendir(file) : NULL;
-        if (folder != NULL) {
-            empty_folder(folder);
-            unlinkat(dirfd(parent), entry->d_name, AT_REMOVEDIR);
-            closedir(folder);
-        } else if (file >= 0) {
-            close(file);
-        }
-    }
-    closedir(parent);
+    scratch_clear(s->above, s->inside, &s->mark, s->name);
+    pending_end(s->pending, &hold);
+    close_all(s);
 }
 
-scratch *scratch_open(job *j) {
-    const char *parent = parent_folder();
+/* Errno, or 0; then the folder is there, marked and locked. */
+static int make_here(scratch *s, const char *above, char *path) {
+    s->above = s->inside = s->mark = -1;
+    s->above = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->above < 0 || mkdtemp(path) == NULL)
+        return errno;
+    strcpy(s->name, strrchr(path, '/') + 1);
+    s->folder = path;
+    s->inside = openat(s->above, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int error = s->inside < 0 ? errno : scratch_mark(s->inside, s->name, &s->mark);
+    if (error != 0 && s->inside >= 0)
+        scratch_clear(s->above, s->inside, &s->mark, s->name);
+    else if (error != 0)
+        unlinkat(s->above, s->name, AT_REMOVEDIR);
+    return error;
+}
+
+/* The same, with signals held back; NULL with *error set. */
+static scratch *make(job *j, const char *above, int *error) {
     scratch *s = job_alloc(j, sizeof *s);
-    char *folder = job_print(j, "%s/%sXXXXXX", parent, prefix);
-    if (mkdtemp(folder) == NULL)
-        job_fail(j, FAULT_IO, parent, 0,
-                 "cannot make a temporary folder here: %s; TMPDIR names another place",
-                 strerror(errno));
-    s->folder = folder;
+    char *path = job_print(j, "%s/%sXXXXXX", strcmp(above, "/") == 0 ? "" : above, SCRATCH_PREFIX);
+    pending_hold hold;
+    *error = EINTR;
+    if (!pending_begin(&s->pending, &hold))
+        return NULL;
+    *error = make_here(s, above, path);
+    if (*error != 0) {
+        pending_end(s->pending, &hold);
+        close_all(s);
+        return NULL;
+    }
+    if (s->pending != NULL) {
+        s->pending->parent = s->above;
+        s->pending->folder = s->inside;
+        s->pending->mark = s->mark;
+        strcpy(s->pending->name, s->name);
+    }
+    pending_leave(s->pending, &hold);
     job_defer(j, remove_folder, s);
     return s;
 }
 
-void scratch_close(job *j, scratch *s) {
-    remove_folder(s);
-    job_keep(j, s);
+/* ---- room ----------------------------------------------------------------------------------- */
+
+/* Errno, or 0 where the folder takes a file of `size` bytes. The system is asked to set them aside;
+   where it does not know how, they are written. */
+static int try_room(const scratch *s, size_t size) {
+    static const char nothing[1 << 12];
+    unlinkat(s->inside, SCRATCH_ROOM, 0);
+    const int file =
+        openat(s->inside, SCRATCH_ROOM, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return errno;
+    const io_guard guard = io_guard_begin();
+    int error = fallocate(file, 0, 0, (off_t)size) == 0 ? 0 : errno;
+    io_guard_end(&guard);
+    if (error == EOPNOTSUPP || error == ENOSYS) {
+        error = 0;
+        for (size_t done = 0; done < size && error == 0; done += sizeof nothing)
+            error = io_write_all(file, nothing, sizeof nothing);
+    }
+    close(file);
+    unlinkat(s->inside, SCRATCH_ROOM, 0);
+    return error;
 }
 
-const char *scratch_path(job *j, const scratch *s, const char *name) {
+void scratch_demand_room(job *j, const scratch *s, int code, const char *printed) {
+    int error = try_room(s, LITTLE_ROOM);
+    if (!is_want_of_room(error))
+        error = host_command_room(code, printed);
+    if (is_want_of_room(error))
+        fail_for_room(j, s->parent != NULL ? s->parent : s->folder, error);
+}
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+static const char *resolve(job *j, const char *path) {
+    char *found = realpath(path, NULL);
+    if (found == NULL)
+        return NULL;
+    job_defer(j, free, found);
+    const char *copy = job_copy(j, found, strlen(found));
+    job_keep(j, found);
+    free(found);
+    return copy;
+}
+
+/* NULL where the cache's folder does not serve, for whatever reason: TMPDIR is left. */
+static scratch *open_in_cache(job *j, const scratch_place *place) {
+    struct statvfs system;
+    int error;
+    if (place == NULL || place->cache == NULL || user_folder_make(j, place->cache) != 0)
+        return NULL;
+    const char *above = resolve(j, place->cache);
+    if (above == NULL || user_folder_danger(j, above) != NULL || statvfs(above, &system) != 0 ||
+        (system.f_flag & ST_NOEXEC) != 0)
+        return NULL;
+    scratch *s = make(j, above, &error);
+    if (s == NULL || try_room(s, ROOM) == 0)
+        return s;
+    scratch_close(j, s);
+    return NULL;
+}
+
+static const char *temporary_folder(void) {
+    const char *named = user_variable("TMPDIR");
+    return named != NULL ? named : "/tmp";
+}
+
+/* What is loaded from there is code: whoever can replace it can have any code run. */
+static scratch *open_in_tmpdir(job *j) {
+    const char *parent = temporary_folder();
+    const char *above = resolve(j, user_absolute(j, parent));
+    int error = errno;
+    const char *danger = above != NULL ? user_folder_danger(j, above) : NULL;
+    if (danger != NULL)
+        job_fail(
+            j, FAULT_IO, parent, 0,
+            "compiled code is not put into this folder (TMPDIR), where others could replace it: "
+            "%s; let TMPDIR name a folder that you alone may write to, or /tmp",
+            danger);
+    scratch *s = above != NULL ? make(j, above, &error) : NULL;
+    if (s == NULL && is_want_of_room(error))
+        fail_for_room(j, parent, error);
+    if (s == NULL)
+        job_fail(j, FAULT_IO, parent, 0,
+                 "cannot make a temporary folder here: %s; TMPDIR names another place",
+                 strerror(error));
+    s->parent = parent;
+    return s;
+}
+
+scratch *scratch_open(job *j, scratch_place *place) {
+    if (place != NULL && !atomic_exchange(&place->swept, true)) {
+        if (place->cache != NULL)
+            scratch_sweep(place->cache);
+        scratch_sweep(user_absolute(j, temporary_folder()));
+    }
+    scratch *s = open_in_cache(j, place);
+    return s != NULL ? s : open_in_tmpdir(j);
+}
+
+void scratch_close(job *j, scratch *s) {
+    job_keep(j, s);
+    remove_folder(s);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+const char *scratch_at(job *j, const scratch *s, const char *name) {
     return job_print(j, "%s/%s", s->folder, name);
 }
 
-/* Errno of the first failure, or 0. */
-static int write_all(int file, const char *data, size_t size) {
-    while (size > 0) {
-        const ssize_t written = write(file, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return errno;
-        data += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
-void scratch_write(job *j, const char *path, const scratch_piece *pieces, int count) {
-    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+void scratch_write(job *j, const scratch *s, const char *name, const scratch_piece *pieces,
+                   int count) {
+    const int file =
+        openat(s->inside, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
-        job_fail(j, FAULT_IO, path, 0, "cannot make this file: %s", strerror(errno));
+        cannot(j, s, "make", name, errno);
     int error = 0;
     for (int i = 0; i < count && error == 0; i++)
-        error = write_all(file, pieces[i].data, pieces[i].size);
+        error = io_write_all(file, pieces[i].data, pieces[i].size);
     if (close(file) != 0 && error == 0 && errno != EINTR)
         error = errno;
     if (error != 0)
-        job_fail(j, FAULT_IO, path, 0, "cannot write this file: %s", strerror(error));
-}
-
-/* Errno, or 0. Fills `data` as far as the file goes and shortens *size where it ends early. */
-static int read_all(int file, char *data, size_t *size) {
-    size_t done = 0;
-    while (done < *size) {
-        const ssize_t got = read(file, data + done, *size - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return errno;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    *size = done;
-    return 0;
+        cannot(j, s, "write", name, error);
 }
 
 static void close_file(void *what) {
     close(*(const int *)what);
 }
 
-void *scratch_read(job *j, const char *path, size_t *size) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+void *scratch_read(job *j, const scratch *s, const char *name, size_t *size) {
+    struct stat facts;
+    int file = openat(s->inside, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0)
-        job_fail(j, FAULT_IO, path, 0, "cannot open this file: %s", strerror(errno));
+        cannot(j, s, "open", name, errno);
     int *held = job_alloc(j, sizeof *held);
     *held = file;
     job_defer(j, close_file, held);
-    struct stat facts;
     if (fstat(file, &facts) != 0)
-        job_fail(j, FAULT_IO, path, 0, "cannot read this file: %s", strerror(errno));
-    *size = (size_t)facts.st_size;
-    char *data = job_alloc(j, *size + 1);
-    const int error = read_all(file, data, size);
-    if (error != 0)
-        job_fail(j, FAULT_IO, path, 0, "cannot read this file: %s", strerror(error));
+        cannot(j, s, "read", name, errno);
+    char *data = job_alloc(j, (size_t)facts.st_size + 1);
+    const ssize_t got = io_read_all(file, data, (size_t)facts.st_size);
+    if (got < 0)
+        cannot(j, s, "read", name, errno);
+    data[got] = '\0';
+    *size = (size_t)got;
     close(file);
     job_keep(j, held);
     return data;
-}
-
-/* The child gets no signal mask or ignored signals of the application's: compilers start programs
-   of their own and wait for them. */
-static int spawn(const char *const *command, const char *output, pid_t *child) {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&files);
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return error;
-    }
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGCHLD);
-    sigaddset(&usual, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    error = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error =
-            posix_spawn_file_actions_addopen(&files, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&files, 1, 2);
-    if (error == 0)
-        error =
-            posix_spawn(child, command[0], &files, &attributes, (char *const *)command, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return error;
-}
-
-int scratch_spawn(const char *const *command, const char *output, int *error) {
-    pid_t child;
-    *error = spawn(command, output, &child);
-    if (*error != 0)
-        return -1;
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
-        /* An application that ignores SIGCHLD has taken the status: the caller judges by the
-           files. waitpid has waited all the same. */
-        if (errno != EINTR)
-            return 0;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -26,6 +26,7 @@ typedef struct device_options {
     int index, threads;
     compiler *nvrtc;    /* outlives the device */
     void *cuda_context; /* the caller's CUcontext to work in, or NULL */
+    const char *cache;  /* the cache's folder, as long as the device; NULL: none */
 } device_options;
 
 /* `rows` runs of `bytes` each, which must not overlap. */

@@ -116,6 +116,12 @@ SG_API void sg_close(sg_context *);
  * file; "" where there was none. Valid until this thread's next call with the context. */
 SG_API const char *sg_error(const sg_context *);
 
+/* For handlers of signals that end the process: ends the C++ compilers that this process runs and
+ * removes their temporary files. Async-signal-safe; takes up to a few seconds where a compiler does
+ * not end. The handler must end the process after it: nothing is compiled any more. A process that
+ * is killed without it leaves files that the next one removes. */
+SG_API void sg_abandon(void);
+
 typedef struct sg_device_info {
     size_t struct_size;
     const char *device;  /* "cuda", "cpu" or "none" */

@@ -20,4 +20,10 @@ const char *user_folder(job *, const char *variable, const char *below, const ch
 /* Makes the folder and those above it, for this user alone. Errno, or 0. */
 int user_folder_make(job *, const char *folder);
 
+/* Why others could replace what this user puts into a folder, in the job; NULL: nobody but this
+   user and the system's administrator can. The folder and all above it must be theirs, and others
+   may write only where the sticky bit keeps them from what is not theirs. The path is absolute and
+   without links. */
+const char *user_folder_danger(job *, const char *folder);
+
 #endif

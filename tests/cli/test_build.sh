@@ -169,6 +169,91 @@ reports '"launchable": false'
 reports "\"error\": \"stencilgen: error: SG_CXX names $folder/none"
 unset SG_CXX
 
+# A compiler that says when it has begun, and then takes its time in a child of its own.
+cat >"$folder/slow" <<EOF
+#!/bin/sh
+case "\$*" in *-E*) exec c++ "\$@" ;; esac
+sleep 1234 &
+echo \$! >"$folder/begun.new"
+mv "$folder/begun.new" "$folder/begun"
+wait
+EOF
+chmod +x "$folder/slow"
+mkdir "$folder/tmp"
+
+# wait_until COMMAND…: for at most half a minute.
+wait_until() {
+    tries=0
+    until "$@" || [ $tries -ge 300 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    "$@"
+}
+
+# interrupt SIGNAL: sends it to a command that compiles. Background jobs of a shell ignore SIGINT, but for env.
+interrupt() {
+    rm -f "$folder/begun"
+    TMPDIR=$folder/tmp SG_CXX=$folder/slow env --default-signal=INT \
+        "$STENCILGEN" $spec $small -o "$folder/interrupted" >"$out" 2>"$err" &
+    command=$!
+    wait_until test -e "$folder/begun" || flunk "no compiler was started: $(cat "$err")"
+    compiler=$(cat "$folder/begun")
+    ls "$folder/tmp" | grep -q '^stencilgen-scratch-' || flunk 'nothing is in TMPDIR'
+    kill -s "$1" $command
+    wait $command
+    code=$?
+}
+
+# ended PROCESS: also where nobody has asked for its status yet.
+ended() {
+    ! grep '^State:' "/proc/$1/status" 2>/dev/null | grep -qv Z
+}
+
+begin 'an interrupted compile leaves no file and no process'
+if env --default-signal=INT true 2>/dev/null; then
+    for signal in INT TERM HUP; do
+        interrupt $signal
+        [ $code -gt 128 ] || flunk "exit code $code after SIG$signal"
+        ended "$compiler" || flunk "the compiler runs after SIG$signal"
+        [ -z "$(ls "$folder/tmp")" ] || flunk "SIG$signal left $(ls "$folder/tmp")"
+    done
+else
+    skip 'env does not set signals'
+fi
+
+begin 'what a killed compile leaves goes with the next, and nothing else does'
+mkdir "$folder/tmp/stencilgen-backup" "$folder/tmp/stencilgen-master"
+echo precious >"$folder/tmp/stencilgen-backup/kernel.cpp"
+echo precious >"$folder/tmp/stencilgen-master/notes"
+touch -d '2 days ago' "$folder/tmp/stencilgen-backup" "$folder/tmp/stencilgen-master"
+interrupt KILL
+kill "$compiler"
+TMPDIR=$folder/tmp
+export TMPDIR
+swept() {
+    exits 0 $spec $small -o "$folder/new"
+    ! ls "$TMPDIR" | grep -q '^stencilgen-scratch-'
+}
+wait_until swept || flunk "left: $(ls "$TMPDIR")"
+holds "$TMPDIR" stencilgen-backup/kernel.cpp stencilgen-master/notes
+
+begin 'folders for temporary files that will not do'
+TMPDIR=$folder/tmp/none
+exits 3 $spec $small -o "$folder/new"
+says "$folder/tmp/none: error: cannot make a temporary folder here: No such file or directory"
+mkdir "$folder/tmp/open"
+chmod 777 "$folder/tmp/open"
+TMPDIR=$folder/tmp/open
+exits 3 $spec $small -o "$folder/new"
+says "$folder/tmp/open: error: compiled code is not put into this folder (TMPDIR), where others could"
+says "others may write to $folder/tmp/open, which has no sticky bit (chmod go-w, or +t)"
+mkdir "$folder/-tmp"
+TMPDIR=-tmp
+(cd "$folder" && "$STENCILGEN" "$SOURCE/$spec" $small -o new >"$out" 2>"$err") ||
+    flunk "TMPDIR=-tmp: $(cat "$err")"
+unset TMPDIR
+
 begin 'the first failure decides, and the other specs are built'
 exits 2 "$folder/none.lua" $spec $small -o "$folder/others"
 holds "$folder/others" heat2d5.cu

@@ -18,7 +18,7 @@ typedef struct cpu_test {
     int threads;
 } cpu_test;
 
-static void in_job(job *j, void *argument) {
+static inline void in_job(job *j, void *argument) {
     const cpu_test *t = argument;
     const char *why = NULL;
     const device_options options = {.threads = t->threads};
@@ -29,7 +29,7 @@ static void in_job(job *j, void *argument) {
 }
 
 /* Runs the body with a device of that many threads; its job must not fail. */
-static void with_device(int threads, void (*body)(job *, device *)) {
+static inline void with_device(int threads, void (*body)(job *, device *)) {
     cpu_test t = {.body = body, .threads = threads};
     job *j;
     const fault f = job_run(&allocator_libc, in_job, &t, &j);

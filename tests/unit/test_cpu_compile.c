@@ -2,7 +2,6 @@
 #include "tests/unit/cpu_program.h"
 
 #include "runtime/cpu_host.h"
-#include "runtime/cpu_scratch.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -236,46 +235,6 @@ static void test_ignored_children(void **state) {
     assert_true(after.sa_handler == SIG_IGN);
 }
 
-/* Makes a folder in TMPDIR with a file in it, both as old as that. */
-static void leave_behind(const place *p, const char *name, long seconds) {
-    char path[sizeof p->folder + 64];
-    const struct timespec times[2] = {{.tv_sec = time(NULL) - seconds},
-                                      {.tv_sec = time(NULL) - seconds}};
-    snprintf(path, sizeof path, "%s/%s", p->folder, name);
-    assert_int_equal(mkdir(path, 0700), 0);
-    strcat(path, "/kernel.cpp");
-    assert_int_equal(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
-    *strrchr(path, '/') = '\0';
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
-static void take_away(const place *p, const char *name) {
-    char path[sizeof p->folder + 64];
-    snprintf(path, sizeof path, "%s/%s/kernel.cpp", p->folder, name);
-    assert_int_equal(unlink(path), 0);
-    *strrchr(path, '/') = '\0';
-    assert_int_equal(rmdir(path), 0);
-}
-
-/* What a killed process left is removed after a day; what may be in use or another's is not. */
-static void test_left_behind(void **state) {
-    const place *p = *state;
-    leave_behind(p, "stencilgen-abcdef", 2 * 86400);
-    leave_behind(p, "stencilgen-recent", 3600);
-    leave_behind(p, "stencilgen-results", 2 * 86400);
-    leave_behind(p, "elsewhere-abcdef", 2 * 86400);
-    char link[sizeof p->folder + 64];
-    snprintf(link, sizeof link, "%s/stencilgen-linked", p->folder);
-    assert_int_equal(symlink("elsewhere-abcdef", link), 0);
-    assert_int_equal(entries(p->folder), 5);
-    with_device(1, compile_and_run);
-    assert_int_equal(entries(p->folder), 4);
-    assert_int_equal(unlink(link), 0);
-    take_away(p, "stencilgen-recent");
-    take_away(p, "stencilgen-results");
-    take_away(p, "elsewhere-abcdef");
-}
-
 static void test_no_temporary_folder(void **state) {
     const place *p = *state;
     setenv("TMPDIR", "/nonexistent/tmp", 1);
@@ -375,7 +334,6 @@ int main(void) {
         IN_PLACE(test_device_without_compiler),
         IN_PLACE(test_descriptors),
         IN_PLACE(test_ignored_children),
-        IN_PLACE(test_left_behind),
         IN_PLACE(test_no_temporary_folder),
         IN_PLACE(test_load_fails),
         IN_PLACE(test_memory),
