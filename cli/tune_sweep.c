@@ -14,26 +14,26 @@
 
 static volatile sig_atomic_t asked_to_stop; /* the signal */
 
-static void ask_to_stop(int number) {
-    asked_to_stop = number;
-}
-
 static const int stops[] = {SIGINT, SIGTERM};
 enum { STOPS = sizeof stops / sizeof stops[0] };
+static struct sigaction before[STOPS]; /* which clean up and end the command */
 
-static void listen_for_signals(struct sigaction *before) {
-    struct sigaction once = {.sa_flags = (int)SA_RESETHAND};
-    once.sa_handler = ask_to_stop;
-    for (int i = 0; i < STOPS; i++) {
-        sigaction(stops[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(stops[i], &once, NULL);
-    }
-}
-
-static void listen_no_more(const struct sigaction *before) {
+static void listen_no_more(void) {
     for (int i = 0; i < STOPS; i++)
         sigaction(stops[i], &before[i], NULL);
+}
+
+static void ask_to_stop(int number) {
+    asked_to_stop = number;
+    listen_no_more();
+}
+
+static void listen_for_signals(void) {
+    for (int i = 0; i < STOPS; i++)
+        sigaction(stops[i], NULL, &before[i]);
+    for (int i = 0; i < STOPS; i++)
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(stops[i], &(struct sigaction){.sa_handler = ask_to_stop}, NULL);
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -134,10 +134,9 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
                                      .limit = o->limit,
                                      .progress = on_progress,
                                      .user = &state};
-    struct sigaction before[STOPS];
-    listen_for_signals(before);
+    listen_for_signals();
     const sg_status status = sg_tune(s->context, spec, &options, out);
-    listen_no_more(before);
+    listen_no_more();
     progress_end();
     int code = status == SG_OK ? EXIT_DONE : session_failed(s, status);
     code = first_failure(code, state.code);

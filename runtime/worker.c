@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/context.h"
@@ -32,13 +33,22 @@ worker *worker_new(job *j, const char *program, double limit, const trial_settin
 }
 
 /* What waitpid says of it. Killing what has ended already does no harm: until then its number is
-   nobody else's. */
+   nobody else's. A process that is asked first takes its compiler along. */
 static int end_process(worker *w) {
+    enum { MOMENT = 2000000 /* nanoseconds */, PATIENCE = 2000 };
     int status = 0;
+    pid_t ended = 0;
     if (w->process == 0)
         return 0;
-    kill(w->process, SIGKILL);
-    while (waitpid(w->process, &status, 0) < 0 && errno == EINTR)
+    kill(w->process, SIGTERM);
+    for (int i = 0; i < PATIENCE && ended == 0; i++) {
+        ended = waitpid(w->process, &status, WNOHANG);
+        if (ended == 0)
+            nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
+    }
+    if (ended == 0)
+        kill(w->process, SIGKILL);
+    while (ended == 0 && waitpid(w->process, &status, 0) < 0 && errno == EINTR)
         ;
     close(w->socket);
     w->process = 0;
@@ -63,6 +73,7 @@ static int spawn(worker *w, int theirs) {
     sigaddset(&usual, SIGINT);
     sigaddset(&usual, SIGTERM);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     int error = posix_spawn_file_actions_init(&files);
     if (error != 0)
         return error;

@@ -129,11 +129,18 @@ static void serve(job *j, void *argument) {
     sg_close(s->context);
 }
 
+static void clean_and_die(int number) {
+    sg_abandon();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* If the parent is killed while a kernel here does not end, this process must not stay. */
 int sg_tune_worker(void) {
     serving s = {.status = SG_OK};
     job *j;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = clean_and_die}, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     const fault f = job_run(&allocator_libc, serve, &s, &j);
     job_end(j);
     return f == FAULT_NONE ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -3,6 +3,8 @@
 #include "runtime/worker_message.h"
 #include "tests/unit/tune_scene.h"
 
+#include <sys/stat.h>
+
 static sg_context *open_without_database(void) {
     sg_context *c;
     const sg_options options = {.struct_size = sizeof options,
@@ -111,6 +113,46 @@ static void test_workers_with_matrix(void **state) {
     sg_close(c);
 }
 
+/* A worker that is ended in the midst of a compilation takes the compiler and its files along. */
+static void test_workers_that_compile(void **state) {
+    (void)state;
+    char folder[] = "/tmp/sg-test-tune-XXXXXX", path[64], text[512];
+    assert_non_null(mkdtemp(folder));
+    sprintf(path, "%s/slow", folder);
+    sprintf(text,
+            "#!/bin/sh\ncase \"$*\" in *-E*) exec c++ \"$@\" ;; esac\n"
+            "tr '\\0' ' ' </proc/$PPID/cmdline | grep -q tune-worker || exec c++ \"$@\"\n"
+            "echo >>%s/begun\nsleep 1234\necho >>%s/ended\n",
+            folder, folder);
+    FILE *script = fopen(path, "w");
+    assert_true(script != NULL && fputs(text, script) >= 0 && fclose(script) == 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("SG_CXX", path, 1);
+    setenv("TMPDIR", folder, 1);
+    setenv(role, "real", 1);
+    sg_context *c;
+    const sg_options here = {
+        .struct_size = sizeof here, .device = "cpu", .cache = "none", .database = "none"};
+    assert_int_equal(sg_open(&c, &here), SG_OK);
+    const sg_build_options build = {.struct_size = sizeof build, .text = heat, .size = {5000}};
+    const sg_tune_options options = {.struct_size = sizeof options,
+                                     .build = &build,
+                                     .worker = "/proc/self/exe",
+                                     .limit = 3,
+                                     .evaluations = 1};
+    sg_tuning *t = NULL;
+    assert_int_equal(sg_tune(c, "spec", &options, &t), SG_OK);
+    assert_string_equal(t->evaluations[0].state, "hung");
+    sg_tuning_free(t);
+    sg_close(c);
+    unsetenv("SG_CXX");
+    unsetenv("TMPDIR");
+    sprintf(text, "%s/begun", folder);
+    assert_int_equal(unlink(text), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was left */
+}
+
 static void test_refusals(void **state) {
     (void)state;
     sg_context *c = open_without_database();
@@ -140,6 +182,7 @@ int main(int argument_count, char **arguments) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_workers_with_matrix),
+        cmocka_unit_test(test_workers_that_compile),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, make_cache, remove_cache);
