@@ -103,11 +103,10 @@ int session_build(session *s, const char *spec, const sg_build_options *build, s
 }
 
 static const binding *find_set(const bindings *sets, const char *name) {
-    const binding *found = NULL; /* the last one counts */
     for (int i = 0; i < sets->count; i++)
         if (strcmp(sets->items[i].name, name) == 0)
-            found = &sets->items[i];
-    return found;
+            return &sets->items[i];
+    return NULL;
 }
 
 static int unknown_parameter(const char *spec, const sg_kernel *kernel, int count,

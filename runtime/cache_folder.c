@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/whole_file.h"
 #include "runtime/cache_entry.h"
 #include "runtime/user_folder.h"
 
@@ -125,7 +126,7 @@ static bool is_entry(const char *name) {
 }
 
 static bool is_unfinished(const char *name) {
-    return strncmp(name, sealed_temporary, strlen(sealed_temporary)) == 0;
+    return strncmp(name, whole_file_prefix, strlen(whole_file_prefix)) == 0;
 }
 
 static void add_file(job *j, cache_files *files, const char *name, const struct stat *facts,

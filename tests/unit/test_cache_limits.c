@@ -101,7 +101,7 @@ static void test_unfinished_files(void **state) {
     scene_open(&s, "cache", 0);
     put(&s, 1, SMALL);
     char *path = malloc(strlen(s.folder) + 100);
-    sprintf(path, "%s/%s12-ab", s.folder, sealed_temporary);
+    sprintf(path, "%s/%s12-ab", s.folder, whole_file_prefix);
     write_content(path, "half", 4);
     make_old(path, 3000);
     put(&s, 2, SMALL);
@@ -156,7 +156,7 @@ static int fill_small_disk(void *unused) {
         CHECK(put(&s, i, 20000));
     CHECK(s.warnings == 1 && strstr(s.last, "No space left on device") != NULL);
     CHECK(get(&s, 1, SMALL) == RIGHT && get(&s, 2, 20000) == RIGHT && get(&s, 9, 20000) == ABSENT);
-    CHECK(count_files(s.folder, sealed_temporary) == 0);
+    CHECK(count_files(s.folder, whole_file_prefix) == 0);
     /* Not even a folder can be made, nor an empty file. */
     char *path = malloc(strlen(s.folder) + 20);
     int files = 0;
@@ -214,7 +214,7 @@ static int store_without_descriptors(void *unused) {
     }
     CHECK(put(&s, 3, SMALL) && get(&s, 3, SMALL) == RIGHT);
     CHECK(get(&s, 1, SMALL) == RIGHT); /* not removed for want of descriptors */
-    CHECK(count_files(s.folder, sealed_temporary) == 0);
+    CHECK(count_files(s.folder, whole_file_prefix) == 0);
     scene_close(&s);
     return 0;
 }
@@ -255,7 +255,7 @@ static void test_no_memory(void **state) {
         job_end(j);
         assert_int_equal(m.held, 0);
         assert_int_equal(list(&s, true).troubled, 0);
-        assert_int_equal(count_files(s.folder, sealed_temporary), 0);
+        assert_int_equal(count_files(s.folder, whole_file_prefix), 0);
         assert_int_equal(count_files("/proc/self/fd", ""), scratch_descriptors);
         failures += f == FAULT_MEMORY;
         if (m.count < n)

@@ -295,7 +295,7 @@ static void test_no_memory_while_writing(void **state) {
         const fault f = job_run(&memory, write_tightly, &t, &j);
         assert_true(f == FAULT_NONE || f == FAULT_MEMORY);
         failures += f == FAULT_MEMORY;
-        assert_int_equal(count_files(scratch_root, sealed_temporary), 0);
+        assert_int_equal(count_files(scratch_root, whole_file_prefix), 0);
         job_end(j);
         assert_int_equal(m.held, 0);
     }
