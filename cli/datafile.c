@@ -32,14 +32,14 @@ static const char *extension_of(const char *path) {
 int datafile_judge_name(const char *path, bool reads) {
     struct stat there;
     const char *extension = extension_of(path);
-    bool known = extension[0] == '\0';
+    bool known = extension[0] == '\0' || (reads && strcmp(extension, ".mtx") == 0);
     for (datafile_kind kind = DATAFILE_NPY; kind <= DATAFILE_VTI && !known; kind++)
         known = strcmp(extension, suffixes[kind]) == 0;
     if (known || (stat(path, &there) == 0 && !S_ISREG(there.st_mode)))
         return EXIT_DONE;
     return complain(EXIT_USAGE, path, "'%s' is no kind of file that can be %s; %s", extension,
                     reads ? "read" : "written",
-                    reads ? "arrays are read from .npy files and images, .pgm"
+                    reads ? "arrays are read from .npy files, images, .pgm, and matrices, .mtx"
                           : "arrays are written to .npy files, and grids also to .vti and .pgm "
                             "(.pgm:LOW..HIGH)");
 }

@@ -295,6 +295,7 @@ void report_json(const report *r, const session *s, json *j) {
     json_integer(j, "index", r->index);
     if (r->kernel != NULL) {
         json_kernel(r, j);
+        session_parameters_json(s, r->kernel, j);
         if (s->options->command == COMMAND_BUILD) {
             json_files(r, j);
             json_binary(r, j);

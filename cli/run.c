@@ -9,22 +9,12 @@
 #include "cli/steps.h"
 #include "cli/words.h"
 
-static void parameters_json(const sg_kernel *kernel, const double *values, int count, json *j) {
-    json_object(j, "parameters");
-    for (int i = 0; i < count; i++) {
-        sg_parameter_info info = {.struct_size = sizeof info};
-        if (sg_kernel_parameter(kernel, i, &info) == SG_OK)
-            json_number(j, info.name, values != NULL ? values[i] : info.value);
-    }
-    json_end_object(j);
-}
-
 static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) {
     double *parameters;
     int count;
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
     if (code == EXIT_DONE)
-        parameters_json(kernel, parameters, count, j);
+        session_parameters_json(a->session, kernel, j);
     if (code == EXIT_DONE && arrays_is(a, "spmv"))
         code = product_judge(a, kernel, parameters);
     if (code == EXIT_DONE)

@@ -174,7 +174,8 @@ says 'the file is shorter than its header says'
 exits 3 run $cpu "$folder/shift.lua" --input "$folder/absent.npy"
 says "$folder/absent.npy: error: cannot open: No such file or directory"
 exits 3 run $cpu "$folder/shift.lua" --input "$folder"
-exits 3 run $cpu "$folder/shift.lua" --input "$folder/shift.lua"
+cp "$folder/shift.lua" "$folder/text.npy"
+exits 3 run $cpu "$folder/shift.lua" --input "$folder/text.npy"
 says 'not a .npy file'
 
 begin 'an input from a pipe'
