@@ -1,34 +1,43 @@
-/* Whole reads and writes, and the signal of a limit. */
+/* Whole reads and writes, and the signals of a limit and of a closed pipe. */
 #include "base/io.h"
 
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
 
-static bool is_pending(void) {
-    sigset_t pending;
-    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
-}
+static const int held[] = {SIGXFSZ, SIGPIPE};
+enum { HELD = sizeof held / sizeof held[0] };
 
 io_guard io_guard_begin(void) {
     const int error = errno;
-    io_guard g = {.pending = is_pending()};
-    sigset_t limit;
-    sigemptyset(&limit);
-    sigaddset(&limit, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &limit, &g.before);
+    io_guard g;
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int i = 0; i < HELD; i++)
+        sigaddset(&signals, held[i]);
+    sigemptyset(&g.pending);
+    sigpending(&g.pending);
+    pthread_sigmask(SIG_BLOCK, &signals, &g.before);
     errno = error;
     return g;
 }
 
+static void take_away(int number) {
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    while (sigtimedwait(&one, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
+        ;
+}
+
 void io_guard_end(const io_guard *g) {
     const int error = errno;
-    sigset_t limit;
-    sigemptyset(&limit);
-    sigaddset(&limit, SIGXFSZ);
-    if (!g->pending && is_pending())
-        while (sigtimedwait(&limit, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
-            ;
+    sigset_t now;
+    sigemptyset(&now);
+    sigpending(&now);
+    for (int i = 0; i < HELD; i++)
+        if (sigismember(&now, held[i]) == 1 && sigismember(&g->pending, held[i]) != 1)
+            take_away(held[i]);
     pthread_sigmask(SIG_SETMASK, &g->before, NULL);
     errno = error;
 }

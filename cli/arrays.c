@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "cli/output.h"
 #include "cli/product.h"
 #include "cli/words.h"
 
@@ -39,7 +37,7 @@ static const char *input_option(const array *a) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static int unknown_name(const arrays *a, const char *option, const char *name, bool reads) {
+int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
     buffer known = {0};
     if (reads && arrays_is(a, "spmv"))
         buffer_add(&known, "A");
@@ -72,12 +70,15 @@ static int match_input(arrays *a, const binding *b) {
     const char *option = b->is_values ? "--values" : "--input";
     const int at = find_input(a, b);
     if (at < 0 && b->name != NULL)
-        return unknown_name(a, option, b->name, true);
+        return arrays_unknown(a, option, b->name, true);
     if (at < 0)
         return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s reads", option, b->value,
                         a->name);
     if (a->items[at].input != NULL)
         return complain(EXIT_USAGE, a->spec, "%s %s is given twice", option, b->name);
+    const int code = datafile_judge_name(b->value, true);
+    if (code != EXIT_DONE)
+        return code;
     a->items[at].input = b->value;
     return EXIT_DONE;
 }
@@ -136,99 +137,11 @@ static int default_levels(arrays *a) {
     return EXIT_DONE;
 }
 
-/* ---- outputs --------------------------------------------------------------------------------- */
-
-/* After a run the newest values of an inout field are where its current ones were read. */
-static int newest(const arrays *a, int written) {
-    const int reads = a->items[written].info.reads;
-    return reads >= 0 ? reads : written;
-}
-
-/* The array that an output of this name shows: a field, or its previous level. */
-static int find_output(const arrays *a, const char *name) {
-    for (int i = 0; i < a->count; i++) {
-        const sg_array_info *info = &a->items[i].info;
-        if (!is_written(&a->items[i]))
-            continue;
-        if (strcmp(info->field, name) == 0 || strcmp(info->name, name) == 0)
-            return newest(a, i);
-        if (info->previous >= 0 && strcmp(a->items[info->previous].info.name, name) == 0)
-            return info->previous;
-    }
-    return -1;
-}
-
-/* The `skip`th written array, or −1. */
-static int find_written(const arrays *a, bool is_values, int skip) {
-    for (int i = 0; i < a->count; i++)
-        if (is_written(&a->items[i]) && a->items[i].is_values == is_values && skip-- == 0)
-            return newest(a, i);
-    return -1;
-}
-
-/* Whether a file takes the place of what is there, unlike a device. */
-static bool is_replaced(const char *path) {
-    struct stat there;
-    return stat(path, &there) != 0 || S_ISREG(there.st_mode);
-}
-
-/* Before the work, so that a slip of the pen does not cost it. */
-static int match_outputs(arrays *a) {
-    const bindings *outputs = &a->session->options->outputs;
-    int unnamed[2] = {0};
-    for (int i = 0; i < outputs->count; i++) {
-        const binding *b = &outputs->items[i];
-        const char *option = b->is_values ? "--output-values" : "--output";
-        a->shown[i] = b->name != NULL ? find_output(a, b->name)
-                                      : find_written(a, b->is_values, unnamed[b->is_values]++);
-        if (a->shown[i] < 0 && b->name != NULL)
-            return unknown_name(a, option, b->name, false);
-        if (a->shown[i] < 0)
-            return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s writes", option,
-                            b->value, a->name);
-        for (int other = 0; other < i; other++)
-            if (strcmp(outputs->items[other].value, b->value) == 0 && is_replaced(b->value))
-                return complain(EXIT_USAGE, b->value,
-                                "two outputs go to this file, and would replace each other");
-    }
-    return EXIT_DONE;
-}
-
-static bool is_file(const char *path, const struct stat *file) {
-    struct stat other;
-    return path != NULL && stat(path, &other) == 0 && file->st_dev == other.st_dev &&
-           file->st_ino == other.st_ino;
-}
-
-/* A file that nobody named must not replace what is read. */
-static int protect_inputs(const arrays *a) {
-    int code = EXIT_DONE;
-    for (int w = 0; w < a->count && code == EXIT_DONE; w++) {
-        if (!is_written(&a->items[w]))
-            continue;
-        const char *field = a->items[w].info.field;
-        char *path = output_path(a->session->options->folder, field, ".npy");
-        struct stat there;
-        for (int i = 0; i < a->count && code == EXIT_DONE; i++)
-            if (stat(path, &there) == 0 && is_file(a->items[i].input, &there))
-                code = complain(EXIT_USAGE, path,
-                                "the result would replace the input; name a file with --output "
-                                "%s=FILE.npy",
-                                field);
-        free(path);
-    }
-    return code;
-}
-
 int arrays_match(arrays *a) {
     int code = match_inputs(a);
     if (code == EXIT_DONE)
         code = default_levels(a);
-    if (code == EXIT_DONE)
-        code = match_outputs(a);
-    if (code == EXIT_DONE && a->session->options->outputs.count == 0 && !arrays_is(a, "reduce"))
-        code = protect_inputs(a);
-    return code;
+    return code == EXIT_DONE ? arrays_match_outputs(a) : code;
 }
 
 /* ---- the kernel's arrays --------------------------------------------------------------------- */
@@ -242,7 +155,6 @@ static int list_arrays(arrays *a) {
     const size_t count = (size_t)a->info.arrays;
     a->items = must_alloc(count, sizeof *a->items);
     a->grids = must_alloc(count, sizeof *a->grids);
-    a->shown = must_alloc((size_t)a->session->options->outputs.count, sizeof *a->shown);
     for (int i = 0; i < a->info.arrays; i++) {
         array *item = &a->items[a->count];
         *item = (array){.info = {.struct_size = sizeof item->info}, .copies = -1};
@@ -261,22 +173,6 @@ static int list_arrays(arrays *a) {
         a->count++;
     }
     return EXIT_DONE;
-}
-
-/* Whether the files can hold what they are to show, before the work. */
-static int judge_outputs(const arrays *a) {
-    const bindings *outputs = &a->session->options->outputs;
-    int code = EXIT_DONE;
-    for (int i = 0; i < outputs->count && code == EXIT_DONE; i++) {
-        const int at = a->shown[i];
-        datafile_array about;
-        arrays_describe(a, at, &about);
-        if (!a->is_grid && datafile_kind_of(outputs->items[i].value) != DATAFILE_NPY)
-            return complain(EXIT_USAGE, outputs->items[i].value,
-                            "%s of %s is no grid; give a .npy file", about.name, a->name);
-        code = datafile_suits(outputs->items[i].value, &about);
-    }
-    return code;
 }
 
 int arrays_open(arrays *a, session *s, const char *spec) {
@@ -305,17 +201,17 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = arrays_read_matrix(a);
     if (code == EXIT_DONE)
         code = arrays_measure(a);
-    return code == EXIT_DONE ? judge_outputs(a) : code;
+    return code == EXIT_DONE ? arrays_open_outputs(a) : code;
 }
 
 void arrays_close(arrays *a) {
+    arrays_close_outputs(a);
     for (int i = 0; i < a->count; i++) {
         datafile_close(&a->items[i].file);
         sg_free(a->session->context, a->grids[i].data);
     }
     free(a->items);
     free(a->grids);
-    free(a->shown);
     sg_matrix_free(a->matrix);
     sg_release(a->plan);
 }

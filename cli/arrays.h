@@ -17,6 +17,17 @@ typedef struct array {
     int dims;
 } array;
 
+/* A file that shows an item. */
+typedef struct array_output {
+    int item;
+    char *path;
+    bool has_range; /* of an image */
+    pgm_scale range;
+    output *file; /* NULL: not open */
+    bool saved;
+    datafile_written written;
+} array_output;
+
 typedef struct arrays {
     session *session;
     const char *spec;
@@ -26,21 +37,24 @@ typedef struct arrays {
     sg_kernel *plan;  /* built without a binary, to know the arrays */
     array *items;     /* those of the kernel; of spmv without the matrix's */
     int count;
-    sg_grid *grids;          /* one for each item */
-    int *shown;              /* for each --output the item that it is of */
+    sg_grid *grids; /* one for each item */
+    array_output *outputs;
+    int output_count;
+    output_set output_set;
     int64_t size[3];         /* to plan for: the grid, or the elements */
     const char *matrix_path; /* of spmv */
     sg_matrix *matrix;
     sg_matrix_info matrix_info;
     sg_conversion_info conversion; /* how it came to the device */
+    bool has_image;                /* an input is one */
     int maxval;                    /* of the first image read; 255 */
 } arrays;
 
-/* Matches the inputs with the arrays, opens the files and finds all extents. */
+/* Matches the files with the arrays, opens the inputs, finds all extents, and opens the outputs. */
 int arrays_open(arrays *, session *, const char *spec);
 /* Allocates all arrays and reads the inputs. */
 int arrays_load(arrays *);
-/* Writes the outputs; adds "FIELD": "FILE" to the open object of `j`, and files to `text`. */
+/* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
 int arrays_save(arrays *, json *j, buffer *text);
 /* The written arrays that no --output names where they are printed instead (reduce). */
 int arrays_print(arrays *, json *j, buffer *text);
@@ -53,9 +67,29 @@ bool arrays_is(const arrays *, const char *family);
 /* An item as a file shows it. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
 
-/* Part of opening. */
+/* Elements of an item, for datafile_write and datafile_look. */
+typedef struct array_reading {
+    const arrays *arrays;
+    int item;
+} array_reading;
+int arrays_download(void *reading, uint64_t first, size_t count, void *out);
+
+/* Looks for NaN and infinite values among the newest of the written fields; *item is the first that
+   has some, or −1. Before the first step only those have values that are also read. */
+int arrays_find_nan(const arrays *, bool began, int *item);
+
+/* Whether an output is of this item. */
+bool arrays_is_shown(const arrays *, int item);
+
+/* Part of opening and closing. */
 int arrays_match(arrays *);   /* files with arrays */
 int arrays_measure(arrays *); /* opens the inputs; all extents */
 int arrays_read_matrix(arrays *);
+int arrays_match_outputs(arrays *);
+int arrays_open_outputs(arrays *);
+void arrays_close_outputs(arrays *);
+
+/* Says which names there are. */
+int arrays_unknown(const arrays *, const char *option, const char *name, bool reads);
 
 #endif

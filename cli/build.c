@@ -15,6 +15,7 @@ typedef struct work {
     json json;
     buffer json_text;
     bindings written; /* names of kernels whose files were written, with their specs */
+    output_set outputs;
 } work;
 
 static const char *name_of(const report *r) {
@@ -38,15 +39,26 @@ static bool claim_name(work *w, report *r) {
     return true;
 }
 
-static bool write_file(work *w, report *r, emit which, const void *bytes, size_t count) {
-    char *path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
-    if (!output_file(path, bytes, count)) {
-        r->code = first_failure(r->code, EXIT_DATA);
-        free(path);
-        return false;
+/* Before the work, so that none of it is lost. */
+static bool open_files(work *w, report *r) {
+    for (int which = 0; which < EMIT_COUNT && r->code == EXIT_DONE; which++) {
+        if (!w->session.options->emit[which])
+            continue;
+        emitted *e = &r->files[which];
+        e->path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
+        r->code = output_begin(&e->open, &w->outputs, e->path);
     }
-    r->files[which] = path;
-    return true;
+    return r->code == EXIT_DONE;
+}
+
+static bool write_file(report *r, emit which, const void *bytes, size_t count) {
+    emitted *e = &r->files[which];
+    output *out = e->open;
+    e->open = NULL;
+    e->written = output_finish(out, bytes, count);
+    if (!e->written)
+        r->code = first_failure(r->code, EXIT_DATA);
+    return e->written;
 }
 
 static void write_texts(work *w, report *r) {
@@ -62,7 +74,7 @@ static void write_texts(work *w, report *r) {
         buffer_add(&b, sg_kernel_text(r->kernel, texts[i].text));
         if (b.length > 0 && b.data[b.length - 1] != '\n')
             buffer_add(&b, "\n");
-        const bool good = write_file(w, r, texts[i].which, buffer_text(&b), b.length);
+        const bool good = write_file(r, texts[i].which, buffer_text(&b), b.length);
         buffer_free(&b);
         if (!good)
             return;
@@ -107,12 +119,12 @@ static void make_binaries(work *w, report *r) {
         return;
     }
     if (o->emit[EMIT_CUBIN])
-        write_file(w, r, EMIT_CUBIN, r->binary.data, r->binary.size);
+        write_file(r, EMIT_CUBIN, r->binary.data, r->binary.size);
     if (!o->emit[EMIT_PTX])
         return;
     const sg_status ptx_status = sg_kernel_binary(r->kernel, SG_BINARY_PTX, &ptx);
     if (ptx_status == SG_OK)
-        write_file(w, r, EMIT_PTX, ptx.data, ptx.size);
+        write_file(r, EMIT_PTX, ptx.data, ptx.size);
     else
         r->code = first_failure(r->code, session_failed(&w->session, ptx_status));
 }
@@ -213,7 +225,8 @@ static void build_kernel(work *w, report *r) {
     progress("%s: planning", r->spec);
     r->info.struct_size = sizeof r->info;
     r->code = make_source(w, r, &parameters);
-    if (r->code == EXIT_DONE && w->session.options->command == COMMAND_BUILD && claim_name(w, r)) {
+    if (r->code == EXIT_DONE && w->session.options->command == COMMAND_BUILD && claim_name(w, r) &&
+        open_files(w, r)) {
         write_texts(w, r);
         if (r->code == EXIT_DONE)
             make_binaries(w, r);
@@ -280,6 +293,7 @@ int command_build(const options *o) {
         code = first_failure(code, say(&w.json_text));
     buffer_free(&w.json_text);
     bindings_free(&w.written);
+    output_set_free(&w.outputs);
     session_close(&w.session);
     progress_end();
     return code;

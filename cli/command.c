@@ -58,6 +58,17 @@ int complain(int code, const char *file, const char *format, ...) {
     return code;
 }
 
+void warn(const char *file, const char *format, ...) {
+    buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    progress_end();
+    fprintf(stderr, "%s: warning: %s\n", file, text.data);
+    buffer_free(&text);
+}
+
 int complain_library(const sg_context *context, sg_status status) {
     const char *error = context != NULL ? sg_error(context) : "error: out of memory";
     size_t length = strlen(error);

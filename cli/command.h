@@ -18,6 +18,9 @@ int exit_code(sg_status);
    returns `code`. */
 int complain(int code, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
 
+/* Prints "file: warning: text" on standard error. */
+void warn(const char *file, const char *format, ...) CLI_PRINTF(2, 3);
+
 /* Prints the library's last error and returns its exit code. */
 int complain_library(const sg_context *, sg_status);
 

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/vti.h"
 
 enum { PIECE = 1 << 20 }; /* elements written at once */
@@ -21,6 +21,27 @@ datafile_kind datafile_kind_of(const char *path) {
         if (length >= 4 && strcmp(path + length - 4, suffixes[kind]) == 0)
             return kind;
     return DATAFILE_NPY;
+}
+
+static const char *extension_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? dot : "";
+}
+
+int datafile_judge_name(const char *path, bool reads) {
+    struct stat there;
+    const char *extension = extension_of(path);
+    bool known = extension[0] == '\0' || (reads && strcmp(extension, ".mtx") == 0);
+    for (datafile_kind kind = DATAFILE_NPY; kind <= DATAFILE_VTI && !known; kind++)
+        known = strcmp(extension, suffixes[kind]) == 0;
+    if (known || (stat(path, &there) == 0 && !S_ISREG(there.st_mode)))
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, path, "'%s' is no kind of file that can be %s; %s", extension,
+                    reads ? "read" : "written",
+                    reads ? "arrays are read from .npy files, images, .pgm, and matrices, .mtx"
+                          : "arrays are written to .npy files, and grids also to .vti and .pgm "
+                            "(.pgm:LOW..HIGH)");
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -112,42 +133,93 @@ static void add_head(buffer *out, datafile_kind kind, const datafile_array *a) {
         pgm_header(out, &(pgm){.width = a->size[0], .height = a->size[1], .maxval = a->maxval});
 }
 
-static int write_elements(output *out, datafile_kind kind, const datafile_array *a,
-                          datafile_give give, void *user) {
-    const size_t bytes = element_words[a->type].bytes;
+/* Hands the array on in pieces. */
+typedef int (*take_piece)(void *user, const void *elements, size_t count);
+
+static int each_piece(const datafile_array *a, datafile_give give, void *user, take_piece take,
+                      void *taker) {
     const uint64_t all = count_elements(a);
-    unsigned char *piece = must_alloc(PIECE, bytes), *samples = must_alloc(PIECE, 2);
+    unsigned char *piece = must_alloc(PIECE, element_words[a->type].bytes);
     int code = EXIT_DONE;
     for (uint64_t at = 0; at < all && code == EXIT_DONE; at += PIECE) {
         const size_t count = all - at < PIECE ? (size_t)(all - at) : PIECE;
         code = give(user, at, count, piece);
-        if (code != EXIT_DONE)
-            break;
-        const bool is_image = kind == DATAFILE_PGM;
-        const size_t length =
-            is_image ? pgm_samples(a->type, piece, count, a->maxval, samples) : count * bytes;
-        if (!output_write(out, is_image ? samples : piece, length))
-            code = EXIT_DATA;
+        if (code == EXIT_DONE)
+            code = take(taker, piece, count);
     }
-    free(samples);
     free(piece);
     return code;
 }
 
-int datafile_write(const char *path, const datafile_array *a, datafile_give give, void *user) {
+static int look_at_piece(void *user, const void *elements, size_t count) {
+    values_add(user, elements, count);
+    return EXIT_DONE;
+}
+
+int datafile_look(const datafile_array *a, datafile_give give, void *user, values *v) {
+    *v = (values){.type = a->type};
+    return each_piece(a, give, user, look_at_piece, v);
+}
+
+typedef struct writing {
+    output *out;
+    const datafile_array *array;
+    datafile_written *about;
+    unsigned char *samples; /* of an image */
+} writing;
+
+static int write_piece(void *user, const void *elements, size_t count) {
+    const writing *w = user;
+    const datafile_array *a = w->array;
+    const void *bytes = elements;
+    size_t length = count * element_words[a->type].bytes;
+    if (w->about->is_image) {
+        length = pgm_samples(a->type, elements, count, a->maxval, &w->about->scale, w->samples);
+        bytes = w->samples;
+    } else {
+        values_add(&w->about->values, elements, count);
+    }
+    return output_write(w->out, bytes, length) ? EXIT_DONE : EXIT_DATA;
+}
+
+static int write_elements(writing *w, datafile_give give, void *user) {
+    if (w->about->is_image)
+        w->samples = must_alloc(PIECE, 2);
+    const int code = each_piece(w->array, give, user, write_piece, w);
+    free(w->samples);
+    return code;
+}
+
+/* The scale of an image may need all of its values first. */
+static int prepare(const datafile_array *a, datafile_give give, void *user, datafile_written *w) {
+    if (!w->is_image)
+        return EXIT_DONE;
+    const int code = datafile_look(a, give, user, &w->values);
+    if (a->scale == DATAFILE_SCALE_IMAGE)
+        w->scale = (pgm_scale){0, a->maxval};
+    else if (a->scale == DATAFILE_SCALE_GIVEN)
+        w->scale = a->given;
+    else if (w->values.any)
+        w->scale = (pgm_scale){element_get(a->type, w->values.minimum),
+                               element_get(a->type, w->values.maximum)};
+    return code;
+}
+
+int datafile_write(output *out, const char *path, const datafile_array *a, datafile_give give,
+                   void *user, datafile_written *about) {
     const datafile_kind kind = datafile_kind_of(path);
-    int code = datafile_suits(path, a);
-    output *out = code == EXIT_DONE ? output_begin(path) : NULL;
-    if (out == NULL)
-        return code == EXIT_DONE ? EXIT_DATA : code;
+    writing w = {.out = out, .array = a, .about = about};
+    *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
+    int code = prepare(a, give, user, about);
     buffer head = {0}, tail = {0};
     add_head(&head, kind, a);
     if (kind == DATAFILE_VTI)
         vti_tail(&tail);
-    code = output_write(out, buffer_text(&head), head.length) ? EXIT_DONE : EXIT_DATA;
+    if (code == EXIT_DONE && !output_write(out, buffer_text(&head), head.length))
+        code = EXIT_DATA;
     if (code == EXIT_DONE)
-        code = write_elements(out, kind, a, give, user);
+        code = write_elements(&w, give, user);
     if (code == EXIT_DONE && !output_write(out, buffer_text(&tail), tail.length))
         code = EXIT_DATA;
     buffer_free(&head);

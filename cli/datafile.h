@@ -5,12 +5,18 @@
 #define SG_CLI_DATAFILE_H
 
 #include "cli/npy.h"
+#include "cli/output.h"
 #include "cli/pgm.h"
+#include "cli/values.h"
 
 typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;
 
-/* By the suffix of a path; .npy where it has none of ours. */
+/* By the extension of a path; .npy where it has none. */
 datafile_kind datafile_kind_of(const char *path);
+
+/* Refuses an extension that no kind has: a .png would else be a .npy file by another name. What is
+   no regular file (a pipe, /dev/null) may have any name. Prints which there are. */
+int datafile_judge_name(const char *path, bool reads);
 
 typedef struct datafile {
     const char *path;
@@ -37,18 +43,37 @@ void datafile_close(datafile *);
  */
 typedef int (*datafile_give)(void *user, uint64_t first, size_t count, void *out);
 
+typedef enum datafile_scale {
+    DATAFILE_SCALE_IMAGE, /* 0 is black and maxval white, as in the image that was read */
+    DATAFILE_SCALE_DATA,  /* the least finite element is black, and the greatest white */
+    DATAFILE_SCALE_GIVEN
+} datafile_scale;
+
 typedef struct datafile_array {
     const char *name; /* an identifier */
     element type;
     int dims;
     int64_t size[3];
     int maxval; /* of an image */
+    datafile_scale scale;
+    pgm_scale given;
 } datafile_array;
 
 /* Whether a file of this kind can hold such an array; prints why not. */
 int datafile_suits(const char *path, const datafile_array *);
 
-/* Writes a file, which appears whole or not at all. */
-int datafile_write(const char *path, const datafile_array *, datafile_give give, void *user);
+/* What was written. */
+typedef struct datafile_written {
+    bool is_image;
+    pgm_scale scale; /* of an image */
+    values values;
+} datafile_written;
+
+/* Writes a file and ends its output, whose path it is. */
+int datafile_write(output *, const char *path, const datafile_array *, datafile_give give,
+                   void *user, datafile_written *);
+
+/* The values alone. */
+int datafile_look(const datafile_array *, datafile_give give, void *user, values *);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/arrays.h"
+#include "cli/words.h"
 
 static void add_shape(buffer *out, const int64_t size[3], int dims) {
     for (int axis = dims - 1; axis >= 0; axis--)
@@ -144,6 +145,16 @@ static int measure_spmv(arrays *a) {
     return EXIT_DONE;
 }
 
+/* The files say how many elements there are; --size may only agree. */
+static int judge_count(const arrays *a) {
+    const options *o = a->session->options;
+    if (o->size_count == 0 || o->size[0] == a->size[0])
+        return EXIT_DONE;
+    return complain(EXIT_DATA, a->matrix_path != NULL ? a->matrix_path : a->items[0].input,
+                    "%" PRId64 " %s are in the files, but --size is %" PRId64, a->size[0],
+                    words_of(a->plan)->points, o->size[0]);
+}
+
 static int measure_lists(arrays *a) {
     static const struct {
         const char *family;
@@ -159,8 +170,10 @@ static int measure_lists(arrays *a) {
             return code;
     }
     for (size_t r = 0; r < sizeof rules / sizeof rules[0]; r++)
-        if (arrays_is(a, rules[r].family))
-            return rules[r].measure(a);
+        if (arrays_is(a, rules[r].family)) {
+            const int code = rules[r].measure(a);
+            return code == EXIT_DONE ? judge_count(a) : code;
+        }
     return complain(EXIT_USAGE, a->spec, "%s cannot be run by this command", a->name);
 }
 
@@ -191,6 +204,7 @@ int arrays_measure(arrays *a) {
             return code;
         if (item->input != NULL && item->file.kind == DATAFILE_PGM)
             a->maxval = item->file.pgm.maxval;
+        a->has_image |= item->input != NULL && item->file.kind == DATAFILE_PGM;
     }
     return a->is_grid ? measure_grid(a) : measure_lists(a);
 }

@@ -73,6 +73,11 @@ bool set_parameter(options *o, const char *value) {
     const size_t length = name_before_equals(value);
     if (length == 0)
         return option_misused("--set", value, "NAME=VALUE is needed");
+    for (int i = 0; i < o->sets.count; i++) {
+        const char *name = o->sets.items[i].name;
+        if (strlen(name) == length && strncmp(name, value, length) == 0)
+            return option_misused("--set", value, "this parameter has a value already");
+    }
     binding *set = bindings_add(&o->sets, value, length, value + length + 1);
     char *end;
     set->number = strtod(set->value, &end);
@@ -98,8 +103,39 @@ bool set_values(options *o, const char *value) {
     return bind_file(&o->inputs, "--values", true, value);
 }
 
+static bool finite_number(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
+}
+
+/* Cuts a range off, "u.pgm:0..0.4". */
+static bool take_range(binding *b) {
+    static const char suffix[] = ".pgm:";
+    char *colon = strrchr(b->value, ':');
+    if (colon == NULL || colon - b->value < (ptrdiff_t)sizeof suffix - 2 ||
+        strncmp(colon - (sizeof suffix - 2), suffix, sizeof suffix - 1) != 0)
+        return true;
+    char *dots = strstr(colon, "..");
+    bool good = dots != NULL;
+    if (good) {
+        *dots = '\0'; /* of "0..1" the first number is no "0." */
+        good = finite_number(colon + 1, &b->low) && finite_number(dots + 2, &b->high) &&
+               b->low < b->high;
+        *dots = '.';
+    }
+    if (!good)
+        return option_misused("--output", b->value,
+                              "what is black and what is white are needed after the colon, as in "
+                              "u.pgm:0..0.4");
+    *colon = '\0';
+    b->has_range = true;
+    return true;
+}
+
 bool set_output(options *o, const char *value) {
-    return bind_file(&o->outputs, "--output", false, value);
+    return bind_file(&o->outputs, "--output", false, value) &&
+           take_range(&o->outputs.items[o->outputs.count - 1]);
 }
 
 bool set_output_values(options *o, const char *value) {

@@ -117,11 +117,16 @@ static const option table[] = {
      FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_REPORT, CALL(set_input)},
     {"--values", "[NAME=]FILE", "likewise the values of a merge's keys", FOR_RUN, CALL(set_values)},
     {"--output", "[NAME=]FILE",
-     "where to write an array: .npy, of a grid also .vti or .pgm\n"
-     "(default: NAME.npy for each written one; reduce prints instead)",
+     "where to write an array: .npy, of a grid also .vti or .pgm; of\n"
+     "u.pgm:0..0.4 0 is black and 0.4 white (default: NAME.npy for\n"
+     "each written one; reduce prints instead)",
      FOR_RUN, CALL(set_output)},
     {"--output-values", "FILE", "likewise the values of merged keys", FOR_RUN,
      CALL(set_output_values)},
+    {"--stop-on-nan", NULL,
+     "of run: look for NaN and infinite values every 100 steps; end\n"
+     "with exit code 1 where there are some, with the outputs as then",
+     FOR_RUN, PLACE(stop_on_nan)},
     {"--help", NULL, "show this", FOR_ALL, PLACE(help)},
     {"--version", NULL, "show the version", FOR_ALL, PLACE(version)},
 };

@@ -30,6 +30,8 @@ typedef struct binding {
     char *value;
     double number;  /* of --set */
     bool is_values; /* of --values and --output-values */
+    bool has_range; /* of an image to write: what is black and what is white */
+    double low, high;
 } binding;
 
 typedef struct bindings {
@@ -58,7 +60,7 @@ typedef struct options {
     double budget, limit; /* seconds; 0: not given */
     int evaluations;      /* likewise */
     int search;           /* an sg_search */
-    bool list, afresh, json, help, version;
+    bool list, afresh, json, stop_on_nan, help, version;
 } options;
 
 /* False after an error on standard error. options_free in either case. */

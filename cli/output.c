@@ -3,10 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,18 +12,24 @@
 #include "cli/command.h"
 
 struct output {
-    char *path;      /* as the user said it, for messages */
-    char *final;     /* where it goes, links followed */
-    char *temporary; /* NULL where the file is written as it stands */
-    int file;
+    whole_file file;
+    char *path; /* as the user said it, for messages */
+    output *volatile next;
 };
 
-/* The unfinished file, for the handler of signals that end the command. */
-static char *volatile unfinished;
+/* ---- what is unfinished -------------------------------------------------------------------- */
+
+/* All open outputs, for the handler of signals that end the command. */
+static output *volatile unfinished;
+
+static void take_unfinished_away(void) {
+    for (const output *o = unfinished; o != NULL; o = o->next)
+        if (o->file.temporary[0] != '\0')
+            unlinkat(o->file.folder, o->file.temporary, 0);
+}
 
 static void clean_and_die(int number) {
-    if (unfinished != NULL)
-        unlink(unfinished);
+    take_unfinished_away();
     sg_abandon();
     signal(number, SIG_DFL);
     raise(number);
@@ -48,136 +51,112 @@ void output_guard_signals(void) {
     /* A handler rather than SIG_IGN: programs that we start do not inherit it. */
     for (size_t i = 0; i < sizeof fails / sizeof fails[0]; i++)
         sigaction(fails[i], &(struct sigaction){.sa_handler = let_the_write_fail}, NULL);
+    atexit(take_unfinished_away); /* out of memory */
 }
 
-static bool fail(const char *path, const char *what) {
-    complain(EXIT_DATA, path, "%s: %s", what, strerror(errno));
-    return false;
-}
-
-static char *copy(const char *text) {
-    buffer b = {0};
-    buffer_add(&b, text);
-    return b.data;
-}
-
-static void release(output *o) {
-    free(o->path);
-    free(o->final);
-    free(o->temporary);
-    free(o);
-}
-
-/* The temporary lies in the same folder, so that the move cannot cross file systems. */
-static bool open_temporary(output *o) {
-    buffer name = {0};
-    buffer_printf(&name, "%s.XXXXXX", o->final);
+static sigset_t block_signals(void) {
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    o->file = mkstemp(name.data);
-    const int error = errno;
-    o->temporary = name.data;
-    if (o->file >= 0)
-        unfinished = o->temporary;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    if (o->file < 0)
-        return false;
-    const mode_t mask = umask(0);
-    umask(mask);
-    struct stat old;
-    const mode_t mode = stat(o->final, &old) == 0 ? old.st_mode & 0777 : 0666 & ~mask;
-    return fchmod(o->file, mode) == 0;
+    return before;
 }
 
-output *output_begin(const char *path) {
+/* In the list before the temporary file is made, and out of it when that is gone. */
+static int begin_listed(output *o) {
+    const sigset_t before = block_signals();
+    o->next = unfinished;
+    unfinished = o;
+    const int error = whole_file_begin(&o->file, AT_FDCWD, o->path, WHOLE_FILE_USUAL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static void release(output *o) {
+    const sigset_t before = block_signals();
+    output *volatile *link = &unfinished;
+    while (*link != o)
+        link = &(*link)->next;
+    *link = o->next;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(o->path);
+    free(o);
+}
+
+/* ---- sets ---------------------------------------------------------------------------------- */
+
+static int join_set(output_set *set, const output *o) {
+    const whole_place *place = &o->file.place;
+    for (int i = 0; i < set->count; i++)
+        if (whole_place_same(&set->places[i], place))
+            return complain(EXIT_USAGE, o->path,
+                            "two outputs go to this file, and would replace each other");
+    whole_place *places = must_alloc((size_t)set->count + 1, sizeof *places);
+    if (set->count > 0)
+        memcpy(places, set->places, (size_t)set->count * sizeof *places);
+    places[set->count++] = *place;
+    free(set->places);
+    set->places = places;
+    return EXIT_DONE;
+}
+
+void output_set_free(output_set *set) {
+    free(set->places);
+    *set = (output_set){0};
+}
+
+/* ---- one output ---------------------------------------------------------------------------- */
+
+static int fail(const char *path, const char *what, int error) {
+    return complain(EXIT_DATA, path, "%s: %s", what, whole_file_error(error));
+}
+
+static bool judge(const output *o, int error) {
+    return error == 0 || fail(o->path, "cannot write", error) == EXIT_DONE;
+}
+
+int output_begin(output **out, output_set *set, const char *path) {
     output *o = must_alloc(1, sizeof *o);
-    struct stat status;
-    const bool exists = stat(path, &status) == 0;
-    o->path = copy(path);
-    if (exists && S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
-        fail(path, "cannot write");
-        release(o);
-        return NULL;
-    }
-    if (exists && !S_ISREG(status.st_mode)) {
-        o->file = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        char *resolved = exists ? realpath(path, NULL) : NULL;
-        o->final = resolved != NULL ? resolved : copy(path);
-        if (!open_temporary(o) && o->file >= 0) {
-            fail(path, "cannot write");
-            output_drop(o);
-            return NULL;
-        }
-    }
-    if (o->file < 0) {
-        fail(path, "cannot write");
-        release(o);
-        return NULL;
-    }
-    return o;
+    buffer copy = {0};
+    buffer_add(&copy, path);
+    o->path = copy.data;
+    const int error = begin_listed(o);
+    const int code = error != 0 ? fail(path, "cannot write", error) : join_set(set, o);
+    *out = code == EXIT_DONE ? o : NULL;
+    if (code != EXIT_DONE)
+        output_drop(o);
+    return code;
 }
 
 bool output_write(output *o, const void *bytes, size_t count) {
-    const char *at = bytes;
-    while (count > 0) {
-        const ssize_t wrote = write(o->file, at, count);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
-            return fail(o->path, "cannot write");
-        at += wrote;
-        count -= (size_t)wrote;
-    }
-    return true;
+    return judge(o, whole_file_write(&o->file, bytes, count));
 }
 
 void output_drop(output *o) {
     if (o == NULL)
         return;
-    if (o->file >= 0)
-        close(o->file);
-    if (o->temporary != NULL)
-        unlink(o->temporary);
-    unfinished = NULL;
+    whole_file_drop(&o->file);
     release(o);
 }
 
 bool output_commit(output *o) {
-    bool good = o->temporary == NULL || fsync(o->file) == 0 || fail(o->path, "cannot write");
-    /* Some file systems say only here that the data did not arrive: before the old file is gone. */
-    good = (close(o->file) == 0 || fail(o->path, "cannot write")) && good;
-    o->file = -1;
-    if (good && o->temporary != NULL && rename(o->temporary, o->final) != 0)
-        good = fail(o->path, "cannot write");
-    if (!good) {
-        output_drop(o);
-        return false;
-    }
-    unfinished = NULL;
+    const bool good = judge(o, whole_file_commit(&o->file));
     release(o);
-    return true;
+    return good;
 }
 
-bool output_file(const char *path, const void *bytes, size_t count) {
-    output *o = output_begin(path);
-    if (o == NULL)
-        return false;
-    if (!output_write(o, bytes, count)) {
-        output_drop(o);
-        return false;
-    }
-    return output_commit(o);
+bool output_finish(output *o, const void *bytes, size_t count) {
+    if (output_write(o, bytes, count))
+        return output_commit(o);
+    output_drop(o);
+    return false;
 }
 
 bool output_folder(const char *folder) {
     struct stat status;
     if (mkdir(folder, 0777) == 0 || (stat(folder, &status) == 0 && S_ISDIR(status.st_mode)))
         return true;
-    return fail(folder, "cannot make the folder");
+    fail(folder, "cannot make the folder", errno);
+    return false;
 }
 
 char *output_path(const char *folder, const char *name, const char *suffix) {

@@ -13,8 +13,9 @@ typedef struct reporting {
     const options *options;
     sg_context *context;
     const char *spec;
-    sg_kernel *kernel;  /* of no particular size */
-    sg_matrix *matrix;  /* of --input; NULL */
+    sg_kernel *kernel; /* of no particular size */
+    sg_matrix *matrix; /* of --input; NULL */
+    output_set outputs;
     page_results all;   /* of the spec, as it is now */
     page_drifts drifts; /* of the chosen place */
     int others;         /* of a spec of this name that computes something else */
@@ -174,11 +175,11 @@ static char *usual_plan(const reporting *p, const sg_build_options *how) {
     return usual;
 }
 
-static int write_page(const reporting *p, const page *filled, const char *path) {
+static int write_page(const reporting *p, const page *filled, const char *path, output *out) {
     buffer text = {0};
     page_write(filled, &text);
     int code = EXIT_DONE;
-    if (!output_file(path, text.data, text.length))
+    if (!output_finish(out, text.data, text.length))
         code = EXIT_DATA;
     buffer_free(&text);
     if (code == EXIT_DONE) {
@@ -193,7 +194,8 @@ static int write_page(const reporting *p, const page *filled, const char *path) 
     return code;
 }
 
-static int make_page(const reporting *p, int index, const page_results *rows, const char *path) {
+static int make_page(const reporting *p, int index, const page_results *rows, const char *path,
+                     output *out) {
     const char *slash = strrchr(p->spec, '/');
     sg_build_options how = options_for(p, index, &rows->list[0]);
     char *usual = usual_plan(p, &how), *trouble = NULL;
@@ -220,7 +222,7 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
     }
     filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
     filled.source_trouble = trouble;
-    const int code = write_page(p, &filled, path);
+    const int code = write_page(p, &filled, path, out);
     page_look_free(&filled);
     sg_release(best);
     free(usual);
@@ -245,8 +247,11 @@ static int report_kernel(reporting *p, int index) {
     char *path = p->options->folder != NULL
                      ? copy(p->options->folder)
                      : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
-    const int code =
-        status == SG_OK ? make_page(p, index, &rows, path) : complain_library(p->context, status);
+    output *out = NULL;
+    int code = status == SG_OK ? output_begin(&out, &p->outputs, path)
+                               : complain_library(p->context, status);
+    if (code == EXIT_DONE)
+        code = make_page(p, index, &rows, path, out);
     page_results_free(&rows);
     free(path);
     return code;
@@ -297,6 +302,7 @@ int command_report(const options *o) {
     const bool whole = code == EXIT_DONE;
     for (int index = 0; index < count && whole; index++)
         code = first_failure(code, report_spec(&p, index));
+    output_set_free(&p.outputs);
     sg_matrix_free(p.matrix);
     sg_close(p.context);
     return code;

@@ -180,10 +180,23 @@ void pgm_header(buffer *out, const pgm *image) {
                   image->maxval);
 }
 
-size_t pgm_samples(element type, const void *from, size_t count, int maxval, unsigned char *out) {
+/* Whole numbers of an image's own scale stay exactly as they are. */
+static double place_in(const pgm_scale *scale, double value, int maxval) {
+    if (scale->low == 0 && scale->high == maxval)
+        return value;
+    const double span = scale->high - scale->low;
+    if (isinf(span)) /* the halves are in range */
+        return (value / 2 - scale->low / 2) / (scale->high / 2 - scale->low / 2) * maxval;
+    return (value - scale->low) / span * maxval;
+}
+
+size_t pgm_samples(element type, const void *from, size_t count, int maxval, const pgm_scale *scale,
+                   unsigned char *out) {
     const size_t bytes = maxval > 255 ? 2 : 1;
     for (size_t i = 0; i < count; i++) {
-        const double value = element_get(type, (const char *)from + i * element_words[type].bytes);
+        const double element =
+            element_get(type, (const char *)from + i * element_words[type].bytes);
+        const double value = place_in(scale, element, maxval);
         const unsigned sample = value >= maxval ? (unsigned)maxval
                                 : value > 0     ? (unsigned)lround(value)
                                                 : 0; /* also for NaN */

@@ -28,8 +28,15 @@ bool pgm_read_data(FILE *, const pgm *, element, element_take take, void *user, 
 /* The header of a raw file. */
 void pgm_header(buffer *out, const pgm *);
 
-/* Elements as raw samples: rounded to nearest, below 0 and NaN as 0, above maxval as maxval.
-   Returns how many bytes they are; `out` has room for two a sample. */
-size_t pgm_samples(element, const void *from, size_t count, int maxval, unsigned char *out);
+/* What is black, and what is white. */
+typedef struct pgm_scale {
+    double low, high;
+} pgm_scale;
+
+/* Elements as raw samples: `low` becomes 0 and `high` maxval, rounded to nearest; what lies below,
+   and NaN, becomes 0, and what lies above maxval. Returns how many bytes they are; `out` has room
+   for two a sample. */
+size_t pgm_samples(element, const void *from, size_t count, int maxval, const pgm_scale *,
+                   unsigned char *out);
 
 #endif

@@ -23,9 +23,9 @@ static const char *text_of(const report *r, sg_text which) {
 
 static void add_files(const report *r, buffer *out) {
     for (int which = 0; which < EMIT_COUNT; which++) {
-        if (r->files[which] == NULL)
+        if (!r->files[which].written)
             continue;
-        buffer_printf(out, "  %-8s %s", emit_words[which], r->files[which]);
+        buffer_printf(out, "  %-8s %s", emit_words[which], r->files[which].path);
         if (which == EMIT_SOURCE)
             buffer_printf(out, ", %d lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
         buffer_add(out, "\n");
@@ -222,8 +222,8 @@ static void json_kernel(const report *r, json *j) {
 static void json_files(const report *r, json *j) {
     json_object(j, "files");
     for (int which = 0; which < EMIT_COUNT; which++)
-        if (r->files[which] != NULL)
-            json_string(j, emit_words[which], r->files[which]);
+        if (r->files[which].written)
+            json_string(j, emit_words[which], r->files[which].path);
     json_end_object(j);
 }
 
@@ -295,6 +295,7 @@ void report_json(const report *r, const session *s, json *j) {
     json_integer(j, "index", r->index);
     if (r->kernel != NULL) {
         json_kernel(r, j);
+        session_parameters_json(s, r->kernel, j);
         if (s->options->command == COMMAND_BUILD) {
             json_files(r, j);
             json_binary(r, j);
@@ -310,8 +311,10 @@ void report_json(const report *r, const session *s, json *j) {
 }
 
 void report_free(report *r) {
-    for (int which = 0; which < EMIT_COUNT; which++)
-        free(r->files[which]);
+    for (int which = 0; which < EMIT_COUNT; which++) {
+        output_drop(r->files[which].open);
+        free(r->files[which].path);
+    }
     beside_free(r->beside);
     buffer_free(&r->no_binary);
     free(r->error);

@@ -3,6 +3,13 @@
 #define SG_CLI_REPORT_H
 
 #include "cli/beside.h"
+#include "cli/output.h"
+
+typedef struct emitted {
+    char *path;   /* NULL: not asked for */
+    output *open; /* until it is written; NULL */
+    bool written;
+} emitted;
 
 typedef struct report {
     const char *spec;
@@ -10,7 +17,7 @@ typedef struct report {
     sg_kernel *kernel; /* its texts; NULL where there is no source */
     sg_kernel *built;  /* for the device; NULL where it could not be compiled */
     sg_kernel_info info;
-    char *files[EMIT_COUNT]; /* written; NULL */
+    emitted files[EMIT_COUNT];
     bool has_binary;
     sg_binary binary;
     buffer no_binary; /* why not, and the cure */

@@ -103,11 +103,10 @@ int session_build(session *s, const char *spec, const sg_build_options *build, s
 }
 
 static const binding *find_set(const bindings *sets, const char *name) {
-    const binding *found = NULL; /* the last one counts */
     for (int i = 0; i < sets->count; i++)
         if (strcmp(sets->items[i].name, name) == 0)
-            found = &sets->items[i];
-    return found;
+            return &sets->items[i];
+    return NULL;
 }
 
 static int unknown_parameter(const char *spec, const sg_kernel *kernel, int count,
@@ -176,6 +175,19 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
     else
         free(values);
     return code;
+}
+
+void session_parameters_json(const session *s, const sg_kernel *kernel, json *j) {
+    sg_kernel_info kernel_info = {.struct_size = sizeof kernel_info};
+    sg_kernel_facts(kernel, &kernel_info);
+    json_object(j, "parameters");
+    for (int i = 0; i < kernel_info.parameters; i++) {
+        sg_parameter_info info = {.struct_size = sizeof info};
+        sg_kernel_parameter(kernel, i, &info);
+        const binding *set = find_set(&s->options->sets, info.name);
+        json_number(j, info.name, set != NULL ? set->number : info.has_default ? info.value : NAN);
+    }
+    json_end_object(j);
 }
 
 int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matrix **out) {

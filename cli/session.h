@@ -38,6 +38,9 @@ int session_build(session *, const char *spec, const sg_build_options *, sg_kern
 int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,
                        int *count);
 
+/* `parameters`: those of --set, else the spec's; null where there is neither. */
+void session_parameters_json(const session *, const sg_kernel *, json *);
+
 /* The matrix of --input, for tuning: it decides which formats serve. *out, and the size in `how`
    unless
    --size is given, are left as they are where there is none. */

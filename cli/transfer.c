@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/arrays.h"
-#include "cli/output.h"
 
 enum { PIECE = 4 << 20 };
 
@@ -97,19 +96,15 @@ int arrays_load(arrays *a) {
     return code;
 }
 
-/* ---- saving ---------------------------------------------------------------------------------- */
+/* ---- from the device
+ * ---------------------------------------------------------------------------------- */
 
-typedef struct saving {
-    const arrays *arrays;
-    int index;
-} saving;
-
-static int download(void *user, uint64_t first, size_t count, void *out) {
-    const saving *s = user;
-    const arrays *a = s->arrays;
-    const size_t bytes = element_words[a->items[s->index].type].bytes;
+int arrays_download(void *reading, uint64_t first, size_t count, void *out) {
+    const array_reading *r = reading;
+    const arrays *a = r->arrays;
+    const size_t bytes = element_words[a->items[r->item].type].bytes;
     const sg_status status =
-        sg_download(a->session->context, out, (const char *)a->grids[s->index].data + first * bytes,
+        sg_download(a->session->context, out, (const char *)a->grids[r->item].data + first * bytes,
                     count * bytes);
     return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
@@ -121,46 +116,26 @@ void arrays_describe(const arrays *a, int index, datafile_array *out) {
     memcpy(out->size, a->grids[index].size, sizeof out->size);
 }
 
-static int save(arrays *a, int index, const char *path, json *j, buffer *text) {
-    const array *item = &a->items[index];
-    datafile_array about;
-    arrays_describe(a, index, &about);
-    const int code = datafile_write(path, &about, download, &(saving){a, index});
-    if (code != EXIT_DONE)
-        return code;
-    json_string(j, item->info.name, path);
-    buffer_printf(text, "  output   %s: %s\n", item->info.name, path);
+int arrays_find_nan(const arrays *a, bool began, int *item) {
+    *item = -1;
+    for (int i = 0; i < a->count && *item < 0; i++) {
+        const sg_array_info *info = &a->items[i].info;
+        const int at = info->reads >= 0 ? info->reads : i;
+        if (info->role != SG_WRITE || (!began && info->reads < 0))
+            continue;
+        datafile_array about;
+        values found;
+        arrays_describe(a, at, &about);
+        const int code = datafile_look(&about, arrays_download, &(array_reading){a, at}, &found);
+        if (code != EXIT_DONE)
+            return code;
+        if (found.nan > 0 || found.infinite > 0)
+            *item = i;
+    }
     return EXIT_DONE;
 }
 
-static int save_default(arrays *a, int written, json *j, buffer *text) {
-    const int reads = a->items[written].info.reads;
-    char *path = output_path(a->session->options->folder, a->items[written].info.field, ".npy");
-    const int code = save(a, reads >= 0 ? reads : written, path, j, text);
-    free(path);
-    return code;
-}
-
-int arrays_save(arrays *a, json *j, buffer *text) {
-    const bindings *outputs = &a->session->options->outputs;
-    int code = EXIT_DONE;
-    for (int i = 0; i < outputs->count && code == EXIT_DONE; i++)
-        code = save(a, a->shown[i], outputs->items[i].value, j, text);
-    for (int i = 0;
-         outputs->count == 0 && !arrays_is(a, "reduce") && i < a->count && code == EXIT_DONE; i++)
-        if (a->items[i].info.role == SG_WRITE)
-            code = save_default(a, i, j, text);
-    return code;
-}
-
 /* ---- printing -------------------------------------------------------------------------------- */
-
-static bool is_shown(const arrays *a, int index) {
-    for (int i = 0; i < a->session->options->outputs.count; i++)
-        if (a->shown[i] == index)
-            return true;
-    return false;
-}
 
 /* A lone result is a number in JSON, and segments' are a list. */
 static int print(arrays *a, int index, bool is_lone, json *j, buffer *text) {
@@ -168,8 +143,9 @@ static int print(arrays *a, int index, bool is_lone, json *j, buffer *text) {
     const uint64_t count = (uint64_t)a->grids[index].size[0];
     const size_t bytes = element_words[item->type].bytes;
     unsigned char *elements = must_alloc((size_t)count, bytes);
-    const int code =
-        count > 0 ? download(&(saving){a, index}, 0, (size_t)count, elements) : EXIT_DONE;
+    const int code = count > 0
+                         ? arrays_download(&(array_reading){a, index}, 0, (size_t)count, elements)
+                         : EXIT_DONE;
     if (!is_lone)
         json_array(j, item->info.name);
     for (uint64_t i = 0; i < count && code == EXIT_DONE; i++) {
@@ -187,7 +163,7 @@ static int print(arrays *a, int index, bool is_lone, json *j, buffer *text) {
 int arrays_print(arrays *a, json *j, buffer *text) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++)
-        if (a->items[i].info.role == SG_WRITE && !is_shown(a, i))
+        if (a->items[i].info.role == SG_WRITE && !arrays_is_shown(a, i))
             code = print(a, i, arrays_find(a, "offsets") < 0, j, text);
     return code;
 }

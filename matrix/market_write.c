@@ -1,15 +1,10 @@
 /* The writer. */
-#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "matrix/market.h"
 
 enum { PIECE = 1 << 16 }; /* bytes that are written at once */
@@ -17,65 +12,28 @@ enum { PIECE = 1 << 16 }; /* bytes that are written at once */
 /* A file that is gone again unless it is finished. */
 typedef struct writer {
     job *job;
-    const char *path, *temporary;
-    int file;
-    uint64_t written;
+    const char *path;
+    whole_file file;
     locale_t plain;
     text text;
 } writer;
 
 static void drop(void *what) {
-    const writer *w = what;
-    close(w->file);
-    unlink(w->temporary);
+    whole_file_drop(&((writer *)what)->file);
 }
 
 static void drop_locale(void *plain) {
     freelocale((locale_t)plain);
 }
 
-static noreturn void cannot_write(const writer *w, const char *why) {
-    job_fail(w->job, FAULT_IO, w->path, 0, "cannot write: %s", why);
-}
-
-/* Renaming over a device such as /dev/null would take it away from everybody. The names of
-   processes, threads and moments differ; one that is taken for all that is passed over. */
-static void open_temporary(writer *w) {
-    enum { TRIES = 100 };
-    struct stat facts;
-    struct timespec now;
-    if (lstat(w->path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISLNK(facts.st_mode))
-        cannot_write(w, "it is no regular file");
-    clock_gettime(CLOCK_REALTIME, &now);
-    for (int i = 0; i < TRIES; i++) {
-        w->temporary = job_print(w->job, "%s.%ld-%llx-%lx", w->path, (long)getpid(),
-                                 (unsigned long long)(uintptr_t)w, now.tv_nsec + i);
-        w->file = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (w->file >= 0 || errno != EEXIST)
-            break;
-    }
-    if (w->file < 0)
-        cannot_write(w, strerror(errno));
-    job_defer(w->job, drop, w);
-}
-
-/* Beyond this limit a write would raise a signal that ends the process. */
-static bool beyond_limit(uint64_t size) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-           size > limit.rlim_cur;
+static noreturn void cannot_write(const writer *w, int error) {
+    job_fail(w->job, FAULT_IO, w->path, 0, "cannot write: %s", whole_file_error(error));
 }
 
 static void write_text(writer *w) {
-    w->written += w->text.length;
-    if (beyond_limit(w->written))
-        cannot_write(w, strerror(EFBIG));
-    for (size_t done = 0; done < w->text.length;) {
-        const ssize_t count = write(w->file, w->text.data + done, w->text.length - done);
-        if (count < 0 && errno != EINTR)
-            cannot_write(w, strerror(errno));
-        done += count > 0 ? (size_t)count : 0;
-    }
+    const int error = whole_file_write(&w->file, w->text.data, w->text.length);
+    if (error != 0)
+        cannot_write(w, error);
     w->text.length = 0;
 }
 
@@ -107,18 +65,20 @@ static void write_entries(writer *w, const matrix *m) {
 
 void market_write(job *j, const matrix *m, const char *path) {
     writer *w = job_alloc(j, sizeof *w);
-    *w = (writer){.job = j, .path = path, .file = -1, .text = text_new(j)};
+    *w = (writer){.job = j, .path = path, .text = text_new(j)};
     w->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (w->plain == (locale_t)0)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
     job_defer(j, drop_locale, (void *)w->plain);
-    open_temporary(w);
+    int error = whole_file_begin(&w->file, AT_FDCWD, path, WHOLE_FILE_USUAL);
+    if (error != 0)
+        cannot_write(w, error);
+    job_defer(j, drop, w);
     write_entries(w, m);
-    /* Some file systems know no fsync; they have no better to offer. */
-    if ((fsync(w->file) != 0 && errno != EINVAL) || rename(w->temporary, path) != 0)
-        cannot_write(w, strerror(errno));
+    error = whole_file_commit(&w->file);
+    if (error != 0)
+        cannot_write(w, error);
     job_keep(j, w);
-    close(w->file);
     job_keep(j, (void *)w->plain);
     drop_locale((void *)w->plain);
 }

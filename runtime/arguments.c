@@ -45,6 +45,17 @@ static bool check_size(job *j, const program *p, const sg_grid *grids, launch *o
     return true;
 }
 
+/* Where some of the box is given, an end of 0 is an axis that was forgotten: no cell would be
+   updated, and nothing said. */
+static bool check_end(job *j, const launch *out, const char *name, int axis) {
+    if (out->end[axis] != 0 || out->size[axis] == 0)
+        return true;
+    return context_refuse(j,
+                          "the box of '%s' has no end along %c: give end[%d] too, %lld where it is "
+                          "that of the grid",
+                          name, axis_letters[axis], axis, (long long)out->size[axis]);
+}
+
 static bool check_box(job *j, const program *p, const sg_arguments *a, launch *out) {
     bool given = false;
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
@@ -64,6 +75,9 @@ static bool check_box(job *j, const program *p, const sg_arguments *a, launch *o
         out->empty = out->empty || out->end[axis] <= out->begin[axis];
         out->whole = out->whole && out->begin[axis] == 0 && out->end[axis] == out->size[axis];
     }
+    for (int axis = 0; axis < p->dims; axis++)
+        if (!check_end(j, out, p->name, axis))
+            return false;
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/whole_file.h"
 #include "runtime/cache_entry.h"
 #include "runtime/user_folder.h"
 
@@ -127,8 +128,8 @@ static bool is_entry(const char *name) {
 
 /* After the beginning, numbers of the process and the moment. */
 static bool is_unfinished(const char *name) {
-    const size_t begin = strlen(sealed_temporary);
-    return strncmp(name, sealed_temporary, begin) == 0 && name[begin] != '\0' &&
+    const size_t begin = strlen(whole_file_prefix);
+    return strncmp(name, whole_file_prefix, begin) == 0 && name[begin] != '\0' &&
            name[begin + strspn(name + begin, "0123456789abcdef-")] == '\0';
 }
 

@@ -8,19 +8,13 @@
 #include "runtime/sealed.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/io.h"
+#include "base/whole_file.h"
 #include "runtime/checksum.h"
 
 enum { VERSION_AT = 8, KEY_AT = 16, LENGTH_AT = 48, CHECKSUM_AT = 56 };
-
-const char sealed_temporary[] = ".stencilgen-";
 
 /* ---- the header ---------------------------------------------------------------------------- */
 
@@ -110,22 +104,6 @@ blob sealed_open(job *j, blob whole, const sealed_kind *kind, const digest *key,
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* How many bytes came before the file's end, or −1 with errno set. */
-static ssize_t read_all(int file, void *data, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t got = read(file, (char *)data + done, size - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
-
 static const char *cannot_read(job *j) {
     return job_print(j, "it cannot be read: %s", strerror(errno));
 }
@@ -134,14 +112,14 @@ static const char *cannot_read(job *j) {
 blob sealed_read(job *j, int file, size_t size, const sealed_kind *kind, const digest *key,
                  digest *found, const char **why) {
     unsigned char header[SEALED_HEADER] = {0};
-    const ssize_t have = read_all(file, header, sizeof header);
+    const ssize_t have = io_read_all(file, header, sizeof header);
     *why = have < 0 ? cannot_read(j) : judge_header(j, header, (size_t)have, size, kind, key);
     if (*why != NULL)
         return (blob){0};
     find_key(header, found);
     const size_t length = size - SEALED_HEADER;
     char *data = job_alloc(j, length + 1);
-    const ssize_t got = read_all(file, data, length);
+    const ssize_t got = io_read_all(file, data, length);
     if (got < 0)
         *why = cannot_read(j);
     else if ((size_t)got < length)
@@ -154,98 +132,30 @@ blob sealed_read(job *j, int file, size_t size, const sealed_kind *kind, const d
 /* ---- writing ------------------------------------------------------------------------------- */
 
 /* A file that is gone again unless it is finished. */
-typedef struct unfinished {
-    int folder, file;
-    const char *name;
-} unfinished;
-
 static void drop(void *what) {
-    const unfinished *u = what;
-    close(u->file);
-    unlinkat(u->folder, u->name, 0);
+    whole_file_drop(what);
 }
 
-/* Errno, or 0. The names of processes, threads and moments differ; a name that is taken for all
-   that, by a file left behind, is passed over. */
-static int make_temporary(job *j, unfinished *u, const char *name, mode_t mode) {
-    enum { TRIES = 100 };
-    const char *slash = strrchr(name, '/');
-    const int before = slash != NULL ? (int)(slash + 1 - name) : 0;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    for (int i = 0; i < TRIES; i++) {
-        u->name = job_print(j, "%.*s%s%ld-%llx-%lx", before, name, sealed_temporary, (long)getpid(),
-                            (unsigned long long)(uintptr_t)u, now.tv_nsec + i);
-        u->file =
-            openat(u->folder, u->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-        if (u->file >= 0 || errno != EEXIST)
-            break;
-    }
-    return u->file >= 0 ? 0 : errno;
-}
-
-static int write_all(int file, const void *data, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t written = write(file, (const char *)data + done, size - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return errno;
-        done += (size_t)written;
-    }
-    return 0;
-}
-
-/* Beyond this limit a write would raise a signal that ends the process. */
-static bool beyond_limit(size_t size) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-           size > limit.rlim_cur;
-}
-
-/* Errno, or 0. Some file systems know no fsync; they have no better to offer. */
-static int fill(int file, const sealed_kind *kind, const digest *key, blob payload) {
-    unsigned char header[SEALED_HEADER];
-    if (beyond_limit(sizeof header + payload.size))
-        return EFBIG;
-    write_header(header, kind, key, payload);
-    int error = write_all(file, header, sizeof header);
-    if (error == 0)
-        error = write_all(file, payload.data, payload.size);
-    if (error == 0 && fsync(file) != 0 && errno != EINVAL)
-        error = errno;
-    return error;
-}
-
-/* Renaming over a device such as /dev/null would take it away from everybody. */
-static bool replaceable(int folder, const char *name) {
-    struct stat facts;
-    return fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(facts.st_mode) ||
-           S_ISLNK(facts.st_mode);
-}
-
-static const char *cannot_write(job *j, const char *name, const char *why) {
-    return job_print(j, "cannot write %s: %s", name, why);
+static const char *cannot_write(job *j, const char *name, int error) {
+    return job_print(j, "cannot write %s: %s", name, whole_file_error(error));
 }
 
 const char *sealed_write(job *j, int folder, const char *name, const sealed_kind *kind,
                          const digest *key, blob payload) {
-    if (!replaceable(folder, name))
-        return cannot_write(j, name, "it is no regular file");
-    unfinished *u = job_alloc(j, sizeof *u);
-    u->folder = folder;
-    int error = make_temporary(j, u, name, kind->secret ? 0600 : 0666);
+    unsigned char header[SEALED_HEADER];
+    whole_file *w = job_alloc(j, sizeof *w);
+    int error =
+        whole_file_begin(w, folder, name, kind->secret ? WHOLE_FILE_PRIVATE : WHOLE_FILE_USUAL);
     if (error != 0)
-        return cannot_write(j, name, strerror(error));
-    job_defer(j, drop, u);
-    error = fill(u->file, kind, key, payload);
-    if (error == 0 && renameat(folder, u->name, folder, name) != 0)
-        error = errno;
-    job_keep(j, u);
+        return cannot_write(j, name, error);
+    job_defer(j, drop, w);
+    write_header(header, kind, key, payload);
+    error = whole_file_write(w, header, sizeof header);
     if (error == 0)
-        close(u->file);
-    else
-        drop(u);
-    return error == 0 ? NULL : cannot_write(j, name, strerror(error));
+        error = whole_file_write(w, payload.data, payload.size);
+    if (error == 0)
+        error = whole_file_commit(w);
+    job_keep(j, w);
+    whole_file_drop(w);
+    return error == 0 ? NULL : cannot_write(j, name, error);
 }

@@ -1,7 +1,6 @@
 /* Sealed files: a payload behind a header (magic, version of the format, key, length, checksum), so
    that a whole and unchanged file of ours is known from all else. Takes: bytes. Makes: files that
-   appear whole or not at all: they are written under a temporary name in the same folder, brought
-   to the disk (fsync) and renamed. */
+   appear whole or not at all. */
 #ifndef SG_RUNTIME_SEALED_H
 #define SG_RUNTIME_SEALED_H
 
@@ -20,14 +19,11 @@ enum { SEALED_HEADER = 64 }; /* bytes before the payload */
 /* The whole file, for sealed_open. A key of NULL is written as zeros. */
 blob sealed_bytes(job *, const sealed_kind *, const digest *key, blob payload);
 
-/* `folder` is an open folder or AT_FDCWD, `name` a path from there; a regular file or a symbolic
-   link of that name is replaced, and nothing else is. Returns NULL, or what went wrong ("cannot
-   write …: No space left on device"), in the job; then no temporary is left behind. A process
-   killed meanwhile leaves one named sealed_temporary…, which nothing reads. */
+/* Writes a file by the rules of base/whole_file.h, a secret kind by the private ones. `folder` is
+   an open folder or AT_FDCWD, `name` a path from there. Returns NULL, or what went wrong ("cannot
+   write …: No space left on device"), in the job; then no temporary file is left behind. */
 const char *sealed_write(job *, int folder, const char *name, const sealed_kind *,
                          const digest *key, blob payload);
-
-extern const char sealed_temporary[]; /* how names of unfinished files begin, in their folder */
 
 /* The payload, in the job and with a NUL behind it, of a file that is open for reading at its
    beginning and `size` bytes long. Without data and with *why set (in the job) where it is not

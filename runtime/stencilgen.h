@@ -177,7 +177,8 @@ SG_API sg_status sg_build(sg_context *, const char *spec_path, const sg_build_op
  * the kernel must be over. */
 SG_API void sg_release(sg_kernel *);
 
-/* Writes a launchable kernel to a file, which appears whole or not at all. `device`: "cuda" has it
+/* Writes a launchable kernel to a file, which appears whole or not at all, where a link points if
+ * the path is one; a file that it replaces hands on its mode. `device`: "cuda" has it
  * compiled by NVRTC for its architecture, "cpu" is for machines with this one's processor, NULL is
  * the device of its context ("cuda" where that has none). */
 SG_API sg_status sg_save(sg_kernel *, const char *path, const char *device);
@@ -319,7 +320,8 @@ typedef struct sg_arguments {
     const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
     int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell, else
-                                 every axis of the kernel counts; a list has no box */
+                                 every axis of the kernel counts, and an end of 0 is refused; a
+                                 list has no box */
     void *temporary;          /* device memory for the launch to work in, aligned to 256 bytes; two
                                  launches at a time need two of them */
     size_t temporary_bytes;   /* at least what sg_temporary_bytes says; its content is nobody's */

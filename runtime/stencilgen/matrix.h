@@ -36,7 +36,7 @@ SG_API sg_status sg_matrix_from_device(sg_context *, const sg_csr *, sg_matrix *
 /* From a Matrix Market file: coordinate or array; real, integer or pattern (each entry is 1);
  * general, symmetric, skew-symmetric or hermitian. SG_ERROR_DATA begins with file:line. */
 SG_API sg_status sg_matrix_read(sg_context *, const char *path, sg_matrix **out);
-/* Coordinate, real, general, exactly; the file appears whole or not at all. */
+/* Coordinate, real, general, exactly; the file appears whole or not at all, as that of sg_save. */
 SG_API sg_status sg_matrix_write(const sg_matrix *, const char *path);
 SG_API void sg_matrix_free(sg_matrix *); /* NULL is allowed */
 

@@ -262,6 +262,18 @@ begin 'two specs of one name do not replace each other'
 cp $spec "$folder/other.lua"
 exits 2 $spec "$folder/other.lua" $small -o "$folder/new"
 says "two specs are named heat2d5"
+sed 's/heat2d5/heat2d6/' $spec >"$folder/other.lua"
+mkdir "$folder/linked"
+ln -s heat2d5.cu "$folder/linked/heat2d6.cu"
+exits 2 $spec "$folder/other.lua" $small -o "$folder/linked"
+says "$folder/linked/heat2d6.cu: error: two outputs go to this file"
+grep -q heat2d6 "$folder/linked/heat2d5.cu" && flunk 'the first was replaced'
+
+begin 'all files are opened before the first is written'
+mkdir -p "$folder/opened/heat2d5.plan"
+exits 3 $spec $small -o "$folder/opened" --emit source,plan
+says "$folder/opened/heat2d5.plan: error: cannot write: it is no regular file"
+holds "$folder/opened"
 
 begin 'JSON'
 exits 0 $spec $small -o "$folder/new" --json
@@ -277,6 +289,17 @@ assert kernel["check"]["judged"] == 1200 and kernel["check"]["wrong"] == 0
 assert kernel["speed"]["seconds"] > 0 and kernel["files"]["source"].endswith("heat2d5.cu")
 EOF
 fi
+
+begin 'JSON has the parameters'
+cat >"$folder/set.lua" <<'LUA'
+return stencil {
+  name = "set", dims = 1, dtype = "float", boundary = "zero",
+  update = function(u, p) return p.k * u(0) + p.add end,
+}
+LUA
+exits 0 "$folder/set.lua" --device cpu --size 4096 -o "$folder/new" --set k=2 --json
+tr -d ' \n' <"$out" | grep -qF '"parameters":{"add":null,"k":2}' ||
+    tr -d ' \n' <"$out" | grep -qF '"parameters":{"k":2,"add":null}' || flunk "$(cat "$out")"
 
 begin 'JSON of a spec that is wrong'
 echo 'return 1' >"$folder/bad.lua"

@@ -69,13 +69,67 @@ same "$folder/want.npy" "$folder/d.npy"
 
 begin 'what is written is rounded and kept between black and white'
 npy f4 "$folder/e.npy" '2, 5' -1000 -0.5 0.49 0.51 1.5 254.4 254.6 255.1 1e30 nan
-exits 0 run $cpu "$same" --input "$folder/e.npy" --output "$folder/e.pgm"
+exits 0 run $cpu "$same" --input "$folder/e.npy" --output "$folder/e.pgm:0..255"
+says "$folder/e.pgm: warning: 1 NaN is written as black"
 image "$folder/want.pgm" 'P5\n5 2\n255\n' '\000\000\000\001\002\376\377\377\377\000'
 same "$folder/want.pgm" "$folder/e.pgm"
 npy f4 "$folder/e.npy" '1, 2' inf -inf
-exits 0 run $cpu "$same" --input "$folder/e.npy" --output "$folder/e.pgm"
+exits 0 run $cpu "$same" --input "$folder/e.npy" --output "$folder/e.pgm:0..255"
+reports 'no finite value, 0 NaN, 2 infinite'
 image "$folder/want.pgm" 'P5\n2 1\n255\n' '\377\000'
 same "$folder/want.pgm" "$folder/e.pgm"
+
+begin 'the scale of an image is the range of the data'
+npy f4 "$folder/r.npy" '2, 3' 0 0.25 0.5 1 nan inf
+exits 0 run $cpu "$same" --input "$folder/r.npy" --output "$folder/r.pgm"
+image "$folder/want.pgm" 'P5\n3 2\n255\n' '\000\100\200\377\000\377'
+same "$folder/want.pgm" "$folder/r.pgm"
+reports 'minimum 0, maximum 1, 1 NaN, 1 infinite'
+reports '           0 .. 1 -> 0..255'
+says '1 NaN is written as black'
+npy f4 "$folder/r.npy" '1, 2' 3 3
+exits 0 run $cpu "$same" --input "$folder/r.npy" --output "$folder/r.pgm"
+image "$folder/want.pgm" 'P5\n2 1\n255\n' '\000\000'
+same "$folder/want.pgm" "$folder/r.pgm"
+npy f4 "$folder/r.npy" '1, 3' -1e38 0 3e38
+exits 0 run $cpu "$same" --input "$folder/r.npy" --output "$folder/r.pgm:-1e308..1e308"
+image "$folder/want.pgm" 'P5\n3 1\n255\n' '\200\200\200'
+same "$folder/want.pgm" "$folder/r.pgm"
+
+begin 'a given range, also of an image that was read'
+npy f8 "$folder/r.npy" '1, 5' -1 0 0.1 0.4 9
+exits 0 run $cpu "$scaled" --set by=1 --set add=0 --input "$folder/r.npy" --output u="$folder/r.pgm:0..0.4"
+image "$folder/want.pgm" 'P5\n5 1\n255\n' '\000\000\100\377\377'
+same "$folder/want.pgm" "$folder/r.pgm"
+reports '           0 .. 0.4 -> 0..255'
+exits 0 run $cpu "$same" --input "$folder/low.pgm" --output "$folder/d.pgm:0..14"
+image "$folder/want.pgm" 'P5\n2 1\n7\n' '\004\000'
+same "$folder/want.pgm" "$folder/d.pgm"
+for range in '' 1 1..1 2..1 0..nan 0..inf ..1 0.. 0..1..2 a..b; do
+    exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.pgm:$range"
+    says 'what is black and what is white are needed'
+done
+exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.npy:0..1"
+
+begin 'an unknown extension is refused before any work'
+for name in u.png u.vtk u.NPY u.npz 'u.' u.npy.gz; do
+    exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/$name"
+    says "is no kind of file that can be written; arrays are written to .npy files, and grids also to .vti and .pgm"
+    [ ! -e "$folder/$name" ] || flunk 'an output was written'
+    cp "$folder/a.pgm" "$folder/$name"
+    exits 2 run $cpu "$same" --input "$folder/$name" --output "$folder/b.npy"
+    says "is no kind of file that can be read; arrays are read from .npy files, images, .pgm"
+    rm "$folder/$name"
+done
+
+begin 'a name without an extension is .npy'
+mkdir "$folder/v1.5"
+npy f4 "$folder/g0.npy" '2, 3' 1 2 3 4 5 6
+for name in plain .hidden v1.5/plain; do
+    exits 0 run $cpu "$same" --input "$folder/g0.npy" --output "$folder/$name"
+    same "$folder/g0.npy" "$folder/$name"
+    exits 0 run $cpu "$same" --input "$folder/$name" --output /dev/null
+done
 
 begin 'an image from a pipe, whatever its name'
 "$STENCILGEN" run $cpu "$same" --input /dev/stdin --output "$folder/b.pgm" <"$folder/a.pgm" \

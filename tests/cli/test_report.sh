@@ -114,6 +114,15 @@ says 'nowhere/page.html: error: cannot write'
 exits 2 report "$folder/both.lua" $at -o "$folder/page.html"
 says '-o names one file, but this one has 2 specs'
 
+begin 'two pages that are one file do not replace each other'
+echo 'return { scan { name = "sums" }, scan { name = "more" } }' >"$folder/twice.lua"
+mkdir "$folder/twice" && cd "$folder/twice" || exit 1
+ln -s sums.html more.html
+exits 2 report "$folder/twice.lua" $at
+says 'more.html: error: two outputs go to this file'
+holds "$folder/twice" sums.html
+cd "$SOURCE" || exit 1
+
 begin 'usage'
 exits 2 report $at
 says 'no spec is given'

@@ -144,6 +144,113 @@ exits 2 run $cpu "$folder/levels.lua" --input "$a" --output u="$folder/both.npy"
 says 'two outputs go to this file'
 exits 0 run $cpu "$folder/levels.lua" --input "$a" --output u=/dev/null --output u.prev=/dev/null
 
+begin 'two outputs that are one file by another spelling or by a link'
+mkdir "$folder/one" "$folder/one/sub"
+echo old >"$folder/one/there.npy"
+ln -s one "$folder/other"
+ln -s there.npy "$folder/one/live.npy"
+ln -s new.npy "$folder/one/dangling.npy"
+ln "$folder/one/there.npy" "$folder/one/hard.npy"
+# refuses FILE FILE: the two would lose one.
+refuses() {
+    exits 2 run $cpu "$folder/levels.lua" --input "$a" --output "u=$1" --output "u.prev=$2"
+    says "$2: error: two outputs go to this file"
+}
+refuses "$folder/one/new.npy" "$folder/one/./new.npy"
+refuses "$folder/one/new.npy" "$folder/one/sub/../new.npy"
+refuses "$folder/one/new.npy" "$folder/other/new.npy"
+refuses "$folder/one/new.npy" "$folder/one/dangling.npy"
+refuses "$folder/one/there.npy" "$folder/one/live.npy"
+refuses "$folder/one/there.npy" "$folder/one/hard.npy"
+holds "$folder/one" hard.npy there.npy
+[ "$(cat "$folder/one/there.npy")" = old ] || flunk 'the old file is gone'
+
+begin 'a link is followed, also a dangling one'
+exits 0 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/one/dangling.npy"
+array "$folder/want.npy" 5 5 1 2 3 4
+same "$folder/want.npy" "$folder/one/new.npy"
+[ -L "$folder/one/dangling.npy" ] || flunk 'the link is gone'
+chmod 600 "$folder/one/there.npy"
+exits 0 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/one/live.npy"
+same "$folder/want.npy" "$folder/one/there.npy"
+[ -L "$folder/one/live.npy" ] || flunk 'the link is gone'
+[ "$(stat -c %a "$folder/one/there.npy")" = 600 ] || flunk 'the mode is not kept'
+
+begin 'names of up to 255 bytes'
+mkdir "$folder/long"
+for length in 248 249 255; do
+    name=$(printf '%*s' $((length - 4)) '' | tr ' ' n).npy
+    exits 0 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/long/$name"
+    same "$folder/want.npy" "$folder/long/$name"
+done
+exits 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/long/n$name"
+says 'cannot write: File name too long'
+
+begin 'outputs are opened before the work'
+# Nothing can be compiled here, so that whoever gets to work has exit code 4.
+opened() {
+    SG_CACHE=none SG_CXX=/nowhere/c++ exits "$@"
+}
+opened 4 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/b.npy"
+opened 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/none/b.npy"
+says "$folder/none/b.npy: error: cannot write: No such file or directory"
+opened 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/one"
+says 'cannot write: it is no regular file'
+opened 3 run $cpu "$folder/shift.lua" --input "$a" --output "$a/b.npy"
+says 'cannot write: Not a directory'
+opened 2 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/b.png"
+list=$folder/running.lua
+echo 'return scan { name = "running", op = "max", dtype = "float" }' >"$list"
+opened 4 run $cpu "$list" --input "$a" --output "$folder/b.npy"
+opened 3 run $cpu "$list" --input "$a" --output "$folder/none/b.npy"
+echo 'return reduce { name = "most", op = "max", dtype = "float" }' >"$folder/most.lua"
+opened 3 run $cpu "$folder/most.lua" --input "$a" --output "$folder/none/b.npy"
+echo 'return merge { name = "join", keys = "float", values = "float" }' >"$folder/join.lua"
+opened 3 run $cpu "$folder/join.lua" --input "$a" --input "$a" --values "$a" --values "$a" \
+    --output "$folder/keys.npy" --output-values "$folder/none/values.npy"
+says "$folder/none/values.npy: error: cannot write"
+opened 2 run $cpu "$folder/join.lua" --input "$a" --input "$a" --values "$a" --values "$a" \
+    --output "$folder/keys.npy" --output-values "$folder/./keys.npy"
+says 'two outputs go to this file'
+printf '%%%%MatrixMarket matrix coordinate real general\n5 5 1\n1 1 1\n' >"$folder/m.mtx"
+echo 'return spmv { name = "product", dtype = "float" }' >"$folder/product.lua"
+opened 3 run $cpu "$folder/product.lua" --input "$folder/m.mtx" --input "$a" --output "$folder/none/y.npy"
+if [ "$(id -u)" != 0 ]; then # who may write anywhere
+    mkdir "$folder/closed"
+    chmod 555 "$folder/closed"
+    opened 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/closed/b.npy"
+    opened 3 run $cpu "$folder/shift.lua" --input "$a" -o "$folder/closed"
+fi
+left=$(find "$folder" -name '.stencilgen-*')
+[ -z "$left" ] || flunk "there is still $left"
+
+begin 'an interrupted run takes its unfinished outputs away'
+mkdir "$folder/stopped"
+"$STENCILGEN" run $cpu "$folder/levels.lua" --input "$a" --steps 1000000000000 \
+    --output u="$folder/stopped/u.npy" --output u.prev="$folder/stopped/prev.npy" >"$out" 2>"$err" &
+job=$!
+tries=0
+while [ "$(find "$folder/stopped" -name '.stencilgen-*' | wc -l)" != 2 ] && [ $tries -lt 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+[ $tries -lt 200 ] || flunk 'the outputs were not opened'
+kill -TERM $job
+wait $job
+holds "$folder/stopped"
+
+begin 'pipes and devices are written as they stand'
+mkfifo "$folder/pipe"
+cat "$folder/pipe" >"$folder/through.npy" &
+exits 0 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/pipe"
+wait $!
+same "$folder/want.npy" "$folder/through.npy"
+[ -p "$folder/pipe" ] || flunk 'the pipe is gone'
+exits 0 run $cpu "$folder/shift.lua" --input "$a" --output /dev/null
+[ -c /dev/null ] || flunk '/dev/null is gone'
+"$STENCILGEN" run $cpu "$folder/shift.lua" --input "$a" --output /dev/stdout 2>"$err" | head -c 148 |
+    cmp -s - "$folder/want.npy" || flunk 'not the array on standard output'
+
 begin 'NaN is a value'
 array "$folder/nan.npy" 3 1 nan 2
 array "$folder/want.npy" 3 2 1 nan
@@ -174,7 +281,8 @@ says 'the file is shorter than its header says'
 exits 3 run $cpu "$folder/shift.lua" --input "$folder/absent.npy"
 says "$folder/absent.npy: error: cannot open: No such file or directory"
 exits 3 run $cpu "$folder/shift.lua" --input "$folder"
-exits 3 run $cpu "$folder/shift.lua" --input "$folder/shift.lua"
+cp "$folder/shift.lua" "$folder/text.npy"
+exits 3 run $cpu "$folder/shift.lua" --input "$folder/text.npy"
 says 'not a .npy file'
 
 begin 'an input from a pipe'
@@ -208,10 +316,92 @@ says "$folder/full/b.npy: error: cannot write: File too large"
 holds "$folder/full" b.npy
 [ "$(cat "$folder/full/b.npy")" = old ] || flunk 'the old file is gone'
 
+begin 'a full disk for one output leaves the others'
+if [ -w /dev/full ]; then
+    exits 3 run $cpu "$folder/levels.lua" --input "$a" --output u=/dev/full \
+        --output u.prev="$folder/b.npy" --json
+    same "$a" "$folder/b.npy"
+    reports '"u.prev": "'"$folder/b.npy"'"'
+fi
+
+begin 'written fields without an --output are named'
+cat >"$folder/pair.lua" <<'EOF'
+return stencil {
+  name = "pair", dims = 1, dtype = "float", boundary = "zero",
+  fields = { u = "inout", v = "inout" },
+  update = function(f) return { u = f.v(0), v = f.u(0) } end,
+}
+EOF
+exits 0 run $cpu "$folder/pair.lua" --input u="$a" --input v="$c" --output v="$folder/b.npy"
+same "$a" "$folder/b.npy"
+reports 'u: not written; name a file with --output u=FILE'
+exits 0 run $cpu "$folder/pair.lua" --input u="$a" --input v="$c" --output v="$folder/b.npy" --json
+tr -d ' \n' <"$out" | grep -qF '"not_written":["u"]' || flunk "$(cat "$out")"
+exits 0 run $cpu "$folder/pair.lua" --input u="$a" --input v="$c" -o "$folder/pairs"
+holds "$folder/pairs" u.npy v.npy
+grep -q 'not written' "$out" && flunk 'all were written'
+
+begin 'the values of each output'
+array "$folder/nan.npy" 5 4 nan 2 nan 3
+exits 0 run $cpu "$folder/shift.lua" --input "$folder/nan.npy" --output "$folder/b.npy"
+reports 'minimum 2, maximum 4, 2 NaN, 0 infinite'
+exits 0 run $cpu "$folder/shift.lua" --input "$folder/nan.npy" --output "$folder/b.npy" --json
+tr -d ' \n' <"$out" | grep -qF '"values":{"u":{"minimum":2,"maximum":4,"nan":2,"infinite":0}}' ||
+    flunk "$(cat "$out")"
+
+begin '--stop-on-nan'
+cat >"$folder/double.lua" <<'EOF'
+return stencil {
+  name = "double", dims = 1, dtype = "float", boundary = "zero",
+  update = function(u, p) return p.by * u(0) end,
+}
+EOF
+# 1 doubled 127 times is the greatest power of 2 of a float, and then comes infinity.
+array "$folder/ones.npy" 2 0 1
+double="run $cpu $folder/double.lua --input $folder/ones.npy --output $folder/b.npy"
+exits 1 $double --set by=2 --steps 1000 --stop-on-nan
+says 'u has NaN or infinite values since one of the steps 101 to 200; the run ends after step 200'
+reports '1 infinite'
+{
+    head -c 128 "$folder/ones.npy"
+    printf '\000\000\000\000\000\000\200\177'
+} >"$folder/want.npy"
+same "$folder/want.npy" "$folder/b.npy"
+exits 1 $double --set by=2 --steps 1000 --stop-on-nan --json
+tr -d ' \n' <"$out" | grep -qF '"steps":200' || flunk "$(cat "$out")"
+tr -d ' \n' <"$out" | grep -qF '"stopped":{"field":"u","first_step":101,"last_step":200}' ||
+    flunk "$(cat "$out")"
+exits 0 $double --set by=2 --steps 127 --stop-on-nan
+exits 0 $double --set by=2 --steps 1000
+reports '1000 steps'
+exits 1 run $cpu "$folder/double.lua" --set by=2 --input "$folder/nan.npy" --output "$folder/b.npy" \
+    --steps 1000 --stop-on-nan
+says 'u has NaN or infinite values before the first step'
+same "$folder/nan.npy" "$folder/b.npy"
+exits 1 run $cpu "$folder/shift.lua" --input "$folder/nan.npy" --output "$folder/b.npy" --stop-on-nan
+exits 2 $cpu "$folder/double.lua" --stop-on-nan
+
+begin '--stop-on-nan of a list'
+echo 'return scan { name = "sums", op = "sum", dtype = "float" }' >"$folder/sums.lua"
+exits 1 run $cpu "$folder/sums.lua" --input "$folder/nan.npy" --output "$folder/b.npy" --stop-on-nan
+says 'has NaN or infinite values'
+exits 0 run $cpu "$folder/sums.lua" --input "$a" --output "$folder/b.npy" --stop-on-nan
+
+begin 'a parameter has one value'
+for command in run bench ''; do
+    exits 2 $command $cpu "$folder/double.lua" --set by=1 --set by=2
+    says "--set 'by=2': this parameter has a value already"
+done
+
 begin 'the size is that of the input'
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --size 5x5
 exits 3 run $cpu "$folder/shift.lua" --input "$a" --size 6
 says '(5,) is the shape, but --size is (6,)'
+exits 0 run $cpu "$list" --input "$a" --size 5 --output "$folder/b.npy"
+exits 3 run $cpu "$list" --input "$a" --size 4 --output "$folder/b.npy"
+says "$a: error: 5 elements are in the files, but --size is 4"
+exits 3 run $cpu "$folder/product.lua" --input "$folder/m.mtx" --input "$a" --size 5 --output "$folder/b.npy"
+says "$folder/m.mtx: error: 1 entries are in the files, but --size is 5"
 
 begin 'Fortran order'
 cat >"$folder/same.lua" <<'EOF'
@@ -238,4 +428,6 @@ reports '"u": "'"$folder/b.npy"'"'
 for key in $(grep -o '"[a-z_0-9]*":' "$out" | sort -u | tr -d '":'); do
     [ "$key" = u ] || grep -q "\`$key\`" docs/json.md || flunk "docs/json.md does not say what $key is"
 done
+exits 0 $double --set by=0.5 --json
+tr -d ' \n' <"$out" | grep -qF '"parameters":{"by":0.5}' || flunk "$(cat "$out")"
 finish

@@ -35,7 +35,9 @@ static void write_and_read(const pgm *image, const float *samples, uint64_t coun
     unsigned char *raw = must_alloc(count, 2);
     float *again = must_alloc(count, sizeof *again);
     pgm_header(&file, image);
-    buffer_add_bytes(&file, raw, pgm_samples(ELEMENT_FLOAT, samples, count, image->maxval, raw));
+    const pgm_scale own = {0, image->maxval};
+    buffer_add_bytes(&file, raw,
+                     pgm_samples(ELEMENT_FLOAT, samples, count, image->maxval, &own, raw));
     FILE *stream = fmemopen(file.data, file.length, "rb");
     DEMAND(stream != NULL);
     pgm header;

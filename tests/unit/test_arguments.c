@@ -29,6 +29,13 @@ static void box_outside(call *c) {
 static void box_beyond(call *c) {
     c->arguments.end[2] = 11;
 }
+static void forgotten_end(call *c) {
+    c->arguments.end[0] = 100;
+    c->arguments.end[1] = 20;
+}
+static void only_begin(call *c) {
+    c->arguments.begin[0] = 1;
+}
 static void same_array(call *c) {
     c->grids[1].data = c->grids[0].data;
 }
@@ -86,6 +93,12 @@ static void refuses_with_a_text(void **state) {
                       "cells there"},
         {box_beyond, "error: the box from 0 to 11 along z is not inside the grid, which has 10 "
                      "cells there"},
+        {forgotten_end,
+         "error: the box of 'heat' has no end along z: give end[2] too, 10 where it is "
+         "that of the grid"},
+        {only_begin,
+         "error: the box of 'heat' has no end along x: give end[0] too, 100 where it is "
+         "that of the grid"},
         {same_array, "error: 'u.next' is written and overlaps 'u' in memory"},
         {overlapping, "error: 'u.next' is written and overlaps 'u' in memory"},
         {overlapping_backwards, "error: 'u.next' is written and overlaps 'u' in memory"},

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE /* setgroups */
 #include <grp.h>
 
+#include "base/whole_file.h"
 #include "tests/unit/cache_scene.h"
 
 enum { SMALL = 100, NOBODY = 65534 };
@@ -303,7 +304,7 @@ static void test_clear(void **state) {
     put(&s, 2, SMALL);
     char *other = malloc(strlen(s.folder) + 100), *stale = malloc(strlen(s.folder) + 100);
     sprintf(other, "%s/note", s.folder);
-    sprintf(stale, "%s/%s1", s.folder, sealed_temporary);
+    sprintf(stale, "%s/%s1", s.folder, whole_file_prefix);
     write_content(other, "mine", 4);
     write_content(stale, "sg-cache", 8);
     const int64_t bytes = facts(&s).bytes;

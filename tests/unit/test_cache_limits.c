@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/whole_file.h"
 #include "tests/unit/cache_scene.h"
 #include "tests/unit/miser.h"
 
@@ -101,7 +102,7 @@ static void test_unfinished_files(void **state) {
     scene_open(&s, "cache", 0);
     put(&s, 1, SMALL);
     char *path = malloc(strlen(s.folder) + 100);
-    sprintf(path, "%s/%s12-ab", s.folder, sealed_temporary);
+    sprintf(path, "%s/%s12-ab", s.folder, whole_file_prefix);
     write_content(path, "sg-ca", 5);
     make_old(path, 3000);
     put(&s, 2, SMALL);
@@ -127,7 +128,7 @@ static void test_files_that_only_look_like_ours_stay(void **state) {
     make_old(alike, 1000000);
     static const char *const names[] = {"12-ab", "rc", "12-ab-cd", ""};
     for (int i = 0; i < 4; i++) {
-        sprintf(path, "%s/%s%s", s.folder, sealed_temporary, names[i]);
+        sprintf(path, "%s/%s%s", s.folder, whole_file_prefix, names[i]);
         write_content(path, "precious", 8);
         make_old(path, 1000000);
     }
@@ -136,7 +137,7 @@ static void test_files_that_only_look_like_ours_stay(void **state) {
     assert_int_equal(get(&s, 1, BIG), RIGHT); /* the other file takes no room of the cache's */
     put(&s, 3, BIG);
     assert_int_equal(access(alike, F_OK), 0);
-    assert_int_equal(count_files(s.folder, sealed_temporary), 5);
+    assert_int_equal(count_files(s.folder, whole_file_prefix), 5);
     look l = {.scene = &s};
     job *j;
     assert_int_equal(job_run(&allocator_libc, clear_body, &l, &j), FAULT_NONE);
@@ -187,7 +188,7 @@ static int fill_small_disk(void *unused) {
         CHECK(put(&s, i, 20000));
     CHECK(s.warnings == 1 && strstr(s.last, "No space left on device") != NULL);
     CHECK(get(&s, 1, SMALL) == RIGHT && get(&s, 2, 20000) == RIGHT && get(&s, 9, 20000) == ABSENT);
-    CHECK(count_files(s.folder, sealed_temporary) == 0);
+    CHECK(count_files(s.folder, whole_file_prefix) == 0);
     /* Not even a folder can be made, nor an empty file. */
     char *path = malloc(strlen(s.folder) + 20);
     int files = 0;
@@ -245,7 +246,7 @@ static int store_without_descriptors(void *unused) {
     }
     CHECK(put(&s, 3, SMALL) && get(&s, 3, SMALL) == RIGHT);
     CHECK(get(&s, 1, SMALL) == RIGHT); /* not removed for want of descriptors */
-    CHECK(count_files(s.folder, sealed_temporary) == 0);
+    CHECK(count_files(s.folder, whole_file_prefix) == 0);
     scene_close(&s);
     return 0;
 }
@@ -286,7 +287,7 @@ static void test_no_memory(void **state) {
         job_end(j);
         assert_int_equal(m.held, 0);
         assert_int_equal(list(&s, true).troubled, 0);
-        assert_int_equal(count_files(s.folder, sealed_temporary), 0);
+        assert_int_equal(count_files(s.folder, whole_file_prefix), 0);
         assert_int_equal(count_files("/proc/self/fd", ""), scratch_descriptors);
         failures += f == FAULT_MEMORY;
         if (m.count < n)

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/whole_file.h"
 #include "tests/unit/cache_scene.h"
 #include "tests/unit/processes.h"
 
@@ -110,7 +111,7 @@ static void test_disturbed_cache(void **state) {
     scene_open(&s, "cache", 0);
     for (int number = 0; number < SHARED; number++)
         assert_true(put(&s, number, size_of(number)) && get(&s, number, size_of(number)) == RIGHT);
-    assert_int_equal(count_files(s.folder, sealed_temporary), 0);
+    assert_int_equal(count_files(s.folder, whole_file_prefix), 0);
     scene_close(&s);
 }
 
@@ -137,7 +138,7 @@ static void make_all_old(const char *folder) {
     DIR *d = opendir(folder);
     assert_non_null(d);
     for (const struct dirent *e; (e = readdir(d)) != NULL;)
-        if (strncmp(e->d_name, sealed_temporary, strlen(sealed_temporary)) == 0) {
+        if (strncmp(e->d_name, whole_file_prefix, strlen(whole_file_prefix)) == 0) {
             char *path = malloc(strlen(folder) + strlen(e->d_name) + 2);
             sprintf(path, "%s/%s", folder, e->d_name);
             make_old(path, 3700);
@@ -152,7 +153,7 @@ static void test_killed_while_writing(void **state) {
     scene_open(&s, "cache", 0);
     int kills = 0;
     for (; kills < KILLS ||
-           (count_files(s.folder, sealed_temporary) < LEFTOVERS && kills < MOST_KILLS);
+           (count_files(s.folder, whole_file_prefix) < LEFTOVERS && kills < MOST_KILLS);
          kills++) {
         const pid_t child = start_child(store_for_ever, NULL);
         nanosleep(&(struct timespec){.tv_nsec = moment(kills)}, NULL);
@@ -164,13 +165,13 @@ static void test_killed_while_writing(void **state) {
     assert_int_equal(s.warnings, 0);
     assert_int_equal(list(&s, true).troubled, 0);
     /* Some died in the middle. What they left goes when it is old, and not before. */
-    const int left = count_files(s.folder, sealed_temporary);
+    const int left = count_files(s.folder, whole_file_prefix);
     assert_true(left >= LEFTOVERS);
     assert_true(put(&s, 0, large_size(0)));
-    assert_int_equal(count_files(s.folder, sealed_temporary), left);
+    assert_int_equal(count_files(s.folder, whole_file_prefix), left);
     make_all_old(s.folder);
     assert_true(put(&s, 0, large_size(0)));
-    assert_int_equal(count_files(s.folder, sealed_temporary), 0);
+    assert_int_equal(count_files(s.folder, whole_file_prefix), 0);
     assert_int_equal(get(&s, 0, large_size(0)), RIGHT);
     scene_close(&s);
 }

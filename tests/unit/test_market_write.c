@@ -83,6 +83,29 @@ static void files_are_written(void **state) {
     free(folder);
 }
 
+static void links_and_modes_are_kept(void **state) {
+    (void)state;
+    char *path = scratch_path("a.mtx"), *link = scratch_path("link.mtx");
+    struct stat facts;
+    job *j;
+    assert_int_equal(symlink("a.mtx", link), 0);
+    for (int i = 0; i < 2; i++) { /* the first time it dangles */
+        assert_int_equal(write_matrix(&allocator_libc, &some, link, &j), FAULT_NONE);
+        job_end(j);
+        same_file(path, &some);
+        assert_int_equal(lstat(link, &facts), 0);
+        assert_true(S_ISLNK(facts.st_mode));
+        assert_int_equal(stat(path, &facts), 0);
+        assert_true(i == 0 || (facts.st_mode & 0777) == 0600);
+        assert_int_equal(chmod(path, 0600), 0);
+    }
+    assert_int_equal(write_matrix(&allocator_libc, &some, "/dev/null", &j), FAULT_NONE);
+    job_end(j);
+    assert_int_equal(count_files(scratch_root, ""), 2);
+    free(path);
+    free(link);
+}
+
 static int write_beyond_limit(void *path) {
     const struct rlimit limit = {20, 20};
     job *j;
@@ -130,7 +153,7 @@ static void memory_may_run_out(void **state) {
         assert_int_equal(pocket.held, 0);
         assert_true(read == FAULT_NONE || read == FAULT_MEMORY);
         assert_true(wrote == FAULT_NONE || wrote == FAULT_MEMORY);
-        assert_int_equal(count_files(scratch_root, "a.mtx."), 0); /* no temporary stays */
+        assert_int_equal(count_files(scratch_root, ".stencilgen-"), 0); /* no temporary stays */
         if (read == FAULT_NONE && wrote == FAULT_NONE && pocket.count < refused)
             break;
         assert_true(refused < 1000 && taken > 0);
@@ -141,6 +164,7 @@ static void memory_may_run_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_are_written, scratch_enter, scratch_leave),
+        cmocka_unit_test_setup_teardown(links_and_modes_are_kept, scratch_enter, scratch_leave),
         cmocka_unit_test_setup_teardown(what_fails_leaves_the_old_file, scratch_enter,
                                         scratch_leave),
         cmocka_unit_test_setup_teardown(memory_may_run_out, scratch_enter, scratch_leave),

@@ -20,6 +20,20 @@
 #include "cli/buffer.h"
 #include "cli/output.h"
 
+/* As another call of the command, which knows nothing of the files before. */
+static output *begin(const char *path) {
+    output_set alone = {0};
+    output *o;
+    output_begin(&o, &alone, path);
+    output_set_free(&alone);
+    return o;
+}
+
+static bool write_at_once(const char *path, const char *text) {
+    output *o = begin(path);
+    return o != NULL && output_finish(o, text, strlen(text));
+}
+
 typedef struct place {
     char folder[sizeof "/tmp/stencilgen-XXXXXX"];
     buffer path; /* of "file" in it */
@@ -51,7 +65,7 @@ static int count_files(const place *p) {
     DIR *folder = opendir(p->folder);
     assert_non_null(folder);
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        count += entry->d_name[0] != '.';
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     closedir(folder);
     return count;
 }
@@ -67,7 +81,7 @@ static void expect_content(const char *path, const char *wanted) {
 
 static void test_appears_at_the_end(void **state) {
     const place *p = *state;
-    output *o = output_begin(p->path.data);
+    output *o = begin(p->path.data);
     assert_non_null(o);
     assert_true(output_write(o, "new", 3));
     assert_int_not_equal(access(p->path.data, F_OK), 0);
@@ -79,8 +93,8 @@ static void test_appears_at_the_end(void **state) {
 
 static void test_leaves_the_old_file_when_dropped(void **state) {
     const place *p = *state;
-    assert_true(output_file(p->path.data, "old", 3));
-    output *o = output_begin(p->path.data);
+    assert_true(write_at_once(p->path.data, "old"));
+    output *o = begin(p->path.data);
     assert_true(output_write(o, "new", 3));
     output_drop(o);
     expect_content(p->path.data, "old");
@@ -91,12 +105,12 @@ static void test_keeps_permissions(void **state) {
     const place *p = *state;
     struct stat status;
     const mode_t mask = umask(027);
-    assert_true(output_file(p->path.data, "old", 3));
+    assert_true(write_at_once(p->path.data, "old"));
     umask(mask);
     assert_int_equal(stat(p->path.data, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
     assert_int_equal(chmod(p->path.data, 0604), 0);
-    assert_true(output_file(p->path.data, "new", 3));
+    assert_true(write_at_once(p->path.data, "new"));
     assert_int_equal(stat(p->path.data, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0604);
 }
@@ -106,9 +120,9 @@ static void test_writes_through_a_link(void **state) {
     buffer link = {0};
     struct stat status;
     buffer_printf(&link, "%s/link", p->folder);
-    assert_true(output_file(p->path.data, "old", 3));
+    assert_true(write_at_once(p->path.data, "old"));
     assert_int_equal(symlink("file", link.data), 0);
-    assert_true(output_file(link.data, "new", 3));
+    assert_true(write_at_once(link.data, "new"));
     expect_content(p->path.data, "new");
     assert_int_equal(lstat(link.data, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
@@ -127,10 +141,10 @@ static void test_fails_without_a_trace(void **state) {
     const int error = dup(STDERR_FILENO);
     buffer path = {0};
     hush();
-    assert_null(output_begin(p->folder));
+    assert_null(begin(p->folder));
     buffer_printf(&path, "%s/none/file", p->folder);
-    assert_null(output_begin(path.data));
-    assert_false(output_file("/dev/full", "new", 3));
+    assert_null(begin(path.data));
+    assert_false(write_at_once("/dev/full", "new"));
     dup2(error, STDERR_FILENO);
     close(error);
     assert_int_equal(count_files(p), 0);
@@ -143,25 +157,56 @@ static void stop_child(const place *p, int number) {
     assert_true(child >= 0);
     if (child == 0) {
         output_guard_signals();
-        output *o = output_begin(p->path.data);
-        if (o == NULL || !output_write(o, "new", 3))
+        output_set all = {0};
+        output *o, *other;
+        buffer second = {0};
+        buffer_printf(&second, "%s/second", p->folder);
+        if (output_begin(&other, &all, second.data) != 0 ||
+            output_begin(&o, &all, p->path.data) != 0 || !output_write(o, "new", 3))
             _exit(1);
+        if (number == 0)
+            exit(0); /* as where memory ran out */
         raise(number);
         _exit(2);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), number);
+    assert_int_equal(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), number);
 }
 
 static void test_signals_leave_nothing(void **state) {
     const place *p = *state;
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, 0};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         stop_child(p, numbers[i]);
         assert_int_equal(count_files(p), 0);
     }
+}
+
+static void test_two_that_are_one(void **state) {
+    const place *p = *state;
+    const int error = dup(STDERR_FILENO);
+    output_set all = {0};
+    output *one, *other;
+    buffer link = {0};
+    buffer_printf(&link, "%s/link", p->folder);
+    assert_int_equal(symlink("file", link.data), 0);
+    assert_int_equal(output_begin(&one, &all, p->path.data), 0);
+    hush();
+    assert_int_equal(output_begin(&other, &all, link.data), 2);
+    assert_null(other);
+    assert_true(output_finish(one, "new", 3));
+    assert_int_equal(output_begin(&other, &all, link.data), 2); /* also when the first is written */
+    dup2(error, STDERR_FILENO);
+    close(error);
+    expect_content(p->path.data, "new");
+    assert_int_equal(count_files(p), 2);
+    assert_int_equal(output_begin(&one, &all, "/dev/null"), 0);
+    assert_int_equal(output_begin(&other, &all, "/dev/null"), 0);
+    output_drop(one);
+    output_drop(other);
+    output_set_free(&all);
+    buffer_free(&link);
 }
 
 static void test_paths(void **state) {
@@ -185,6 +230,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_writes_through_a_link, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_fails_without_a_trace, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_signals_leave_nothing, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_two_that_are_one, make_place, remove_place),
         cmocka_unit_test(test_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,33 @@ static void a_loaded_kernel_has_no_spec(void **state) {
     free(again);
 }
 
+/* By the rule of all files (base/whole_file.h). */
+static void saved_files_keep_links_and_modes(void **state) {
+    (void)state;
+    char *path = scratch_path("kernel"), *link = scratch_path("link");
+    struct stat facts;
+    sg_context *c = open_on("cpu");
+    sg_kernel *k = build_on(c, SHIFT2, "naive"), *loaded;
+    assert_int_equal(symlink("kernel", link), 0);
+    for (int i = 0; i < 2; i++) { /* the first time it dangles */
+        expect_ok(c, sg_save(k, link, NULL));
+        expect_ok(c, sg_load(c, path, &loaded));
+        sg_release(loaded);
+        assert_int_equal(lstat(link, &facts), 0);
+        assert_true(S_ISLNK(facts.st_mode));
+        assert_int_equal(stat(path, &facts), 0);
+        assert_true(i == 0 || (facts.st_mode & 0777) == 0600);
+        assert_int_equal(chmod(path, 0600), 0);
+    }
+    expect_ok(c, sg_save(k, "/dev/null", NULL));
+    assert_int_equal(sg_save(k, scratch_root, NULL), SG_ERROR_IO);
+    assert_non_null(strstr(sg_error(c), "it is no regular file"));
+    sg_release(k);
+    sg_close(c);
+    free(path);
+    free(link);
+}
+
 typedef struct user {
     sg_context *context;
     const char *path;
@@ -369,6 +396,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(loaded_kernels_do_the_same),
         TEST(a_loaded_kernel_has_no_spec),
+        TEST(saved_files_keep_links_and_modes),
         TEST(threads_load_the_same_file),
         TEST(files_are_of_one_kind_of_device),
         TEST(cubins_run_on_their_generation),

@@ -1,6 +1,7 @@
 /* Sealed files: written whole or not at all, read back whole or not at all. */
 #include <sys/resource.h>
 
+#include "base/whole_file.h"
 #include "runtime/checksum.h"
 #include "runtime/sealed.h"
 #include "tests/unit/miser.h"
@@ -222,6 +223,35 @@ static void test_writes(void **state) {
     close(folder);
 }
 
+/* What is not secret goes by the usual rule. */
+static void write_openly(job *j, void *argument) {
+    writing *w = argument;
+    sealed_kind open_kind = kind;
+    open_kind.secret = false;
+    assert_null(sealed_write(j, w->folder, w->name, &open_kind, &key, w->payload));
+}
+
+static void test_writes_openly(void **state) {
+    (void)state;
+    writing w = {open_root(), "link", payload, NULL};
+    char *target = scratch_path("target"), *link = scratch_path("link");
+    struct stat facts;
+    assert_int_equal(symlink("target", link), 0);
+    run(write_openly, &w);
+    expect_file(target);
+    assert_int_equal(chmod(target, 0600), 0);
+    run(write_openly, &w);
+    expect_file(target);
+    assert_int_equal(stat(target, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0600);
+    assert_int_equal(lstat(link, &facts), 0);
+    assert_true(S_ISLNK(facts.st_mode));
+    assert_int_equal(count_files(scratch_root, ""), 2);
+    free(target);
+    free(link);
+    close(w.folder);
+}
+
 static void test_does_not_write(void **state) {
     (void)state;
     const int folder = open_root();
@@ -295,7 +325,7 @@ static void test_no_memory_while_writing(void **state) {
         const fault f = job_run(&memory, write_tightly, &t, &j);
         assert_true(f == FAULT_NONE || f == FAULT_MEMORY);
         failures += f == FAULT_MEMORY;
-        assert_int_equal(count_files(scratch_root, sealed_temporary), 0);
+        assert_int_equal(count_files(scratch_root, whole_file_prefix), 0);
         job_end(j);
         assert_int_equal(m.held, 0);
     }
@@ -388,6 +418,7 @@ int main(void) {
         cmocka_unit_test(test_refuses_every_flipped_bit),
         cmocka_unit_test(test_glance),
         IN_FOLDER(test_writes),
+        IN_FOLDER(test_writes_openly),
         IN_FOLDER(test_does_not_write),
         IN_FOLDER(test_limit_of_file_size),
         IN_FOLDER(test_no_memory_while_writing),
