@@ -336,6 +336,7 @@ static void tune(job *j, void *argument) {
     s->request.path = s->path;
     s->request.given = s->options.build;
     build_read(j, &s->request);
+    build_judge_matrix(j, &s->request);
     context_device(j, c);
     if (!results_place_of(j, &s->request, &s->place))
         context_refuse(j, "tuning measures: a GPU runs no kernels for %s", s->request.target->arch);

@@ -263,7 +263,7 @@ static void change(input *i, const table *t) {
 
 /* Twice as many rows, or one less. */
 static void multiply(input *i) {
-    enum { MOST_DOUBLINGS = 6 };
+    enum { MOST_DOUBLINGS = 4 };
     static const char *const how[] = {"INSERT INTO %s SELECT * FROM %s",
                                       "DELETE FROM %s WHERE rowid = (SELECT max(rowid) FROM %s)"};
     const table *t = &tables[take(i) % TABLES];
