@@ -160,7 +160,8 @@ static void open_device(job *j, void *argument) {
                  options.device_index);
     if (options.threads < 0)
         job_fail(j, FAULT_USAGE, NULL, 0,
-                 "threads of sg_options is %d; it must be 0 (the default) or more", options.threads);
+                 "threads of sg_options is %d; it must be 0 (the default) or more",
+                 options.threads);
     c->threads = options.threads;
     const device_options wanted = {.index = options.device_index,
                                    .threads = options.threads,
