@@ -186,43 +186,29 @@ typedef struct subject {
 
 /* Plans for the matrix that --input names. */
 static int plan_for_matrix(session *s, const char *spec, sg_build_options *how, subject *u) {
-    const bindings *inputs = &s->options->inputs;
-    if (strcmp(words_of(u->kernel)->family, "spmv") != 0)
-        return complain(EXIT_USAGE, spec,
-                        "--input of explain is the matrix of an spmv, but %s is %s",
-                        sg_kernel_text(u->kernel, SG_TEXT_NAME), words_of(u->kernel)->family);
-    if (inputs->count > 1)
-        return complain(EXIT_USAGE, spec, "explain takes one --input, the matrix of an spmv");
-    const char *path = inputs->items[0].value;
-    const sg_status status = sg_matrix_read(s->context, path, &u->matrix);
-    if (status != SG_OK)
-        return session_failed(s, status);
-    sg_release(u->kernel);
-    u->kernel = NULL;
-    how->matrix = u->matrix;
-    sg_matrix_info facts = {.struct_size = sizeof facts};
-    if (sg_matrix_facts(u->matrix, &facts) == SG_OK && s->options->size_count == 0)
-        how->size[0] = facts.entries; /* 0 of none is the default */
-    const int code = session_build(s, spec, how, &u->kernel);
-    return code == EXIT_DONE ? formats_collect(s, path, u->matrix, u->kernel, &u->formats) : code;
+    int code = session_matrix(s, spec, how, &u->matrix);
+    if (code == EXIT_DONE)
+        code = session_build(s, spec, how, &u->kernel);
+    return code == EXIT_DONE ? formats_collect(s, s->options->inputs.items[0].value, u->matrix,
+                                               u->kernel, &u->formats)
+                             : code;
 }
 
 static int find_out(session *s, const char *spec, int index, subject *u) {
     sg_build_options how = session_build_options(s, index), plain = how;
+    const bool has_matrix = s->options->inputs.count > 0;
     memset(plain.size, 0, sizeof plain.size);
     plain.source_only = 1;
-    int code = s->options->inputs.count > 0 ? product_plan(s, spec, &plain, &u->kernel)
-                                            : session_build(s, spec, &plain, &u->kernel);
+    int code = has_matrix ? plan_for_matrix(s, spec, &plain, u)
+                          : session_build(s, spec, &plain, &u->kernel);
     if (code == EXIT_DONE)
         code = session_judge_size(s, u->kernel);
-    if (code == EXIT_DONE && s->options->inputs.count > 0)
-        code = plan_for_matrix(s, spec, &plain, u);
     if (code != EXIT_DONE)
         return code;
     u->info.struct_size = sizeof u->info;
     sg_kernel_facts(u->kernel, &u->info);
     how.matrix = u->matrix;
-    if (u->matrix != NULL && s->options->size_count == 0)
+    if (has_matrix)
         memcpy(how.size, plain.size, sizeof how.size);
     const sg_status status = sg_explain(s->context, spec, &how, &u->explanation);
     return status == SG_OK ? EXIT_DONE : session_failed(s, status);

@@ -166,6 +166,7 @@ bool set_steps(options *o, const char *value) {
     if (!whole_number(value, &end, &steps) || *end != '\0' || steps == 0 || steps > INT64_MAX)
         return option_misused("--steps", value, "a whole number from 1 is needed");
     o->steps = (int64_t)steps;
+    o->steps_given = true;
     return true;
 }
 

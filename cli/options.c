@@ -33,11 +33,14 @@ enum {
     FOR_REPORT = 1 << COMMAND_REPORT,
     FOR_DOCTOR = 1 << COMMAND_DOCTOR,
     FOR_CACHE = 1 << COMMAND_CACHE,
+    FOR_LIST = 1 << COMMAND_COUNT, /* tune --list, which measures nothing */
+    FOR_EXPORT = FOR_LIST << 1,    /* tune export, which plans nothing either */
     FOR_KERNELS = FOR_BUILD | FOR_RUN | FOR_BENCH,
-    FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN | FOR_TUNE,
+    FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN | FOR_TUNE | FOR_LIST,
     FOR_PLACES = FOR_SPECS | FOR_REPORT,
     FOR_DEVICES = FOR_SPECS | FOR_DOCTOR,
-    FOR_JSON = FOR_DEVICES | FOR_CACHE,
+    FOR_RESULTS = (FOR_DEVICES & ~FOR_LIST) | FOR_REPORT | FOR_EXPORT,
+    FOR_JSON = FOR_DEVICES | FOR_CACHE | FOR_EXPORT,
     FOR_ALL = FOR_JSON | FOR_REPORT,
 };
 
@@ -85,7 +88,7 @@ static const option table[] = {
      "the grid, x first, or the elements (default: 512^3, 8192^2 or\n"
      "2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu device); of\n"
      "report one that was tuned (default: the last)",
-     FOR_PLACES, CALL(set_size)},
+     FOR_PLACES | FOR_EXPORT, CALL(set_size)},
     {"--seed", "N",
      "of the check's random data (default: a fresh one); of tune's\n"
      "random search (default: 1)",
@@ -95,7 +98,7 @@ static const option table[] = {
     {"--database", "FILE",
      "tuning results, or none: what builds ask, tune fills, and report\n"
      "and export show (default: SG_DATABASE, else the user's)",
-     FOR_DEVICES | FOR_REPORT, PLACE(database)},
+     FOR_RESULTS, PLACE(database)},
     {"--budget", "60s", "of tune: begin no trial after this time (also 5m, 1h)", FOR_TUNE,
      CALL(set_budget)},
     {"--evaluations", "40", "of tune: trials at most (default: 40, or as many as fit the budget)",
@@ -108,13 +111,13 @@ static const option table[] = {
     {"--resume", NULL, "of tune: go on with a sweep that was stopped (the default)", FOR_TUNE,
      CALL(set_resume)},
     {"--no-resume", NULL, "of tune: do not", FOR_TUNE, PLACE(afresh)},
-    {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE, PLACE(list)},
+    {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE | FOR_LIST, PLACE(list)},
     {"--json", NULL, "report in JSON, see docs/json.md", FOR_JSON, PLACE(json)},
     {"--input", "[NAME=]FILE",
      "an array to read, .npy or an image, .pgm; without NAME the next\n"
      "one that has no file; of spmv also the matrix, .mtx; NAME.prev is\n"
      "a previous time level (default: the current one)",
-     FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_REPORT, CALL(set_input)},
+     FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_LIST | FOR_REPORT, CALL(set_input)},
     {"--values", "[NAME=]FILE", "likewise the values of a merge's keys", FOR_RUN, CALL(set_values)},
     {"--output", "[NAME=]FILE",
      "where to write an array: .npy, of a grid also .vti or .pgm; of\n"
@@ -243,13 +246,28 @@ static bool find_command(options *o) {
     return false;
 }
 
-static bool check_use(const options *o, const bool *used) {
+static bool is_export(const options *o) {
+    return o->command == COMMAND_TUNE && o->spec_count > 0 && strcmp(o->specs[0], "export") == 0;
+}
+
+static bool check_options(const options *o, const bool *used) {
+    const bool lists = o->command == COMMAND_TUNE && o->list, exports = is_export(o);
+    const int use = exports ? FOR_EXPORT : lists ? FOR_LIST : 1 << o->command;
     for (int i = 0; i < OPTIONS; i++)
-        if (used[i] && (table[i].commands & 1 << o->command) == 0) {
-            complain(EXIT_USAGE, NULL, "%s is no option of %s; see stencilgen --help",
-                     table[i].name, command_name(o->command));
+        if (used[i] && (table[i].commands & use) == 0) {
+            complain(EXIT_USAGE, NULL, "%s is no option of %s%s; see stencilgen --help",
+                     table[i].name, command_name(o->command),
+                     exports ? " export"
+                     : lists ? " --list"
+                             : "");
             return false;
         }
+    return true;
+}
+
+static bool check_use(const options *o, const bool *used) {
+    if (!check_options(o, used))
+        return false;
     if (o->help || o->version)
         return true;
     if (o->command == COMMAND_CACHE)

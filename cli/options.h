@@ -55,12 +55,12 @@ typedef struct options {
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */
     int size_count;
-    int64_t steps;
+    int64_t steps; /* 1 where not given */
     uint64_t seed;
     double budget, limit; /* seconds; 0: not given */
     int evaluations;      /* likewise */
     int search;           /* an sg_search */
-    bool list, afresh, json, stop_on_nan, help, version;
+    bool list, afresh, steps_given, json, stop_on_nan, help, version;
 } options;
 
 /* False after an error on standard error. options_free in either case. */

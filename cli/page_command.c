@@ -51,7 +51,7 @@ static bool is_wanted(const reporting *p, const sg_result *r) {
         return false;
     if (o->arch != NULL && strcmp(o->arch, r->arch) != 0)
         return false;
-    if (o->steps > 1 && o->steps != r->steps)
+    if (o->steps_given && o->steps != r->steps)
         return false;
     if (o->size_count > 0 && o->size_count != r->size_count)
         return false;
@@ -115,6 +115,22 @@ static int complain_of_none(const reporting *p) {
                  p->others > 0 ? ", but of a spec of this name that computes something else" : "",
                  p->spec);
     buffer_free(&places);
+    return EXIT_USAGE;
+}
+
+/* What failed was stored too, but makes no page. */
+static int complain_of_failures(const reporting *p, const sg_result *one) {
+    buffer place = {0};
+    int count = 0;
+    for (int i = 0; i < p->all.count; i++)
+        count += page_same_place(&p->all.list[i], one);
+    page_add_size(&place, one);
+    complain(EXIT_USAGE, p->spec,
+             "no tuning result of %s at %s on %s was right, of %d; there is nothing to show (%s: "
+             "%s%s%s); tune again with --no-resume",
+             sg_kernel_text(p->kernel, SG_TEXT_NAME), place.data, one->device_name, count,
+             one->plan, one->state, one->reason[0] != '\0' ? ", " : "", one->reason);
+    buffer_free(&place);
     return EXIT_USAGE;
 }
 
@@ -239,6 +255,8 @@ static int report_kernel(reporting *p, int index) {
     const sg_result *chosen = choose(p);
     if (chosen == NULL)
         return complain_of_none(p);
+    if (!page_is_right(chosen))
+        return complain_of_failures(p, chosen);
     page_results rows = {0};
     for (int i = 0; i < p->all.count; i++)
         if (page_same_place(&p->all.list[i], chosen))
@@ -257,11 +275,24 @@ static int report_kernel(reporting *p, int index) {
     return code;
 }
 
+/* Once, for all specs of the file. */
+static int read_matrix(reporting *p) {
+    const bindings *inputs = &p->options->inputs;
+    if (inputs->count == 0 || p->matrix != NULL)
+        return EXIT_DONE;
+    const sg_status status = sg_matrix_read(p->context, inputs->items[0].value, &p->matrix);
+    return status == SG_OK ? EXIT_DONE : complain_library(p->context, status);
+}
+
 static int report_spec(reporting *p, int index) {
     const sg_build_options how = {.struct_size = sizeof how, .index = index, .source_only = 1};
     const sg_status status = sg_build(p->context, p->spec, &how, &p->kernel);
-    const int code =
-        status == SG_OK ? report_kernel(p, index) : complain_library(p->context, status);
+    int code = status == SG_OK ? session_judge_input(p->options, p->spec, p->kernel)
+                               : complain_library(p->context, status);
+    if (code == EXIT_DONE)
+        code = read_matrix(p);
+    if (code == EXIT_DONE)
+        code = report_kernel(p, index);
     sg_release(p->kernel);
     page_results_free(&p->all);
     page_drifts_free(&p->drifts);
@@ -270,23 +301,13 @@ static int report_spec(reporting *p, int index) {
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
 }
 
-static int read_matrix(reporting *p) {
-    const bindings *inputs = &p->options->inputs;
-    if (inputs->count == 0)
-        return EXIT_DONE;
-    if (inputs->count > 1)
-        return complain(EXIT_USAGE, p->spec, "report takes one --input, the matrix of an spmv");
-    const sg_status status = sg_matrix_read(p->context, inputs->items[0].value, &p->matrix);
-    return status == SG_OK ? EXIT_DONE : complain_library(p->context, status);
-}
-
 int command_report(const options *o) {
     const sg_options wanted = {
         .struct_size = sizeof wanted, .device = "none", .database = o->database};
     reporting p = {.options = o, .spec = o->specs[0]};
     int count = 0;
     sg_status status = sg_open(&p.context, &wanted);
-    int code = status == SG_OK ? read_matrix(&p) : complain_library(p.context, status);
+    int code = status == SG_OK ? EXIT_DONE : complain_library(p.context, status);
     if (code == EXIT_DONE) {
         status = sg_count_specs(p.context, p.spec, NULL, &count);
         if (status != SG_OK)

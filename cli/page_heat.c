@@ -62,8 +62,8 @@ static bool fill(heat_map *m) {
 
 /* Half of the best speed and less is the darkest shade. */
 static int shade_of(double share) {
-    const int shade = (int)floor((share - 0.5) / 0.5 * SHADES);
-    return shade < 0 ? 0 : shade >= SHADES ? SHADES - 1 : shade;
+    const double shade = floor((share - 0.5) / 0.5 * SHADES);
+    return !(shade > 0) ? 0 : shade >= SHADES ? SHADES - 1 : (int)shade;
 }
 
 static void add_cell(const heat_map *m, svg *s, int r, int c, double width) {

@@ -46,13 +46,15 @@ void page_keep(page_results *all, const sg_result *r) {
 }
 
 void page_keep_drift(page_drifts *all, const sg_drift *d) {
-    sg_drift *list = must_alloc((size_t)all->count + 1, sizeof *list);
-    if (all->count > 0)
-        memcpy(list, all->list, (size_t)all->count * sizeof *list);
-    free(all->list);
-    all->list = list;
-    list[all->count] = *d;
-    list[all->count++].plan = copy(d->plan);
+    if ((all->count & (all->count - 1)) == 0) { /* twice as many */
+        sg_drift *list = must_alloc(2 * (size_t)all->count + 1, sizeof *list);
+        if (all->count > 0)
+            memcpy(list, all->list, (size_t)all->count * sizeof *list);
+        free(all->list);
+        all->list = list;
+    }
+    all->list[all->count] = *d;
+    all->list[all->count++].plan = copy(d->plan);
 }
 
 void page_drifts_free(page_drifts *all) {

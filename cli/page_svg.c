@@ -2,31 +2,46 @@
    numbers make the same bytes. */
 #include "cli/page_svg.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "cli/page.h"
 
 /* ---- scales -------------------------------------------------------------------------------- */
 
+static const double margin = 0.05;
+
+/* Whatever the numbers are, a place is a number near the chart. */
 double svg_at(const svg_scale *s, double number) {
-    const double part = s->logarithmic ? log(number / s->from) / log(s->to / s->from)
-                                       : (number - s->from) / (s->to - s->from);
-    return s->low + part * (s->high - s->low);
+    const double least = -1, most = 2;
+    double part = s->logarithmic ? (log(number) - log(s->from)) / (log(s->to) - log(s->from))
+                                 : (number - s->from) / (s->to - s->from);
+    part = isnan(part) ? 0 : part;
+    return s->low + fmin(fmax(part, least), most) * (s->high - s->low);
+}
+
+/* Logarithms, because a quotient of two doubles need not be one. */
+static svg_scale log_scale(double least, double most) {
+    const double low = log(least), high = log(most);
+    const double more = high > low ? margin * (high - low) : log(1.5);
+    return (svg_scale){.from = fmax(exp(low - more), DBL_MIN),
+                       .to = fmin(exp(high + more), DBL_MAX),
+                       .logarithmic = true};
+}
+
+static svg_scale linear_scale(double least, double most) {
+    const double far = 1e300; /* so that differences are finite */
+    least = fmin(fmax(least, -far), far);
+    most = fmin(fmax(most, -far), far);
+    const double more = most > least ? margin * (most - least) : fabs(most) + 1;
+    return (svg_scale){.from = least - more, .to = most + more};
 }
 
 svg_scale svg_scale_of(double least, double most, bool logarithmic) {
-    const double margin = 0.05;
-    svg_scale s = {.from = least, .to = most, .logarithmic = logarithmic};
-    if (logarithmic) {
-        const double factor = most > least ? pow(most / least, margin) : 1.5;
-        s.from /= factor;
-        s.to *= factor;
-    } else {
-        const double more = most > least ? margin * (most - least) : fabs(most) + 1;
-        s.from -= more;
-        s.to += more;
-    }
-    return s;
+    const double lowest = logarithmic ? DBL_MIN : -DBL_MAX;
+    if (!(least >= lowest && least <= most && most <= DBL_MAX))
+        least = most = 1; /* there is nothing that it could be of */
+    return logarithmic ? log_scale(least, most) : linear_scale(least, most);
 }
 
 /* The step of 1, 2 or 5 times a power of ten that makes at most `wanted` ticks. */
@@ -37,22 +52,28 @@ static double step_of(double range, int wanted) {
 
 enum { MOST_TICKS = 16 };
 
+/* Where numbers are so large that a step adds nothing to them there is one tick. */
 static int linear_ticks(const svg_scale *s, int wanted, double *out) {
-    const double step = step_of(s->to - s->from, wanted);
+    const double step = step_of(s->to - s->from, wanted), first = ceil(s->from / step);
     int count = 0;
-    for (double k = ceil(s->from / step); k * step <= s->to && count < MOST_TICKS; k++)
-        out[count++] = k * step + 0.0; /* and no −0 */
+    for (int i = 0; i < MOST_TICKS; i++) {
+        const double tick = (first + i) * step + 0.0; /* and no −0 */
+        if (tick <= s->to && (count == 0 || tick > out[count - 1]))
+            out[count++] = tick;
+    }
     return count;
 }
 
-/* 1, 2 and 5 of each decade, or its beginning alone, or every so many decades. */
+/* 1, 2 and 5 of each decade, or its beginning alone, or every so many decades. Those of a double
+   are few. */
 static int log_ticks(const svg_scale *s, int wanted, double *out) {
     static const double parts[] = {1, 2, 5};
-    const double decades = log10(s->to / s->from);
+    const double decades = log10(s->to) - log10(s->from);
+    const int first = (int)floor(log10(s->from)), last = (int)floor(log10(s->to));
     const int each = 2 * decades <= wanted ? 3 : 1;
     const int apart = decades > wanted ? (int)ceil(decades / wanted) : 1;
     int count = 0;
-    for (double d = floor(log10(s->from)); d <= log10(s->to); d += apart)
+    for (int d = first; d <= last; d += apart)
         for (int i = 0; i < each; i++) {
             const double tick = parts[i] * pow(10, d);
             if (tick >= s->from && tick <= s->to && count < MOST_TICKS)

@@ -17,7 +17,9 @@ typedef struct svg_scale {
     bool logarithmic;
 } svg_scale;
 double svg_at(const svg_scale *, double number);
-/* Widened by a twentieth at both ends; numbers that are all the same by more. */
+/* Widened by a twentieth at both ends; numbers that are all the same by more. Of any numbers a
+   scale is made that svg_at and svg_frame can do with: where they are in no order, are not finite,
+   or of a logarithmic one not above 0, one around 1. */
 svg_scale svg_scale_of(double least, double most, bool logarithmic);
 
 /* How numbers at an axis are written. */

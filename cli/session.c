@@ -190,19 +190,53 @@ void session_parameters_json(const session *s, const sg_kernel *kernel, json *j)
     json_end_object(j);
 }
 
+int session_judge_input(const options *o, const char *spec, const sg_kernel *kernel) {
+    const char *command = command_name(o->command), *family = words_of(kernel)->family;
+    if (o->inputs.count == 0)
+        return EXIT_DONE;
+    if (strcmp(family, "spmv") != 0)
+        return complain(EXIT_USAGE, spec, "--input of %s is the matrix of an spmv, but %s is %s",
+                        command, sg_kernel_text(kernel, SG_TEXT_NAME), family);
+    if (o->inputs.count > 1)
+        return complain(EXIT_USAGE, spec, "%s takes one --input, the matrix of an spmv", command);
+    const char *name = o->inputs.items[0].name;
+    if (name != NULL && strcmp(name, "A") != 0)
+        return complain(EXIT_USAGE, spec, "--input '%s': %s takes the matrix A alone", name,
+                        command);
+    if (o->size_count > 0)
+        return complain(EXIT_USAGE, spec,
+                        "--size: the matrix of --input has a size; leave one of them out");
+    return EXIT_DONE;
+}
+
+/* By its source, planned without the matrix. What cannot be planned so is a product, or a spec that
+   says what is wrong with it when it is planned with the matrix. */
+static int judge_input(session *s, const char *spec, const sg_build_options *how) {
+    sg_build_options plain = *how;
+    sg_kernel *kernel;
+    plain.source_only = 1;
+    memset(plain.size, 0, sizeof plain.size);
+    if (sg_build(s->context, spec, &plain, &kernel) != SG_OK)
+        return EXIT_DONE;
+    const int code = session_judge_input(s->options, spec, kernel);
+    sg_release(kernel);
+    return code;
+}
+
 int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matrix **out) {
     const bindings *inputs = &s->options->inputs;
     if (inputs->count == 0)
         return EXIT_DONE;
-    if (inputs->count > 1)
-        return complain(EXIT_USAGE, spec, "tune takes one --input, the matrix of an spmv");
+    const int code = judge_input(s, spec, how);
+    if (code != EXIT_DONE)
+        return code;
     const sg_status status = sg_matrix_read(s->context, inputs->items[0].value, out);
     if (status != SG_OK)
         return session_failed(s, status);
     sg_matrix_info facts = {.struct_size = sizeof facts};
     how->matrix = *out;
-    if (sg_matrix_facts(*out, &facts) == SG_OK && s->options->size_count == 0)
-        how->size[0] = facts.entries;
+    if (sg_matrix_facts(*out, &facts) == SG_OK)
+        how->size[0] = facts.entries; /* 0 of none is the default */
     return EXIT_DONE;
 }
 

@@ -41,9 +41,12 @@ int session_parameters(session *, const char *spec, const sg_kernel *, bool all,
 /* `parameters`: those of --set, else the spec's; null where there is neither. */
 void session_parameters_json(const session *, const sg_kernel *, json *);
 
-/* The matrix of --input, for tuning: it decides which formats serve. *out, and the size in `how`
-   unless
-   --size is given, are left as they are where there is none. */
+/* Whether the command line's --input can be of this kernel, where it is to be one matrix: of
+   commands that read no arrays. */
+int session_judge_input(const options *, const char *spec, const sg_kernel *);
+
+/* The matrix of --input, which decides what formats serve. *out, and the size in `how`, are left as
+   they are where there is none. */
 int session_matrix(session *, const char *spec, sg_build_options *how, sg_matrix **out);
 
 /* Prints the library's error. */

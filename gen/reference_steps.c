@@ -41,7 +41,7 @@ void reference_steps_open(reference_steps *s, const reference *r, const model *m
         *f = (reference_field){.output = o, .levels = m->fields[field].levels};
         for (int level = 0; level < 2; level++)
             f->read[level] = find_array(m, field, level == 1);
-        for (int i = 0; i <= f->levels; i++, at += 2 * points) {
+        for (int i = 0; at != NULL && i <= f->levels; i++, at += 2 * points) {
             f->ring[i] = at;
             f->bounds[i] = at + points;
         }

@@ -28,7 +28,8 @@ typedef struct reference_steps {
 /* The memory for steps of a grid of so many cells. */
 size_t reference_steps_bytes(const model *, int64_t points);
 
-/* `arrays`, one for each of the model's, and `memory` outlive it. */
+/* `arrays`, one for each of the model's, and `memory` outlive it; that may be NULL where no step is
+ * made. */
 void reference_steps_open(reference_steps *, const reference *, const model *,
                           const int64_t size[AXES], const int64_t begin[AXES],
                           const int64_t end[AXES], const reference_array *arrays, void *memory);

@@ -117,8 +117,16 @@ void build_read(job *j, build_request *r) {
     r->subject = s->subjects[r->options.index];
     r->target = find_target(j, r);
     find_size(j, r, r->subject);
-    if (r->options.matrix != NULL)
+    if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)
         r->matrix = matrix_view(j, r->options.matrix);
+}
+
+void build_judge_matrix(job *j, const build_request *r) {
+    if (r->options.matrix != NULL && r->matrix == NULL)
+        context_refuse(j,
+                       "matrix of sg_build_options is given, but '%s' is of the family %s, and "
+                       "only products (spmv) take one",
+                       r->subject->name, r->subject->family->name);
 }
 
 family_request build_wanted(const build_request *r) {

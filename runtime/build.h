@@ -18,12 +18,17 @@ typedef struct build_request {
     const struct subject *subject;
     const struct target *target;
     int64_t size[3];
-    const struct matrix *matrix; /* the options' one; NULL: none is known */
+    const struct matrix
+        *matrix; /* the options' one; NULL: none is known, or the family takes none */
 } build_request;
 
 /* Completes the request: reads the options, loads the spec, and finds out what to plan for. Fails
    through the job. */
 void build_read(job *, build_request *);
+
+/* Fails where a matrix is given for a spec that is no product: what is asked of it means nothing.
+ */
+void build_judge_matrix(job *, const build_request *);
 
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);

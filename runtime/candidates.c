@@ -58,6 +58,7 @@ static void list(job *j, void *argument) {
     listing *l = argument;
     build_request *r = &l->request;
     build_read(j, r);
+    build_judge_matrix(j, r);
     const family_request wanted = build_wanted(r);
     const space *made = space_make(j, r->subject, &wanted);
     listed *whole = job_alloc(j, sizeof *whole);

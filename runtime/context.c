@@ -156,7 +156,12 @@ static void open_device(job *j, void *argument) {
         job_fail(j, FAULT_USAGE, NULL, 0, "%d threads: there must be 0 (one a core) or more",
                  options.threads);
     if (options.device_index < 0)
-        job_fail(j, FAULT_USAGE, NULL, 0, "device index %d is negative", options.device_index);
+        job_fail(j, FAULT_USAGE, NULL, 0, "device_index of sg_options is %d, which is negative",
+                 options.device_index);
+    if (options.threads < 0)
+        job_fail(j, FAULT_USAGE, NULL, 0,
+                 "threads of sg_options is %d; it must be 0 (the default) or more",
+                 options.threads);
     c->threads = options.threads;
     const device_options wanted = {.index = options.device_index,
                                    .threads = options.threads,

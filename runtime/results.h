@@ -146,6 +146,16 @@ typedef struct result {
     double settled; /* what lookups order plans by */
 } result;
 
+/* Timings of one result, and bytes of a reason, at most. */
+enum { RESULT_TIMINGS = 1 << 16, RESULT_REASON = 1 << 20 };
+
+/* The one definition of what a result may be, wherever it comes from: NULL, or the name of what is
+   out of range, cannot be a text of its kind, or contradicts another member. */
+const char *result_flaw(const result *);
+const char *result_place_flaw(const result_place *);
+bool result_is_time(double seconds);
+bool result_is_line(const char *); /* no control characters, and not too long; "" is one */
+
 /* Milliseconds since 1970. */
 int64_t results_now(void);
 
@@ -167,8 +177,9 @@ void results_store(job *, results *, const result_place *, const result *);
    are; 0: unknown. */
 int64_t results_begin(job *, results *, const result_place *, const char *options,
                       int64_t candidates);
-/* The last such sweep; 0 where there is none. */
-int64_t results_unfinished(job *, results *, const result_place *, const char *options);
+/* The last such sweep of a number below `before`; 0 where there is none. */
+int64_t results_unfinished(job *, results *, const result_place *, const char *options,
+                           int64_t before);
 void results_end(job *, results *, int64_t sweep);
 
 /* What came of comparing the fastest plans of a sweep with each other, in place of what came of
@@ -190,6 +201,7 @@ typedef struct result_drift {
     double clock, temperature; /* now: MHz, °C; NAN */
     int64_t taken;             /* milliseconds since 1970; 0: now */
 } result_drift;
+const char *result_drift_flaw(const result_drift *); /* as result_flaw */
 void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
 /* As a caller of the library is shown it; the plan is the same text. */
 sg_drift results_shown_drift(const result_drift *);

@@ -60,6 +60,7 @@ struct results {
 
     pthread_mutex_t lock; /* of what follows */
     io_guard limit;       /* while it is held: SQLite writes */
+    bool warned;          /* of rows that are not valid */
     sqlite3 *database;    /* NULL: not connected */
     bool storable;        /* it was looked through, and is of the current schema */
     file_mark file;       /* that it is connected to */
@@ -135,6 +136,17 @@ bool results_find_place(job *, results *, const result_place *, int64_t *out, in
 /* A connection that may be asked what is in it: as results_connect_to_find, but FAULT_IO where it
    is refused. False: there is no database. */
 bool results_connect_to_list(job *, results *);
+
+/* ---- results_rows.c ------------------------------------------------------------------------ */
+
+/* The row that a statement is at. False: it is not valid and to be passed over; of the first such
+   row the log was told. */
+bool results_read_row(job *, results *, sqlite3_stmt *, result_row *); /* of STATEMENT_LIST */
+bool results_read_result(job *, results *, sqlite3_stmt *, result *);  /* of STATEMENT_BEST */
+bool results_read_drift(job *, results *, sqlite3_stmt *, result_drift *);
+bool results_read_place(job *, results *, sqlite3_stmt *, int64_t *id, result_size *,
+                        int64_t *steps); /* of STATEMENT_PLACES */
+bool results_read_generator(job *, results *, sqlite3_stmt *, const char **); /* …_OTHERS */
 
 /* The key of a device. */
 digest results_device_key(const result_device *);

@@ -56,10 +56,9 @@ static int read_places(job *j, finding *f) {
         return code;
     bind_key(s, f);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        candidate c = {.place = sqlite3_column_int64(s, 0), .steps = sqlite3_column_int64(s, 2)};
-        const char *size = (const char *)sqlite3_column_text(s, 1);
-        if (size == NULL || !results_read_size(size, &c.size) ||
-            !same_kind(c.steps, f->place->steps) || c.steps < 1)
+        candidate c = {0};
+        if (!results_read_place(j, f->r, s, &c.place, &c.size, &c.steps) ||
+            !same_kind(c.steps, f->place->steps))
             continue;
         c.distance = results_distance(&c.size, &f->place->size) +
                      fabs(log((double)c.steps / (double)f->place->steps));
@@ -113,9 +112,10 @@ static int read_plans(job *j, finding *f, const candidate *c) {
     sqlite3_bind_int64(s, 1, c->place);
     results_bind_text(s, 2, result_state_words[RESULT_RIGHT]);
     while ((code = sqlite3_step(s)) == SQLITE_ROW && f->match->plan == NULL) {
-        const char *plan = results_column_text(j, s, 0);
-        if (f->fits == NULL || f->fits(f->user, plan))
-            take(j, f, c, plan, sqlite3_column_double(s, 1));
+        result found;
+        if (results_read_result(j, f->r, s, &found) &&
+            (f->fits == NULL || f->fits(f->user, found.plan)))
+            take(j, f, c, found.plan, found.settled);
     }
     sqlite3_reset(s);
     return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
@@ -129,8 +129,11 @@ static int note_others(job *j, finding *f) {
         return code;
     bind_key(s, f);
     text names = text_new(j);
-    while ((code = sqlite3_step(s)) == SQLITE_ROW)
-        text_printf(&names, "%s%s", names.length > 0 ? ", " : "", results_column_text(j, s, 0));
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name;
+        if (results_read_generator(j, f->r, s, &name))
+            text_printf(&names, "%s%s", names.length > 0 ? ", " : "", name);
+    }
     sqlite3_reset(s);
     if (code == SQLITE_DONE && names.length > 0)
         f->match->note = job_print(j, "results of stencilgen %s are not used", names.data);

@@ -58,6 +58,13 @@ static const char version_2[] =
 
 const char *const results_migrations[] = {version_1, version_2, NULL};
 
+/* results_rows.c reads them by their places. */
+#define COLUMNS_OF_RESULT                                                                          \
+    "r.plan, r.state, r.reason, r.seconds, r.median, r.spread, r.estimate, r.compile_seconds,"     \
+    " r.check_seconds, r.driver, r.compiler, r.registers, r.shared_bytes, r.local_bytes,"          \
+    " r.occupancy, r.clock_before, r.clock_after, r.temperature_before, r.temperature_after,"      \
+    " r.copy_seconds, r.sweep, r.evaluation, r.taken, r.final, r.final_seconds, r.settled"
+
 int results_schema_version(void) {
     int version = 0;
     while (results_migrations[version] != NULL)
@@ -72,9 +79,9 @@ const char *const results_statements[STATEMENTS] = {
     [STATEMENT_PLACES] = "SELECT id, size, steps FROM place"
                          " WHERE spec = (SELECT id FROM spec WHERE hash = ?1)"
                          " AND device = (SELECT id FROM device WHERE key = ?2) AND generator = ?3",
-    [STATEMENT_BEST] = "SELECT plan, settled FROM result"
-                       " WHERE place = ?1 AND state = ?2 AND settled IS NOT NULL"
-                       " ORDER BY settled, final IS NULL, median, plan",
+    [STATEMENT_BEST] = "SELECT " COLUMNS_OF_RESULT " FROM result r"
+                       " WHERE r.place = ?1 AND r.state = ?2 AND r.settled IS NOT NULL"
+                       " ORDER BY r.settled, r.final IS NULL, r.median, r.plan",
     [STATEMENT_OTHERS] = "SELECT DISTINCT generator FROM place"
                          " WHERE spec = (SELECT id FROM spec WHERE hash = ?1)"
                          " AND device = (SELECT id FROM device WHERE key = ?2)"
@@ -99,8 +106,9 @@ const char *const results_statements[STATEMENTS] = {
         " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?6)",
     [STATEMENT_ADD_SWEEP] =
         "INSERT INTO sweep (place, options, candidates, begun) VALUES (?1, ?2, ?3, ?4)",
-    [STATEMENT_UNFINISHED] = "SELECT max(id) FROM sweep"
-                             " WHERE place = ?1 AND options = ?2 AND ended IS NULL",
+    [STATEMENT_UNFINISHED] = "SELECT id FROM sweep"
+                             " WHERE place = ?1 AND options = ?2 AND ended IS NULL"
+                             " AND id > 0 AND id < ?3 ORDER BY id DESC LIMIT 1",
     [STATEMENT_END_SWEEP] = "UPDATE sweep SET ended = ?2 WHERE id = ?1",
     [STATEMENT_NO_FINALS] = "UPDATE result SET final = NULL, final_seconds = x'', settled = median"
                             " WHERE sweep = ?1",
@@ -112,18 +120,12 @@ const char *const results_statements[STATEMENTS] = {
                             " temperature, taken) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [STATEMENT_DRIFTS] = "SELECT plan, evaluation, first, seconds, clock, temperature, taken"
                          " FROM drift WHERE sweep = ?1 ORDER BY id",
-    [STATEMENT_LIST] =
-        "SELECT s.family, s.name, s.model, s.hash, p.generator, d.kind, d.name, d.arch,"
-        " d.multiprocessors, d.memory, p.size, p.steps, r.plan, r.state, r.reason, r.seconds,"
-        " r.median, r.spread, r.estimate, r.compile_seconds, r.check_seconds, r.driver, r.compiler,"
-        " r.registers, r.shared_bytes, r.local_bytes, r.occupancy, r.clock_before, r.clock_after,"
-        " r.temperature_before, r.temperature_after, r.copy_seconds, r.sweep, r.evaluation, "
-        "r.taken,"
-        " r.final, r.final_seconds, r.settled"
-        " FROM result r JOIN place p ON p.id = r.place JOIN spec s ON s.id = p.spec"
-        " JOIN device d ON d.id = p.device"
-        " WHERE (?1 IS NULL OR p.id = ?1) AND (?2 IS NULL OR s.name = ?2)"
-        " AND (?3 IS NULL OR r.sweep = ?3) ORDER BY p.id, r.taken, r.id",
+    [STATEMENT_LIST] = "SELECT s.family, s.name, s.model, p.generator, d.kind, d.name, d.arch,"
+                       " d.multiprocessors, d.memory, p.size, p.steps, " COLUMNS_OF_RESULT
+                       " FROM result r JOIN place p ON p.id = r.place JOIN spec s ON s.id = p.spec"
+                       " JOIN device d ON d.id = p.device"
+                       " WHERE (?1 IS NULL OR p.id = ?1) AND (?2 IS NULL OR s.name = ?2)"
+                       " AND (?3 IS NULL OR r.sweep = ?3) ORDER BY p.id, r.taken, r.id",
     [STATEMENT_COUNT] = "SELECT (SELECT count(*) FROM result), (SELECT count(*) FROM spec),"
                         " (SELECT count(*) FROM device)",
 };

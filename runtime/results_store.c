@@ -21,6 +21,7 @@ typedef struct storing {
     blob *rounds; /* of each of them */
     int final_count;
     const result_drift *drift;
+    int64_t before; /* sweeps of lower numbers are looked for */
 } storing;
 
 int64_t results_now(void) {
@@ -31,7 +32,7 @@ int64_t results_now(void) {
 
 static void describe(job *j, storing *s) {
     const result_place *p = s->place;
-    assert(p->size.count >= 1 && p->size.count <= RESULT_NUMBERS && p->steps >= 1);
+    assert(result_place_flaw(p) == NULL);
     s->size = results_size_text(j, &p->size);
     s->spec = results_spec(p->family, p->model);
     s->device = results_device_key(&p->device);
@@ -100,7 +101,9 @@ static int need_place(storing *s) {
         return code;
     bind_place(to, s);
     code = results_step(to);
-    return code != SQLITE_OK ? code : find_place(s);
+    if (code == SQLITE_OK)
+        code = find_place(s);
+    return code == SQLITE_OK && s->id == 0 ? SQLITE_CORRUPT : code;
 }
 
 /* ---- transactions -------------------------------------------------------------------------- */
@@ -208,6 +211,17 @@ static blob pack(job *j, const double *seconds, int count) {
     return (blob){bytes, 8 * (size_t)count};
 }
 
+/* What is valid to read is all that is written. */
+static void refuse_flaws(job *j, const storing *s) {
+    result kept = *s->result;
+    kept.median = s->median, kept.spread = s->spread;
+    kept.final = kept.settled = NAN, kept.final_count = 0;
+    const char *flaw = result_flaw(&kept);
+    if (flaw != NULL)
+        job_fail(j, FAULT_IO, NULL, 0, "a result of '%s' cannot be kept: it has no valid %s",
+                 s->place->name, flaw);
+}
+
 void results_store(job *j, results *r, const result_place *place, const result *of) {
     storing s = {.r = r, .place = place, .result = of, .median = NAN, .spread = NAN};
     describe(j, &s);
@@ -217,6 +231,7 @@ void results_store(job *j, results *r, const result_place *place, const result *
         memcpy(sorted, of->seconds, (size_t)of->count * sizeof *sorted);
         s.median = results_median(sorted, of->count, &s.spread);
     }
+    refuse_flaws(j, &s);
     store(j, &s, add_result);
 }
 
@@ -330,6 +345,7 @@ void results_add_drift(job *j, results *r, int64_t sweep, const result_drift *d)
 
 static int last_unfinished(storing *s) {
     int code = find_place(s);
+    s->sweep = 0;
     if (code != SQLITE_OK || s->id == 0)
         return code;
     sqlite3_stmt *to = results_statement(s->r, STATEMENT_UNFINISHED, &code);
@@ -337,15 +353,17 @@ static int last_unfinished(storing *s) {
         return code;
     sqlite3_bind_int64(to, 1, s->id);
     results_bind_text(to, 2, s->options);
+    sqlite3_bind_int64(to, 3, s->before);
     code = sqlite3_step(to);
     if (code == SQLITE_ROW)
-        s->sweep = sqlite3_column_int64(to, 0); /* 0 of NULL */
+        s->sweep = sqlite3_column_int64(to, 0);
     sqlite3_reset(to);
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-int64_t results_unfinished(job *j, results *r, const result_place *place, const char *options) {
-    storing s = {.r = r, .place = place, .options = options};
+int64_t results_unfinished(job *j, results *r, const result_place *place, const char *options,
+                           int64_t before) {
+    storing s = {.r = r, .place = place, .options = options, .before = before};
     describe(j, &s);
     store(j, &s, last_unfinished);
     return s.sweep;

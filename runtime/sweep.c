@@ -1,10 +1,13 @@
 /* What a sweep knows of its trials. Needs both sides: the space and the search. */
 #include "runtime/sweep.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/clock.h"
+#include "runtime/sweep_owner.h"
 
 /* ---- what has been evaluated --------------------------------------------------------------- */
 
@@ -23,8 +26,16 @@ static void tell(sweep *s, int candidate, const result *r) {
         search_tell_invalid(s->search, candidate);
 }
 
+/* SWEEP_OUTSIDE has a place too, the first. */
+bool sweep_has(const sweep *s, int candidate) {
+    _Static_assert(SWEEP_OUTSIDE == -1, "candidates begin one place after it");
+    return s->has[candidate + 1];
+}
+
 void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
     const space_candidate c = sweep_candidate(s, candidate);
+    assert(!sweep_has(s, candidate));
+    s->has[candidate + 1] = true;
     const int which = s->count++;
     const bool right = r->state == RESULT_RIGHT;
     s->done[which] = (sg_evaluation){.struct_size = sizeof *s->done,
@@ -50,10 +61,62 @@ void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
     s->resumed += resumed;
 }
 
+/* What a database says: rows of plans that are no candidates are not of this sweep, a second row of
+   one candidate says nothing that counts, and what was right was timed. */
+static void resume_results(job *j, sweep *s) {
+    const result_rows rows =
+        results_list(j, s->results, &(result_filter){.place = &s->place, .sweep = s->id});
+    for (size_t i = 0; i < rows.count; i++) {
+        const result *r = &rows.list[i].result;
+        const int candidate = space_find(s->space, r->plan);
+        const bool outside = candidate < 0 && strcmp(r->plan, s->space->usual) == 0;
+        const bool timed = r->state != RESULT_RIGHT || !isnan(r->median);
+        if ((candidate >= 0 || outside) && timed && !sweep_has(s, candidate))
+            sweep_add(s, candidate, r, true);
+    }
+}
+
 static void resume_drifts(job *j, sweep *s) {
     const result_drifts all = results_drifts(j, s->results, s->id);
     for (size_t i = 0; i < all.count; i++)
         sweep_note_drift(j, s, &all.list[i]);
+}
+
+/* Whether the sweep is this one's from now on. It may have come to its end before it was taken. */
+static bool take(job *j, sweep *s, int64_t id, const char *what, bool unfinished) {
+    switch (sweep_owner_take(j, results_path(s->results), id, &s->owner)) {
+    case OWNERSHIP_BUSY:
+        return false;
+    case OWNERSHIP_UNKNOWN:
+        break;
+    case OWNERSHIP_TAKEN:
+        if (!unfinished || results_unfinished(j, s->results, &s->place, what, id + 1) == id)
+            break;
+        sweep_leave(s);
+        return false;
+    }
+    s->id = id;
+    return true;
+}
+
+void sweep_leave(sweep *s) {
+    if (s->owner >= 0)
+        close(s->owner);
+    s->owner = -1;
+}
+
+/* The last sweep that was asked the same, was not ended, and that nobody is at. */
+static bool take_up(job *j, sweep *s, const char *what) {
+    int64_t id = INT64_MAX;
+    while ((id = results_unfinished(j, s->results, &s->place, what, id)) > 0) {
+        if (take(j, s, id, what, true))
+            return true;
+        logger_say(&s->request.context->logger, j, SG_LOG_WARNING,
+                   "%s: another process is at sweep %lld, which asks the same; its kernels and "
+                   "those of this one make each other's times longer",
+                   s->place.name, (long long)id);
+    }
+    return false;
 }
 
 void sweep_resume(job *j, sweep *s) {
@@ -62,20 +125,14 @@ void sweep_resume(job *j, sweep *s) {
     const char *what = job_print(
         j, "%s, seed %llu, %d candidates%s%s", search_words[o->search], (unsigned long long)o->seed,
         s->space->count, schedule != NULL ? ", schedule " : "", schedule != NULL ? schedule : "");
-    if (!o->afresh)
-        s->id = results_unfinished(j, s->results, &s->place, what);
-    if (s->id == 0) {
-        s->id = results_begin(j, s->results, &s->place, what, s->space->count);
-        return;
+    while (s->id == 0) {
+        if (!o->afresh && take_up(j, s, what)) {
+            resume_results(j, s);
+            resume_drifts(j, s);
+        } else { /* where another one looks for a sweep meanwhile, it may take the new one up */
+            take(j, s, results_begin(j, s->results, &s->place, what, s->space->count), what, false);
+        }
     }
-    const result_rows rows =
-        results_list(j, s->results, &(result_filter){.place = &s->place, .sweep = s->id});
-    for (size_t i = 0; i < rows.count; i++) {
-        const int candidate = space_find(s->space, rows.list[i].result.plan);
-        if (candidate >= 0 || strcmp(rows.list[i].result.plan, s->space->usual) == 0)
-            sweep_add(s, candidate, &rows.list[i].result, true);
-    }
-    resume_drifts(j, s);
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */

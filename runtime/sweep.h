@@ -35,6 +35,8 @@ typedef struct sweep {
     const space *space;
     search *search;
     int64_t id;          /* of the database */
+    int owner;           /* an open file, whose lock says that this one is at it; −1 */
+    bool *has;           /* SWEEP_OUTSIDE and the candidates that were evaluated */
     bool *built;         /* candidates that were, so that the cache has them */
     sg_evaluation *done; /* as many as there are candidates */
     int count, most;     /* evaluations made, and to be made */
@@ -57,15 +59,19 @@ typedef struct sweep {
 /* Of a candidate's number, which may be SWEEP_OUTSIDE. */
 space_candidate sweep_candidate(const sweep *, int candidate);
 
-/* What came of a trial: the sweep and its search know of it from now on. */
+/* Whether the candidate was evaluated. */
+bool sweep_has(const sweep *, int candidate);
+
+/* What came of a trial, of each candidate once: the sweep and its search know of it from now on. */
 void sweep_add(sweep *, int candidate, const result *, bool resumed);
 
 /* Keeps what timing a kernel again has shown. */
 void sweep_note_drift(job *, sweep *, const result_drift *);
 
-/* Takes up the last sweep of this place with the same question that has not ended, or begins one.
- */
+/* Takes up the last sweep of this place with the same question that has not ended and that nobody
+   is at, or begins one. */
 void sweep_resume(job *, sweep *);
+void sweep_leave(sweep *); /* somebody else may be at it */
 
 /* Builds the first of `trials`, whose plans are set, several at a time. */
 void sweep_build(job *, sweep *, int count);

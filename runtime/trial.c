@@ -36,7 +36,15 @@ static void note_failure(job *j, trying *t, sg_status status) {
     text = text != NULL ? text + sizeof mark - 1 : error;
     t->status = status;
     t->trial->result.state = states[status];
-    t->trial->result.reason = job_copy(j, text, strlen(text));
+    const size_t length = strlen(text);
+    t->trial->result.reason = job_copy(j, text, length < RESULT_REASON ? length : RESULT_REASON);
+}
+
+/* In place of what a clock or a sensor has said that cannot be. */
+static void note_nonsense(job *j, trying *t, const char *flaw) {
+    const char *plan = t->trial->result.plan;
+    t->trial->result = results_blank(
+        plan, RESULT_FAILED, job_print(j, "it was measured, but its %s makes no sense", flaw));
 }
 
 /* ---- building ------------------------------------------------------------------------------ */
@@ -156,6 +164,9 @@ static void take_times(job *j, trying *t) {
     r->result.temperature_after = after.temperature;
     r->result.median = results_median(sorted, count, &r->result.spread);
     job_end(measured);
+    const char *flaw = result_flaw(&r->result);
+    if (flaw != NULL)
+        note_nonsense(j, t, flaw);
 }
 
 static void measure(job *j, void *argument) {

@@ -25,17 +25,32 @@ static void release(void *argument) {
     trial_end(&s->fixed);
     worker_close(s->worker);
     check_data_close(s->setting.kept);
+    sweep_leave(s);
 }
 
 /* ---- before -------------------------------------------------------------------------------- */
 
+static void refuse_time(job *j, const char *name, double seconds) {
+    if (seconds >= 0)
+        return;
+    text value = text_new(j);
+    text_number(&value, seconds, 6);
+    context_refuse(j, "%s of sg_tune_options is %s; it must be 0 (the default) or more seconds",
+                   name, value.data);
+}
+
 static void read_options(job *j, sweep *s) {
     sg_tune_options *o = &s->options;
     context_read(j, o, sizeof *o, s->given, "sg_tune_options");
-    if (o->evaluations < 0 || !(o->budget >= 0) || !(o->limit >= 0))
-        context_refuse(j, "%d evaluations in %g seconds cannot be made", o->evaluations, o->budget);
+    if (o->evaluations < 0)
+        context_refuse(j,
+                       "evaluations of sg_tune_options is %d; it must be 0 (the default) or more",
+                       o->evaluations);
+    refuse_time(j, "budget", o->budget);
+    refuse_time(j, "limit", o->limit);
     if ((int)o->search < 0 || (int)o->search >= SEARCH_KINDS)
-        context_refuse(j, "there is no search of number %d", (int)o->search);
+        context_refuse(j, "search of sg_tune_options is %d; it must be one of sg_search",
+                       (int)o->search);
     o->seed = o->seed != 0 ? o->seed : 1;
 }
 
@@ -51,6 +66,7 @@ static void find_space(job *j, sweep *s) {
     const int all = s->space->count + (s->space->usual_index < 0); /* which is tried besides */
     s->built = job_array(j, (size_t)s->space->count, sizeof *s->built);
     s->done = job_array(j, (size_t)all, sizeof *s->done);
+    s->has = job_array(j, (size_t)s->space->count + 1, sizeof *s->has);
     s->most = o->evaluations > 0                                   ? o->evaluations
               : o->budget > 0 || o->search == SG_SEARCH_EXHAUSTIVE ? all
                                                                    : USUAL_EVALUATIONS;
@@ -312,13 +328,15 @@ static void tune(job *j, void *argument) {
     sg_context *c = s->request.context;
     s->job = j;
     s->begin = clock_seconds();
-    s->best = s->usual = -1;
+    s->best = s->usual = s->owner = -1;
+    job_defer(j, release, s);
     s->out = job_alloc(j, sizeof *s->out);
     s->out->job = j;
     read_options(j, s);
     s->request.path = s->path;
     s->request.given = s->options.build;
     build_read(j, &s->request);
+    build_judge_matrix(j, &s->request);
     context_device(j, c);
     if (!results_place_of(j, &s->request, &s->place))
         context_refuse(j, "tuning measures: a GPU runs no kernels for %s", s->request.target->arch);
@@ -327,7 +345,6 @@ static void tune(job *j, void *argument) {
     s->results = c->results != NULL && results_path(c->results)[0] != '\0' ? c->results : NULL;
     if (s->results != NULL)
         sweep_resume(j, s);
-    job_defer(j, release, s);
     sweep_resume_fixed(j, s);
     if (s->count < s->most)
         anchor(j, s);

@@ -197,28 +197,40 @@ void worker_put_result(text *t, const trial *r) {
         record_put_double(t, r->result.seconds[i]);
 }
 
-bool worker_get_result(job *j, record *r, trial *out) {
-    result *to = &out->result;
-    to->state = (result_state)record_small(r, 0, RESULT_STATES - 1);
-    to->reason = record_text(r, j);
-    to->check_seconds = record_double(r);
-    to->copy_seconds = record_double(r);
-    to->clock_before = record_double(r);
-    to->clock_after = record_double(r);
-    to->temperature_before = record_double(r);
-    to->temperature_after = record_double(r);
-    out->steps = record_int(r);
-    to->count = record_small(r, 0, MOST_NUMBERS);
-    double *list = job_array(j, (size_t)to->count, sizeof *list);
-    double *sorted = job_array(j, (size_t)to->count, sizeof *sorted);
-    bool good = (to->count > 0) == (to->state == RESULT_RIGHT) && to->reason != NULL;
-    for (int i = 0; i < to->count; i++) {
-        sorted[i] = list[i] = record_double(r);
-        good = good && list[i] > 0;
+/* Seconds that a clock has measured, as result_flaw wants them. */
+static void get_timings(job *j, record *r, result *to) {
+    to->count = record_small(r, 0, RESULT_TIMINGS);
+    if ((size_t)to->count > record_left(r) / list_bytes) {
+        r->bad = true;
+        to->count = 0;
     }
+    double *list = job_array(j, (size_t)to->count, sizeof *list);
+    for (int i = 0; i < to->count; i++)
+        list[i] = record_double(r);
     to->seconds = to->count > 0 ? list : NULL;
-    good = good && record_done(r);
-    if (good && to->count > 0)
-        to->median = results_median(sorted, to->count, &to->spread);
-    return good;
+}
+
+bool worker_get_result(job *j, record *r, trial *out) {
+    result to = out->result;
+    to.state = (result_state)record_small(r, 0, RESULT_STATES - 1);
+    to.reason = record_text(r, j);
+    to.check_seconds = record_double(r);
+    to.copy_seconds = record_double(r);
+    to.clock_before = record_double(r);
+    to.clock_after = record_double(r);
+    to.temperature_before = record_double(r);
+    to.temperature_after = record_double(r);
+    const int64_t steps = record_int(r);
+    get_timings(j, r, &to);
+    if (!record_done(r) || steps < 0 || (to.count > 0) != (to.state == RESULT_RIGHT) ||
+        result_flaw(&to) != NULL)
+        return false;
+    if (to.count > 0) {
+        double *sorted = job_array(j, (size_t)to.count, sizeof *sorted);
+        memcpy(sorted, to.seconds, (size_t)to.count * sizeof *sorted);
+        to.median = results_median(sorted, to.count, &to.spread);
+    }
+    out->result = to;
+    out->steps = steps;
+    return true;
 }

@@ -45,7 +45,8 @@ bool worker_receive_matrix(job *, int socket, const worker_setup *, matrix *out)
 
 const double *worker_get_trial(job *, record *, trial *out); /* the parameters; NULL */
 
-/* What the worker found is written over the trial's result. */
+/* What the worker found is written over the trial's result, if it is valid (result_flaw); else that
+   stays as it was. */
 bool worker_get_result(job *, record *, trial *);
 
 #endif

@@ -104,6 +104,21 @@ says 'of a spec of this name that computes something else'
 exits 2 report "$folder/segments.lua" $at
 says 'of a spec of this name that computes something else'
 
+begin 'nothing that was right makes no page'
+failures="--database $folder/failures.db"
+SG_CXX=$folder/none SG_CACHE=$folder/cache "$STENCILGEN" tune "$folder/star.lua" --device cpu --size 100x100 \
+    --evaluations 1 $failures >/dev/null 2>&1
+[ $? = 4 ] || flunk 'a sweep without a compiler measured something'
+exits 2 report "$folder/star.lua" $failures -o "$folder/failures.html"
+says 'no tuning result of star at 100x100 on '
+says ' was right, of 1; there is nothing to show ('
+[ ! -e "$folder/failures.html" ] || flunk 'there is a page'
+
+begin 'a number of steps that is given is meant'
+exits 2 report "$folder/star.lua" $at --steps 4
+says 'for this size and device'
+page "$folder/star.lua" --steps 1
+
 begin 'where the page goes'
 mkdir "$folder/here" && cd "$folder/here" || exit 1
 exits 0 report "$folder/star.lua" $at

@@ -80,6 +80,36 @@ reports 'csr balanced'
 exits 2 $list specs/spmv.lua --input a.mtx --input b.mtx
 says 'tune takes one --input'
 
+begin 'a matrix is of products alone, and has a size'
+for command in 'tune --list' tune explain report; do
+    for spec in "$folder/star.lua" specs/reduce_sum.lua; do
+        exits 2 $command $spec --input tests/data/mtx/arrow.mtx
+        says "--input of ${command% --list} is the matrix of an spmv, but "
+    done
+    exits 2 $command specs/spmv.lua --input tests/data/mtx/arrow.mtx --size 100
+    says '--size: the matrix of --input has a size'
+    exits 2 $command specs/spmv.lua --input x=tests/data/mtx/arrow.mtx
+    says "--input 'x': ${command% --list} takes the matrix A alone"
+done
+for command in '' bench; do
+    exits 2 $command specs/spmv.lua --input tests/data/mtx/arrow.mtx
+    says '--input is no option of '
+done
+exits 0 $list specs/spmv.lua --input A=tests/data/mtx/arrow.mtx
+
+begin 'options that a list or an export has no use for'
+for option in '--budget 1s' '--evaluations 3' '--search random' '--limit 1s' --resume --no-resume \
+    '--seed 3' '--set k=1' '--database x.db'; do
+    exits 2 tune --list "$folder/star.lua" $option
+    says "${option%% *} is no option of tune --list"
+done
+for option in --list '--input a.mtx' '--steps 2' '--arch sm_90' '--device cpu' '--method naive' \
+    '--budget 1s' '--seed 3' '--set k=1'; do
+    exits 2 tune export $option --database "$folder/none.db"
+    says "${option%% *} is no option of tune export"
+done
+exits 0 tune export --json --size 5 --database "$folder/none.db"
+
 begin 'nothing is left'
 exits 2 $list "$folder/star.lua" --method naive
 says "star.lua:1: error: tune.method has no value that agrees with the schedule"

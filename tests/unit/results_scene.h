@@ -186,7 +186,7 @@ static inline void begin_body(job *j, void *argument) {
 
 static inline void unfinished_body(job *j, void *argument) {
     errand *e = argument;
-    e->sweep = results_unfinished(j, e->scene->results, e->place, e->options);
+    e->sweep = results_unfinished(j, e->scene->results, e->place, e->options, INT64_MAX);
 }
 
 static inline void end_body(job *j, void *argument) {

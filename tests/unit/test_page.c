@@ -352,14 +352,76 @@ static void test_scales(void **state) {
     buffer_free(&b);
 }
 
+/* Loops over ticks end, and places are near the chart, whatever the numbers. */
+static void test_scales_of_anything(void **state) {
+    (void)state;
+    static const double numbers[] = {
+        -INFINITY, -1.7e308, -1e300, -1,        -5e-324, 0,   5e-324, 1e-310,
+        1e-300,    1e-12,    1,      1 + 1e-16, 2,       1e9, 1e300,  1e300 * (1 + 1e-15),
+        1.7e308,   INFINITY, NAN};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    for (int i = 0; i < NUMBERS * NUMBERS * 2; i++) {
+        const double least = numbers[i / 2 / NUMBERS], most = numbers[i / 2 % NUMBERS];
+        buffer out = {0};
+        svg s;
+        svg_begin(&s, &out, "", "", CHART_HEIGHT);
+        s.x = svg_scale_of(least, most, i % 2);
+        s.y = s.x;
+        assert_true(isfinite(s.x.from) && isfinite(s.x.to) && s.x.from < s.x.to);
+        svg_frame(&s, svg_plain, buffer_seconds, "", "");
+        for (int k = 0; k < NUMBERS; k++) {
+            const double at = svg_at(&s.x, numbers[k]);
+            assert_true(at >= -CHART_WIDTH && at <= 3 * CHART_WIDTH);
+        }
+        svg_end(&s);
+        assert_true(count_of(out.data, "class=\"grid\"") <= 32);
+        buffer_free(&out);
+    }
+}
+
+/* As of a database that nobody has checked. */
+static void test_times_of_any_size(void **state) {
+    (void)state;
+    static const double times[][3] = {{1e300, 1e-3, 1e-3},
+                                      {1e300, 1e300, 1e300},
+                                      {1e-300, 1e-300, 1e-300},
+                                      {1e-300, 1, 1e300},
+                                      {0, 1e-3, 1},
+                                      {0, 0, 0},
+                                      {5e-324, 1, 1},
+                                      {-1, 1, 2},
+                                      {1e-3, 1e-3, 1e-3},
+                                      {NAN, INFINITY, 1}};
+    static const char *const plans[3] = {"tiled tile=32x8 coarsen=z4", "tiled tile=64x8 coarsen=z8",
+                                         "tiled tile=32x8 coarsen=z8"};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        sg_result rows[3];
+        for (int k = 0; k < 3; k++)
+            rows[k] = result_of(plans[k], times[i][k]);
+        rows[2].size[0] = 1024; /* a size of its own */
+        for (int count = 1; count <= 3; count++) {
+            char *text = written(rows, count, plans[0]);
+            expect_page(text);
+            free(text);
+        }
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escaping),       cmocka_unit_test(test_what_is_no_page),
-        cmocka_unit_test(test_a_page),         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_parameters),     cmocka_unit_test(test_what_is_explained),
-        cmocka_unit_test(test_kinds),          cmocka_unit_test(test_words_of_lists),
-        cmocka_unit_test(test_heat),           cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_little_is_known)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_escaping),
+                                       cmocka_unit_test(test_what_is_no_page),
+                                       cmocka_unit_test(test_a_page),
+                                       cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_parameters),
+                                       cmocka_unit_test(test_what_is_explained),
+                                       cmocka_unit_test(test_kinds),
+                                       cmocka_unit_test(test_words_of_lists),
+                                       cmocka_unit_test(test_heat),
+                                       cmocka_unit_test(test_sizes),
+                                       cmocka_unit_test(test_matrices),
+                                       cmocka_unit_test(test_scales),
+                                       cmocka_unit_test(test_little_is_known),
+                                       cmocka_unit_test(test_scales_of_anything),
+                                       cmocka_unit_test(test_times_of_any_size)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,7 +220,7 @@ static void all_calls(job *j, void *argument) {
     of.seconds = seconds, of.count = 3;
     of.sweep = results_begin(j, r, &p, "all", 3);
     results_store(j, r, &p, &of);
-    results_unfinished(j, r, &p, "all");
+    results_unfinished(j, r, &p, "all", INT64_MAX);
     results_end(j, r, of.sweep);
     result_place near = p;
     near.size.number[0] = 70;

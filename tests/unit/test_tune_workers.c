@@ -153,16 +153,65 @@ static void test_workers_that_compile(void **state) {
     assert_int_equal(rmdir(folder), 0); /* nothing else was left */
 }
 
+static void expect_refused(sg_context *c, const sg_tune_options *o, const char *says) {
+    sg_tuning *t = NULL;
+    assert_int_equal(sg_tune(c, "spec", o, &t), SG_ERROR_USAGE);
+    assert_null(t);
+    if (strstr(sg_error(c), says) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", sg_error(c), says);
+}
+
+/* What a worker says that cannot be is not taken over. */
+static void answers_body(job *j, void *argument) {
+    (void)argument;
+    static const double nonsense[] = {0, -1, 1e300, 5e-324, INFINITY, NAN};
+    for (size_t i = 0; i < 2 * sizeof nonsense / sizeof *nonsense; i++) {
+        const double value = nonsense[i / 2], good = 1e-3;
+        trial said = {.plan = "naive", .steps = 1}, heard = said;
+        said.result = heard.result = results_blank("naive", RESULT_RIGHT, "");
+        said.result.count = 1;
+        said.result.seconds = i % 2 == 0 ? &value : &good;
+        said.result.clock_after = i % 2 == 0 ? 1700 : value;
+        text t = text_new(j);
+        worker_put_result(&t, &said);
+        record r = record_of(t.data, t.length);
+        assert_int_equal(record_small(&r, 0, WORKER_WORDS), WORKER_RESULT);
+        const bool taken = worker_get_result(j, &r, &heard);
+        assert_int_equal(taken, i % 2 == 1 && !(value < 0) && !(value > 1e6));
+        assert_int_equal(heard.result.count, taken);
+        assert_true(taken || isnan(heard.result.clock_after));
+    }
+}
+
+static void test_what_a_worker_says(void **state) {
+    (void)state;
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, answers_body, NULL, &j), FAULT_NONE);
+    job_end(j);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     sg_context *c = open_without_database();
     sg_tuning *t = NULL;
     sg_tune_options o = {.struct_size = sizeof o, .evaluations = -1};
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    expect_refused(c, &o, "error: evaluations of sg_tune_options is -1; it must be 0");
     o = (sg_tune_options){.struct_size = sizeof o, .search = (sg_search)7};
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    expect_refused(c, &o, "error: search of sg_tune_options is 7; it must be one of sg_search");
     o = (sg_tune_options){.struct_size = sizeof o, .budget = NAN};
-    assert_int_equal(sg_tune(c, "spec", &o, &t), SG_ERROR_USAGE);
+    expect_refused(c, &o, "error: budget of sg_tune_options is nan; it must be 0");
+    o = (sg_tune_options){.struct_size = sizeof o, .limit = -2.5};
+    expect_refused(c, &o, "error: limit of sg_tune_options is -2.5; it must be 0");
+    sg_matrix *m;
+    assert_int_equal(sg_matrix_new(c, 2, 2, &m), SG_OK);
+    assert_int_equal(sg_matrix_set(m, 0, 0, 1), SG_OK);
+    const sg_build_options of_matrix = {.struct_size = sizeof of_matrix, .text = heat, .matrix = m};
+    o = (sg_tune_options){.struct_size = sizeof o, .build = &of_matrix};
+    expect_refused(c, &o,
+                   "matrix of sg_build_options is given, but 'heat' is of the family stencil");
+    sg_space *space = NULL;
+    assert_int_equal(sg_candidates(c, "spec", &of_matrix, &space), SG_ERROR_USAGE);
+    sg_matrix_free(m);
     assert_int_equal(sg_tune(c, "/nonexistent.lua", NULL, &t), SG_ERROR_IO);
     assert_int_equal(sg_tune(NULL, "spec", NULL, &t), SG_ERROR_USAGE);
     sg_close(c);
@@ -183,6 +232,7 @@ int main(int argument_count, char **arguments) {
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_workers_with_matrix),
         cmocka_unit_test(test_workers_that_compile),
+        cmocka_unit_test(test_what_a_worker_says),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, make_cache, remove_cache);
