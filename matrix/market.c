@@ -74,12 +74,23 @@ static bool fill_piece(reader *r) {
     return r->end > 0;
 }
 
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+/* Files of public collections indent their comments too. */
+static bool is_comment(const text *line) {
+    size_t at = 0;
+    while (at < line->length && is_space(line->data[at]))
+        at++;
+    return at < line->length && line->data[at] == '%';
+}
+
 static void add_to_line(reader *r, const char *bytes, size_t count) {
-    const bool comment = r->line.length > 0 ? r->line.data[0] == '%' : count > 0 && *bytes == '%';
     const size_t room = LONGEST_LINE - r->line.length;
-    if (count > room && !comment)
-        refuse(r, "a line of more than %d characters", LONGEST_LINE);
     text_add_bytes(&r->line, bytes, count < room ? count : room);
+    if (count > room && !is_comment(&r->line))
+        refuse(r, "a line of more than %d characters", LONGEST_LINE);
 }
 
 /* The next line without its end; false behind the last. */
@@ -104,10 +115,6 @@ static bool read_line(reader *r) {
     return any;
 }
 
-static bool is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
 /* Cuts the line into words; of those beyond the last that counts only that there are some. */
 static void cut_line(reader *r) {
     char *at = r->line.data, *end = at + r->line.length;
@@ -129,7 +136,7 @@ static void cut_line(reader *r) {
 /* The next line that is neither blank nor a comment. */
 static bool read_words(reader *r) {
     while (read_line(r)) {
-        if (r->line.data[0] == '%')
+        if (is_comment(&r->line))
             continue;
         cut_line(r);
         if (r->count > 0)
@@ -284,23 +291,36 @@ static int64_t read_place(const reader *r, int word, const char *what, int64_t m
     return place - 1;
 }
 
-static void read_line_of(reader *r, int wanted, const char *what, int64_t done) {
+static void read_line_of(reader *r, int least, int most, const char *what, int64_t done) {
     if (!read_words(r))
         refuse(r, "the file ends after %lld of the %lld %s that line %d promises", (long long)done,
                (long long)r->promised, r->kind == COORDINATE ? "entries" : "values",
                r->promised_at);
-    if (r->count != wanted)
+    if (r->count < least || r->count > most)
         refuse(r, "a line is to have %s", what);
 }
 
-static void read_coordinates(reader *r) {
-    const bool pattern = r->field == PATTERN;
+static void read_valued(reader *r) {
     for (int64_t i = 0; i < r->promised; i++) {
-        read_line_of(r, pattern ? 2 : 3,
-                     pattern ? "a row and a column" : "a row, a column and a value", i);
+        read_line_of(r, 3, 3, "a row, a column and a value", i);
         const int64_t row = read_place(r, 0, "row", r->out->rows);
         const int64_t column = read_place(r, 1, "column", r->out->columns);
-        add_entry(r, row, column, pattern ? 1 : read_value(r, r->words[2]));
+        add_entry(r, row, column, read_value(r, r->words[2]));
+    }
+}
+
+/* Public collections have patterns whose entries carry a value. Other readers ignore such a value,
+   and so does this one, but what stands there must be a number. */
+static void read_pattern(reader *r) {
+    for (int64_t i = 0; i < r->promised; i++) {
+        double ignored;
+        bool large;
+        read_line_of(r, 2, 3, "a row and a column", i);
+        const int64_t row = read_place(r, 0, "row", r->out->rows);
+        const int64_t column = read_place(r, 1, "column", r->out->columns);
+        if (r->count == 3 && !market_number(r->words[2], (void *)r->plain, &ignored, &large))
+            refuse(r, "'%s' is not a number", show(r, r->words[2]));
+        add_entry(r, row, column, 1);
     }
 }
 
@@ -308,7 +328,7 @@ static void read_coordinates(reader *r) {
 static void read_array(reader *r) {
     int64_t row = r->symmetry == SKEW, column = 0;
     for (int64_t i = 0; i < r->promised; i++) {
-        read_line_of(r, 1, "one value", i);
+        read_line_of(r, 1, 1, "one value", i);
         const double value = read_value(r, r->words[0]);
         if (value != 0)
             add_entry(r, row, column, value);
@@ -336,10 +356,12 @@ void market_read(job *j, FILE *file, const char *name, assembly *out) {
     job_defer(j, drop_locale, (void *)r.plain);
     read_banner(&r);
     read_size(&r);
-    if (r.kind == COORDINATE)
-        read_coordinates(&r);
-    else
+    if (r.kind == ARRAY)
         read_array(&r);
+    else if (r.field == PATTERN)
+        read_pattern(&r);
+    else
+        read_valued(&r);
     if (read_words(&r))
         refuse(&r, "there is more than the %lld %s that line %d promises", (long long)r.promised,
                r.kind == COORDINATE ? "entries" : "values", r.promised_at);

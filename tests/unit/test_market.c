@@ -53,6 +53,17 @@ static const char *const good[][2] = {
      "-9223372036854775808\n",
      "2x2: 0,0 -7; 1,0 9007199254740992; 1,1 -9.2233720368547758e+18;"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 2\n", "2x2: 0,1 1; 1,0 1;"},
+    /* Values of a pattern's entries, on some lines or on all, are passed over. */
+    {"%%MatrixMarket matrix coordinate pattern general\n2 3 3\n2 1 5\n1 2\n 2 3 -1e999\n",
+     "2x3: 0,1 1; 1,0 1; 1,2 1;"},
+    {"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1 0\n3 3 2.5\n",
+     "3x3: 0,1 1; 1,0 1; 2,2 1;"},
+    /* Lines of any kind may begin with spaces. */
+    {"  %%MatrixMarket matrix coordinate real general\n  % a comment\n\t%another\n   2 2 2\n"
+     " %\n 1 1 4\n  % two words\n\t2 2 5\n % the end\n",
+     "2x2: 0,0 4; 1,1 5;"},
+    {"%%MatrixMarket matrix array real general\n  % a\n  2 1\n  3\n % b\n  4\n",
+     "2x1: 0,0 3; 1,0 4;"},
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 5\n3 1 2\n3 2 4\n",
      "3x3: 0,0 5; 0,2 2; 1,2 4; 2,0 2; 2,1 4;"},
     {"%%MatrixMarket matrix coordinate real hermitian\n2 2 2\n2 2 5\n2 1 2\n",
@@ -103,6 +114,9 @@ static void long_comments_are_read(void **state) {
     memcpy(bytes, BANNER "%", sizeof BANNER);
     static const char tail[] = "\n1 1 1\n1 1 3\n";
     memcpy(bytes + sizeof bytes - strlen(tail), tail, strlen(tail));
+    gives(bytes, sizeof bytes, "1x1: 0,0 3;");
+    bytes[strlen(BANNER)] = ' '; /* and where they begin with spaces */
+    bytes[strlen(BANNER) + 1] = '%';
     gives(bytes, sizeof bytes, "1x1: 0,0 3;");
 }
 
@@ -176,8 +190,13 @@ static const char *const bad[][2] = {
      "a.mtx:3: error: row 99999999999999999999999 does not fit into 64 bits"},
     {BANNER "2 2 1\n1 1\n", "a.mtx:3: error: a line is to have a row, a column and a value"},
     {BANNER "2 2 1\n1 1 1 1\n", "a.mtx:3: error: a line is to have a row, a column and a value"},
-    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1\n",
+    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1\n",
      "a.mtx:3: error: a line is to have a row and a column"},
+    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1 1\n",
+     "a.mtx:3: error: a line is to have a row and a column"},
+    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 one\n",
+     "a.mtx:3: error: 'one' is not a number"},
+    {BANNER "2 2 1\n % 1 1 1\n", "a.mtx:3: error: the file ends after 0 of the 1 entries"},
     {"%%MatrixMarket matrix array real general\n2 1\n1 2\n",
      "a.mtx:3: error: a line is to have one value"},
     {BANNER "2 2 1\n1 1 1,5\n", "a.mtx:3: error: '1,5' is not a number"},
