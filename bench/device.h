@@ -1,4 +1,4 @@
-/* The clock, the copy and the graphs of the device: CUDA's driver, or the host's own.
+/* The clock, copies and graphs of the device: CUDA's driver, or the host's own.
    Takes: work that is put on its stream. Makes: seconds. All fail by ending the program. */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
@@ -10,12 +10,11 @@
 
 typedef struct bench_device bench_device;
 
-/* `copy_bytes` are read and as many written by the copy that is timed. */
-bench_device *bench_open(sg_context *, bool gpu, size_t copy_bytes);
+bench_device *bench_open(bool gpu);
 void bench_close(bench_device *);
 
 sg_stream bench_stream(const bench_device *);
-/* A plain copy within device memory, on the stream. */
+/* The driver's copy within device memory, on the stream. */
 void bench_copy(bench_device *, void *to, const void *from, size_t bytes);
 
 /* Host memory that copies to and from the device are fast with: pinned where it is a GPU. */
@@ -29,10 +28,6 @@ typedef void (*bench_work)(void *argument);
    stream has to do before. */
 double bench_time(bench_device *, bench_work work, void *argument);
 void bench_wait(bench_device *);
-/* Bytes a second that the copy reads and writes. */
-double bench_time_copy(bench_device *);
-/* Puts a copy of so many bytes, or of all there are, on the stream; says of how many. */
-size_t bench_copy_some(bench_device *, size_t bytes);
 
 /* The work as a CUDA graph; NULL where the device has none, or the work cannot be one. */
 void *bench_capture(bench_device *, bench_work, void *argument);

@@ -114,7 +114,8 @@ static void open_all(bench *b) {
     }
     const bool gpu = strcmp(b->facts.device, "cuda") == 0, tiny = b->options.tiny;
     const int64_t flush = FLUSH_OF_L2 * b->facts.l2_cache;
-    b->device = bench_open(b->context, gpu, tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+    b->device = bench_open(gpu);
+    b->copies = copies_open(b->context, b->device, tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
     b->flush = array_new(b, tiny                  ? TINY_COPY_BYTES
                             : flush > LEAST_FLUSH ? (size_t)flush
                                                   : LEAST_FLUSH);
@@ -136,6 +137,7 @@ static void close_all(bench *b) {
     sg_free(b->context, b->flush.data);
     for (int i = 0; i < HOSTS; i++)
         bench_host_free(b->device, b->hosts[i].data);
+    copies_close(b->copies);
     bench_close(b->device);
     sg_close(b->context);
 }

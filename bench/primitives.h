@@ -11,6 +11,7 @@
 #include <stencilgen.h>
 
 #include "common.h"
+#include "copies.h"
 #include "device.h"
 #include "rivals.h"
 
@@ -84,8 +85,10 @@ typedef struct line {
     int dims;
     int64_t size[3];          /* elements; width and height; rows, columns and entries */
     double bytes, operations; /* the least that a call moves and computes */
-    double copy[TIMINGS];     /* seconds of a copy of so many bytes, in turns with the others; 0 */
-    double clock;             /* hertz, after its figures were taken; 0: unknown */
+    /* Seconds that the fastest copy known takes for so many bytes, and its name; 0: not timed. */
+    double copy[TIMINGS];
+    const char *copied_by[TIMINGS];
+    double clock; /* hertz, after its figures were taken; 0: unknown */
     entrant *entrants;
     int count;
     array inputs[LINE_INPUTS], outputs[LINE_OUTPUTS]; /* while it is open */
@@ -102,6 +105,7 @@ typedef struct bench {
     sg_context *context;
     sg_device_info facts;
     bench_device *device;
+    copies *copies;
     double begin;
     array flush;        /* larger than the L2 */
     array hosts[HOSTS]; /* host memory, kept from line to line */

@@ -68,7 +68,7 @@ static void print_title(const bench *b, const line *l) {
     const char *between = "; ";
     if (l > b->lines && l[-1].part == l->part)
         return;
-    printf("\n%s: microseconds, times as fast as the best rival, share of a copy",
+    printf("\n%s: microseconds, times as fast as the best rival, share of the fastest copy",
            parts[l->part]->word);
     for (int t = 0; t < TIMINGS; t++)
         if (timing_there(l, (timing)t)) {
@@ -125,6 +125,7 @@ void report_begin(const bench *b) {
         if (bench_rivals.names[i] != NULL)
             printf(", %s", bench_rivals.names[i]);
     printf("; %d lines\n", b->count);
+    copies_print(b->copies);
 }
 
 void report_line(const bench *b, const line *l) {

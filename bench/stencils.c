@@ -1,5 +1,5 @@
 /* All figures of stencils in one run: one step a pass, many steps, small grids; each kernel checked
-   before it is timed, each time taken beside a copy of 1 GiB.
+   before it is timed, each time taken in turns with a copy of 1 GiB.
    Takes: the options below. Makes: a table, and with --json a file of the same. Exits with 1 where
    a kernel is wrong or fails, 2 where it is used wrongly. Needs: stencilgen.h and nothing else of
    ours. */
@@ -102,7 +102,9 @@ static void open_all(bench *b) {
         exit(4);
     }
     const bool gpu = strcmp(b->facts.device, "cuda") == 0;
-    b->device = bench_open(b->context, gpu, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+    b->device = bench_open(gpu);
+    b->copies =
+        copies_open(b->context, b->device, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
 }
 
 static void close_all(bench *b) {
@@ -112,6 +114,7 @@ static void close_all(bench *b) {
     }
     free(b->rows);
     schedules_free(&b->schedules);
+    copies_close(b->copies);
     bench_close(b->device);
     sg_close(b->context);
 }

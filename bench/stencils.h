@@ -10,6 +10,7 @@
 #include <stencilgen.h>
 
 #include "common.h"
+#include "copies.h"
 #include "device.h"
 
 enum { AXES = 3, TEXTBOOK_METHODS = 4 };
@@ -105,8 +106,8 @@ typedef struct row {
     bool timed;
     int repeats;
     double seconds, fastest, slowest; /* a step */
-    double copy;                      /* bytes a second of the copy, taken in turns with it */
-    double clock;                     /* hertz of the multiprocessors at the end; 0: unknown */
+    double copy;  /* bytes a second of the fastest copy, taken in turns with it */
+    double clock; /* hertz of the multiprocessors at the end; 0: unknown */
 } row;
 
 typedef struct bench {
@@ -115,6 +116,7 @@ typedef struct bench {
     sg_context *context;
     sg_device_info facts;
     bench_device *device;
+    copies *copies;
     double begin, built; /* when it began, and when all kernels were there */
     row *rows;
     int count;

@@ -52,6 +52,7 @@ static void print_troubles(const bench *b, int first, int end) {
 void report_begin(const bench *b) {
     printf("%s, %s, stencilgen %s; %d figures\n", b->facts.name, b->facts.arch, sg_version(),
            b->count);
+    copies_print(b->copies);
     if (b->options.weights != WEIGHTS_HEAT)
         printf("weights: %s\n", weights_words[b->options.weights]);
     if (strcmp(b->options.boundary, "fixed") != 0)

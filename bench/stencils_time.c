@@ -1,4 +1,4 @@
-/* The times: medians of samples, each beside a copy. */
+/* The times: medians of samples, in turns with copies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,14 +113,14 @@ static void take_samples(sample *s, const grids *g, bench_work work, row *r) {
     bench *b = s->bench;
     double times[MOST], copies[MOST];
     take(s, g, work);
-    bench_time_copy(b->device);
+    copies_again(b->copies);
     const double once = take(s, g, work);
     const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
     int count = enough > MOST ? MOST : (int)enough;
     count = b->options.tiny ? TINY_SAMPLES : count < LEAST ? LEAST : count;
     for (int i = 0; i < count; i++) {
         times[i] = take(s, g, work) / (double)r->steps;
-        copies[i] = bench_time_copy(b->device);
+        copies[i] = copies_again(b->copies);
     }
     r->seconds = median(times, count);
     r->fastest = times[0];
