@@ -1,7 +1,7 @@
-/* The copies that shares "of a copy" are taken of: several ways to copy within device memory, of
-   which the fastest counts. A driver's copy that is replayed in a graph is much slower on some GPUs
-   than the same copy on a stream, so that no single way can be trusted to be the fastest.
-   Takes: a device. Makes: bytes a second. All fail by ending the program. */
+/* The copies that shares "of a copy" are taken of. There are several ways to copy within device
+   memory, and the fastest counts. A driver's copy in a replayed graph is much slower on some GPUs
+   than the same copy on a stream, so no single way is always the fastest. Takes: a device. Makes:
+   bytes a second. Every function ends the program where it fails. */
 #ifndef BENCH_COPIES_H
 #define BENCH_COPIES_H
 

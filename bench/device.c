@@ -1,5 +1,5 @@
-/* The driver's functions that no call of the library stands for (events, copies, graphs), by
-   dlopen, so that the program is built without CUDA and runs without a GPU. */
+/* The driver's functions for which the library has no call (events, copies, graphs). They are found
+   by dlopen, so that the program is built without CUDA and runs without a GPU. */
 #include "device.h"
 
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ enum { CLOCK_RATE = 13, CLOCK_SM = 1 }; /* CU_DEVICE_ATTRIBUTE_CLOCK_RATE, NVML_
 static void must(int code, const char *what) {
     if (code == 0)
         return;
-    fprintf(stderr, "%s: %s: the driver says %d\n", bench_program, what, code);
+    fprintf(stderr, "%s: %s: the driver returned error %d\n", bench_program, what, code);
     exit(4);
 }
 
@@ -90,8 +90,8 @@ static void load_driver(driver *d) {
     }
 }
 
-/* The primary context, which the library works in too. The stream keeps the order of the default
-   one, on which the library's uploads are. */
+/* Works in the primary context, as the library does. The stream waits for the default one, on which
+   the library uploads. */
 static void open_gpu(bench_device *d) {
     void *context;
     load_driver(&d->driver);
@@ -103,7 +103,7 @@ static void open_gpu(bench_device *d) {
     must(d->driver.event_create(&d->end, 0), "cuEventCreate");
 }
 
-/* The management library has its own order of GPUs, so the bus says which one is ours. */
+/* NVML has its own order of GPUs; the bus address tells which one is ours. */
 static void open_clock(bench_device *d) {
     int (*init)(void), (*find)(const char *, void **);
     char bus[32];

@@ -1,7 +1,7 @@
 /* The table as JSON; docs/json.md has the keys. */
 #include "stencils.h"
 
-/* Of as many axes as there are; an extent of 0 is unknown. */
+/* The size along as many axes as there are; an extent of 0 is unknown. */
 static void print_size(FILE *out, const int64_t size[AXES], int dims, const char *after) {
     if (size[0] == 0) {
         fprintf(out, "\"size\": null%s", after);

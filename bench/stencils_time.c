@@ -18,7 +18,7 @@ typedef struct grids {
 typedef struct sample {
     bench *bench;
     const row *row;
-    sg_arguments arguments, back; /* there and back again */
+    sg_arguments arguments, back; /* from the first grid to the second, and back */
     sg_grid swapped[2];
     int64_t launches; /* of `send` */
     void *graph;
@@ -37,8 +37,8 @@ static void free_grids(bench *b, grids *g) {
     *g = (grids){0};
 }
 
-/* Random numbers in [-1, 1): a piece from the host, and then copies of what is there. Its length is
-   odd, so that rows do not resemble each other. */
+/* Random numbers in [-1, 1): a piece from the host, then copies of that piece. The piece's length
+   is odd, so that rows do not resemble each other. */
 static void fill(bench *b, const grids *g, void *to) {
     const size_t element = g->wide ? 8 : 4, whole = g->bytes / element;
     size_t count = whole < STAGE - 1 ? whole : STAGE - 1;

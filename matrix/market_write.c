@@ -1,4 +1,4 @@
-/* The writer. */
+/* The writer of Matrix Market files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "matrix/market.h"
 
-enum { PIECE = 1 << 16 }; /* bytes that are written at once */
+enum { PIECE = 1 << 16 }; /* bytes written at once */
 
-/* A file that is gone again unless it is finished. */
+/* A temporary file that is removed unless it is finished. */
 typedef struct writer {
     job *job;
     const char *path, *temporary;
@@ -38,8 +38,9 @@ static noreturn void cannot_write(const writer *w, const char *why) {
     job_fail(w->job, FAULT_IO, w->path, 0, "cannot write: %s", why);
 }
 
-/* Renaming over a device such as /dev/null would take it away from everybody. The names of
-   processes, threads and moments differ; one that is taken for all that is passed over. */
+/* A device such as /dev/null must not be replaced: renaming would take it away from everybody. A
+   temporary's name is made of the process, the thread and the time; a name that is taken all the
+   same is skipped. */
 static void open_temporary(writer *w) {
     enum { TRIES = 100 };
     struct stat facts;
@@ -79,7 +80,7 @@ static void write_text(writer *w) {
     w->text.length = 0;
 }
 
-/* As few of 15 and 17 digits as read back as the same number. */
+/* Writes 15 digits where they read back as the same number, else 17. */
 static void add_number(writer *w, double value) {
     const size_t start = w->text.length;
     double back = 0;
@@ -114,7 +115,7 @@ void market_write(job *j, const matrix *m, const char *path) {
     job_defer(j, drop_locale, (void *)w->plain);
     open_temporary(w);
     write_entries(w, m);
-    /* Some file systems know no fsync; they have no better to offer. */
+    /* Some file systems have no fsync. Nothing better can be done there. */
     if ((fsync(w->file) != 0 && errno != EINVAL) || rename(w->temporary, path) != 0)
         cannot_write(w, strerror(errno));
     job_keep(j, w);
