@@ -1,5 +1,5 @@
-/* The driver's functions that no call of the library stands for (events, copies, graphs), by
-   dlopen, so that the program is built without CUDA and runs without a GPU. */
+/* The driver's functions for which the library has no call (events, copies, graphs). They are found
+   by dlopen, so that the program is built without CUDA and runs without a GPU. */
 #include "device.h"
 
 #include <dlfcn.h>
@@ -37,23 +37,20 @@ typedef struct driver {
 } driver;
 
 struct bench_device {
-    sg_context *context;
     bool gpu;
     driver driver;
     void *stream, *begin, *end;
-    void *from, *to;
-    size_t copy_bytes;
     void *managed; /* NVML's name of the GPU */
     int (*clock)(void *, int, unsigned *);
 };
 
-enum { CAPTURE_THREAD_LOCAL = 1, STAGE = 1 << 24 };
+enum { CAPTURE_THREAD_LOCAL = 1 };
 enum { CLOCK_RATE = 13, CLOCK_SM = 1 }; /* CU_DEVICE_ATTRIBUTE_CLOCK_RATE, NVML_CLOCK_SM */
 
 static void must(int code, const char *what) {
     if (code == 0)
         return;
-    fprintf(stderr, "%s: %s: the driver says %d\n", bench_program, what, code);
+    fprintf(stderr, "%s: %s: the driver returned error %d\n", bench_program, what, code);
     exit(4);
 }
 
@@ -93,8 +90,8 @@ static void load_driver(driver *d) {
     }
 }
 
-/* The primary context, which the library works in too. The stream keeps the order of the default
-   one, on which the library's uploads are. */
+/* Works in the primary context, as the library does. The stream waits for the default one, on which
+   the library uploads. */
 static void open_gpu(bench_device *d) {
     void *context;
     load_driver(&d->driver);
@@ -106,7 +103,7 @@ static void open_gpu(bench_device *d) {
     must(d->driver.event_create(&d->end, 0), "cuEventCreate");
 }
 
-/* The management library has its own order of GPUs, so the bus says which one is ours. */
+/* NVML has its own order of GPUs; the bus address tells which one is ours. */
 static void open_clock(bench_device *d) {
     int (*init)(void), (*find)(const char *, void **);
     char bus[32];
@@ -123,42 +120,17 @@ static void open_clock(bench_device *d) {
         d->clock = NULL;
 }
 
-static void *allocate(bench_device *d, size_t bytes) {
-    void *memory;
-    if (sg_alloc(d->context, bytes, &memory) == SG_OK)
-        return memory;
-    fprintf(stderr, "%s: %s\n", bench_program, sg_error(d->context));
-    exit(4);
-}
-
-bench_device *bench_open(sg_context *context, bool gpu, size_t copy_bytes) {
-    bench_device *d = calloc(1, sizeof *d);
-    unsigned char *stage = malloc(STAGE);
-    if (d == NULL || stage == NULL)
-        exit(4);
-    *d = (bench_device){.context = context, .gpu = gpu, .copy_bytes = copy_bytes};
+bench_device *bench_open(bool gpu) {
+    bench_device *d = must_have(calloc(1, sizeof *d));
+    d->gpu = gpu;
     if (gpu) {
         open_gpu(d);
         open_clock(d);
     }
-    d->from = allocate(d, copy_bytes);
-    d->to = allocate(d, copy_bytes);
-    uint32_t random = 1; /* memory of zeros moves faster on some devices */
-    for (size_t i = 0; i < STAGE; i++) {
-        random = random * 1664525u + 1013904223u;
-        stage[i] = (unsigned char)(random >> 24);
-    }
-    for (size_t at = 0; at < copy_bytes; at += STAGE)
-        if (sg_upload(context, (char *)d->from + at, stage,
-                      copy_bytes - at < STAGE ? copy_bytes - at : STAGE) != SG_OK)
-            must(1, sg_error(context));
-    free(stage);
     return d;
 }
 
 void bench_close(bench_device *d) {
-    sg_free(d->context, d->from);
-    sg_free(d->context, d->to);
     free(d);
 }
 
@@ -193,23 +165,6 @@ double bench_time(bench_device *d, bench_work work, void *argument) {
 void bench_wait(bench_device *d) {
     if (d->gpu)
         must(d->driver.stream_synchronize(d->stream), "cuStreamSynchronize");
-}
-
-static void copy_all(void *argument) {
-    bench_device *d = argument;
-    bench_copy(d, d->to, d->from, d->copy_bytes);
-}
-
-double bench_time_copy(bench_device *d) {
-    bench_wait(d);
-    const double seconds = bench_time(d, copy_all, d);
-    return 2 * (double)d->copy_bytes / (seconds > 0 ? seconds : 1e-9);
-}
-
-size_t bench_copy_some(bench_device *d, size_t bytes) {
-    const size_t some = bytes < d->copy_bytes ? bytes : d->copy_bytes;
-    bench_copy(d, d->to, d->from, some);
-    return some;
 }
 
 void *bench_host_new(bench_device *d, size_t bytes) {

@@ -1,5 +1,5 @@
-/* The clock, the copy and the graphs of the device: CUDA's driver, or the host's own.
-   Takes: work that is put on its stream. Makes: seconds. All fail by ending the program. */
+/* The clock, copies and graphs of the device: CUDA's driver, or the host's own. Takes: work that is
+   put on its stream. Makes: seconds. Every function ends the program where it fails. */
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 
@@ -10,37 +10,32 @@
 
 typedef struct bench_device bench_device;
 
-/* `copy_bytes` are read and as many written by the copy that is timed. */
-bench_device *bench_open(sg_context *, bool gpu, size_t copy_bytes);
+bench_device *bench_open(bool gpu);
 void bench_close(bench_device *);
 
 sg_stream bench_stream(const bench_device *);
-/* A plain copy within device memory, on the stream. */
+/* The driver's copy within device memory, on the stream. */
 void bench_copy(bench_device *, void *to, const void *from, size_t bytes);
 
-/* Host memory that copies to and from the device are fast with: pinned where it is a GPU. */
+/* Host memory for fast copies to and from the device: pinned on a GPU. */
 void *bench_host_new(bench_device *, size_t bytes);
 void bench_host_free(bench_device *, void *);
 /* Sets memory to a byte, on the stream. */
 void bench_fill(bench_device *, void *to, int byte, size_t bytes);
 
 typedef void (*bench_work)(void *argument);
-/* The device's time from where the stream is to the end of the work. It does not wait for what the
-   stream has to do before. */
+/* The device's time from the stream's present place to the end of the work. The call does not wait
+   for earlier work of the stream. */
 double bench_time(bench_device *, bench_work work, void *argument);
 void bench_wait(bench_device *);
-/* Bytes a second that the copy reads and writes. */
-double bench_time_copy(bench_device *);
-/* Puts a copy of so many bytes, or of all there are, on the stream; says of how many. */
-size_t bench_copy_some(bench_device *, size_t bytes);
 
 /* The work as a CUDA graph; NULL where the device has none, or the work cannot be one. */
 void *bench_capture(bench_device *, bench_work, void *argument);
 void bench_replay(bench_device *, void *graph);
 void bench_forget(bench_device *, void *graph); /* NULL is allowed */
 
-/* Hertz of the multiprocessors: the most that the device may have, and what NVML says now; 0:
-   unknown. */
+/* The multiprocessors' clock in hertz: the highest that the device allows, and the present one by
+   NVML; 0: unknown. */
 double bench_clock_highest(const bench_device *);
 double bench_clock_now(const bench_device *);
 

@@ -1,6 +1,6 @@
-/* What the library costs a program that embeds it: building a kernel from a compiler, from the
-   cache on disk and from memory, and launching one, beside the driver's own launch where there is a
-   GPU. Takes: a spec file, and cuda or cpu. Makes: a table of medians in microseconds. */
+/* What the library costs a program that embeds it: building a kernel by a compiler, from the cache
+   on disk and from memory, and launching one; where there is a GPU also the driver's own launch.
+   Takes: a spec file, and cuda or cpu. Makes: a table of medians in microseconds. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static sg_context *open_context(const setting *s, const char *cache) {
     return c;
 }
 
-/* A context of its own for every build, so that nothing is in memory. */
+/* Every build has a context of its own, so that nothing is in memory. */
 static void time_builds(const setting *s, const char *what, const char *cache, int count) {
     double samples[SAMPLES];
     for (int i = 0; i < count; i++) {
@@ -73,7 +73,8 @@ static void time_memory(const setting *s) {
         must(c, sg_build(c, s->spec, NULL, &k));
         samples[i] = now() - begin;
         if (k != first) {
-            fprintf(stderr, "%s changed a moment ago: wait for two seconds\n", s->spec);
+            fprintf(stderr, "%s changed a moment ago; wait two seconds and run this again\n",
+                    s->spec);
             exit(1);
         }
         sg_release(k);
@@ -103,7 +104,7 @@ static void *symbol(void *library, const char *name) {
 
 static void cuda_must(int code) {
     if (code != 0) {
-        fprintf(stderr, "the driver says %d\n", code);
+        fprintf(stderr, "the driver returned error %d\n", code);
         exit(1);
     }
 }
@@ -135,7 +136,7 @@ static void close_scene(scene *s) {
     sg_release(s->kernel);
 }
 
-/* Batches fit the queue of the GPU, so that none waits for it. */
+/* A batch fits the queue of the GPU, so that no launch waits for room. */
 static void time_launches(const scene *s, const char *what) {
     const sg_arguments arguments = {
         .struct_size = sizeof arguments, .grids = s->grids, .grid_count = s->info.arrays};
@@ -151,7 +152,7 @@ static void time_launches(const scene *s, const char *what) {
     report(what, samples, SAMPLES);
 }
 
-/* The name of the kernel in its source, which defines it as a macro. */
+/* The name of the kernel, which its source defines as a macro. */
 static const char *entry_of(const scene *s) {
     static char name[256];
     const char *line = strstr(sg_kernel_text(s->kernel, SG_TEXT_SOURCE), "#define STENCIL_KERNEL ");
@@ -162,9 +163,8 @@ static const char *entry_of(const scene *s) {
     return name;
 }
 
-/* The same kernel by the driver's own call, with arguments that are all zero: a grid without
-   points. In the primary context, current from here on as with a program that uses the CUDA
-   runtime. */
+/* Launches the same kernel by the driver's own call. All arguments are zero: a grid without points.
+   The primary context stays current from here on, as in a program that uses the CUDA runtime. */
 static void time_driver(const scene *s) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW), *context, *module, *function;
     double samples[SAMPLES];
@@ -209,7 +209,7 @@ int main(int count, char **arguments) {
     time_launches(&launched, "launch");
     if (strcmp(s.device, "cuda") == 0) {
         time_driver(&launched);
-        time_launches(&launched, "launch, the GPU's context being current");
+        time_launches(&launched, "launch, the GPU's context is current");
     }
     close_scene(&launched);
     sg_close(c);

@@ -1,8 +1,7 @@
 /* All figures of reduce, scan, merge, products with sparse matrices and convolutions in one run,
-   beside CUB, cuSPARSE and NPP where they are built in; each result checked before it is timed and
-   after.
-   Takes: the options below. Makes: a table, and with --json a file of the same. Exits with 1 where
-   one of our kernels is wrong or fails, 2 where it is used wrongly. */
+   compared with CUB, cuSPARSE and NPP where they are built in. Each result is checked before and
+   after it is timed. Takes: the options below. Makes: a table, and with --json a file of the same.
+   Exits with 1 where one of our kernels is wrong or fails, 2 where it is used wrongly. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +17,16 @@ static const char usage[] =
     "  --data random,apart,few        what is merged; random is also what is reduced and scanned\n"
     "         poisson2d,poisson3d,random16,zipf,banded,blocked,short,long    matrices\n"
     "         3x3,5x5,7x7,11x11,15x15                                        filters\n"
-    "  --size 4096,1000003            elements of lists, instead of the usual ones\n"
+    "  --size 4096,1000003            elements of lists, instead of the usual sizes\n"
     "  --log2 12,16,20,24,28          the same as powers of two\n"
     "  --timing graph,flushed,stream  replayed graphs; after the L2 was overwritten; single calls\n"
-    "                                 (by default all of lists, and graphs of the others)\n"
+    "                                 (else all of them for lists, graphs for the others)\n"
     "  --formats auto,csr,...         of matrices\n"
-    "  --schedules FILE               a sweep: these schedules, a line each, beside auto\n"
-    "  --repeats N                    samples a figure; enough of them\n"
-    "  --scale N                      matrices and images of so many times fewer rows\n"
-    "  --budget SECONDS               end in good order after about so long\n"
-    "  --threads N                    that build and check; one a core\n"
+    "  --schedules FILE               a sweep: these schedules, a line each, and auto\n"
+    "  --repeats N                    samples a figure; else as many as are needed\n"
+    "  --scale N                      matrices and images with N times fewer rows\n"
+    "  --budget SECONDS               end in good order after about this time\n"
+    "  --threads N                    threads that build and check; else one a core\n"
     "  --device auto|cuda|cpu\n"
     "  --json FILE\n"
     "  --tiny                         tiny sizes, for the cpu device\n";
@@ -114,7 +113,8 @@ static void open_all(bench *b) {
     }
     const bool gpu = strcmp(b->facts.device, "cuda") == 0, tiny = b->options.tiny;
     const int64_t flush = FLUSH_OF_L2 * b->facts.l2_cache;
-    b->device = bench_open(b->context, gpu, tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+    b->device = bench_open(gpu);
+    b->copies = copies_open(b->context, b->device, tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
     b->flush = array_new(b, tiny                  ? TINY_COPY_BYTES
                             : flush > LEAST_FLUSH ? (size_t)flush
                                                   : LEAST_FLUSH);
@@ -136,6 +136,7 @@ static void close_all(bench *b) {
     sg_free(b->context, b->flush.data);
     for (int i = 0; i < HOSTS; i++)
         bench_host_free(b->device, b->hosts[i].data);
+    copies_close(b->copies);
     bench_close(b->device);
     sg_close(b->context);
 }

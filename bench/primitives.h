@@ -1,6 +1,6 @@
 /* What the files of bench/primitives share. A *line* is one job on one array or matrix: "scan,
-   inclusive, int32, 2^20"; its *entrants* are those who do it: our kernels, one for each schedule,
-   and the rivals' algorithms. Each has a *figure* for each way of timing. */
+   inclusive, int32, 2^20". A line's *entrants* do that job: our kernels, one for each schedule, and
+   the rivals' algorithms. Each entrant has a *figure* for each way of timing. */
 #ifndef BENCH_PRIMITIVES_H
 #define BENCH_PRIMITIVES_H
 
@@ -11,6 +11,7 @@
 #include <stencilgen.h>
 
 #include "common.h"
+#include "copies.h"
 #include "device.h"
 #include "rivals.h"
 
@@ -18,8 +19,9 @@
 
 typedef enum part { PART_REDUCE, PART_SCAN, PART_MERGE, PART_SPMV, PART_CONVOLUTION, PARTS } part;
 
-/* CUDA graphs of several calls, with what fits in the L2 there; single calls after the L2 has been
-   overwritten; calls one after another on a stream, as an application makes them. */
+/* graph: CUDA graphs of several calls, with what fits in the L2 there. flushed: single calls after
+   the L2 has been overwritten. stream: calls one after another on a stream, as an application makes
+   them. */
 typedef enum timing { TIMING_GRAPH, TIMING_FLUSHED, TIMING_STREAM, TIMINGS } timing;
 extern const char *const timing_words[TIMINGS];
 
@@ -44,8 +46,8 @@ typedef struct figure {
 } figure;
 
 typedef enum state {
-    STATE_WAITS,   /* left out where the time has run out */
-    STATE_REFUSED, /* the planner, or the matrix layer: it cannot serve */
+    STATE_WAITS,   /* left out because the time has run out */
+    STATE_REFUSED, /* the planner, or the matrix layer, cannot serve it */
     STATE_FAILED,
     STATE_WRONG,
     STATE_RIGHT
@@ -61,13 +63,13 @@ typedef struct entrant {
     void *temporary;
     size_t temporary_bytes;
     sg_device_matrix *matrix;
-    double
-        conversion;  /* seconds from csr to the format, both on the device or both here; 0: none */
-    double upload;   /* and of bringing the host's lists to the device */
-    bool by_kernels; /* converted on the device */
+    double conversion; /* seconds from csr to the format, both on the device or both on the host; 0:
+                          none */
+    double upload;     /* seconds to bring the host's lists to the device */
+    bool by_kernels;   /* converted on the device */
     rival rival;
     state state;
-    char *error; /* of one that is not right */
+    char *error; /* why the entrant is not right */
     void *graph;
     figure figures[TIMINGS];
 } entrant;
@@ -84,13 +86,15 @@ typedef struct line {
     int dims;
     int64_t size[3];          /* elements; width and height; rows, columns and entries */
     double bytes, operations; /* the least that a call moves and computes */
-    double copy[TIMINGS];     /* seconds of a copy of so many bytes, in turns with the others; 0 */
-    double clock;             /* hertz, after its figures were taken; 0: unknown */
+    /* Seconds that the fastest copy known takes for so many bytes, and its name; 0: not timed. */
+    double copy[TIMINGS];
+    const char *copied_by[TIMINGS];
+    double clock; /* hertz, after its figures were taken; 0: unknown */
     entrant *entrants;
     int count;
-    array inputs[LINE_INPUTS], outputs[LINE_OUTPUTS]; /* while it is open */
-    const sg_matrix *matrix;                          /* of a product, likewise */
-    void *own;                                        /* the part's */
+    array inputs[LINE_INPUTS], outputs[LINE_OUTPUTS]; /* while the line is open */
+    const sg_matrix *matrix; /* of a product, also while the line is open */
+    void *own;               /* the part's own data */
 } line;
 
 /* What a piece of host memory is for: a result and its values, lists and their values. */
@@ -102,10 +106,11 @@ typedef struct bench {
     sg_context *context;
     sg_device_info facts;
     bench_device *device;
+    copies *copies;
     double begin;
     array flush;        /* larger than the L2 */
     array hosts[HOSTS]; /* host memory, kept from line to line */
-    void *matrix; /* the one that the lines before were about (primitives_spmv.c); NULL: none */
+    void *matrix;       /* the matrix of the lines before (primitives_spmv.c); NULL: none */
     line *lines;
     int count;
 } bench;
@@ -120,10 +125,9 @@ typedef struct part_functions {
     sg_status (*prepare)(bench *, line *, entrant *);
     sg_status (*call)(const line *, const entrant *, sg_stream);
     int (*rivals)(line *, rival out[MOST_RIVALS]);
-    /* Compares the outputs with what they ought to be. On the heap: what is wrong; NULL: nothing.
-     */
+    /* Compares the outputs with the right ones. On the heap: what is wrong; NULL: nothing. */
     char *(*judge)(bench *, line *);
-    void (*close)(bench *, line *); /* what `open` left in `own`; NULL: nothing */
+    void (*close)(bench *, line *); /* frees what `open` left in `own`; NULL: nothing */
 } part_functions;
 extern const part_functions primitives_reduce, primitives_scan, primitives_merge, primitives_spmv,
     primitives_convolution;
@@ -137,12 +141,12 @@ entrant *entrant_add(line *, const char *name, const char *schedule);
 void entrant_fail(entrant *, state, const char *text);
 size_t dtype_bytes(const char *dtype);
 
-/* The fastest rival, or of ours; NULL: none was timed. */
+/* The fastest rival, or the fastest of ours; NULL: none was timed. */
 const entrant *line_best(const line *, timing, bool ours);
-/* How many times as fast as that rival an entrant is; 0: unknown. */
+/* How many times as fast as the fastest rival an entrant is; 0: unknown. */
 double line_ratio(const line *, const entrant *, timing);
 double line_of_copy(const line *, const entrant *, timing);
-/* What line_ratio of `auto` is to reach. */
+/* The goal of line_ratio for `auto`. */
 double line_goal(const line *);
 /* The share of the peak of float multiply-adds; 0: unknown. */
 double line_of_peak(const bench *, const line *, const entrant *, timing);
@@ -153,12 +157,13 @@ double line_of_peak(const bench *, const line *, const entrant *, timing);
 uint64_t drawn(uint64_t seed, int64_t place);
 /* An odd number in [-127, 127]: sums of 2^30 of them in any order are exact in a float. */
 int drawn_odd(uint64_t seed, int64_t place);
-/* Has [0, count) done in pieces of at least `least` by several threads. */
+/* Calls `work` for pieces of [0, count) of at least `least`, on several threads. */
 void in_parallel(const bench *, int64_t count, int64_t least,
                  void (*work)(void *argument, int64_t begin, int64_t end), void *argument);
-/* At least so much; its content is nobody's. Valid until the next call with this `host`. */
+/* Host memory of at least so many bytes, with any content. Valid until the next call with this
+   `host`. */
 void *host_memory(bench *, host, size_t bytes);
-/* Memory of the device, which ends the program where there is none; and back. */
+/* Memory of the device: made (the program ends where there is none), filled, and read back. */
 array array_new(bench *, size_t bytes);
 void array_upload(bench *, array, const void *from);
 void *array_download(bench *, array, host);
@@ -175,8 +180,8 @@ void lines_run(bench *, void (*done)(const bench *, const line *));
 void products_forget(bench *);
 /* primitives_time.c */
 void line_time(bench *, line *);
-/* One call of an entrant on the bench's stream; false, and the entrant fails, where it is refused.
- */
+/* Makes one call of an entrant on the bench's stream. Where the call is refused the result is
+   false, and the entrant has failed. */
 bool entrant_call(bench *, const line *, entrant *);
 /* primitives_report.c, primitives_json.c */
 void report_begin(const bench *);

@@ -1,6 +1,6 @@
-/* Convolutions: filters that no factoring helps, and products of a line with itself. Weights and
-   pixels are small whole numbers, whose sums are exact in a float, but for what passes divide by.
- */
+/* Convolutions: filters that cannot be factored, and products of a line with itself. Weights and
+   pixels are small whole numbers. Their sums are exact in a float, except for what passes divide
+   by. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,8 +97,8 @@ static double wanted_at(const picture *p, int64_t x, int64_t y) {
     return sum;
 }
 
-/* All of the rows near the two edges along y, and every 13th: a number that no tile is a multiple
-   of, so that every row of every tile has its turn. */
+/* Judges all rows near the two edges along y, and every 13th row. No tile is a multiple of 13, so
+   every row of every tile has its turn. */
 static void judge_rows(void *argument, int64_t begin, int64_t end) {
     picture *p = argument;
     const int64_t width = p->line->size[0], height = p->line->size[1];

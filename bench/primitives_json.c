@@ -42,6 +42,7 @@ static void print_row(FILE *out, const bench *b, const line *l, const entrant *e
     json_number(out, "slowest", f->slowest, f->timed);
     json_number(out, "bytes", l->bytes, true);
     json_number(out, "copy_bytes", l->bytes / l->copy[t], l->copy[t] > 0);
+    json_text(out, "copied_by", l->copied_by[t]);
     json_number(out, "of_copy", line_of_copy(l, e, t), f->timed);
     json_number(out, "of_peak", peak, peak > 0);
     json_number(out, "of_best",
@@ -80,6 +81,7 @@ bool report_json(const bench *b, FILE *out, int code) {
     json_text(out, "npp", bench_rivals.names[2]);
     json_number(out, "highest_clock", bench_clock_highest(b->device),
                 bench_clock_highest(b->device) > 0);
+    copies_json(b->copies, out);
     fputs("\n  \"rows\": [", out);
     for (const line *l = b->lines; l < b->lines + b->count; l++)
         for (int t = 0; t < TIMINGS; t++)

@@ -1,12 +1,17 @@
-/* reduce and scan: sums of a list. Reals are odd multiples of 1/128, of which sums in any order are
-   exact; whole numbers go over their range and wrap. So results must agree to the bit, and an
+/* reduce and scan: sums of a list. Reals are odd multiples of 1/128, whose sums are exact in any
+   order. Whole numbers exceed their range and wrap. So results must agree to the bit, and an
    element that is missing or counted twice shows. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "primitives.h"
 
-enum { SEED = 1, CHUNK = 1 << 15, UNIT = 128, MOST_FLOATS = 1 << 30 /* that add up exactly */ };
+enum {
+    SEED = 1,
+    CHUNK = 1 << 15,
+    UNIT = 128,
+    MOST_FLOATS = 1 << 30 /* elements whose sum is exact */
+};
 
 static const char *const dtypes[] = {"int32", "float", "double"};
 enum { DTYPES = 3, SIZES = 5 };
@@ -24,7 +29,8 @@ static double shown(bool whole, int64_t sum) {
     return whole ? (double)(int32_t)(uint32_t)sum : (double)sum / UNIT;
 }
 
-/* The sums of whole chunks; after `add_up` the sums of all before each, and of all. */
+/* The sums of whole chunks; after `add_up` the sums of everything before each chunk, and of
+   everything. */
 typedef struct sums {
     const line *line;
     bool whole;

@@ -1,5 +1,5 @@
-/* See primitives_matrices.h. A matrix is how long a row is, and how one is filled; rows are made by
-   several threads, each from its own number alone. */
+/* See primitives_matrices.h. Each matrix has two functions: how long a row is, and how a row is
+   filled. Several threads make the rows, each row from its own number alone. */
 #include "primitives_matrices.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ typedef struct kind {
     const char *name;
     shape (*shape)(int64_t scale);
     int64_t (*length)(const shape *, int64_t row);
-    /* Rising columns; values where they are not drawn. */
+    /* Columns in rising order; values too where they are not drawn. */
     void (*fill)(const shape *, int64_t row, int64_t count, int32_t *column, double *value);
 } kind;
 
@@ -41,7 +41,8 @@ static shape poisson3d(int64_t scale) {
     return (shape){side, side * side * side, side * side * side, 7};
 }
 
-/* Neighbours in the grid, in the order of their numbers; a count, or with lists their entries. */
+/* Neighbours in the grid, in the order of their numbers. Returns the count; with lists, also writes
+   their entries. */
 static int64_t neighbours(const shape *s, int64_t row, int32_t *column, double *value) {
     const int axes = s->most == 5 ? 2 : 3;
     int64_t step[3], place[3], count = 0;
@@ -74,7 +75,8 @@ static void poisson_fill(const shape *s, int64_t row, int64_t count, int32_t *co
 
 /* ---- drawn columns --------------------------------------------------------------------------- */
 
-/* The columns in `count` equal parts, and a drawn place in each: all different, and in order. */
+/* Cuts the columns into `count` equal parts and draws a place in each: all different, and in order.
+ */
 static void spread(const shape *s, int64_t row, int64_t count, int32_t *column, double *value) {
     for (int64_t i = 0; i < count; i++) {
         const int64_t low = i * s->columns / count, high = (i + 1) * s->columns / count;
@@ -108,8 +110,8 @@ static shape few_long(int64_t scale) {
     return s;
 }
 
-/* A row's rank is drawn; its length is the longest over the rank to a power, at least 1: on average
-   15.6 of 2.1 M rows with a longest row of 100 000. */
+/* A row's rank is drawn. The row's length is the longest over the rank to a power, at least 1: on
+   average 15.6, of 2.1 M rows with a longest row of 100 000. */
 static shape zipf(int64_t scale) {
     return square((INT64_C(1) << 21) / scale, atleast(100000 / scale, 64));
 }
@@ -143,7 +145,7 @@ static void band_fill(const shape *s, int64_t row, int64_t count, int32_t *colum
     }
 }
 
-/* Dense blocks of 4x4: those of a row of blocks in drawn places. */
+/* Dense blocks of 4x4; the blocks of a row of blocks stand in drawn places. */
 static shape blocked(int64_t scale) {
     const int64_t rows = atleast((INT64_C(1) << 22) / scale, BLOCK * BLOCKS);
     return square(rows / BLOCK * BLOCK, BLOCK * BLOCKS);

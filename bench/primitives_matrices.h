@@ -1,7 +1,7 @@
-/* The matrices that products are measured with, made on the host in a second or two.
-   Makes: rows of sorted columns, with offsets, and values that are small odd whole numbers (of the
-   Poisson matrices -1 and the number of neighbours), so that sums of products with small odd
-   numbers are exact in a float, in any order. */
+/* The matrices that products are measured with, made on the host in a second or two. Makes: rows of
+   sorted columns, with offsets, and values that are small odd whole numbers (in the Poisson
+   matrices -1 and the number of neighbours). Sums of products with small odd numbers are then exact
+   in a float, in any order. */
 #ifndef BENCH_PRIMITIVES_MATRICES_H
 #define BENCH_PRIMITIVES_MATRICES_H
 

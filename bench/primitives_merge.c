@@ -1,5 +1,5 @@
-/* merge: two sorted lists of keys, with 32-bit values that say where each came from, so that also
-   the order of equal keys is judged. */
+/* merge: two sorted lists of keys. 32-bit values say where each key came from, so that the order of
+   equal keys is judged too. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct lists {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Rising with its place: the range in equal steps, and a drawn place within each. */
+/* A key that rises with its place: the range in equal steps, and a drawn place within each step. */
 static double key(const line *l, int list, int64_t count, int64_t at) {
     const double u = (double)(drawn(list == 0 ? SEED_A : SEED_B, at) >> 11) * 0x1p-53;
     double x = ((double)at + u) / (double)count; /* [0, 1) */
@@ -89,7 +89,7 @@ static void close_lists(bench *b, line *l) {
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* How many of the first `rank` outputs are a's, where equal keys of a come first. */
+/* How many of the first `rank` outputs come from a; equal keys of a come first. */
 static int64_t co_rank(const lists *g, int64_t rank) {
     const char *dtype = g->line->dtype;
     int64_t low = rank > g->count[1] ? rank - g->count[1] : 0;

@@ -1,5 +1,5 @@
-/* The table as text, a line as soon as it is measured: one of text where one kernel of ours meets
-   rivals, and one for each entrant where there are more. */
+/* The table as text; a line is printed as soon as it is measured. A line has one row of text where
+   one kernel of ours meets rivals, else one for each entrant. */
 #include <string.h>
 
 #include "primitives.h"
@@ -30,7 +30,7 @@ static const char *no_figure(const entrant *e) {
     case STATE_REFUSED:
         return "-";
     default:
-        return "."; /* there was no time */
+        return "."; /* no time was left */
     }
 }
 
@@ -68,7 +68,7 @@ static void print_title(const bench *b, const line *l) {
     const char *between = "; ";
     if (l > b->lines && l[-1].part == l->part)
         return;
-    printf("\n%s: microseconds, times as fast as the best rival, share of a copy",
+    printf("\n%s: microseconds, times as fast as the best rival, share of the fastest copy",
            parts[l->part]->word);
     for (int t = 0; t < TIMINGS; t++)
         if (timing_there(l, (timing)t)) {
@@ -125,6 +125,7 @@ void report_begin(const bench *b) {
         if (bench_rivals.names[i] != NULL)
             printf(", %s", bench_rivals.names[i]);
     printf("; %d lines\n", b->count);
+    copies_print(b->copies);
 }
 
 void report_line(const bench *b, const line *l) {
@@ -151,8 +152,8 @@ void report_line(const bench *b, const line *l) {
     fflush(stdout);
 }
 
-/* Of a part and way of timing: how many lines of `auto` meet their goal, and the furthest from it.
- */
+/* For a part and way of timing: how many lines of `auto` meet their goal, and the furthest from its
+   goal. */
 static void print_goals(const bench *b, part p, timing t) {
     int lines = 0, met = 0;
     double worst = 0;
@@ -193,10 +194,11 @@ int report_end(const bench *b) {
     for (int p = 0; p < PARTS; p++)
         for (int t = 0; t < TIMINGS; t++)
             print_goals(b, (part)p, (timing)t);
-    printf("best copy: %.0f GB/s; of ours %d right, %d wrong, %d failed, %d refused, %d left out; "
-           "of the rivals %d wrong or failed\n",
-           copy * 1e-9, count[STATE_RIGHT], count[STATE_WRONG], count[STATE_FAILED],
-           count[STATE_REFUSED], count[STATE_WAITS], rivals_wrong);
+    printf(
+        "fastest copy: %.0f GB/s; of ours %d right, %d wrong, %d failed, %d refused, %d left out; "
+        "of the rivals %d wrong or failed\n",
+        copy * 1e-9, count[STATE_RIGHT], count[STATE_WRONG], count[STATE_FAILED],
+        count[STATE_REFUSED], count[STATE_WAITS], rivals_wrong);
     printf("%.1f s\n", seconds_now() - b->begin);
     return count[STATE_WRONG] + count[STATE_FAILED] > 0 ? 1 : 0;
 }

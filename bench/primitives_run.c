@@ -1,5 +1,5 @@
-/* From lines to figures: kernels by several threads ahead of all, and then each line by itself: its
-   data, its entrants' checks, their times, and a check of what replays left. */
+/* From lines to figures. Several threads build all kernels first. Then come the lines one by one:
+   data, checks of the entrants, times, and a check of what replays left. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ bool entrant_call(bench *b, const line *l, entrant *e) {
         const int code = e->rival.run(e->rival.state, stream);
         if (code == 0)
             return true;
-        snprintf(text, sizeof text, "the library says %d", code);
+        snprintf(text, sizeof text, "the library returned error %d", code);
         entrant_fail(e, STATE_FAILED, text);
         return false;
     }
@@ -110,7 +110,7 @@ static void judge(bench *b, line *l, entrant *e, const char *when) {
     free(said);
 }
 
-/* Twice in the same temporary memory, which holds anything at first. */
+/* Ours run twice in the same temporary memory, which holds anything at first. */
 static void check(bench *b, line *l, entrant *e) {
     if (e->temporary != NULL)
         bench_fill(b->device, e->temporary, SECOND_POISON, e->temporary_bytes);

@@ -1,5 +1,5 @@
-/* Products with sparse matrices, in every format. All numbers are such that sums are exact in any
-   order, so that each format's result must agree to the bit. */
+/* Products with sparse matrices, in every format. Sums of all numbers are exact in any order, so
+   the result of each format must agree to the bit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 enum { SEED_X = 11, LEAST_ROWS = 1 << 12, FORMATS = 12, UNIT = 128 };
 
 static const char *const dtypes[] = {"float", "double"};
-/* As schedules have them; `auto` comes of itself. */
+/* Words of schedules; `auto` is always there. */
 static const char *const formats[FORMATS] = {"csr",  "csr balanced", "coo",  "csc",
                                              "ell",  "hyb",          "jds",  "dia",
                                              "bcsr", "pkt",          "sell", "stencil"};
@@ -16,7 +16,7 @@ static const char *const formats[FORMATS] = {"csr",  "csr balanced", "coo",  "cs
 /* One matrix, kept from line to line. */
 typedef struct held {
     host_matrix host;
-    sg_matrix *matrix; /* NULL before a format is asked for that is made from the host's entries */
+    sg_matrix *matrix; /* NULL until a format is asked for that is made from the host's entries */
 } held;
 
 typedef struct product {
@@ -70,8 +70,8 @@ static void must_be_made(const bench *b, sg_status status) {
     exit(4);
 }
 
-/* The library's matrix of the host's entries. It sorts 10^8 of them, which takes much longer than
-   all figures of a line: so only where there is need. */
+/* The library's matrix of the host's entries. The library sorts 10^8 entries, which takes much
+   longer than all figures of a line, so the matrix is made only where it is needed. */
 static const sg_matrix *matrix_here(bench *b, held *h) {
     const host_matrix *a = &h->host;
     if (h->matrix != NULL)
@@ -116,7 +116,8 @@ static void fill_values(void *argument, int64_t begin, int64_t end) {
         element_set(p->dtype, p->values, i, p->matrix->value[i]);
 }
 
-/* As a solver has it that assembles on the device. The lists are the line's inputs behind x. */
+/* The matrix as a solver has it that assembles on the device. The lists are the line's inputs after
+   x. */
 static void place(bench *b, line *l, product *p) {
     const host_matrix *a = p->matrix;
     const size_t width = dtype_bytes(l->dtype);
@@ -153,7 +154,7 @@ static void open_product(bench *b, line *l) {
     l->size[0] = a->rows;
     l->size[1] = a->columns;
     l->size[2] = a->entries;
-    /* What CSR must move, with every element of x once, whatever the format. */
+    /* The bytes that CSR must move, with every element of x once, whatever the format. */
     l->bytes = (double)a->entries * (double)(width + 4) + 4.0 * (double)(a->rows + 1) +
                (double)(a->rows + a->columns) * (double)width;
     l->operations = 2 * (double)a->entries;
@@ -185,7 +186,7 @@ static void judge_rows(void *argument, int64_t begin, int64_t end) {
     product *p = argument;
     for (int64_t row = begin; row < end; row++)
         if (!(element_get(p->dtype, p->y, row) == p->wanted[row])) {
-            __atomic_store_n(&p->wrong, row, __ATOMIC_RELAXED); /* any of the wrong ones will do */
+            __atomic_store_n(&p->wrong, row, __ATOMIC_RELAXED); /* any wrong row will do */
             return;
         }
 }
@@ -217,7 +218,7 @@ static int by_seconds(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Formats that the host makes, from entries that it has. */
+/* Formats that the host makes, from its entries. */
 static bool made_here(const entrant *e) {
     static const char *const words[] = {"coo ", "csc ", "hyb ", "jds ", "pkt "};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

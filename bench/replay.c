@@ -1,8 +1,8 @@
-/* Plays recorded sweeps as if they were being measured: how near to the best each strategy of the
-   search comes, and after how many evaluations.
-   Takes: files of sweeps (bench/sweeps.h). Makes: a table; with --curve first, instead, a line for
-   each share of the evaluations: how many times as long as the best what was found takes, over all
-   sweeps in the median and in the worst tenth. Needs neither a GPU nor a compiler. */
+/* Plays recorded sweeps as if they were measured now: how near to the best each strategy of the
+   search comes, and after how many evaluations. Takes: files of sweeps (bench/sweeps.h). Makes: a
+   table; with --curve a line for each share of the evaluations instead: the time of the best that
+   was found over the time of the best of all, the median over sweeps and the worst tenth. Needs
+   neither a GPU nor a compiler. */
 #include <math.h>
 
 #include "bench/sweeps.h"
@@ -32,7 +32,7 @@ static double random_reached(const sweep *s, int evaluations) {
     return median(reached, SEEDS);
 }
 
-/* Evaluations until 3 % of the best, in the median. */
+/* Evaluations until the search is within 3 % of the best: the median. */
 static double random_needed(const sweep *s) {
     double needed[SEEDS];
     for (int seed = 0; seed < SEEDS; seed++) {

@@ -1,6 +1,6 @@
 /* What bench/primitives asks of the libraries that it is compared with: their ways to do one job on
-   arrays in device memory. Plain C, so that C, CUDA and C++ may include it. In the ordinary build
-   there are no rivals. */
+   arrays in device memory. Plain C, so that C, CUDA and C++ may include it. The ordinary build has
+   no rivals. */
 #ifndef BENCH_RIVALS_H
 #define BENCH_RIVALS_H
 
@@ -24,8 +24,8 @@ enum { MOST_RIVALS = 12 };
 typedef enum rival_job { RIVAL_SUM, RIVAL_INCLUSIVE, RIVAL_EXCLUSIVE, RIVAL_MERGE } rival_job;
 typedef enum rival_dtype { RIVAL_INT32, RIVAL_FLOAT, RIVAL_DOUBLE } rival_dtype;
 
-/* All pointers are device memory. Merges take a and b, the others input; values are int32, or NULL.
- */
+/* All pointers are device memory. Merges take a and b, other jobs take input; values are int32, or
+   NULL. */
 typedef struct rival_list {
     rival_job job;
     rival_dtype dtype;
@@ -34,9 +34,9 @@ typedef struct rival_list {
     void *output, *output_values;
 } rival_list;
 
-/* The matrix is on the host, by rows and then columns, and `there` in device memory: offsets,
-   columns and values. x, y and the values there are float unless wide. in_parallel has [0, count)
-   done in pieces of at least `least` by several threads. */
+/* The matrix is on the host, by rows and then columns. `there` is the same in device memory:
+   offsets, columns and values. x, y and those values are float unless wide. in_parallel calls
+   `work` for pieces of [0, count) of at least `least`, on several threads. */
 typedef struct rival_matrix {
     bool wide;
     int64_t rows, columns, entries;
@@ -50,9 +50,9 @@ typedef struct rival_matrix {
     void *y;
 } rival_matrix;
 
-/* out[y][x] = sum of weights[j][i] * in[y + j - n / 2][x + i - n / 2], the edge repeated outwards.
-   Device memory, dense. `line`: its product with itself is the weights; NULL where there is none.
- */
+/* out[y][x] = sum of weights[j][i] * in[y + j - n / 2][x + i - n / 2]; beyond the edge the edge's
+   pixels repeat. Device memory, dense. `line`: a line whose product with itself is the weights;
+   NULL where there is none. */
 typedef struct rival_image {
     int64_t width, height;
     int n;
@@ -61,9 +61,9 @@ typedef struct rival_image {
     float *output;
 } rival_image;
 
-/* Each fills `out` with the ways there are, at most MOST_RIVALS, and says how many. A way that
-   fails already when it is made ready is left out, with a line on standard error. NULL where the
-   library is not built in. */
+/* Each function fills `out` with the library's ways, at most MOST_RIVALS, and returns how many. A
+   way that cannot be made ready is left out, with a line on standard error. NULL where the library
+   is not built in. */
 enum { RIVAL_LIBRARIES = 3 };
 typedef struct rivals {
     const char *names[RIVAL_LIBRARIES]; /* "CUB 3.0.1"; NULL */

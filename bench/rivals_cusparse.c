@@ -1,6 +1,6 @@
-/* cuSPARSE's products as rivals: CSR with each algorithm, with and without the analysis ahead of it
-   (cusparseSpMV_preprocess), COO with each, and SELL with slices of 32 rows.
-   Takes: a matrix by rows on the host. Makes: calls that are ready. */
+/* cuSPARSE's products as rivals: CSR with each algorithm, with and without the analysis before it
+   (cusparseSpMV_preprocess), COO with each algorithm, and SELL with slices of 32 rows. Takes: a
+   matrix by rows on the host. Makes: calls that are ready. */
 #include <cuda_runtime.h>
 #include <cusparse.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 const char cusparse_name[] =
     "cuSPARSE " VERSION(CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH);
 
-/* SELL is left out where it holds so many times as much, of which it must read all columns. */
+/* SELL is left out where its padded lists are so many times as long, because it must read all
+   columns. */
 enum { SLICE = 32, MOST_PADDING = 8, LEAST_ROWS = 1 << 12 };
 
 typedef enum format { CSR, COO, SELL, FORMATS } format;
@@ -117,7 +118,7 @@ static void set_slot(const making *m, int64_t at, int32_t column, double value) 
         ((float *)m->value)[at] = (float)value;
 }
 
-/* Slices by columns; what pads has the column -1. */
+/* Slices by columns; padding has the column -1. */
 static void fill_slices(void *argument, int64_t begin, int64_t end) {
     const making *m = argument;
     const rival_matrix *a = m->matrix;
@@ -210,7 +211,7 @@ static cusparseStatus_t describe(const rival_matrix *a, state *s) {
     }
 }
 
-/* alpha and beta only tell that they lie on the host. */
+/* alpha and beta only tell cuSPARSE that they are on the host. */
 static cusparseStatus_t prepare(const rival_matrix *a, state *s) {
     static const double one = 1, none = 0;
     static const float narrow_one = 1, narrow_none = 0;

@@ -1,5 +1,5 @@
-/* NPP's filters as rivals: any weights in one call, and a row and a column after another where the
-   weights are a line's product with itself. NPP wants them in reverse order, in device memory. */
+/* NPP's filters as rivals: any weights in one call; a row and then a column where the weights are
+   the product of a line with itself. NPP takes weights in reverse order, in device memory. */
 #include <cuda_runtime.h>
 #include <nppi_filtering_functions.h>
 #include <stdio.h>

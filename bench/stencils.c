@@ -1,8 +1,8 @@
-/* All figures of stencils in one run: one step a pass, many steps, small grids; each kernel checked
-   before it is timed, each time taken beside a copy of 1 GiB.
-   Takes: the options below. Makes: a table, and with --json a file of the same. Exits with 1 where
-   a kernel is wrong or fails, 2 where it is used wrongly. Needs: stencilgen.h and nothing else of
-   ours. */
+/* All figures of stencils in one run: one step a pass, many steps, small grids. Each kernel is
+   checked before it is timed, and each time is taken in turns with a copy of 1 GiB. Takes: the
+   options below. Makes: a table, and with --json a file of the same. Exits with 1 where a kernel is
+   wrong or fails, 2 where it is used wrongly. Needs: stencilgen.h and no other header of
+   stencilgen. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +15,14 @@ static const char usage[] =
     "  --only one-step,steps,small    which parts of the table\n"
     "  --shape 1d3,1d5,1d7,2d5,2d9,2d9box,3d7,3d13,3d27\n"
     "  --dtype float,double\n"
-    "  --size 8192x8192,512x512x512   instead of the usual ones\n"
+    "  --size 8192x8192,512x512x512   instead of the usual sizes\n"
     "  --methods auto,naive,tiled,coarsened,register,launches,graph   which columns\n"
-    "  --schedules FILE               a sweep: these schedules, a line each, beside auto\n"
-    "  --steps 64                     how many are many\n"
+    "  --schedules FILE               a sweep: these schedules, a line each, and auto\n"
+    "  --steps 64                     how many steps \"many steps\" are\n"
     "  --weights heat|distinct|given  those of specs/, no two alike, or given at launch\n"
     "  --boundary fixed\n"
-    "  --budget SECONDS               end in good order after about so long\n"
-    "  --threads N                    that build and check; one a core\n"
+    "  --budget SECONDS               end in good order after about this time\n"
+    "  --threads N                    threads that build and check; else one a core\n"
     "  --device auto|cuda|cpu\n"
     "  --json FILE\n"
     "  --tiny                         tiny grids, for the cpu device\n";
@@ -102,7 +102,9 @@ static void open_all(bench *b) {
         exit(4);
     }
     const bool gpu = strcmp(b->facts.device, "cuda") == 0;
-    b->device = bench_open(b->context, gpu, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
+    b->device = bench_open(gpu);
+    b->copies =
+        copies_open(b->context, b->device, b->options.tiny ? TINY_COPY_BYTES : (size_t)COPY_BYTES);
 }
 
 static void close_all(bench *b) {
@@ -112,6 +114,7 @@ static void close_all(bench *b) {
     }
     free(b->rows);
     schedules_free(&b->schedules);
+    copies_close(b->copies);
     bench_close(b->device);
     sg_close(b->context);
 }

@@ -1,5 +1,5 @@
-/* What the files of bench/stencils share: the shapes and what they are compared with, rows, which
-   are one figure each, and the steps from a list of rows to a table. */
+/* What the files of bench/stencils share: the shapes and their rivals; rows, each of which is one
+   figure; and the steps from a list of rows to a table. */
 #ifndef BENCH_STENCILS_H
 #define BENCH_STENCILS_H
 
@@ -10,6 +10,7 @@
 #include <stencilgen.h>
 
 #include "common.h"
+#include "copies.h"
 #include "device.h"
 
 enum { AXES = 3, TEXTBOOK_METHODS = 4 };
@@ -22,14 +23,14 @@ typedef struct shape {
     const char *tree;         /* the shape in Lua */
     const char *coefficients; /* in Lua */
     double growth;            /* the sum of their magnitudes: what a step may do to an error */
-    double goal_one_step;     /* the share of a copy that one step a pass is to reach; 0: none */
-    double goal_of_bound;     /* how many times that bound many steps are to reach; 0: none */
+    double goal_one_step;     /* the goal of one step a pass, as a share of a copy; 0: none */
+    double goal_of_bound;     /* the goal of many steps, in copies; 0: none */
 } shape;
 
 enum { SHAPES = 9 };
 extern const shape shapes[SHAPES];
 
-/* Those of specs/; no two alike; the same, given at launch. */
+/* The weights of specs/; weights of which no two are alike; the same, given at launch. */
 typedef enum weights { WEIGHTS_HEAT, WEIGHTS_DISTINCT, WEIGHTS_GIVEN, WEIGHTS } weights;
 extern const char *const weights_words[WEIGHTS];
 /* The spec's text, on the heap. */
@@ -76,7 +77,7 @@ typedef struct options {
 typedef enum way { WAY_LAUNCH, WAY_GRAPH, WAY_RUN } way;
 
 typedef enum state {
-    ROW_WAITS,   /* left out where the time has run out */
+    ROW_WAITS,   /* left out because the time has run out */
     ROW_REFUSED, /* the planner says that the schedule cannot serve */
     ROW_FAILED,
     ROW_WRONG,
@@ -90,7 +91,7 @@ typedef struct row {
     int64_t size[AXES];
     const char *method;   /* the column: "auto", "tiled", "graph"; "schedule" in a sweep */
     const char *schedule; /* asked for; NULL: none */
-    int64_t steps;        /* made a sample, and what the kernel is built for where way is WAY_RUN */
+    int64_t steps;        /* steps of a sample; where way is WAY_RUN the kernel is built for them */
     way way;
 
     sg_kernel *kernel;
@@ -98,15 +99,15 @@ typedef struct row {
     const char *plan;
     double estimate; /* seconds a step by the planner's model; 0: unknown */
     state state;
-    bool checks;             /* its kernel is checked, or being so */
+    bool checks;             /* its kernel is checked, or is being checked */
     const struct row *alike; /* the row whose check counts for this one too; NULL: its own */
-    char *error;             /* of a row that is not right */
+    char *error;             /* why the row is not right */
 
     bool timed;
     int repeats;
     double seconds, fastest, slowest; /* a step */
-    double copy;                      /* bytes a second of the copy, taken in turns with it */
-    double clock;                     /* hertz of the multiprocessors at the end; 0: unknown */
+    double copy;  /* bytes a second of the fastest copy, taken in turns with it */
+    double clock; /* hertz of the multiprocessors at the end; 0: unknown */
 } row;
 
 typedef struct bench {
@@ -115,21 +116,22 @@ typedef struct bench {
     sg_context *context;
     sg_device_info facts;
     bench_device *device;
-    double begin, built; /* when it began, and when all kernels were there */
+    copies *copies;
+    double begin, built; /* when the program began, and when all kernels were built */
     row *rows;
     int count;
 } bench;
 
 /* stencils_rows.c: all rows that the options ask for, in the order of the report. */
 void rows_make(bench *);
-bool rows_together(const row *, const row *); /* of one line of the table */
+bool rows_together(const row *, const row *); /* whether both are in one line of the table */
 double row_rate(const row *);                 /* points a second */
 double row_of_copy(const row *);
 double row_goal(const row *); /* of row_of_copy; 0: none */
 
 /* stencils_build.c: builds all kernels and checks each, on several threads. */
 void rows_build(bench *);
-/* stencils_check.c: many steps of a kernel beside as many of the naive one. */
+/* stencils_check.c: compares many steps of a kernel with as many of the naive one. */
 void rows_check_steps(bench *, row *, const int64_t size[AXES], int64_t steps);
 void row_fail(row *, state, const char *text);
 
@@ -142,7 +144,8 @@ void report_line(const bench *, int first, int end);
 /* The exit code. */
 int report_end(const bench *);
 bool report_json(const bench *, FILE *, int code);
-/* Of the rows [first, end) that were timed: the fastest, and the one that the model likes best. */
+/* Among the rows [first, end) that were timed: the fastest, and the one that the model likes best.
+ */
 int rows_fastest(const bench *, int first, int end);
 int rows_estimated(const bench *, int first, int end);
 

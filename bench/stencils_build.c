@@ -1,4 +1,4 @@
-/* Kernels of all rows, and their checks, by several threads, ahead of any timing. */
+/* Several threads build and check the kernels of all rows, before any timing. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "stencils.h"
 
 enum { MOST_THREADS = 64 };
-#define SHARE_TO_BUILD 0.6 /* of the time there is */
+#define SHARE_TO_BUILD 0.6 /* of the budget */
 
-/* By the reference, which takes a while: where tiles are larger, one and a bit of them. By another
-   kernel: several tiles, with remainders along every axis. */
+/* Checks by the reference take a while, so their grids hold one tile and a bit. Checks by another
+   kernel take several tiles, with remainders along every axis. */
 static const int64_t judged[AXES][AXES] = {{60007, 1, 1}, {331, 101, 1}, {75, 61, 29}};
 static const int64_t compared[AXES][AXES] = {{300007, 1, 1}, {1531, 517, 1}, {163, 131, 83}};
 static const int64_t tiny[AXES][AXES] = {{5003, 1, 1}, {131, 73, 1}, {45, 35, 27}};
@@ -27,7 +27,7 @@ void row_fail(row *r, state state, const char *text) {
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* What the model says of the plan that was made: the row of `explain` with the same plan. */
+/* The model's estimate of the plan that was made: the row of `explain` with the same plan. */
 static double estimate(bench *b, const sg_build_options *o, const char *plan) {
     sg_explanation *e;
     double seconds = 0;
@@ -68,7 +68,7 @@ static bool alike(const row *a, const row *b) {
                   sg_kernel_text(b->kernel, SG_TEXT_SOURCE)) == 0;
 }
 
-/* Of rows that are alike the first that comes is checked for all. */
+/* Of rows with the same kernel, the first that comes is checked for all. */
 static bool is_first(work *w, row *r) {
     pthread_mutex_lock(&w->mutex);
     for (const row *o = w->bench->rows; o < w->bench->rows + w->bench->count && !r->alike; o++)
@@ -98,8 +98,8 @@ static void judged_size(const bench *b, const row *r, int64_t size[AXES]) {
     }
 }
 
-/* Blocks that walk an axis are to meet: it is made longer than one of them goes, where the grid
-   that is timed is that long. */
+/* An axis that blocks walk is made longer than one block walks, so that blocks meet, if the timed
+   grid is that long. */
 static void compared_size(const bench *b, const row *r, int64_t size[AXES]) {
     const char *walk = strstr(r->plan, "coarsen=");
     if (r->part == PART_SMALL)
@@ -114,7 +114,7 @@ static void compared_size(const bench *b, const row *r, int64_t size[AXES]) {
     size[axis] = size[axis] > wanted ? size[axis] : wanted;
 }
 
-/* A launch by the reference; more steps and a larger size beside the naive method. */
+/* One launch is checked by the reference; more steps and a larger size by the naive method. */
 static void check(bench *b, row *r) {
     sg_check_options o = {.struct_size = sizeof o, .seed = 1};
     sg_check_result result = {.struct_size = sizeof result};

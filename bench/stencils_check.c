@@ -1,5 +1,6 @@
-/* Many steps of a kernel, on random data of a modest size, beside as many of the naive method,
-   which sg_check has compared with the reference. Both round; what that may do is bounded. */
+/* Compares many steps of a kernel with as many of the naive method, on random data of a modest
+   size. sg_check has compared the naive method with the reference. Both round, and the difference
+   is bounded by what rounding may do. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void draw(const trial *t) {
 }
 
 /* The grid after the steps, on the heap; NULL where a call failed. With temporary memory a kernel
-   may make all of them in one launch, without it needs several. */
+   may make all steps in one launch; without, the kernel needs several. */
 static void *run(trial *t, sg_kernel *kernel, const int64_t size[AXES], int64_t steps,
                  bool temporary) {
     sg_context *c = t->bench->context;
@@ -71,7 +72,7 @@ static sg_kernel *build_naive(const trial *t, const int64_t size[AXES]) {
     return kernel;
 }
 
-/* Values begin within [-1, 1]; a step multiplies them, and every error so far, by at most `growth`,
+/* Values begin within [-1, 1]. A step multiplies them, and every error so far, by at most `growth`,
    and rounds about as often as the shape has points. */
 static double bound(const trial *t, int64_t steps) {
     const double unit = ldexp(1, t->row->wide ? -53 : -24);
@@ -94,7 +95,7 @@ static void compare(const trial *t, row *r, const void *got, const void *wanted,
     r->state = ROW_RIGHT;
 }
 
-/* Both ways of the kernel; the second only where there are two. */
+/* Checks both ways of the kernel, with and without temporary memory, where there are two. */
 static void try_ways(trial *t, row *r, sg_kernel *naive, const int64_t size[AXES], int64_t steps) {
     void *wanted = run(t, naive, size, steps, false);
     for (int way = 0; way < 2 && wanted != NULL && (way == 0 || t->uses_temporary); way++) {

@@ -1,7 +1,7 @@
 /* The table as JSON; docs/json.md has the keys. */
 #include "stencils.h"
 
-/* Of as many axes as there are; an extent of 0 is unknown. */
+/* The size along as many axes as there are; an extent of 0 is unknown. */
 static void print_size(FILE *out, const int64_t size[AXES], int dims, const char *after) {
     if (size[0] == 0) {
         fprintf(out, "\"size\": null%s", after);
@@ -81,6 +81,7 @@ static void print_row(FILE *out, const row *r, double best) {
 }
 
 bool report_json(const bench *b, FILE *out, int code) {
+    double rate;
     fputs("{\n  ", out);
     json_text(out, "stencilgen", sg_version());
     json_text(out, "program", "stencils");
@@ -88,6 +89,8 @@ bool report_json(const bench *b, FILE *out, int code) {
     json_text(out, "arch", b->facts.arch);
     json_text(out, "boundary", b->options.boundary);
     json_text(out, "weights", weights_words[b->options.weights]);
+    copies_json(b->copies, out);
+    json_text(out, "copied_by", copy_word(copies_fastest(b->copies, &rate)));
     fputs("\n  \"rows\": [\n", out);
     for (int first = 0, end; first < b->count; first = end) {
         for (end = first; end < b->count && rows_together(&b->rows[first], &b->rows[end]);)

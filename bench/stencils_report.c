@@ -1,4 +1,4 @@
-/* The table as text, a line as soon as it is measured. */
+/* The table as text; a line is printed as soon as it is measured. */
 #include <string.h>
 
 #include "stencils.h"
@@ -21,7 +21,7 @@ static void print_size(const row *r, char out[SIZE_TEXT]) {
         used += snprintf(out + used, (size_t)(SIZE_TEXT - used), "x%lld", (long long)r->size[axis]);
 }
 
-/* What stands in the place of a figure. */
+/* The word that stands in the place of a figure. */
 static const char *no_figure(const row *r) {
     switch (r->state) {
     case ROW_WRONG:
@@ -31,7 +31,7 @@ static const char *no_figure(const row *r) {
     case ROW_REFUSED:
         return "-";
     default:
-        return "."; /* there was no time, or the device has no such way */
+        return "."; /* no time was left, or the device has no such way */
     }
 }
 
@@ -52,6 +52,7 @@ static void print_troubles(const bench *b, int first, int end) {
 void report_begin(const bench *b) {
     printf("%s, %s, stencilgen %s; %d figures\n", b->facts.name, b->facts.arch, sg_version(),
            b->count);
+    copies_print(b->copies);
     if (b->options.weights != WEIGHTS_HEAT)
         printf("weights: %s\n", weights_words[b->options.weights]);
     if (strcmp(b->options.boundary, "fixed") != 0)
@@ -117,8 +118,8 @@ static void sweep_line(const row *r) {
            strcmp(r->method, "auto") == 0 ? "  (auto)" : "");
 }
 
-/* How far the choice of `auto`, and the model's among the schedules of the sweep, are behind the
-   best. */
+/* How far two schedules are behind the best: the one that `auto` takes, and the one that the model
+   likes best in the sweep. */
 static void sweep_verdict(const bench *b, int first, int end) {
     const int best = rows_fastest(b, first, end), liked = rows_estimated(b, first, end);
     const row *chosen = &b->rows[first];
@@ -179,7 +180,7 @@ void report_line(const bench *b, int first, int end) {
     fflush(stdout);
 }
 
-/* Of the lines of a sweep: how often the choice of `auto` is within 5 % of the best. */
+/* How often the choice of `auto` is within 5 % of the best, among the lines of a sweep. */
 static void report_sweep(const bench *b) {
     int lines = 0, close = 0;
     double worst = 1;
@@ -198,7 +199,7 @@ static void report_sweep(const bench *b) {
            lines, 100 * (worst - 1));
 }
 
-/* A GPU that gets too hot or asks for too much lowers its clock, and figures fall with it. */
+/* A GPU that gets too hot, or takes too much power, lowers its clock, and figures fall. */
 static void report_clock(const bench *b) {
     double low = 0, high = 0;
     for (const row *r = b->rows; r < b->rows + b->count; r++) {
@@ -226,7 +227,7 @@ int report_end(const bench *b) {
     if (b->options.schedules != NULL)
         report_sweep(b);
     printf(
-        "\nbest copy: %.0f GB/s; %d of %d figures are not there: %d wrong, %d failed, %d refused, "
+        "\nfastest copy: %.0f GB/s; %d of %d figures are missing: %d wrong, %d failed, %d refused, "
         "%d left out\n",
         copy * 1e-9, wrong + failed + refused + waiting, b->count, wrong, failed, refused, waiting);
     report_clock(b);

@@ -1,5 +1,5 @@
 /* What the best systems with temporal blocking reach on an H100 80 GB HBM3 with CUDA 13.0, each at
-   the steps it likes best: AN5D (Matsumura et al., CGO 2020), EBISU (Zhang et al., ICS 2023),
+   its best number of steps: AN5D (Matsumura et al., CGO 2020), EBISU (Zhang et al., ICS 2023),
    LoRAStencil (Zhang et al., SC 2024), FastStencil (2026). */
 #include <string.h>
 

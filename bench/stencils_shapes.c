@@ -4,7 +4,7 @@
 
 #include "stencils.h"
 
-/* Steps of the heat equation, as in specs/; boxes of weights that fall with the distance. */
+/* Steps of the heat equation, as in specs/; boxes have weights that fall with the distance. */
 const shape shapes[SHAPES] = {
     {"1d3", "1D 3-point", 1, 3, "star(1, 1)",
      "identity() + 0.25 * laplacian { dims = 1, accuracy = 2 }", 1, 0.97, 10},
@@ -42,7 +42,7 @@ const textbook_method textbook[TEXTBOOK_METHODS] = {
 
 const char *const weights_words[WEIGHTS] = {"heat", "distinct", "given"};
 
-/* No two alike, positive, of the sum 1: what cannot be factored. */
+/* Positive weights of the sum 1, no two alike: such sums cannot be factored. */
 static void write_distinct(FILE *out, int points, const char *name) {
     for (int i = 1; i <= points; i++) {
         fputs(i == 1 ? "{ " : ", ", out);

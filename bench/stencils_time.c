@@ -1,4 +1,4 @@
-/* The times: medians of samples, each beside a copy. */
+/* The times: medians of samples, in turns with copies. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct grids {
 typedef struct sample {
     bench *bench;
     const row *row;
-    sg_arguments arguments, back; /* there and back again */
+    sg_arguments arguments, back; /* from the first grid to the second, and back */
     sg_grid swapped[2];
     int64_t launches; /* of `send` */
     void *graph;
@@ -37,8 +37,8 @@ static void free_grids(bench *b, grids *g) {
     *g = (grids){0};
 }
 
-/* Random numbers in [-1, 1): a piece from the host, and then copies of what is there. Its length is
-   odd, so that rows do not resemble each other. */
+/* Random numbers in [-1, 1): a piece from the host, then copies of that piece. The piece's length
+   is odd, so that rows do not resemble each other. */
 static void fill(bench *b, const grids *g, void *to) {
     const size_t element = g->wide ? 8 : 4, whole = g->bytes / element;
     size_t count = whole < STAGE - 1 ? whole : STAGE - 1;
@@ -113,14 +113,14 @@ static void take_samples(sample *s, const grids *g, bench_work work, row *r) {
     bench *b = s->bench;
     double times[MOST], copies[MOST];
     take(s, g, work);
-    bench_time_copy(b->device);
+    copies_again(b->copies);
     const double once = take(s, g, work);
     const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
     int count = enough > MOST ? MOST : (int)enough;
     count = b->options.tiny ? TINY_SAMPLES : count < LEAST ? LEAST : count;
     for (int i = 0; i < count; i++) {
         times[i] = take(s, g, work) / (double)r->steps;
-        copies[i] = bench_time_copy(b->device);
+        copies[i] = copies_again(b->copies);
     }
     r->seconds = median(times, count);
     r->fastest = times[0];

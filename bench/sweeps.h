@@ -1,7 +1,8 @@
-/* Recorded sweeps: what schedules took that bench/stencils and bench/primitives have measured.
+/* Recorded sweeps: how long schedules took that bench/stencils and bench/primitives measured.
    Takes: a text; each sweep is a line `sweep …` with what was measured, and a line for each
-   schedule: its seconds, the planner's estimate (0: none), the schedule; the first is the usual
-   one. Makes: candidates as a search takes them. bench/sweeps.awk makes the text of reports. */
+   schedule: its seconds, the planner's estimate (0: none), the schedule. The first schedule is the
+   usual one. Makes: candidates as a search takes them. bench/sweeps.awk makes the text of reports.
+   */
 #ifndef BENCH_SWEEPS_H
 #define BENCH_SWEEPS_H
 
@@ -49,7 +50,7 @@ static inline int sweep_word(sweep_axes *a, const char *word) {
     return ++a->word_count;
 }
 
-/* tile=32x8 is numbers along x and y; coarsen=z6,y2 names its axes; a word alone is a method. */
+/* tile=32x8 has numbers along x and y; coarsen=z6,y2 names its axes; a word alone is a method. */
 static inline void sweep_read_word(sweep_axes *a, char *word, int *values) {
     char *at = strchr(word, '=');
     if (at == NULL) {
@@ -122,8 +123,8 @@ static inline void sweep_free(sweep *s) {
     free(s->seconds);
 }
 
-/* How many times as long as the best the fastest of the first `evaluations` took; at most `ahead`
-   are asked for at once. */
+/* The time of the fastest of the first `evaluations` over the time of the best. The search may ask
+   for at most `ahead` candidates at once. */
 typedef struct sweep_play {
     const sweep *sweep;
     search_kind kind;

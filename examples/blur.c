@@ -1,14 +1,14 @@
 /* A soft focus: blurs a grey image with a 5x5 binomial filter, as often as asked, and compares
-   every pixel with the same done on the host in double precision. Without an image it takes one
-   that it draws itself, a disc on a slope of grey. Makes: a line of what the blur did; with
-   --output the blurred image. */
+   every pixel with a blur on the host in double precision. Without an image the program draws one:
+   a disc on a slope of grey. Makes: a line on what the blur did; with --output the blurred image.
+   */
 #include <float.h>
 #include <math.h>
 
 #include "example.h"
 #include "pgm.h"
 
-/* Beyond the edge the image is taken to go on as it ends. */
+/* Beyond the edge the image repeats its edge. */
 static const char spec[] = "local line, weights = { 1, 4, 6, 4, 1 }, {}\n"
                            "for j, row in ipairs(line) do\n"
                            "  weights[j] = {}\n"
@@ -33,7 +33,8 @@ typedef struct blur {
     sg_kernel *kernel;
     grey image;
     sg_grid grids[2]; /* the kernel's image and result; (height, width) */
-    void *temporary; /* what lies between two passes, where the filter runs as a column and a row */
+    void *temporary;  /* memory for what lies between two passes, where the filter runs as a column
+                         and a row */
     double *wanted, *between;
     int right;
 } blur;
@@ -42,7 +43,8 @@ static int64_t count(const blur *s) {
     return s->image.width * s->image.height;
 }
 
-/* A bright disc on grey that grows from left to right; its rim is as sharp as pixels can be. */
+/* A bright disc on grey that grows lighter from left to right. The disc's rim is as sharp as pixels
+   can be. */
 static int draw(blur *s) {
     s->image.width = s->size[0];
     s->image.height = s->size[1];
@@ -65,7 +67,7 @@ static int64_t inside(int64_t at, int64_t end) {
     return at < 0 ? 0 : at >= end ? end - 1 : at;
 }
 
-/* The filter is a column times a row, so that one pass along each axis is the same. */
+/* The filter is a column times a row, so one pass along each axis gives the same. */
 static void blur_on_host(blur *s) {
     const int64_t width = s->image.width, height = s->image.height;
     for (int64_t y = 0; y < height; y++)
@@ -133,11 +135,12 @@ static sg_status soften(blur *s) {
     TRY(prepare(s));
     sg_arguments arguments = {.struct_size = sizeof arguments, .grids = s->grids, .grid_count = 2};
     TRY(sg_temporary_bytes(s->kernel, &arguments, &arguments.temporary_bytes));
-    TRY(sg_alloc(s->context, arguments.temporary_bytes + 1, &s->temporary)); /* it may need none */
+    TRY(sg_alloc(s->context, arguments.temporary_bytes + 1,
+                 &s->temporary)); /* the kernel may need none */
     arguments.temporary = s->temporary;
     for (int64_t pass = 0; pass < s->passes; pass++) {
         TRY(sg_launch(s->kernel, &arguments, NULL));
-        const sg_grid result = s->grids[1]; /* is the next pass's image */
+        const sg_grid result = s->grids[1]; /* the result is the next pass's image */
         s->grids[1] = s->grids[0];
         s->grids[0] = result;
     }

@@ -1,8 +1,8 @@
-/* Solves A x = b by the method of conjugate gradients, for a symmetric positive definite matrix in
-   a Matrix Market file, or, without one, the Laplacian of a square grid. The matrix is stored in
-   the format that suits it; dot products are reductions, and x, r and p are updated by stencils
-   that read no neighbour. What it found is judged on the host, by the residual of the matrix
-   itself. Makes: a line of how the matrix is stored, and one of the result. */
+/* Solves A x = b by the method of conjugate gradients. A is a symmetric positive definite matrix in
+   a Matrix Market file or, without a file, the Laplacian of a square grid. The library stores the
+   matrix in the format that suits it. Dot products are reductions; stencils that read no neighbour
+   update x, r and p. The host judges the solution by the residual of the matrix itself. Makes: a
+   line on how the matrix is stored, and one on the result. */
 #include <math.h>
 
 #include "example.h"
@@ -37,7 +37,7 @@ static const char specs[] =
 enum { PRODUCT, DOT, ADVANCE, TURN, KERNELS };
 enum { MOST_ARRAYS = 6 };
 
-/* A vector, and room for what it becomes. */
+/* A vector, and room for its next value. */
 typedef struct vector {
     void *now, *next;
 } vector;
@@ -61,7 +61,7 @@ typedef struct cg {
 
 /* ---- the matrix ------------------------------------------------------------------------------ */
 
-/* Four at a point, −1 at its neighbours: entries may be set in any order. */
+/* Four at a point, −1 at its neighbours. Entries may be set in any order. */
 static sg_status assemble(cg *s) {
     const int64_t m = s->side;
     TRY(sg_matrix_new(s->context, m * m, m * m, &s->matrix));
@@ -81,7 +81,7 @@ static sg_status assemble(cg *s) {
     return SG_OK;
 }
 
-/* Leaves `why` as it is where the matrix is one that the method serves. */
+/* Sets `why` where the method does not serve the matrix. */
 static sg_status get_matrix(cg *s, const char **why) {
     const sg_options options = {.struct_size = sizeof options, .device = s->device};
     TRY(sg_open(&s->context, &options));
@@ -110,12 +110,12 @@ static sg_status prepare_vectors(cg *s) {
         return SG_ERROR_MEMORY;
     for (int64_t i = 0; i < s->n; i++)
         s->b[i] = 1;
-    /* x begins at 0, and p as numbers, of which none is NaN. */
+    /* x begins at 0. p begins with numbers, because no element may be a NaN. */
     TRY(sg_upload(s->context, s->p.now, s->solution, bytes));
     return sg_upload(s->context, s->x.now, s->solution, bytes);
 }
 
-/* All launches go one after another, so that they may share the memory that they work in. */
+/* All launches run one after another, so they may share temporary memory. */
 static sg_status prepare(cg *s) {
     size_t dot_bytes;
     for (int i = 0; i < KERNELS; i++) {
@@ -131,7 +131,8 @@ static sg_status prepare(cg *s) {
     TRY(sg_reduce_bytes(s->kernels[DOT], s->n, 0, &dot_bytes));
     if (dot_bytes > s->temporary_bytes)
         s->temporary_bytes = dot_bytes;
-    TRY(sg_alloc(s->context, s->temporary_bytes + 1, &s->temporary)); /* they may need none */
+    TRY(sg_alloc(s->context, s->temporary_bytes + 1,
+                 &s->temporary)); /* the kernels may need none */
     TRY(sg_alloc(s->context, sizeof(double), &s->sum));
     return prepare_vectors(s);
 }
@@ -169,7 +170,7 @@ typedef struct named {
     void *data;
 } named;
 
-/* An update of vectors, by the names of the kernel's arrays. */
+/* Runs an update of vectors; arrays are found by their names in the kernel. */
 static sg_status update(const cg *s, int kernel, double parameter, const named *arrays, int count) {
     sg_grid grids[MOST_ARRAYS] = {{0}};
     for (int i = 0; i < count; i++) {
@@ -211,7 +212,7 @@ static sg_status turn(cg *s, double beta) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* r = b − A x, not the one that has been carried along, from which rounding leads it away. */
+/* r = b − A x, computed anew: rounding leads the r that is carried along away from it. */
 static sg_status find_residual(cg *s, double *square) {
     TRY(sg_upload(s->context, s->r.now, s->b, (size_t)s->n * sizeof(double)));
     TRY(multiply(s, -1, s->x.now, 1, s->r.now));
@@ -238,8 +239,7 @@ static sg_status descend(cg *s, double square, double enough, const char **why) 
 }
 
 static sg_status solve(cg *s, const char **why) {
-    const double half =
-        s->tolerance / 2 * sqrt((double)s->n); /* b·b is n; the rest is rounding's */
+    const double half = s->tolerance / 2 * sqrt((double)s->n); /* b·b is n, up to rounding */
     double square = 0;
     TRY(prepare(s));
     TRY(find_residual(s, &square));

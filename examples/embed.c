@@ -1,7 +1,8 @@
-/* A CUDA program that embeds stencilgen: the memory, the stream, the events and the graph are its
-   own, from the CUDA runtime API; stencilgen launches its kernel on them. The same steps are done
-   launch by launch, from a captured graph that is launched many times, and by a loop on the host.
-   Needs: cuda_runtime_api.h and libcudart, a GPU. Without a GPU it says so and exits with 77. */
+/* A CUDA program that embeds stencilgen. Memory, stream, events and graph belong to the program,
+   from the CUDA runtime API; stencilgen launches its kernel on them. The program makes the same
+   steps launch by launch, from a captured graph that is launched many times, and by a loop on the
+   host. Needs: cuda_runtime_api.h and libcudart, a GPU. Without a GPU the program says so and exits
+   with 77. */
 #include <cuda_runtime_api.h>
 #include <float.h>
 #include <math.h>
@@ -47,7 +48,7 @@ static int64_t count(const program *p) {
     return p->size[0] * p->size[1] * p->size[2];
 }
 
-/* One step from memory[from] to the other. Only queues it: the stream is the caller's. */
+/* Queues one step from memory[from] to the other, on the caller's stream. */
 static sg_status step(const program *p, int from) {
     sg_grid grids[2];
     for (int i = 0; i < 2; i++) {
@@ -62,7 +63,7 @@ static sg_status step(const program *p, int from) {
     return sg_launch(p->kernel, &arguments, (sg_stream)p->stream);
 }
 
-/* All copies are queued on the program's stream as well: it was made without any order to the
+/* All copies are queued on the program's stream as well. That stream is not ordered with the
    default one, which sg_upload and sg_download use. */
 static cudaError_t put(const program *p, const float *from) {
     const size_t row = (size_t)p->size[0] * sizeof(float);
@@ -96,7 +97,7 @@ static sg_status launch_by_launch(const program *p) {
     return report(p, "launch by launch");
 }
 
-/* A launch allocates nothing and waits for nothing, so that it may be captured. */
+/* A launch allocates nothing and waits for nothing, so a graph may capture it. */
 static sg_status by_graph(program *p) {
     CUDA(cudaStreamBeginCapture(p->stream, cudaStreamCaptureModeGlobal));
     sg_status status = SG_OK;
@@ -129,9 +130,9 @@ static void on_host(program *p) {
                 }
 }
 
-/* The graph launches the same kernels in the same order: every bit is the same. The host's loop is
-   in double; a step on the GPU rounds at most 16 times, values of at most 1, and as the
-   coefficients are positive and sum to 1, no error grows. */
+/* The graph launches the same kernels in the same order, so every bit is the same. The host's loop
+   is in double. A step on the GPU rounds at most 16 times, values of at most 1. The coefficients
+   are positive and their sum is 1, so no error grows. */
 static void judge(program *p) {
     const double bound = 16 * (double)p->steps * FLT_EPSILON / 2;
     double furthest = 0;

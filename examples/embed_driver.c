@@ -1,7 +1,7 @@
-/* A CUDA program with a context of its own from the driver API, which stencilgen is to work in.
-   Its memory and its stream are of that context; no current context is needed for stencilgen's
-   calls, and none is changed by them. A bump on a ring is moved by one cell a step, which is exact.
-   Needs: cuda.h and libcuda, a GPU. Without a GPU it says so and exits with 77. */
+/* A CUDA program with a context of its own from the driver API, in which stencilgen works. The
+   program's memory and stream belong to that context. stencilgen's calls need no current context
+   and change none. A bump on a ring moves by one cell a step, which is exact. Needs: cuda.h and
+   libcuda, a GPU. Without a GPU the program says so and exits with 77. */
 #include <cuda.h>
 
 #include "example.h"
@@ -103,7 +103,7 @@ int main(void) {
     const sg_status status = compute(&p);
     const int result = conclude("embed_driver", p.context, status, p.right);
     sg_release(p.kernel);
-    sg_close(p.context); /* before the context that it works in */
+    sg_close(p.context); /* before the CUDA context that the library works in */
     for (int i = 0; i < 2; i++)
         if (p.memory[i] != 0)
             cuMemFree(p.memory[i]);

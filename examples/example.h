@@ -24,7 +24,7 @@ typedef struct option {
     const char **text;
     int64_t *numbers;
     int count;
-    int64_t least, most; /* of each number */
+    int64_t least, most; /* the range of each number */
 } option;
 
 static inline int read_numbers(const option *o, const char *text) {
@@ -63,8 +63,8 @@ static inline void read_options(int argc, char **argv, const char *usage, const 
 }
 
 /* Says what failed, if anything did; a failure that the library does not know of is malloc's.
-   Returns what main does: 0 only where all went well and the result is right. To be called before
-   the context is closed. */
+   Returns main's exit code: 0 only where everything went well and the result is right. Call this
+   before the context is closed. */
 static inline int conclude(const char *program, const sg_context *context, sg_status status,
                            int right) {
     const char *text = sg_error(context);

@@ -1,7 +1,8 @@
 /* A block of copper cools between faces that are kept at 0: the 3D heat equation du/dt = a Δu, one
-   explicit step a launch. The sine that is hottest in the middle keeps its form and decays slower
-   than anything else, by a factor known for the scheme and for the equation: both are checked.
-   Makes: a table of the decay; a .vti file for ParaView where --output names one. */
+   explicit step a launch. The sine that is hottest in the middle keeps its form and decays more
+   slowly than anything else. The factor of its decay is known for the scheme and for the equation,
+   and both are checked. Makes: a table of the decay; a .vti file for ParaView where --output names
+   one. */
 #include <float.h>
 #include <math.h>
 
@@ -24,7 +25,7 @@ static const double k = 0.1;               /* stable up to 1/6 */
 
 typedef struct heat {
     const char *device, *output;
-    int64_t size[3], steps; /* points along x, y and z, those on the faces among them */
+    int64_t size[3], steps; /* points along x, y and z, including those on the faces */
     sg_context *context;
     sg_kernel *kernel;
     sg_grid grids[2]; /* this time and the next; (nz, ny, nx), x fastest */
@@ -72,8 +73,8 @@ static void find_rates(heat *s) {
     s->faster = s->rate * s->rate * s->dt / (2 * (1 - s->rate * s->dt));
 }
 
-/* Prints a line of the table and judges it. A step rounds a value at most 16 times, and as its
-   coefficients are positive and sum to 1, no error grows: after n steps every point is within 16n
+/* Prints and judges a line of the table. A step rounds a value at most 16 times. The coefficients
+   are positive and their sum is 1, so no error grows. After n steps every point is within 16n
    rounding units of the hottest value from the scheme's exact solution. */
 static void judge(heat *s, int64_t step) {
     const double t = (double)step * s->dt, bound = (double)(16 * step + 16) * DBL_EPSILON / 2;
@@ -84,7 +85,7 @@ static void judge(heat *s, int64_t step) {
         const double error = fabs(s->u[i] - scheme * s->mode[i]);
         dot += s->u[i] * s->mode[i];
         norm += s->mode[i] * s->mode[i];
-        furthest = fmax(furthest, error); /* passes over a NaN, which is in `dot` then */
+        furthest = fmax(furthest, error); /* skips a NaN, which `dot` has then */
     }
     const double mode = dot / norm, rounding = hottest * bound;
     const double low = equation * exp(-s->faster * t), high = equation * exp(s->slower * t);

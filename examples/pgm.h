@@ -27,7 +27,8 @@ static inline long read_pgm_number(FILE *file, long least, long most) {
     long number = c >= '0' && c <= '9' ? 0 : -1;
     for (; c >= '0' && c <= '9' && number <= most; c = fgetc(file))
         number = 10 * number + (c - '0');
-    return number >= least && number <= most ? number : -1; /* and a character is taken after it */
+    /* One character after the number has been read too. */
+    return number >= least && number <= most ? number : -1;
 }
 
 static inline const char *read_pgm_from(FILE *file, grey *out) {
@@ -81,8 +82,8 @@ static inline int write_pgm_to(FILE *file, const grey *i) {
     return fclose(file) == 0 && !bad;
 }
 
-/* A raw image; numbers are rounded and kept in range. Returns whether it was written; it appears
-   whole or not at all, as it is written as PATH.part first. */
+/* Writes a raw image; numbers are rounded and kept in range. Returns whether the file was written.
+   The file appears whole or not at all, because it is written as PATH.part first. */
 static inline int write_pgm(const char *path, const grey *i) {
     const int length = snprintf(NULL, 0, "%s.part", path);
     char *part = (char *)malloc((size_t)length + 1);

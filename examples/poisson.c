@@ -41,7 +41,7 @@ static const char norm_spec[] = "return reduce {\n"
                                 "  map    = function(a, b) return (a - b) * (a - b) end,\n"
                                 "}\n";
 
-enum { ARRAYS = 3 }; /* of a launch: load, u, u.next */
+enum { ARRAYS = 3 }; /* arrays of a launch: load, u, u.next */
 
 typedef struct poisson {
     const char *device;
@@ -50,7 +50,7 @@ typedef struct poisson {
     sg_kernel *kernel, *norm;
     int load, u, next; /* which of the arrays is which */
     void *sum;         /* a double on the device */
-    void *temporary;   /* that the norm is made in */
+    void *temporary;   /* temporary memory of the norm */
     size_t temporary_bytes;
     int right;
 } poisson;
@@ -62,8 +62,8 @@ typedef struct grid {
     sg_grid arrays[ARRAYS];
     double *u;     /* on the host, when all is done */
     double update; /* root mean square of the last iteration's change */
-    double rate;   /* by which an iteration shrinks it */
-    double error;  /* the furthest from the solution */
+    double rate;   /* the factor by which an iteration shrinks the change */
+    double error;  /* the largest distance from the solution */
 } grid;
 
 static int64_t points(const grid *g) {
@@ -87,8 +87,9 @@ static sg_status start(const poisson *s, grid *g) {
     return sg_upload(s->context, g->arrays[s->u].data, g->u, bytes);
 }
 
-/* The root mean square of what the last iteration changed. It is h²/4 times that of the residual
-   f + Δu, as Jacobi's iteration adds that much of it to every point. Only 8 bytes are fetched. */
+/* The root mean square of the last iteration's change. Jacobi's iteration adds h²/4 times the
+   residual f + Δu to every point, so the change is that multiple of the residual. Only 8 bytes are
+   fetched. */
 static sg_status find_update(const poisson *s, const grid *g, double *out) {
     const sg_reduce_arguments arguments = {.struct_size = sizeof arguments,
                                            .input = g->arrays[s->next].data,
@@ -104,8 +105,8 @@ static sg_status find_update(const poisson *s, const grid *g, double *out) {
     return SG_OK;
 }
 
-/* `count` iterations; the last one by itself, so that both what it read and what it made are known.
- */
+/* Makes `count` iterations, the last one by itself, so that both its input and its output are
+   known. */
 static sg_status iterate(const poisson *s, grid *g, int64_t count) {
     const double h2 = g->h * g->h;
     const sg_arguments arguments = {.struct_size = sizeof arguments,
@@ -184,7 +185,7 @@ static sg_status solve_both(poisson *s, grid grids[2]) {
     const sg_build_options norm = {.struct_size = sizeof norm, .text = norm_spec, .size = {most}};
     TRY(sg_build(s->context, "change.lua", &norm, &s->norm));
     TRY(sg_reduce_bytes(s->norm, most, 0, &s->temporary_bytes));
-    TRY(sg_alloc(s->context, s->temporary_bytes + 1, &s->temporary)); /* it may need none */
+    TRY(sg_alloc(s->context, s->temporary_bytes + 1, &s->temporary)); /* the kernel may need none */
     TRY(sg_alloc(s->context, sizeof(double), &s->sum));
     puts("  grid    iterations     update   its rate a step, cos(pi h)      error    at most");
     TRY(solve(s, &grids[0], s->intervals));

@@ -1,9 +1,9 @@
-/* Threads that share one context and one kernel, each with grids of its own, and build kernels of
-   their own at the same time. A wave of one colour diffuses on a periodic grid, with another
-   diffusivity in each thread: once as a parameter of the shared kernel, once compiled into a kernel
-   of the thread's own. All is done again by one thread alone; every bit must be the same, and all
-   of it within rounding of the exact solution.
-   Makes: a line for each thread. Needs: POSIX threads. */
+/* Threads that share one context and one kernel. Each thread has grids of its own and builds
+   kernels of its own at the same time. A wave of one colour diffuses on a periodic grid, with
+   another diffusivity in each thread: once as a parameter of the shared kernel, once compiled into
+   a kernel of the thread's own. Then one thread does everything again alone. Every bit must be the
+   same, and all results within rounding of the exact solution. Makes: a line for each thread.
+   Needs: POSIX threads. */
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ typedef struct shared {
     sg_stream stream;  /* what every thread passes */
 } shared;
 
-/* What one thread does; all that it writes is its own. */
+/* The work of one thread, which alone writes to this struct. */
 typedef struct task {
     const shared *s;
     int number;
@@ -103,7 +103,8 @@ static sg_status do_task(task *t) {
     return run(t, t->own, NULL, t->by_constant);
 }
 
-/* What a thread starts with. The text of an error is there for the thread that met it alone. */
+/* The function that a thread starts with. The text of an error is there only for the thread that
+   met it. */
 static void *thread_main(void *argument) {
     task *t = (task *)argument;
     t->status = do_task(t);
@@ -114,7 +115,7 @@ static void *thread_main(void *argument) {
     return NULL;
 }
 
-/* All tasks at once, each on a thread. Returns whether every thread was there. */
+/* Runs all tasks at once, each on a thread. Returns whether every thread was started. */
 static int do_at_once(const shared *s, task *tasks) {
     pthread_t threads[MOST_THREADS];
     int started = 0;
@@ -134,8 +135,8 @@ static void end_task(task *t) {
     free(t->by_constant);
 }
 
-/* A step makes at most 32 roundings of values of at most 1, and the root mean square of an error
-   does not grow. */
+/* A step makes at most 32 roundings of values of at most 1. The root mean square of an error does
+   not grow. */
 static double distance(const task *t, const double *values) {
     const double now = pow(factor(t), (double)t->s->steps);
     double sum = 0;

@@ -32,8 +32,8 @@ static inline int write_vti_to(FILE *file, const char *name, const double *value
     return fclose(file) == 0 && !bad;
 }
 
-/* Points `spacing` apart. Returns whether the file was written; it appears whole or not at all, as
-   it is written as PATH.part first. */
+/* Writes points that are `spacing` apart. Returns whether the file was written. The file appears
+   whole or not at all, because it is written as PATH.part first. */
 static inline int write_vti(const char *path, const char *name, const double *values,
                             const int64_t size[3], double spacing) {
     const int length = snprintf(NULL, 0, "%s.part", path);

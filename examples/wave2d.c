@@ -1,8 +1,8 @@
 /* A drum: the wave equation d²u/dt² = c² Δu on a membrane with a fixed rim, by leapfrog, which
-   keeps two time levels of u. First a uniform membrane in a standing wave, of which every point is
-   known; then one that is four times as heavy in its right half, of which the energy is: the scheme
-   conserves a discrete energy exactly, so that only rounding may change it.
-   Makes: a table of the energies. */
+   keeps two time levels of u. The first membrane is uniform and in a standing wave, so every point
+   is known. The second membrane is four times as heavy in its right half. The scheme conserves a
+   discrete energy exactly, so only rounding may change the energy. Makes: a table of the energies.
+   */
 #include <float.h>
 #include <math.h>
 
@@ -30,7 +30,7 @@ static const double amplitude = 1e-3; /* m */
 static const double courant = 0.6;    /* c dt/h, stable up to 1/√2 */
 static const double unit = DBL_EPSILON / 2;
 
-enum { ARRAYS = 4 }; /* of a launch: c, u, u.prev, u.next */
+enum { ARRAYS = 4 }; /* arrays of a launch: c, u, u.prev, u.next */
 
 typedef struct drum {
     const char *device;
@@ -123,7 +123,7 @@ static void judge_energy(drum *s, int64_t step, int last) {
 }
 
 /* Root mean square distance from the standing wave. In that norm an error of a step grows to at
-   most 1/sin(phase) of itself, and a step makes at most 8 units of it; 8 more are of the start. */
+   most 1/sin(phase) of itself. A step makes at most 8 units of error; the start has 8 more. */
 static void judge_wave(drum *s) {
     const double a = phase(s), now = amplitude * cos(a * (double)s->steps);
     const double bound = 16 * (double)(s->steps + 1) * unit * amplitude / sin(a);

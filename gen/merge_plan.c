@@ -98,7 +98,7 @@ static int64_t planned(const family_request *r) {
 
 /* ---- what was fastest ------------------------------------------------------------------------ */
 
-/* By sweeps of bench/merge.schedules on an H100 (docs/performance.md), from 2^12 to 2^28 outputs of
+/* By sweeps of bench/merge.schedules on an H100 (docs/notebook.md), from 2^12 to 2^28 outputs of
    int32 and double keys and of pairs of 4 + 4 bytes, keys at random and all of a before b; other
    GPUs and types go by the bytes of an output. Items are odd, so that the threads of a warp meet
    different banks of shared memory. */

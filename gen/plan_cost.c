@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What the methods spend beside the expression itself, fitted to the sweep in docs/performance.md:
+/* What the methods spend beside the expression itself, fitted to the sweep in docs/notebook.md:
    instructions for a point, a load and an element staged; cycles of waiting for a load, a warp of
    the block, the start of a block that stages and each of its steps; the share by which a block
    near an edge takes longer, for packs a cell of reach; and the exponent that joins the times. */

@@ -10,7 +10,7 @@
    is used at best; how well blocks hide each other's latency (an exponent); how much longer than
    others the blocks at an edge take; instructions of a row (or patch) for a register that lies in
    local memory; the share of the copy rate, and how well memory and the rest hide each other (an
-   exponent). Fitted to sweeps: docs/performance.md. */
+   exponent). Fitted to sweeps: docs/notebook.md. */
 typedef struct costs {
     double level, turn;
     double level_cycles, turn_cycles, start_cycles;

@@ -147,7 +147,7 @@ const char *plan_fit_streamed(job *j, plan *p) {
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
-/* Fitted by hand to the sweep in docs/performance.md: instructions of a thread before its first
+/* Fitted by hand to the sweep in docs/notebook.md: instructions of a thread before its first
    plane, for each plane, and for a pack and an element loaded; the second-level cache's rate over
    that of a copy; the share by which a walk of twice the planes is slower, because blocks drift
    apart, in 2D and for each plane that lies between a load in 3D and what neighbours read of it;

@@ -77,7 +77,7 @@ static noreturn void refuse(const fitter *f, const char *why) {
 
 /* Schedules of persistent scans, each for lists up to so many elements, by bytes of an element: the
    fastest of bench/scan.schedules on an H100 at 2^12, 2^16, 2^20, 2^24 and 2^28 elements, inclusive
-   sums by replayed graphs (docs/performance.md). Between those sizes what decides is how often the
+   sums by replayed graphs (docs/notebook.md). Between those sizes what decides is how often the
    blocks of 132 multiprocessors go round; up to 32 tiles are one group, which is read in one look.
  */
 typedef struct measured {

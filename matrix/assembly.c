@@ -1,5 +1,5 @@
 /* The hash table has open addresses, probed one after the other. A place is either in the table or
-   in the sorted lists, so that changes of what was settled are made there. */
+   in the sorted lists, so a settled entry is changed in the lists. */
 #include "matrix/assembly.h"
 
 #include "matrix/order.h"
@@ -67,7 +67,7 @@ static void put(assembly *a, int64_t at, int64_t row, int64_t column, double val
     value_list(a)[at] = value;
 }
 
-/* The value of a place that is in the lists; else NULL. */
+/* The value of a place in the lists; NULL where the lists do not have the place. */
 static double *find_sorted(const assembly *a, int64_t row, int64_t column) {
     const int64_t *rows = row_list(a), *columns = column_list(a);
     int64_t low = 0, high = a->entries;
@@ -93,7 +93,7 @@ static uint64_t hash(int64_t row, int64_t column) {
     return x ^ x >> 33;
 }
 
-/* The slot of a place, or the free one where it belongs. */
+/* The slot of a place, or the free slot where the place belongs. */
 static assembly_slot *find_slot(const assembly *a, int64_t row, int64_t column) {
     const uint64_t mask = (uint64_t)a->capacity - 1;
     uint64_t at = hash(row, column) & mask;
@@ -125,7 +125,7 @@ static bool is_inside(const assembly *a, int64_t row, int64_t column) {
     return row >= 0 && row < a->rows && column >= 0 && column < a->columns;
 }
 
-/* The value of a place, which gets an entry of 0 where it has none. */
+/* The value of a place. A place without an entry gets an entry of 0. */
 static fault find(assembly *a, int64_t row, int64_t column, double **out) {
     if (!is_inside(a, row, column))
         return FAULT_USAGE;
@@ -195,7 +195,8 @@ void assembly_settle(job *j, assembly *a) {
     for (int64_t i = 0; i < a->capacity; i++)
         if (a->slots[i].row >= 0)
             put(a, count++, a->slots[i].row, a->slots[i].column, a->slots[i].value);
-    order_entries(j, count, row_list(a), column_list(a), value_list(a)); /* or fails before */
+    order_entries(j, count, row_list(a), column_list(a),
+                  value_list(a)); /* fails before anything has changed */
     a->entries = order_merge(count, row_list(a), column_list(a), value_list(a));
     a->appended = 0;
     drop_slots(a);

@@ -31,7 +31,7 @@ static bool is_symmetric(const matrix *m) {
     for (int64_t i = 0; i < m->entries; i++) {
         double other = 0;
         look_up(m, m->column[i], m->row[i], &other);
-        if (!(other == m->value[i])) /* a NaN is like nothing */
+        if (!(other == m->value[i])) /* a NaN equals nothing */
             return false;
     }
     return true;
@@ -64,40 +64,41 @@ matrix_facts matrix_look(job *j, const matrix *m) {
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-/* A product is bound by the bytes it moves, and x and y move alike whatever the format: so formats
-   are compared by the bytes of their arrays.
+/* A product is bound by the bytes it moves. x and y move alike in every format, so formats are
+   compared by the bytes of their arrays.
 
-   STENCIL stores neither columns nor values of the rows that are alike: a bit or two a row, and
-   what other rows have. All else that its kernel does others do too, so that it cannot lose while
-   the other rows are few (one in 8, as where the edge of a grid of 48 cells a side has rows of its
-   own) and none of them long, which a thread adds up by itself.
+   STENCIL stores no columns and no values of rows that are alike: such a row costs a bit or two.
+   Other rows are stored in full. The kernel otherwise does what other kernels do, so STENCIL cannot
+   lose while the other rows are few and none of them is long, because a thread adds up such a row
+   by itself. Few is one row in 8: at the edges of a grid of 48 cells a side that many rows differ.
 
-   DIA has no column indices, and its loads of x are in order. It is taken as soon as its padded
-   diagonals are fewer bytes than CSR.
+   DIA has no column indices and loads x in order. DIA is taken as soon as its padded diagonals are
+   fewer bytes than CSR.
 
-   BCSR has an index a block, and of x a block meets neighbours, which come together. It is taken
-   where blocks are so full that it is at most 0.8 times CSR's bytes.
+   BCSR has one index a block, and the elements of x that a block reads are neighbours. BCSR is
+   taken where blocks are so full that it is at most 0.8 times the bytes of CSR.
 
-   ELL and SELL store a column and a value a place, as CSR does an entry, and padding on top; but a
-   thread works off a row by itself, where CSR has to add up across threads and to search for where
-   rows begin. That is worth about a tenth of the time, so they are taken up to 1.1 times CSR's
-   bytes. Where rows are so alike that SELL would save nothing, ELL has neither an order of rows nor
-   a beginning of slices to read.
+   ELL and SELL store a column and a value a place, as CSR does an entry, and padding as well. But a
+   thread works off a row by itself, where CSR adds up across threads and searches for where rows
+   begin. That is worth about a tenth of the time, so both are taken up to 1.1 times the bytes of
+   CSR. Where rows are so alike that SELL would save nothing, ELL is taken: its kernel reads neither
+   an order of rows nor where slices begin.
 
-   In these three a thread takes as many steps as its row, or the longest of its slice, has entries,
-   one after another: a row that stands out would be waited for, though it costs few bytes. So the
-   longest may have 256 entries, which are done while others still run, or 16 times the mean if
-   there are rows enough to fill a GPU whatever their length.
+   In these three formats a thread takes as many steps, one after another, as its row, or the
+   longest row of its slice, has entries. One long row costs few bytes, but the others would wait
+   for it. So the longest row may have 256 entries, which are done while others still run, or 16
+   times the mean if there are enough rows to fill a GPU whatever their length.
 
-   All else is CSR, whose load-balanced kernel is indifferent to how long rows are. */
+   Everything else is CSR, whose balanced kernel does not depend on how long rows are. */
 enum { STENCIL_SHARE = 8, STENCIL_LONGEST = 256, LONGEST = 256, TIMES_MEAN = 16, MANY = 1 << 17 };
 static const double padded_bytes = 1.1, block_bytes = 0.8;
 
 enum {
-    SLICE = 32,          /* a warp's rows */
-    SLICES_SORTED = 32,  /* sigma over C: rows stay near their place, and with them y */
-    BLOCK = 4,           /* of BCSR, where no matrix is known */
-    SHARED_BYTES = 8192, /* of x in a packet, and as much of y: several blocks a multiprocessor */
+    SLICE = 32,         /* the rows of a warp */
+    SLICES_SORTED = 32, /* sigma over C: rows stay near their place, and so does y */
+    BLOCK = 4,          /* of BCSR, where no matrix is known */
+    SHARED_BYTES =
+        8192, /* bytes of x in a packet, and as many of y: several blocks fit on a multiprocessor */
 };
 
 static void count_bytes(text *t, int64_t bytes) {
@@ -110,8 +111,8 @@ static void count_bytes(text *t, int64_t bytes) {
     text_printf(t, " %s", units[unit]);
 }
 
-/* How many blocks of a size the entries of some windows of rows fall into; `of` gets how many
-   entries there are. Windows begin where blocks of every size tried do. */
+/* How many blocks of a size hold the entries of some windows of rows; `of` gets how many entries
+   there are. Windows begin where blocks of every size begin. */
 enum { WINDOW_ROWS = 384, WINDOWS = 16 };
 
 static matrix window_of(job *j, const matrix *m, int64_t row) {
@@ -139,7 +140,7 @@ static int64_t count_blocks(job *j, const matrix *m, const storage *s, int64_t *
     return blocks;
 }
 
-/* Bytes of square blocks of the storage's size, by what some rows have. */
+/* Bytes of square blocks of the storage's size, judged by some of the rows. */
 static double estimate_blocks(job *j, const matrix *m, const storage *s) {
     int64_t entries;
     const double blocks = (double)count_blocks(j, m, s, &entries);
@@ -148,7 +149,8 @@ static double estimate_blocks(job *j, const matrix *m, const storage *s) {
            (double)layout_parts(m->rows, s->block_rows) * (double)s->index_bytes;
 }
 
-/* Square blocks, as large as costs the fewest bytes; INFINITY where no matrix is known. */
+/* Chooses square blocks of the size that costs the fewest bytes; INFINITY where no matrix is known.
+ */
 static double choose_blocks(job *j, const matrix *m, storage *s) {
     static const int sizes[] = {2, 3, 4, 6, 8};
     storage tried = *s;
@@ -213,8 +215,8 @@ static bool suits(job *j, const matrix *m, const packed_matrix *p, double most) 
            format_refusal(j, m, p, FORMAT_LIMIT) == NULL;
 }
 
-/* True where the matrix is to be compiled in; the storage then has the diagonals, and `why` says
- * so. */
+/* True where the matrix should be compiled in; the storage then has the diagonals, and `why` says
+   so. */
 static bool choose_stencil(job *j, const matrix *m, int64_t csr_bytes, storage *s, text *why) {
     storage as = *s;
     packed_matrix p;
@@ -240,13 +242,13 @@ static bool choose_stencil(job *j, const matrix *m, int64_t csr_bytes, storage *
     return true;
 }
 
-static void add_beside(text *why, const packed_matrix *csr) {
-    text_add(why, " beside ");
+static void add_csr_bytes(text *why, const packed_matrix *csr) {
+    text_add(why, ", compared with ");
     count_bytes(why, csr->bytes);
     text_add(why, " of csr");
 }
 
-/* Whether no row is so long that a thread of its own would be waited for. */
+/* Whether every row is short enough that no thread waits for one long row. */
 static bool rows_are_even(const matrix *m, int64_t longest) {
     const double mean = (double)m->entries / (double)m->rows;
     return longest <= LONGEST || (m->rows >= MANY && (double)longest <= TIMES_MEAN * mean);
@@ -257,7 +259,7 @@ static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, stora
     storage as = *s;
     packed_matrix p;
     as.format = FORMAT_BCSR;
-    if (choose_blocks(j, m, &as) > 1.1 * most) /* what is counted may be a little less */
+    if (choose_blocks(j, m, &as) > 1.1 * most) /* the count may be a little less */
         return false;
     set_numbers(j, m, &as);
     format_measure(j, m, &as, &p);
@@ -268,11 +270,11 @@ static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, stora
                 (long long)p.arrays[1].extent[0], as.block_rows, as.block_cols,
                 (long long)m->entries);
     count_bytes(why, p.bytes);
-    add_beside(why, csr);
+    add_csr_bytes(why, csr);
     return true;
 }
 
-/* Rows that are padded: to the longest of all, or of their slice. */
+/* Formats that pad rows: to the longest of all, or of the slice. */
 static bool choose_padded(job *j, const matrix *m, int64_t longest, const packed_matrix *csr,
                           storage *s, text *why) {
     const packed_matrix ell = measure_as(j, m, s, FORMAT_ELL);
@@ -289,11 +291,11 @@ static bool choose_padded(job *j, const matrix *m, int64_t longest, const packed
         text_printf(why, "sell: slices of rows of like length pad %lld entries to %lld; ",
                     (long long)m->entries, (long long)sell.arrays[2].extent[0]);
     count_bytes(why, p->bytes);
-    add_beside(why, csr);
+    add_csr_bytes(why, csr);
     return true;
 }
 
-/* One of those that store all entries. */
+/* Chooses among the formats that store all entries. */
 static void choose_list(job *j, const matrix *m, const matrix_facts *f, const packed_matrix *csr,
                         storage *s, text *why) {
     const packed_matrix dia = measure_as(j, m, s, FORMAT_DIA);
@@ -304,7 +306,7 @@ static void choose_list(job *j, const matrix *m, const matrix_facts *f, const pa
         text_printf(why, "dia: %lld diagonal%s hold%s all %lld entries; ", (long long)diagonals,
                     diagonals == 1 ? "" : "s", diagonals == 1 ? "s" : "", (long long)m->entries);
         count_bytes(why, dia.bytes);
-        add_beside(why, csr);
+        add_csr_bytes(why, csr);
         return;
     }
     if (rows_are_even(m, longest) &&
@@ -324,7 +326,7 @@ static const char *choose(job *j, const matrix *m, const matrix_facts *f, storag
         s->format = FORMAT_CSR;
         text_add(&why, "csr: there are no entries");
     } else if (choose_stencil(j, m, csr.bytes, s, &why))
-        add_beside(&why, &csr);
+        add_csr_bytes(&why, &csr);
     else
         choose_list(j, m, f, &csr, s, &why);
     return why.data;

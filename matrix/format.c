@@ -64,7 +64,7 @@ void layout_count(packed_matrix *p) {
         p->bytes = -1;
 }
 
-/* Widths and numbers that no format can do with. */
+/* Refuses widths and numbers that no format can have. */
 static void need_sound(job *j, const storage *s) {
     const bool widths = (s->index_bytes == 4 || s->index_bytes == 8) &&
                         (s->value_bytes == 4 || s->value_bytes == 8);
@@ -81,7 +81,7 @@ static void need_sound(job *j, const storage *s) {
                  s->sigma, s->slice);
 }
 
-/* Of these sizes and the longest row are enough. */
+/* For these formats the sizes and the longest row are enough. */
 static bool by_counts(format f) {
     return f == FORMAT_COO || f == FORMAT_CSR || f == FORMAT_CSC || f == FORMAT_ELL ||
            f == FORMAT_JDS;
@@ -135,7 +135,7 @@ const char *format_refusal(job *j, const matrix *m, const packed_matrix *p, int6
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* What the job gives back when it fails: a copy, because by then the caller's struct is gone. */
+/* What the job frees when it fails. This is a copy, because the caller's struct is gone by then. */
 struct packed_pieces {
     const allocator *memory;
     int count;

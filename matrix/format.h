@@ -1,8 +1,8 @@
 /* Sparse matrices on the host: storage formats. Takes: entries by row and column. Makes: the arrays
-   of a format, in the order in which kernels take them, before x and y.
-   Sources: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., chapter 3 (COO, CSR, CSC,
-   DIA, ELL, JDS, BCSR); N. Bell, M. Garland, SpMV on CUDA, NVIDIA NVR-2008-004 (HYB, PKT);
-   M. Kreutzer et al., SIAM J. Sci. Comput. 36 (2014) C401 (SELL-C-sigma). */
+   of a format, in the order in which kernels take them, before x and y. Sources: Y. Saad, Iterative
+   Methods for Sparse Linear Systems, 2nd ed., chapter 3 (COO, CSR, CSC, DIA, ELL, JDS, BCSR); N.
+   Bell, M. Garland, SpMV on CUDA, NVIDIA NVR-2008-004 (HYB, PKT); M. Kreutzer et al., SIAM J. Sci.
+   Comput. 36 (2014) C401 (SELL-C-sigma). */
 #ifndef SG_MATRIX_FORMAT_H
 #define SG_MATRIX_FORMAT_H
 
@@ -27,18 +27,19 @@ typedef enum format {
 
 typedef struct format_word {
     const char *name, *summary;
-    const char *formula; /* the textbook's count of stored numbers; of auto a dense matrix's */
+    const char
+        *formula; /* the textbook's count of stored numbers; for auto that of a dense matrix */
 } format_word;
 extern const format_word format_words[FORMAT_COUNT];
 
-/* A matrix as it is assembled: entries sorted by row, then column, one a place. */
+/* An assembled matrix: entries sorted by row, then column, one a place. */
 typedef struct matrix {
     int64_t rows, columns, entries;
     const int64_t *row, *column;
     const double *value;
 } matrix;
 
-/* What a format leaves open. */
+/* The choices that a format leaves open. */
 typedef struct storage {
     format format;
     size_t index_bytes;         /* 4 or 8: of rows, columns and offsets */
@@ -46,15 +47,15 @@ typedef struct storage {
     int slice, sigma;           /* SELL: rows a slice; rows that are sorted together (a multiple) */
     int block_rows, block_cols; /* BCSR */
     int packet;                 /* PKT: rows, and columns, of a packet at most; 65535 or less */
-    /* STENCIL: what most rows have, by ascending offset; NULL: looked for in the matrix. Not owned.
-       They are no part of the arrays: whoever multiplies must have the same. */
+    /* STENCIL: the diagonals of most rows, by ascending offset; NULL: looked for in the matrix. Not
+       owned. The arrays do not have them: whoever multiplies must have the same diagonals. */
     const diagonal *diagonals;
     int diagonal_count;
 } storage;
 
 enum { PACKED_ARRAYS = 10 };
 
-/* What the elements of an array are. */
+/* The type of an array's elements. */
 typedef enum packed_kind {
     PACKED_INDEX, /* int32 or int64 */
     PACKED_VALUE, /* float or double */
@@ -104,36 +105,36 @@ typedef struct packed_matrix {
     packed_array arrays[PACKED_ARRAYS];
     int array_count;
     int64_t bytes;         /* of all arrays; −1: more than can be counted */
-    int64_t largest_index; /* that is stored */
+    int64_t largest_index; /* the largest that the arrays store */
     double numbers;        /* stored: the value of the textbook's formula */
     const void *work;      /* the format's own, in memory of the job */
     struct packed_pieces *pieces;
 } packed_matrix;
 
-/* The arrays' extents alone, without allocating more than a few words a row and column; of PKT also
-   an entry. Numbers of the storage that are 0 are set as format_choose does. */
+/* Sets the arrays' extents alone, and allocates no more than a few words a row and column, for PKT
+   also a few an entry. Numbers of the storage that are 0 are set as format_choose sets them. */
 void format_measure(job *, const matrix *, const storage *, packed_matrix *out);
 
-/* Whether a format is offered for a matrix: NULL, or why not as the end of a sentence. `limit`: it
-   is refused when it needs more than 16 times the bytes of CSR and more than this many. INT64_MAX:
-   only what is impossible is refused; else also STENCIL for a matrix that is none, or not that of
-   the storage's diagonals. */
+/* Whether a format is offered for a matrix: NULL, or the reason why not, as the end of a sentence.
+   A format that needs more than 16 times the bytes of CSR and more than `limit` bytes is refused.
+   INT64_MAX: only what is impossible is refused; otherwise STENCIL is also refused for a matrix
+   that is no stencil, or not that of the storage's diagonals. */
 const char *format_refusal(job *, const matrix *, const packed_matrix *measured, int64_t limit);
 #define FORMAT_LIMIT (INT64_C(1) << 30)
 
-/* The arrays themselves, each a piece of the job's allocator that is aligned for any type; given
-   back by format_free, or where the job fails. Indices that do not fit into index_bytes, and values
-   that are too large for a float, fail with FAULT_DATA. format_fill completes what was measured in
-   the same job, format_pack does both. */
+/* Makes the arrays, each a piece of the job's allocator that is aligned for any type. format_free
+   gives them back; a job that fails does so too. Indices that do not fit into index_bytes, and
+   values that are too large for a float, fail with FAULT_DATA. format_fill completes what was
+   measured in the same job; format_pack does both. */
 void format_fill(job *, const matrix *, packed_matrix *measured);
 void format_pack(job *, const matrix *, const storage *, packed_matrix *out);
 void format_free(job *, packed_matrix *);
 
-/* Back to sorted entries: what format_pack stored, without padding. Of DIA and BCSR also without
-   entries whose value is 0, which look the same. In memory of the job. */
+/* Back to sorted entries: what format_pack stored, without padding. From DIA and BCSR entries whose
+   value is 0 do not come back, because they look like padding. In memory of the job. */
 void format_unpack(job *, const packed_matrix *, matrix *out);
 
-/* What rows and diagonals look like. */
+/* Facts of rows and diagonals. */
 typedef struct matrix_facts {
     int64_t shortest, longest, empty;
     double mean, deviation;       /* entries of a row; 0 without rows */
@@ -142,22 +143,22 @@ typedef struct matrix_facts {
 } matrix_facts;
 matrix_facts matrix_look(job *, const matrix *);
 
-/* A matrix whose entries are elsewhere: `matrix` has sizes, but no lists (row is NULL though there
-   are entries), and whoever can do without them asks here. format_measure, format_choose and
-   format_refusal take one, by the address of `matrix`; format_fill does not. */
+/* A matrix whose entries are elsewhere: `matrix` has sizes but no lists (row is NULL though there
+   are entries). format_measure, format_choose and format_refusal take one by the address of
+   `matrix`, and ask these functions; format_fill does not take one. */
 typedef struct remote_matrix remote_matrix;
 struct remote_matrix {
     matrix matrix; /* first */
     const void *owner;
-    int64_t longest; /* row */
-    /* What a layout's measure does; false where the entries are needed for it. */
+    int64_t longest; /* entries of the longest row */
+    /* Does what a layout's measure does; false where that needs the entries. */
     bool (*measure)(job *, const remote_matrix *, packed_matrix *);
-    /* The finite entries of some rows one after the other, of a row with more than `most` none; as
-       their offsets from the diagonal and values of this width. Returns how many. */
+    /* The finite entries of some rows one after the other, as offsets from the diagonal and values
+       of this width. A row with more than `most` entries gives none. Returns how many. */
     int64_t (*sample)(job *, const remote_matrix *, const int64_t *row, int64_t rows, int64_t most,
                       size_t value_bytes, diagonal *out);
-    /* With lists, in memory of the job: the places of the entries in rows from `first` to `end`,
-       excluded, without their values; and everything. */
+    /* Both make lists in memory of the job: the places of the entries in rows from `first` to
+       before `end`, without values; and all entries. */
     const matrix *(*rows)(job *, const remote_matrix *, int64_t first, int64_t end);
     const matrix *(*fetch)(job *, const remote_matrix *);
 };
@@ -165,8 +166,9 @@ static inline const remote_matrix *matrix_remote(const matrix *m) {
     return m->row == NULL && m->entries > 0 ? (const remote_matrix *)m : NULL;
 }
 
-/* Completes `storage` where it is FORMAT_AUTO or a number is 0 (a width: 4 bytes of an index, 8 of
-   a value), and says why. Matrix and facts may be NULL where none is known: CSR then. */
+/* Completes `storage` where it is FORMAT_AUTO or a number is 0 (widths: 4 bytes of an index, 8 of a
+   value), and says why. Matrix and facts may be NULL where none is known; the choice is then CSR.
+   */
 const char *format_choose(job *, const matrix *, const matrix_facts *, storage *);
 
 #endif

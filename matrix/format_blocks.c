@@ -102,16 +102,16 @@ static void unpack_dia(const packed_matrix *p, entry_list *out) {
 
 /* ---- BCSR: offset, column, value ------------------------------------------------------------ */
 
-/* Walks the blocks of one block row, in order: its rows are sorted, so that the next block is where
-   the least of their next entries is. */
+/* Walks the blocks of one block row in order. Rows are sorted, so the next block is at the least of
+   their next entries. */
 typedef struct block_walk {
     const matrix *m;
     int rows, cols;
     int64_t block_row;
-    int64_t *at, *end; /* of each of its rows */
+    int64_t *at, *end; /* of each row of the block row */
 } block_walk;
 
-/* The block row of entry `first`; returns the entry behind it. */
+/* The block row of entry `first`; returns the entry after the block row. */
 static int64_t walk_begin(block_walk *w, int64_t first) {
     const matrix *m = w->m;
     w->block_row = m->row[first] / w->rows;
@@ -126,7 +126,7 @@ static int64_t walk_begin(block_walk *w, int64_t first) {
     return first;
 }
 
-/* The next block's column, or −1 behind the last. Its entries are those that walk_take gives. */
+/* The next block's column, or −1 after the last block. walk_take gives the block's entries. */
 static int64_t walk_block(const block_walk *w) {
     int64_t least = -1;
     for (int r = 0; r < w->rows; r++)
@@ -137,7 +137,7 @@ static int64_t walk_block(const block_walk *w) {
     return least;
 }
 
-/* The next entry of row r in the block; −1 behind the last. */
+/* The next entry of row r in the block; −1 after the last. */
 static int64_t walk_take(block_walk *w, int64_t block, int r) {
     if (w->at[r] >= w->end[r] || w->m->column[w->at[r]] / w->cols != block)
         return -1;

@@ -42,7 +42,7 @@ static void measure_csr(job *j, const matrix *m, packed_matrix *p) {
 
 static void fill_csr(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
-    int64_t next = 0; /* offsets up to here, exclusively, are written */
+    int64_t next = 0; /* offsets before this one are written */
     for (int64_t i = 0; i < m->entries; i++) {
         for (; next <= m->row[i]; next++)
             layout_put(p, 0, next, i);
@@ -66,8 +66,8 @@ static void measure_csc(job *j, const matrix *m, packed_matrix *p) {
     measure_compressed(m, p, m->columns, "row");
 }
 
-/* Counts per column, then their beginnings, which move on while columns fill: one behind where
-   they are to stand at the end, so that they need not be moved back. */
+/* Counts per column, then where each column begins. These beginnings advance while columns fill.
+   They start one place early, so that they end where they must stand and need not be moved back. */
 static void fill_csc(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
     layout_set(p, 0, 0);

@@ -24,8 +24,8 @@ static void measure_pkt(job *j, const matrix *m, packed_matrix *p) {
     p->work = cut;
 }
 
-/* Writes the numbers of what is in a packet, packet by packet, and where each packet begins; in
-   `local` their places within their packets. */
+/* Writes which rows or columns each packet has, packet by packet, and where each packet begins.
+   `local` gets their places within their packets. */
 static void fill_members(job *j, const packed_matrix *p, const packet_cut *cut, int begins,
                          int members, int64_t count, const int64_t *packet, const int64_t *number,
                          int64_t *local) {
@@ -47,7 +47,7 @@ static void fill_members(job *j, const packed_matrix *p, const packet_cut *cut, 
         }
 }
 
-/* Packets of rows without entries, behind the others. */
+/* Packets of rows without entries, after the others. */
 static void fill_empty(const packed_matrix *p, const packet_cut *cut, const matrix *m) {
     int64_t at = cut->rows, row = 0;
     for (int64_t r = 0; r <= cut->rows; r++) {
@@ -74,7 +74,8 @@ typedef struct locals {
     const int64_t *row, *column;
 } locals;
 
-/* Rows in order, so that the tail is; each lane of each packet keeps its own place. */
+/* Takes rows in order, so that the tail is in order. Each lane of each packet keeps its own place.
+ */
 static void fill_entries(job *j, const packed_matrix *p, const packet_cut *cut, const matrix *m,
                          locals local) {
     uint32_t *places = p->arrays[PLACE].data;

@@ -1,5 +1,6 @@
-/* Formats whose rows are padded to a common length and stored across, so that neighbouring threads,
-   a row each, load neighbouring places: ELL, and HYB, which leaves what is beyond to a tail. */
+/* Formats whose rows are padded to a common length and stored across. Neighbouring threads have
+   neighbouring rows and load neighbouring places. ELL stores all entries so; HYB leaves what is
+   beyond the common length to a tail. */
 #include "matrix/layout.h"
 
 int64_t layout_longest(const matrix *m) {
@@ -18,7 +19,7 @@ static void measure_width(packed_matrix *p, int64_t width) {
     layout_array(p, "value", PACKED_VALUE, p->rows, width);
 }
 
-/* The first entries of each row; `beyond` gets the others, in order. */
+/* Stores the first entries of each row; `beyond` gets the others, in order. */
 static void fill_width(const matrix *m, packed_matrix *p,
                        void (*beyond)(packed_matrix *, int64_t count, const matrix *, int64_t)) {
     const int64_t width = p->arrays[0].extent[1];
@@ -61,8 +62,8 @@ static void fill_ell(job *j, const matrix *m, packed_matrix *p) {
 
 /* ---- HYB ------------------------------------------------------------------------------------ */
 
-/* The greatest K that a third of the rows have, and what is beyond: an entry in COO costs about
-   three times what a place in ELL does (Bell and Garland). */
+/* The greatest K that a third of the rows have, and how many entries are beyond K. An entry in COO
+   costs about three times what a place in ELL does (Bell and Garland). */
 static int64_t find_width(job *j, const matrix *m, int64_t *tail) {
     const int64_t longest = layout_longest(m);
     int64_t *of_length = job_array(j, (size_t)longest + 2, sizeof *of_length);
@@ -70,7 +71,8 @@ static int64_t find_width(job *j, const matrix *m, int64_t *tail) {
         end = layout_row_end(m, i);
         of_length[end - i]++;
     }
-    /* From the longest down: rows that are at least this long, and what they have beyond it. */
+    /* From the longest length down: how many rows have at least this length, and how many entries
+       they have beyond it. */
     int64_t width = longest, rows = 0;
     for (*tail = 0; width > 0; width--) {
         rows += of_length[width];

@@ -1,5 +1,5 @@
-/* Formats that put rows of like length together: JDS, which sorts all of them and needs no padding,
-   and SELL-C-sigma, which sorts windows of sigma rows and pads slices of C rows. */
+/* Formats that put rows of similar length together. JDS sorts all rows and needs no padding.
+   SELL-C-sigma sorts windows of sigma rows and pads slices of C rows. */
 #include <string.h>
 
 #include "matrix/layout.h"
@@ -59,10 +59,10 @@ static void unpack_jds(const packed_matrix *p, entry_list *out) {
 typedef struct window {
     int64_t first;  /* its first row */
     int64_t count;  /* rows with entries */
-    int64_t *row;   /* of the longest, the next … */
+    int64_t *row;   /* lengths, the longest first */
     int64_t *begin; /* their first entries */
     int64_t *length;
-    int64_t *found; /* as they come: rows, beginnings, lengths; three lists */
+    int64_t *found; /* in the matrix's order: rows, beginnings, lengths; three lists */
     int64_t *bucket;
     int64_t most; /* rows a window, and the places of each list */
 } window;
@@ -97,7 +97,7 @@ static void sort_window(const int64_t *length, int64_t count, int64_t *order, in
     }
 }
 
-/* The window of the row of entry `first`; returns the entry behind it. */
+/* The window of the row of entry `first`; returns the entry after the window. */
 static int64_t window_read(window *w, const matrix *m, int sigma, int64_t first) {
     int64_t *row = w->found, *begin = row + w->most, *length = begin + w->most;
     w->first = m->row[first] - m->row[first] % sigma;
@@ -146,7 +146,7 @@ static void fill_slice(const matrix *m, packed_matrix *p, const window *w, int64
         }
 }
 
-/* The window's rows in their order, then those without entries in theirs. */
+/* The window's rows by length, then its rows without entries in the matrix's order. */
 static void write_rows(packed_matrix *p, const window *w) {
     int64_t at = w->first, seen = 0;
     for (int64_t i = 0; i < w->count; i++)
@@ -164,7 +164,7 @@ static void fill_sell(job *j, const matrix *m, packed_matrix *p) {
     window w = window_new(j, m, sigma);
     layout_set(p, 2, 0xff);
     layout_set(p, 3, 0);
-    int64_t at = 0, next = 0, row = 0; /* a place, a slice, and a row that are to come */
+    int64_t at = 0, next = 0, row = 0; /* the next place, slice and row */
     for (int64_t i = 0; i < m->entries;) {
         i = window_read(&w, m, sigma, i);
         for (; row < w.first; row++)

@@ -1,6 +1,6 @@
-/* STENCIL: rows that have some of the storage's diagonals by bits, all others as CSR. Equal
-   patterns of 32 rows are stored once, of which a grid has few: one for each place where an edge
-   can fall among 32 rows. So kernels find them in their caches. */
+/* STENCIL: bits say which of the storage's diagonals a row has; rows with other entries are stored
+   as CSR. Equal patterns of 32 rows are stored once. A grid has few: one for each place where an
+   edge can fall among 32 rows. So kernels find the patterns in their caches. */
 #include <string.h>
 
 #include "matrix/layout.h"
@@ -10,14 +10,14 @@ enum { GROUP, PATTERN, ROW, OFFSET, COLUMN, VALUE };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* As they are stored: −0 is not 0, and no NaN is any number. */
+/* Compares values as they are stored: −0 is not 0, and no NaN equals any number. */
 static bool same_value(size_t bytes, double a, double b) {
     const float low_a = (float)a, low_b = (float)b;
     return bytes == sizeof(float) ? memcmp(&low_a, &low_b, sizeof low_a) == 0
                                   : memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Which of the diagonals the entries of the row of entry `first` are; `end`: behind them. */
+/* Which of the diagonals the row of entry `first` has; `end` gets the entry after the row. */
 static uint32_t read_row(const matrix *m, const storage *s, int64_t first, int64_t *end) {
     const int64_t row = m->row[first];
     uint32_t bits = 0;
@@ -39,11 +39,11 @@ static uint32_t read_row(const matrix *m, const storage *s, int64_t first, int64
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-/* Those that were met, once each: a hash table with open addresses, at most half full. */
+/* The patterns that were met, once each: a hash table with open addresses, at most half full. */
 typedef struct patterns {
     uint32_t (*words)[STENCIL_GROUP];
     int64_t count, room;
-    uint32_t *slots;  /* a pattern's number and 1; 0: free */
+    uint32_t *slots;  /* a pattern's number plus 1; 0: free */
     int64_t capacity; /* a power of two, twice the room */
 } patterns;
 
@@ -74,7 +74,7 @@ static void make_room(job *j, patterns *p, int64_t room) {
     *p = larger;
 }
 
-/* The number that a group of such rows gets; 0: all rows have all diagonals. */
+/* The number of a group with this pattern; 0: all its rows have all diagonals. */
 static uint32_t number_of(job *j, patterns *p, const uint32_t *words, uint32_t full) {
     bool whole = true;
     for (int i = 0; i < STENCIL_GROUP; i++)
@@ -97,8 +97,8 @@ static uint32_t number_of(job *j, patterns *p, const uint32_t *words, uint32_t f
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What one look at all entries leaves for the storing, by groups that have one; all else is empty.
- */
+/* What one pass over all entries leaves for storing: lists by groups that have an entry. All other
+   groups are empty. */
 typedef struct reading {
     stencil_rows rows; /* first, see stencil_deviations */
     patterns patterns;
@@ -106,11 +106,12 @@ typedef struct reading {
     int64_t *group; /* of each group that was visited, in order */
     uint32_t *number;
     int64_t *other, room; /* the first entry of each row that is stored */
-    uint32_t empty, last; /* the number of a group without entries, and of the last one */
+    uint32_t empty;       /* the number of a group without entries */
+    uint32_t last;        /* and of the last group where that one has none */
 } reading;
 
-/* What a group without entries has: no bits; behind the last row of the matrix the bit of rows that
-   are none of the pattern's business. */
+/* The pattern of a group without entries: no bits. Rows beyond the end of the matrix have the bit
+   of rows that are stored elsewhere. */
 static void empty_group(const matrix *m, int64_t group, uint32_t *words) {
     for (int i = 0; i < STENCIL_GROUP; i++)
         words[i] = m->rows - group * STENCIL_GROUP > i ? 0 : STENCIL_OTHER;
@@ -132,7 +133,7 @@ static uint32_t full_bits(const storage *s) {
     return (UINT32_C(1) << s->diagonal_count) - 1;
 }
 
-/* The group in which entry `first` is; returns the entry behind it. */
+/* The group that has entry `first`; returns the entry after the group. */
 static int64_t read_group(job *j, const matrix *m, const storage *s, int64_t first, reading *r) {
     const int64_t group = m->row[first] / STENCIL_GROUP;
     uint32_t words[STENCIL_GROUP];
@@ -151,7 +152,7 @@ static int64_t read_group(job *j, const matrix *m, const storage *s, int64_t fir
     return first;
 }
 
-/* The numbers of groups without entries, where there are any. */
+/* Numbers for groups without entries, if the matrix has such groups. */
 static void read_empty(job *j, const matrix *m, const storage *s, int64_t groups, reading *r) {
     uint32_t words[STENCIL_GROUP];
     const bool last = groups > 0 && (r->visited == 0 || r->group[r->visited - 1] != groups - 1);

@@ -1,11 +1,11 @@
-/* What each storage format implements, and what their implementations share: the arrays of a packed
+/* What each storage format implements, and what the implementations share: the arrays of a packed
    matrix by number, entries by row, and a list that takes entries in any order. */
 #ifndef SG_MATRIX_LAYOUT_H
 #define SG_MATRIX_LAYOUT_H
 
 #include "matrix/format.h"
 
-/* Entries on their way back from a format. */
+/* Entries that are being read back from a format. */
 typedef struct entry_list {
     int64_t count;
     int64_t *row, *column;
@@ -22,7 +22,7 @@ typedef struct layout {
 extern const layout layout_coo, layout_csr, layout_csc, layout_ell, layout_hyb, layout_jds,
     layout_dia, layout_bcsr, layout_pkt, layout_sell, layout_stencil;
 
-/* Extents that cannot be counted are INT64_MAX. */
+/* An extent that cannot be counted is INT64_MAX. */
 void layout_array(packed_matrix *, const char *name, packed_kind, int64_t x, int64_t y);
 
 /* The bytes of an array, at most INT64_MAX; and `bytes` and `numbers` of all that were added. */
@@ -42,7 +42,7 @@ static inline int64_t layout_parts(int64_t count, int64_t per) {
     return count / per + (count % per != 0);
 }
 
-/* The end of the run of entries in the row of entry `first`. */
+/* The entry after the last one in the row of entry `first`. */
 static inline int64_t layout_row_end(const matrix *m, int64_t first) {
     int64_t end = first + 1;
     while (end < m->entries && m->row[end] == m->row[first])
@@ -50,7 +50,7 @@ static inline int64_t layout_row_end(const matrix *m, int64_t first) {
     return end;
 }
 
-/* The first entry of a row, or of those behind it. */
+/* The first entry of a row or, where the row has none, of the rows after it. */
 static inline int64_t layout_first_of(const matrix *m, int64_t row) {
     int64_t low = 0, high = m->entries;
     while (low < high) {

@@ -1,4 +1,4 @@
-/* The reader: a line at a time, each into at most a few words. */
+/* The reader. It takes a line at a time and cuts each line into a few words. */
 #include "matrix/market.h"
 
 #include <ctype.h>
@@ -13,10 +13,10 @@
 #include "base/text.h"
 
 enum {
-    PIECE = 1 << 16,        /* bytes that are read at once */
-    LONGEST_LINE = 1 << 16, /* of a comment what is beyond is passed over */
-    WORDS = 5,              /* of a line that has most */
-    SHOWN = 40,             /* of a word in a message */
+    PIECE = 1 << 16,        /* bytes read at once */
+    LONGEST_LINE = 1 << 16, /* a comment's bytes beyond this are skipped */
+    WORDS = 5,              /* the most that a line has */
+    SHOWN = 40,             /* the most characters of a word in a message */
 };
 
 typedef enum kind { COORDINATE, ARRAY } kind;
@@ -34,16 +34,16 @@ typedef struct reader {
     assembly *out;
     locale_t plain;
     char *piece;
-    size_t at, end; /* of the piece: what is unread */
+    size_t at, end; /* the unread bytes of the piece */
     text line;
-    int number; /* of the line, from 1 */
-    int count;  /* of its words */
+    int number; /* the line's number, from 1 */
+    int count;  /* of the line's words */
     char *words[WORDS + 1];
     kind kind;
     field field;
     symmetry symmetry;
-    int64_t promised; /* entries or values that the file is to have */
-    int promised_at;  /* and where it says so */
+    int64_t promised; /* entries or values that the file must have */
+    int promised_at;  /* the line that says so */
 } reader;
 
 /* ---- lines -------------------------------------------------------------------------------------
@@ -74,15 +74,26 @@ static bool fill_piece(reader *r) {
     return r->end > 0;
 }
 
-static void add_to_line(reader *r, const char *bytes, size_t count) {
-    const bool comment = r->line.length > 0 ? r->line.data[0] == '%' : count > 0 && *bytes == '%';
-    const size_t room = LONGEST_LINE - r->line.length;
-    if (count > room && !comment)
-        refuse(r, "a line of more than %d characters", LONGEST_LINE);
-    text_add_bytes(&r->line, bytes, count < room ? count : room);
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* The next line without its end; false behind the last. */
+/* Files of public collections indent their comments too. */
+static bool is_comment(const text *line) {
+    size_t at = 0;
+    while (at < line->length && is_space(line->data[at]))
+        at++;
+    return at < line->length && line->data[at] == '%';
+}
+
+static void add_to_line(reader *r, const char *bytes, size_t count) {
+    const size_t room = LONGEST_LINE - r->line.length;
+    text_add_bytes(&r->line, bytes, count < room ? count : room);
+    if (count > room && !is_comment(&r->line))
+        refuse(r, "a line of more than %d characters", LONGEST_LINE);
+}
+
+/* Reads the next line, without its newline; false after the last line. */
 static bool read_line(reader *r) {
     bool any = false;
     r->line.length = 0;
@@ -100,15 +111,12 @@ static bool read_line(reader *r) {
             break;
     }
     if (!any && r->number > 1)
-        r->number--; /* errors at the end speak of the last line */
+        r->number--; /* an error at the end names the last line */
     return any;
 }
 
-static bool is_space(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-/* Cuts the line into words; of those beyond the last that counts only that there are some. */
+/* Cuts the line into words. Of words beyond WORDS only the first counts, to show that there are too
+   many. */
 static void cut_line(reader *r) {
     char *at = r->line.data, *end = at + r->line.length;
     if (memchr(at, '\0', r->line.length) != NULL)
@@ -126,10 +134,10 @@ static void cut_line(reader *r) {
     }
 }
 
-/* The next line that is neither blank nor a comment. */
+/* Reads the next line that is neither blank nor a comment. */
 static bool read_words(reader *r) {
     while (read_line(r)) {
-        if (r->line.data[0] == '%')
+        if (is_comment(&r->line))
             continue;
         cut_line(r);
         if (r->count > 0)
@@ -143,7 +151,7 @@ static bool read_words(reader *r) {
 
 bool market_number(const char *token, void *plain, double *out, bool *large) {
     char *end;
-    if (strpbrk(token, "xX(") != NULL) /* what strtod takes beside decimals */
+    if (strpbrk(token, "xX(") != NULL) /* strtod takes more than decimals */
         return false;
     const locale_t before = uselocale((locale_t)plain);
     errno = 0;
@@ -199,7 +207,7 @@ static int find_word(const reader *r, const char *word, const char *what,
 
 static void read_banner(reader *r) {
     static const char wanted[] =
-        "not a Matrix Market file: its first line is to be "
+        "not a Matrix Market file: its first line must be "
         "'%%MatrixMarket matrix', coordinate or array, real, integer or pattern, general, "
         "symmetric or skew-symmetric";
     if (!read_line(r))
@@ -236,9 +244,9 @@ static void read_size(reader *r) {
     const int wanted = r->kind == COORDINATE ? 3 : 2;
     int64_t size[3];
     if (!read_words(r))
-        refuse(r, "the file ends before the line of its size");
+        refuse(r, "the file ends before its size line");
     if (r->count != wanted)
-        refuse(r, "the line of the size is to have %s",
+        refuse(r, "the size line must have %s",
                wanted == 3 ? "rows, columns and entries" : "rows and columns");
     for (int i = 0; i < wanted; i++) {
         static const char *const what[] = {"the number of rows", "the number of columns",
@@ -250,7 +258,7 @@ static void read_size(reader *r) {
             refuse(r, "%s is more than 2^61", what[i]);
     }
     if (r->symmetry != GENERAL && size[0] != size[1])
-        refuse(r, "a %s matrix of %lld x %lld; it is to be square", symmetry_words[r->symmetry],
+        refuse(r, "a %s matrix of %lld x %lld; it must be square", symmetry_words[r->symmetry],
                (long long)size[0], (long long)size[1]);
     r->promised = r->kind == COORDINATE ? size[2] : count_values(r, size[0], size[1]);
     r->promised_at = r->number;
@@ -271,7 +279,7 @@ static void add(reader *r, int64_t row, int64_t column, double value) {
 
 static void add_entry(reader *r, int64_t row, int64_t column, double value) {
     if (row == column && r->symmetry == SKEW)
-        refuse(r, "an entry on the diagonal of a skew-symmetric matrix, which is 0");
+        refuse(r, "an entry on the diagonal of a skew-symmetric matrix, where all entries are 0");
     add(r, row, column, value);
     if (row != column && r->symmetry != GENERAL)
         add(r, column, row, r->symmetry == SKEW ? -value : value);
@@ -284,31 +292,44 @@ static int64_t read_place(const reader *r, int word, const char *what, int64_t m
     return place - 1;
 }
 
-static void read_line_of(reader *r, int wanted, const char *what, int64_t done) {
+static void read_line_of(reader *r, int least, int most, const char *what, int64_t done) {
     if (!read_words(r))
         refuse(r, "the file ends after %lld of the %lld %s that line %d promises", (long long)done,
                (long long)r->promised, r->kind == COORDINATE ? "entries" : "values",
                r->promised_at);
-    if (r->count != wanted)
-        refuse(r, "a line is to have %s", what);
+    if (r->count < least || r->count > most)
+        refuse(r, "a line must have %s", what);
 }
 
-static void read_coordinates(reader *r) {
-    const bool pattern = r->field == PATTERN;
+static void read_valued(reader *r) {
     for (int64_t i = 0; i < r->promised; i++) {
-        read_line_of(r, pattern ? 2 : 3,
-                     pattern ? "a row and a column" : "a row, a column and a value", i);
+        read_line_of(r, 3, 3, "a row, a column and a value", i);
         const int64_t row = read_place(r, 0, "row", r->out->rows);
         const int64_t column = read_place(r, 1, "column", r->out->columns);
-        add_entry(r, row, column, pattern ? 1 : read_value(r, r->words[2]));
+        add_entry(r, row, column, read_value(r, r->words[2]));
     }
 }
 
-/* Values by columns, of a symmetric matrix those on and below the diagonal. */
+/* Public collections have patterns whose entries carry a value. Other readers ignore such a value,
+   and so does this one, but what stands there must be a number. */
+static void read_pattern(reader *r) {
+    for (int64_t i = 0; i < r->promised; i++) {
+        double ignored;
+        bool large;
+        read_line_of(r, 2, 3, "a row and a column", i);
+        const int64_t row = read_place(r, 0, "row", r->out->rows);
+        const int64_t column = read_place(r, 1, "column", r->out->columns);
+        if (r->count == 3 && !market_number(r->words[2], (void *)r->plain, &ignored, &large))
+            refuse(r, "'%s' is not a number", show(r, r->words[2]));
+        add_entry(r, row, column, 1);
+    }
+}
+
+/* Values by columns. A symmetric matrix has those on and below the diagonal. */
 static void read_array(reader *r) {
     int64_t row = r->symmetry == SKEW, column = 0;
     for (int64_t i = 0; i < r->promised; i++) {
-        read_line_of(r, 1, "one value", i);
+        read_line_of(r, 1, 1, "one value", i);
         const double value = read_value(r, r->words[0]);
         if (value != 0)
             add_entry(r, row, column, value);
@@ -336,12 +357,14 @@ void market_read(job *j, FILE *file, const char *name, assembly *out) {
     job_defer(j, drop_locale, (void *)r.plain);
     read_banner(&r);
     read_size(&r);
-    if (r.kind == COORDINATE)
-        read_coordinates(&r);
-    else
+    if (r.kind == ARRAY)
         read_array(&r);
+    else if (r.field == PATTERN)
+        read_pattern(&r);
+    else
+        read_valued(&r);
     if (read_words(&r))
-        refuse(&r, "there is more than the %lld %s that line %d promises", (long long)r.promised,
+        refuse(&r, "there are more than the %lld %s that line %d promises", (long long)r.promised,
                r.kind == COORDINATE ? "entries" : "values", r.promised_at);
     job_keep(j, (void *)r.plain);
     drop_locale((void *)r.plain);

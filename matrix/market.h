@@ -11,8 +11,9 @@
 /* Coordinate and array; real, double, integer and pattern (each entry is 1); general, symmetric,
    skew-symmetric and hermitian, which for real numbers is symmetric. Of the latter three the other
    half is added, without the diagonal; entries of the upper half are taken too. Entries at one
-   place are added up; zeros are entries in a coordinate file, and not in an array. Blank lines and
-   comments may stand anywhere behind the first line.
+   place are added up; zeros are entries in a coordinate file, and not in an array. A pattern's
+   entry may have a value, which is ignored. Blank lines and comments may stand anywhere after the
+   first line, and every line may begin with spaces.
 
    `out` is begun here and settled; the caller frees it, also where reading fails: with FAULT_DATA
    at `name` and a line, with FAULT_IO where the stream cannot be read. Memory grows with what has

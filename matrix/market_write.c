@@ -1,4 +1,4 @@
-/* The writer. */
+/* The writer of Matrix Market files. */
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
@@ -7,9 +7,9 @@
 #include "base/whole_file.h"
 #include "matrix/market.h"
 
-enum { PIECE = 1 << 16 }; /* bytes that are written at once */
+enum { PIECE = 1 << 16 }; /* bytes written at once */
 
-/* A file that is gone again unless it is finished. */
+/* A temporary file that is removed unless it is finished. */
 typedef struct writer {
     job *job;
     const char *path;
@@ -37,7 +37,7 @@ static void write_text(writer *w) {
     w->text.length = 0;
 }
 
-/* As few of 15 and 17 digits as read back as the same number. */
+/* Writes 15 digits where they read back as the same number, else 17. */
 static void add_number(writer *w, double value) {
     const size_t start = w->text.length;
     double back = 0;

@@ -57,7 +57,7 @@ static bool is_sorted(int64_t count, const int64_t *row, const int64_t *column) 
 }
 
 static void permute(int64_t count, const int64_t *order, void *list, int64_t *scratch) {
-    int64_t *words = list; /* of 8 bytes, whatever they are */
+    int64_t *words = list; /* elements of 8 bytes of any type */
     memcpy(scratch, words, (size_t)count * sizeof *words);
     for (int64_t i = 0; i < count; i++)
         memcpy(&words[i], &scratch[order[i]], sizeof *words);

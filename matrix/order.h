@@ -5,13 +5,13 @@
 
 #include "base/job.h"
 
-/* In which order the keys ascend: key[out[0]] ≤ key[out[1]] ≤ … In memory of the job. */
+/* The order in which the keys ascend: key[out[0]] ≤ key[out[1]] ≤ … In memory of the job. */
 int64_t *order_of(job *, int64_t count, const int64_t *key);
 
-/* Entries by row, then column, in place; where it fails, nothing has moved. */
+/* Sorts entries by row, then column, in place; where that fails, nothing has moved. */
 void order_entries(job *, int64_t count, int64_t *row, int64_t *column, double *value);
 
-/* Adds up those at one place, in their order, and returns how many places there are. */
+/* Adds up entries at one place, in their order, and returns how many places there are. */
 int64_t order_merge(int64_t count, int64_t *row, int64_t *column, double *value);
 
 #endif

@@ -1,16 +1,16 @@
-/* Where the packet format cuts a matrix: which packet has which rows, columns and entries. Works on
-   rows and columns that have entries, so that it costs nothing where most have none. */
+/* Where the packet format cuts a matrix: which packet has which rows, columns and entries. Only
+   rows and columns that have entries are visited, so that empty ones cost nothing. */
 #include "matrix/packet.h"
 
 #include "matrix/layout.h"
 #include "matrix/order.h"
 
 enum {
-    /* Rows and columns of more entries than this many times the mean, and this many more, join so
-       much that nothing near would be left. */
+    /* A row or column with more entries than this many times the mean, plus this many, joins
+       nothing: it would join so much that nothing near would be left. */
     HUB_TIMES = 16,
     HUB_PLUS = 64,
-    /* A column is walked along by so many packets at most: this bounds the time. */
+    /* At most so many packets walk along a column, which bounds the time. */
     WALKS = 8,
 };
 
@@ -29,8 +29,8 @@ typedef struct cutter {
     int64_t *row_packet; /* −1: none yet */
     int64_t *queued;     /* of each row: the last packet that had it in its queue */
     int64_t *walked;     /* of each column: the last packet that walked along it, */
-    int *walks;          /* and how many have */
-    bool *claimed;       /* of each column: counted as one of some packet's */
+    int *walks;          /* and how many packets have */
+    bool *claimed;       /* of each column: whether some packet has counted it */
     int64_t *queue;
 } cutter;
 
@@ -90,7 +90,7 @@ static int64_t column_length(const cutter *c, int64_t column) {
 
 typedef struct growth {
     int64_t packet;
-    int64_t rows, columns; /* it has: columns that no packet before has claimed */
+    int64_t rows, columns; /* columns of the packet that no earlier packet has claimed */
     int64_t head, tail;    /* of the queue */
 } growth;
 
@@ -116,7 +116,8 @@ static void look_around(cutter *c, growth *g, int64_t row) {
     }
 }
 
-/* False where the packet is full. A row with more columns than any packet may have gets its own. */
+/* False where the packet is full. A row with more columns than a packet may have gets its own
+   packet. */
 static bool take_row(cutter *c, growth *g, int64_t row) {
     int64_t fresh = 0;
     for (int64_t i = c->begin[row]; i < c->begin[row + 1]; i++)
@@ -131,8 +132,8 @@ static bool take_row(cutter *c, growth *g, int64_t row) {
     return true;
 }
 
-/* All rows that can be reached from this one, into the packet and those behind it. A row for which
-   there is no room begins the next one, where rows that were waiting are found again. */
+/* Takes all rows that can be reached from this one into this packet and the next ones. A row for
+   which there is no room begins the next packet, which finds waiting rows again. */
 static void grow(cutter *c, growth *g, int64_t seed) {
     g->head = g->tail = 0;
     enqueue(c, g, seed);
@@ -166,8 +167,8 @@ static void assign_rows(cutter *c) {
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Every column to the packet that has most of its entries, the first of several, as long as that
-   has room: columns that gain most come first. */
+/* Gives every column to the packet that has most of the column's entries (of equal packets the
+   first), as long as that packet has room. Columns that gain most come first. */
 static int64_t *assign_columns(cutter *c, int64_t *sources) {
     int64_t *packet = list(c, c->columns), *loss = list(c, c->columns);
     int64_t *count = list(c, c->packets), *room = list(c, c->packets);
@@ -203,8 +204,8 @@ static int64_t *assign_columns(cutter *c, int64_t *sources) {
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* Of the rows of one packet, the longest first: each to the lane that has least (R. Graham's
-   longest processing time first). Lanes are a heap, the least on top. */
+/* Assigns the rows of one packet to lanes, the longest row first, each to the lane with the fewest
+   entries (R. Graham's longest processing time first). Lanes are a heap, the least on top. */
 typedef struct lane {
     int64_t load;
     int number;
@@ -230,7 +231,7 @@ static void add_to_top(lane *heap, int64_t load) {
     }
 }
 
-/* Returns how many entries the longest lane has. `row` are `count` rows of one packet. */
+/* Returns how many entries the longest lane has. `row` has the `count` rows of one packet. */
 static int64_t share_rows(cutter *c, int64_t count, const int64_t *row, int64_t *inside,
                           int *row_lane, int64_t *tail) {
     lane heap[PACKET_LANES];
@@ -258,7 +259,7 @@ static void assign_entries(cutter *c, packet_cut *cut) {
     for (int64_t r = 0; r < c->rows; r++)
         for (int64_t i = c->begin[r]; i < c->begin[r + 1]; i++)
             inside[r] += cut->column_packet[c->entry_column[i]] == c->row_packet[r];
-    /* Rows by packet, and the longest first there. */
+    /* Rows by packet; within a packet the longest first. */
     for (int64_t r = 0; r < c->rows; r++)
         key[r] = c->m->entries - inside[r];
     const int64_t *by_length = order_of(c->job, c->rows, key);

@@ -1,4 +1,4 @@
-/* Looks for stencils in matrices, and judges what was measured. */
+/* Finds the diagonals of a stencil in a matrix, and judges what was measured. */
 #include "matrix/stencil.h"
 
 #include "matrix/layout.h"
@@ -24,8 +24,8 @@ static uint64_t mix(uint64_t x) { /* the end of splitmix64: Steele, Lea, Flood, 
     return x ^ x >> 31;
 }
 
-/* The sampled row of this number: all of a small matrix; else one of each of as many stretches, at
-   no regular distance, which might be that of a grid's edges. */
+/* The row that a sample of this number takes. A small matrix is sampled whole. Of a large one each
+   stretch gives one row, at no regular distance, because a grid's edges may be regular. */
 static int64_t sampled_row(const matrix *m, int64_t number) {
     if (m->rows <= SAMPLED)
         return number;
@@ -37,7 +37,7 @@ static int64_t take_row(const matrix *m, int64_t row, size_t value_bytes, diagon
     int64_t count = 0;
     for (int64_t e = layout_first_of(m, row); e < m->entries && m->row[e] == row; e++) {
         if (count == LONGEST)
-            return 0; /* no stencil's */
+            return 0; /* more than a stencil has */
         const double value =
             value_bytes == sizeof(float) ? (double)(float)m->value[e] : m->value[e];
         if (isfinite(value))

@@ -246,7 +246,7 @@ static int next_in_order(search *s) {
     return s->next < s->of->count ? s->order[s->next] : -1;
 }
 
-/* A quarter of what is known, by recorded sweeps (docs/performance.md). */
+/* A quarter of what is known, by recorded sweeps (docs/notebook.md). */
 int search_at_once(const search *s, int most) {
     const int few = s->kind == SEARCH_GUIDED ? 1 + s->told_count / 4 : most;
     return few < most ? few : most;

@@ -23,6 +23,14 @@ prints '0 wrong, 0 failed, 0 refused, 0 left out'
 exits 0 $primitives --only reduce,scan --kind sum,inclusive --dtype float --size 99991 --json reals.json
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
 
+begin 'shares are taken of the fastest copy of the run'
+grep -q '^copies of 1 MB, GB/s: driver [0-9]*; streamed kernel [0-9]*; naive kernel [0-9]*$' out || flunk "$(cat out)"
+awk -F'"copy_bytes": ' '
+    /"copies"/ { for (i = 2; i <= NF; i++) if ($i + 0 > most) most = $i + 0; next }
+    /"state": "right"/ { rows++; if ($2 + 0 < 0.999999 * most) slower++ }
+    END { exit !(most > 0 && rows > 0 && slower == 0) }' reals.json || flunk "a share of less: $(cat reals.json)"
+[ "$(grep -c '"copied_by": "[dsn]' reals.json)" = "$(grep -c '"state"' reals.json)" ] || flunk "$(cat reals.json)"
+
 begin 'products and convolutions are right'
 exits 0 $primitives --only spmv --data zipf,poisson3d --dtype float --formats csr,sell --json spmv.json
 prints 'conversion'

@@ -24,6 +24,13 @@ done
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
 [ "$(grep -c '"state": "right"' all.json)" = 48 ] || flunk "not 48 right figures: $(cat out)"
 
+begin 'copies by every way, of which the fastest counts'
+grep -q '^copies of 4 MB, GB/s: driver [0-9]*; streamed kernel [0-9]*; naive kernel [0-9]*$' out || flunk "$(cat out)"
+fastest=$(sed -n '/"copies"/ { s/{/\n/g; p; }' all.json |
+    awk -F'"' '/"by"/ { split($0, rate, "copy_bytes\": "); if (rate[2] + 0 > most) { most = rate[2] + 0; by = $4 } }
+        END { print by }')
+grep -q "\"copied_by\": \"$fastest\"" all.json || flunk "not by the fastest, '$fastest': $(cat all.json)"
+
 begin "the textbook's methods, distinct weights, another boundary"
 exits 0 $stencils --only one-step --shape 1d5,2d9box,3d7 --dtype float --size 33x29x17,40x31,999 \
     --weights distinct --boundary periodic --json one.json

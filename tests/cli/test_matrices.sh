@@ -31,6 +31,13 @@ same "$folder/Ax.npy" "$folder/y.npy"
 reports 'product: 4 entries in '
 reports "$A: 3 rows, 4 columns, 4 entries"
 
+begin 'a pattern with values and indented lines, as public collections have them'
+printf '%s\n' '%%MatrixMarket matrix coordinate pattern general' '  % names' ' 3 4 4' '1 1 9' ' 1 3 9' '2 2 9' '2 4 0' \
+    >"$folder/pattern.mtx"
+list f8 "$folder/Px.npy" 4 6 0
+exits 0 run $cpu "$product" --input "$folder/pattern.mtx" --input "$x" --output "$folder/y.npy"
+same "$folder/Px.npy" "$folder/y.npy"
+
 begin 'by name, in any order, and in single precision'
 exits 0 run $cpu "$product" --input x="$x" --input A="$A" --output y="$folder/y.npy"
 same "$folder/Ax.npy" "$folder/y.npy"

@@ -67,7 +67,7 @@ static void measure_full_row(job *j, void *argument) {
     const char *why = format_refusal(j, &m, &p, 1200 * 1200 * 12 - 1);
     assert_string_equal(why, "ell would need 17280000 bytes, more than 16 times the 33592 of csr "
                              "and more than 17279999");
-    /* 12·n² bytes beside 28·n − 8: 15 times at 36 rows, 17 times at 40. */
+    /* 12·n² bytes, and 28·n − 8 of csr: 15 times at 36 rows, 17 times at 40. */
     const drawn less = {"", 36, 36, draw_full_row}, more = {"", 40, 40, draw_full_row};
     const matrix small_one = matrix_draw(j, &less), large_one = matrix_draw(j, &more);
     format_measure(j, &small_one, &s, &p);

@@ -53,6 +53,17 @@ static const char *const good[][2] = {
      "-9223372036854775808\n",
      "2x2: 0,0 -7; 1,0 9007199254740992; 1,1 -9.2233720368547758e+18;"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 2\n", "2x2: 0,1 1; 1,0 1;"},
+    /* Values of a pattern's entries, on some lines or on all, are passed over. */
+    {"%%MatrixMarket matrix coordinate pattern general\n2 3 3\n2 1 5\n1 2\n 2 3 -1e999\n",
+     "2x3: 0,1 1; 1,0 1; 1,2 1;"},
+    {"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1 0\n3 3 2.5\n",
+     "3x3: 0,1 1; 1,0 1; 2,2 1;"},
+    /* Lines of any kind may begin with spaces. */
+    {"  %%MatrixMarket matrix coordinate real general\n  % a comment\n\t%another\n   2 2 2\n"
+     " %\n 1 1 4\n  % two words\n\t2 2 5\n % the end\n",
+     "2x2: 0,0 4; 1,1 5;"},
+    {"%%MatrixMarket matrix array real general\n  % a\n  2 1\n  3\n % b\n  4\n",
+     "2x1: 0,0 3; 1,0 4;"},
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 5\n3 1 2\n3 2 4\n",
      "3x3: 0,0 5; 0,2 2; 1,2 4; 2,0 2; 2,1 4;"},
     {"%%MatrixMarket matrix coordinate real hermitian\n2 2 2\n2 2 5\n2 1 2\n",
@@ -104,6 +115,9 @@ static void long_comments_are_read(void **state) {
     static const char tail[] = "\n1 1 1\n1 1 3\n";
     memcpy(bytes + sizeof bytes - strlen(tail), tail, strlen(tail));
     gives(bytes, sizeof bytes, "1x1: 0,0 3;");
+    bytes[strlen(BANNER)] = ' '; /* and where they begin with spaces */
+    bytes[strlen(BANNER) + 1] = '%';
+    gives(bytes, sizeof bytes, "1x1: 0,0 3;");
 }
 
 /* ---- bad files ---------------------------------------------------------------------------------
@@ -133,12 +147,12 @@ static const char *const bad[][2] = {
      "a.mtx:1: error: an array has values"},
     {"%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n",
      "a.mtx:1: error: a pattern"},
-    {BANNER, "a.mtx:1: error: the file ends before the line of its size"},
-    {BANNER "% only\n\n", "a.mtx:3: error: the file ends before the line of its size"},
-    {BANNER "1 1\n", "a.mtx:2: error: the line of the size is to have rows, columns and entries"},
-    {BANNER "1 1 0 0\n", "a.mtx:2: error: the line of the size is to have rows, columns and"},
+    {BANNER, "a.mtx:1: error: the file ends before its size line"},
+    {BANNER "% only\n\n", "a.mtx:3: error: the file ends before its size line"},
+    {BANNER "1 1\n", "a.mtx:2: error: the size line must have rows, columns and entries"},
+    {BANNER "1 1 0 0\n", "a.mtx:2: error: the size line must have rows, columns and"},
     {"%%MatrixMarket matrix array real general\n1 1 1\n1\n",
-     "a.mtx:2: error: the line of the size is to have rows and columns"},
+     "a.mtx:2: error: the size line must have rows and columns"},
     {BANNER "% c\n1 x 0\n", "a.mtx:3: error: the number of columns 'x' is not a whole number"},
     {BANNER "1.0 1 0\n", "a.mtx:2: error: the number of rows '1.0' is not a whole number"},
     {BANNER "-1 1 0\n", "a.mtx:2: error: the number of rows is negative"},
@@ -148,7 +162,7 @@ static const char *const bad[][2] = {
     {BANNER "9223372036854775808 1 0\n", "does not fit into 64 bits"},
     {BANNER "9223372036854775807 1 0\n", "a.mtx:2: error: the number of rows is more than 2^61"},
     {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n",
-     "a.mtx:2: error: a symmetric matrix of 2 x 3; it is to be square"},
+     "a.mtx:2: error: a symmetric matrix of 2 x 3; it must be square"},
     {"%%MatrixMarket matrix array real skew-symmetric\n3 2\n",
      "a.mtx:2: error: a skew-symmetric matrix of 3 x 2"},
     {"%%MatrixMarket matrix array real general\n9999999999 9999999999\n1\n",
@@ -162,9 +176,9 @@ static const char *const bad[][2] = {
     {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n",
      "a.mtx:5: error: the file ends after 3 of the 4 values that line 2 promises"},
     {BANNER "2 2 1\n1 1 1\n% fine\n2 2 2\n",
-     "a.mtx:5: error: there is more than the 1 entries that line 2 promises"},
+     "a.mtx:5: error: there are more than the 1 entries that line 2 promises"},
     {"%%MatrixMarket matrix array real general\n1 1\n1\n2\n",
-     "a.mtx:4: error: there is more than the 1 values that line 2 promises"},
+     "a.mtx:4: error: there are more than the 1 values that line 2 promises"},
     {BANNER "2 2 1\n0 1 1\n", "a.mtx:3: error: row 0 is not in 1 to 2"},
     {BANNER "2 2 1\n3 1 1\n", "a.mtx:3: error: row 3 is not in 1 to 2"},
     {BANNER "2 2 1\n1 0 1\n", "a.mtx:3: error: column 0 is not in 1 to 2"},
@@ -174,12 +188,17 @@ static const char *const bad[][2] = {
     {BANNER "2 2 1\n1.5 1 1\n", "a.mtx:3: error: row '1.5' is not a whole number"},
     {BANNER "2 2 1\n99999999999999999999999 1 1\n",
      "a.mtx:3: error: row 99999999999999999999999 does not fit into 64 bits"},
-    {BANNER "2 2 1\n1 1\n", "a.mtx:3: error: a line is to have a row, a column and a value"},
-    {BANNER "2 2 1\n1 1 1 1\n", "a.mtx:3: error: a line is to have a row, a column and a value"},
-    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1\n",
-     "a.mtx:3: error: a line is to have a row and a column"},
+    {BANNER "2 2 1\n1 1\n", "a.mtx:3: error: a line must have a row, a column and a value"},
+    {BANNER "2 2 1\n1 1 1 1\n", "a.mtx:3: error: a line must have a row, a column and a value"},
+    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1\n",
+     "a.mtx:3: error: a line must have a row and a column"},
+    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1 1\n",
+     "a.mtx:3: error: a line must have a row and a column"},
+    {"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 one\n",
+     "a.mtx:3: error: 'one' is not a number"},
+    {BANNER "2 2 1\n % 1 1 1\n", "a.mtx:3: error: the file ends after 0 of the 1 entries"},
     {"%%MatrixMarket matrix array real general\n2 1\n1 2\n",
-     "a.mtx:3: error: a line is to have one value"},
+     "a.mtx:3: error: a line must have one value"},
     {BANNER "2 2 1\n1 1 1,5\n", "a.mtx:3: error: '1,5' is not a number"},
     {BANNER "2 2 1\n1 1 0x10\n", "a.mtx:3: error: '0x10' is not a number"},
     {BANNER "2 2 1\n1 1 nan(5)\n", "a.mtx:3: error: 'nan(5)' is not a number"},
