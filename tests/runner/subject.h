@@ -24,8 +24,8 @@ typedef struct test_subject {
     double parameters[MAX_PARAMETERS]; /* rounded to the dtype */
     const reference *reference;
     sample samples[2 * MAX_FIELDS]; /* what the model's arrays are filled from */
-    int reads[2 * MAX_FIELDS]; /* the kernel's array of each of the model's; −1 */
-    int written[MAX_FIELDS];   /* of each output */
+    int reads[2 * MAX_FIELDS];      /* the kernel's array of each of the model's; −1 */
+    int written[MAX_FIELDS];        /* of each output */
 } test_subject;
 
 /* Builds; false where that ends the case: it was refused, which has then been reported as right or
