@@ -142,6 +142,7 @@ static void check(work *w, report *r, const double *parameters) {
     progress("%s: checking", name_of(r));
     const sg_status status = sg_check(r->built, &how, &r->check);
     r->checked = status == SG_OK || status == SG_ERROR_CHECK;
+    report_keep_check(r);
     if (status != SG_OK)
         r->code = first_failure(r->code, session_failed(&w->session, status));
 }

@@ -1,4 +1,5 @@
 /* explain: what each method would cost. Takes: specs. Makes: a table for each kernel. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +14,26 @@ static void add_count(double count, const char *what, const char *after, buffer 
     buffer_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
 }
 
+static bool has_textbook(const sg_explanation *e, const words *w) {
+    return !w->is_grid || e->textbook_operations > 0;
+}
+
 static void add_head(const sg_explanation *e, int dims, const words *w, buffer *out) {
     buffer_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
                   e->boundary[0] != '\0' ? ", " : "", e->boundary,
                   e->boundary[0] != '\0' ? " boundary" : "");
     buffer_add(out, "  textbook ");
-    add_count(e->textbook_operations, "operation", " ", out);
-    buffer_add(out, w->point);
+    if (has_textbook(e, w)) {
+        add_count(e->textbook_operations, "operation", " ", out);
+        buffer_add(out, w->point);
+    } else {
+        buffer_add(out, "no count of an update that is not linear");
+    }
     if (e->bytes_per_point > 0)
-        buffer_printf(out, "; %.10g bytes %s at least: at most %.2f operations a byte",
-                      e->bytes_per_point, w->point, e->textbook_operations / e->bytes_per_point);
+        buffer_printf(out, "; %.10g bytes %s at least", e->bytes_per_point, w->point);
+    if (e->bytes_per_point > 0 && has_textbook(e, w))
+        buffer_printf(out, ": at most %.2f operations a byte",
+                      e->textbook_operations / e->bytes_per_point);
     buffer_add(out, "\n  emitted  ");
     add_count(e->emitted_operations, "operation", " ", out);
     buffer_add(out, w->point);
@@ -61,8 +72,12 @@ static void add_row(const sg_method_row *row, buffer *out) {
         buffer_add(out, "\n");
         return;
     }
-    buffer_printf(out, "%9.2f %9.4g %8zu %8d %6d  ", row->operations_per_byte,
-                  row->loads_bytes_per_point, row->shared_bytes, row->threads, row->registers);
+    if (row->operations_per_byte > 0)
+        buffer_printf(out, "%9.2f", row->operations_per_byte);
+    else
+        buffer_printf(out, "%9s", "-");
+    buffer_printf(out, " %9.4g %8zu %8d %6d  ", row->loads_bytes_per_point, row->shared_bytes,
+                  row->threads, row->registers);
     buffer_seconds(out, row->estimated_seconds);
     buffer_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
 }
@@ -150,7 +165,7 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
     json_string(j, "dtype", e->dtype);
     json_string(j, "boundary", e->boundary[0] != '\0' ? e->boundary : NULL);
     json_integer(j, "points", e->points);
-    json_number(j, "textbook_operations", e->textbook_operations);
+    json_number(j, "textbook_operations", has_textbook(e, w) ? e->textbook_operations : NAN);
     json_number(j, "emitted_operations", e->emitted_operations);
     json_number(j, "emitted_multiplications", e->emitted_multiplications);
     json_number(j, "emitted_additions", e->emitted_additions);

@@ -82,6 +82,26 @@ static void add_judged(const report *r, buffer *out) {
         buffer_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
 }
 
+/* What the check says nothing about. */
+static void add_unjudged(const report *r, buffer *out) {
+    enum { SHOWN = 6 };
+    const sg_check_result *c = &r->check;
+    for (int i = 0; i < c->unjudged_count && i < SHOWN; i++) {
+        const sg_unjudged *u = &c->unjudged[i];
+        buffer text = {0};
+        buffer_printf(&text, "'%s' was %s %" PRId64 " of %" PRId64 " times: that side was %sjudged",
+                      u->condition, u->side ? "true" : "false", u->taken, u->of,
+                      u->taken > 0 ? "hardly " : "not ");
+        buffer_printf(out, "%*s", INDENT, "");
+        buffer_wrap(out, text.data, INDENT, WIDTH);
+        buffer_add(out, "\n");
+        buffer_free(&text);
+    }
+    if (c->unjudged_count > SHOWN)
+        buffer_printf(out, "%*sand so with %d more sides of conditions\n", INDENT, "",
+                      c->unjudged_count - SHOWN);
+}
+
 static void add_check(const report *r, buffer *out) {
     const sg_check_result *c = &r->check;
     buffer_add(out, "  check    ");
@@ -107,6 +127,7 @@ static void add_check(const report *r, buffer *out) {
                       c->greatest_error, c->of_bound, INDENT, "");
     add_judged(r, out);
     buffer_add(out, "\n");
+    add_unjudged(r, out);
 }
 
 static void add_speed(const report *r, const session *s, buffer *out) {
@@ -144,12 +165,22 @@ static void add_head(const session *s, const report *r, buffer *out) {
     buffer_free(&reason);
 }
 
+/* No textbook counts an update that is not linear. */
+static bool has_textbook(const report *r) {
+    return !words_of(r->kernel)->is_grid || r->info.textbook_operations > 0;
+}
+
 static void add_work(const report *r, buffer *out) {
     const sg_kernel_info *i = &r->info;
     const char *point = words_of(r->kernel)->point;
-    buffer_printf(out, "\n  work     %.10g operation%s %s by the textbook, %.10g as emitted",
-                  i->textbook_operations, i->textbook_operations == 1 ? "" : "s", point,
-                  i->emitted_operations);
+    buffer_add(out, "\n  work     ");
+    if (has_textbook(r))
+        buffer_printf(out, "%.10g operation%s %s by the textbook, %.10g as emitted",
+                      i->textbook_operations, i->textbook_operations == 1 ? "" : "s", point,
+                      i->emitted_operations);
+    else
+        buffer_printf(out, "%.10g operation%s %s as emitted", i->emitted_operations,
+                      i->emitted_operations == 1 ? "" : "s", point);
     if (i->bytes_per_point > 0)
         buffer_printf(out, "; %.10g bytes %s", i->bytes_per_point, point);
     buffer_add(out, "\n");
@@ -201,7 +232,7 @@ static void json_kernel(const report *r, json *j) {
     json_string(j, "reason", text_of(r, SG_TEXT_REASON));
     json_string(j, "arch", text_of(r, SG_TEXT_ARCH));
     json_size(j, r->info.size, r->info.dims);
-    json_number(j, "textbook_operations", r->info.textbook_operations);
+    json_number(j, "textbook_operations", has_textbook(r) ? r->info.textbook_operations : NAN);
     json_number(j, "emitted_operations", r->info.emitted_operations);
     json_number(j, "bytes_per_point", r->info.bytes_per_point);
     json_integer(j, "source_lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
@@ -245,6 +276,19 @@ static void json_binary(const report *r, json *j) {
     json_null(j, "no_cubin");
 }
 
+static void json_unjudged(const sg_check_result *c, json *j) {
+    json_array(j, "unjudged");
+    for (int i = 0; i < c->unjudged_count; i++) {
+        json_object(j, NULL);
+        json_string(j, "condition", c->unjudged[i].condition);
+        json_bool(j, "side", c->unjudged[i].side != 0);
+        json_integer(j, "taken", c->unjudged[i].taken);
+        json_integer(j, "of", c->unjudged[i].of);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void json_check(const report *r, json *j) {
     const sg_check_result *c = &r->check;
     if (!r->checked) {
@@ -265,6 +309,7 @@ static void json_check(const report *r, json *j) {
     json_number(j, "of_bound", c->of_bound);
     json_string(j, "seed", seed.data); /* up to 2^64: more than a JSON number holds */
     json_string(j, "first_wrong", c->wrong > 0 ? c->first_wrong : NULL);
+    json_unjudged(c, j);
     json_end_object(j);
     buffer_free(&seed);
 }
@@ -310,7 +355,25 @@ void report_json(const report *r, const session *s, json *j) {
     json_end_object(j);
 }
 
+/* One block: the list, then the conditions. */
+void report_keep_check(report *r) {
+    sg_check_result *c = &r->check;
+    const size_t list = (size_t)c->unjudged_count * sizeof *r->unjudged;
+    size_t bytes = list;
+    for (int i = 0; i < c->unjudged_count; i++)
+        bytes += strlen(c->unjudged[i].condition) + 1;
+    r->unjudged = must_alloc(bytes, 1);
+    char *at = (char *)r->unjudged + list;
+    for (int i = 0; i < c->unjudged_count; i++) {
+        r->unjudged[i] = c->unjudged[i];
+        r->unjudged[i].condition = strcpy(at, c->unjudged[i].condition);
+        at += strlen(at) + 1;
+    }
+    c->unjudged = r->unjudged;
+}
+
 void report_free(report *r) {
+    free(r->unjudged);
     for (int which = 0; which < EMIT_COUNT; which++) {
         output_drop(r->files[which].open);
         free(r->files[which].path);

@@ -32,6 +32,28 @@ pattern_value draw_element(dtype type, uint64_t *state) {
     return held(type, (pattern_value){.whole = (int64_t)draw_bits(state)});
 }
 
+/* From `low` to `high`, which are whole. */
+static int64_t between(double low, double high, uint64_t bits) {
+    const uint64_t first = (uint64_t)(int64_t)low, span = (uint64_t)(int64_t)high - first + 1;
+    return (int64_t)(first + (span != 0 ? (bits >> 11) % span : bits >> 11));
+}
+
+pattern_value draw_sampled(dtype type, const sample *s, uint64_t *state) {
+    if (sample_is_plain(s))
+        return draw_element(type, state);
+    const uint64_t bits = draw_bits(state);
+    if (type < DTYPE_REALS)
+        return held(type, (pattern_value){.real = sample_real(s, bits)});
+    switch (sample_share_of(s, bits)) {
+    case SAMPLE_USUAL:
+        return held(type, (pattern_value){.whole = (int64_t)draw_bits(state)});
+    case SAMPLE_WIDE:
+        return (pattern_value){.whole = between(ceil(s->wide_low), floor(s->wide_high), bits)};
+    default:
+        return (pattern_value){.whole = (int64_t)sample_real(s, bits)};
+    }
+}
+
 const char *const draw_kinds[DRAW_KINDS + 1] = {"random", "constant", "sorted", "reversed",
                                                 "few",    "wild",     NULL};
 
@@ -62,7 +84,8 @@ static int by_whole(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void draw_list(job *j, dtype type, int kind, uint64_t *state, void *array, int64_t count) {
+void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, void *array,
+               int64_t count) {
     const bool sorted = kind == DRAW_SORTED || kind == DRAW_REVERSED;
     const pattern_value one = draw_element(type, state);
     pattern_value *values = sorted ? job_array(j, (size_t)count, sizeof *values) : NULL;
@@ -70,6 +93,7 @@ void draw_list(job *j, dtype type, int kind, uint64_t *state, void *array, int64
         const pattern_value v = kind == DRAW_CONSTANT ? one
                                 : kind == DRAW_FEW    ? draw_few(type, state)
                                 : kind == DRAW_WILD   ? draw_wild(type, state)
+                                : kind == DRAW_RANDOM ? draw_sampled(type, s, state)
                                                       : draw_element(type, state);
         if (sorted)
             values[i] = v;
@@ -83,14 +107,15 @@ void draw_list(job *j, dtype type, int kind, uint64_t *state, void *array, int64
         pattern_set(type, array, i, values[kind == DRAW_SORTED ? i : count - 1 - i]);
 }
 
-void draw_call(job *j, const program *p, uint64_t *state, family_call *out) {
+void draw_call(job *j, const program *p, const double *given, uint64_t *state, family_call *out) {
     out->sizes = job_array(j, (size_t)p->size_count + 1, sizeof *out->sizes);
     out->arrays = job_array(j, (size_t)p->array_count, sizeof *out->arrays);
     out->parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *out->parameters);
     for (int i = 0; i < p->parameter_count; i++) {
         const program_parameter *from = &p->parameters[i];
         const double whole = (double)draw_below(state, 8);
-        out->parameters[i] = from->has_value                         ? from->value
+        out->parameters[i] = given != NULL                           ? given[i]
+                             : from->has_value                       ? from->value
                              : dtype_find(from->dtype) < DTYPE_REALS ? (1 + whole) / 8
                                                                      : whole;
     }

@@ -6,6 +6,7 @@
 #define SG_GEN_FAMILY_H
 
 #include "base/program.h"
+#include "gen/conditions.h"
 #include "gen/plan.h"
 
 typedef struct family family;
@@ -66,6 +67,7 @@ typedef struct family_verdict {
     int64_t judged, wrong, undecidable;
     double greatest_error, of_bound; /* as in sg_check_result */
     char first_wrong[VERDICT_PLACE]; /* "output at 17: 3 instead of 4"; "" */
+    condition_sides unjudged;        /* that hardly any element took */
 } family_verdict;
 
 struct family {
@@ -90,13 +92,14 @@ struct family {
     /* NULL where a program of grids is judged by the model (gen/reference.h).
        kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
        (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
-       of kinds[kind], as the seed says; written arrays are left NULL, or hold what they are to be
-       before where they are `updated`. alike: it is the same for every plan of a spec. judge: what
-       a launch made of `before`; of `after` only the written arrays are set. */
+       of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
+       where there is none); written arrays are left NULL, or hold what they are to be before where
+       they are `updated`. alike: it is the same for every plan of a spec. judge: what a launch made
+       of `before`; of `after` only the written arrays are set. */
     const char *const *kinds;
     bool alike;
     void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                 uint64_t seed, family_call *out);
+                 const double *given, uint64_t seed, family_call *out);
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 
@@ -104,7 +107,7 @@ struct family {
        the packed matrix, which outlives it; x, y and the factors are drawn. judge_given: by the
        matrix itself, so that how it was packed is judged too. */
     void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
-                       uint64_t seed, family_call *out);
+                       const double *given, uint64_t seed, family_call *out);
     void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
                         const family_call *before, const family_call *after, family_verdict *out);
 };

@@ -67,7 +67,7 @@ int merge_explain(job *, const subject *, const family_request *, const char **r
                   family_row **rows);
 /* The size is that of a and of b; where the second is 1, as of lists, that of both together. */
 void merge_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                uint64_t seed, family_call *out);
+                const double *given, uint64_t seed, family_call *out);
 void merge_judge(job *, const subject *, const program *, const family_call *before,
                  const family_call *after, family_verdict *out);
 

@@ -5,6 +5,7 @@
 
 #include "gen/draw.h"
 #include "gen/merge.h"
+#include "gen/reach.h"
 
 typedef struct ordering {
     const merge *merge;
@@ -83,10 +84,13 @@ static void number(dtype type, void *values, int64_t first, int64_t count) {
 
 /* Both lists are sorted by the order. Of "sorted" all of a comes before b, of "reversed" after. */
 void merge_draw(job *j, const subject *s, const program *p, const int64_t size[AXES], int kind,
-                uint64_t seed, family_call *out) {
+                const double *given, uint64_t seed, family_call *out) {
     const merge *g = s->model;
     const merge_arrays at = merge_places(g);
-    draw_call(j, p, &seed, out);
+    draw_call(j, p, given, &seed, out);
+    sample keys[2];
+    reach_operands(j, &g->pattern, g->order == MERGE_OWN ? MERGE_ORDER : -1, -1, out->parameters,
+                   keys);
     const ordering o = ordering_new(j, s, out->parameters);
     const size_t bytes = dtype_words[s->dtype].bytes;
     const bool both_given = size[1] != 1;
@@ -98,7 +102,7 @@ void merge_draw(job *j, const subject *s, const program *p, const int64_t size[A
     draw_array(j, p, at.b, out);
     char *both = job_array(j, (size_t)count + 1, bytes);
     const bool apart = kind == DRAW_SORTED || kind == DRAW_REVERSED;
-    draw_list(j, s->dtype, apart ? DRAW_RANDOM : kind, &seed, both, count);
+    draw_list(j, s->dtype, apart ? DRAW_RANDOM : kind, &keys[0], &seed, both, count);
     if (apart)
         sort(j, &o, both, count);
     const bool b_first = kind == DRAW_REVERSED;
@@ -189,4 +193,5 @@ void merge_judge(job *j, const subject *s, const program *p, const family_call *
         *out = (family_verdict){.judged = out->judged, .undecidable = out->wrong};
     if (out->wrong > 0)
         out->greatest_error = out->of_bound = INFINITY;
+    pattern_judge(j, o.own, &out->unjudged);
 }

@@ -3,7 +3,7 @@
 #include "gen/model.h"
 
 double model_textbook_operations(const model *m) {
-    return m->textbook_multiplications + m->textbook_additions;
+    return m->nonlinear ? 0 : m->textbook_multiplications + m->textbook_additions;
 }
 
 double model_bytes_per_point(const model *m) {

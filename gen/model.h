@@ -20,10 +20,18 @@ typedef struct schedule {
     int stages;          /* of temporal in 2D: warps in the pipeline of time */
 } schedule;
 
+/* What the spec says that a field holds. Checks draw such data; no kernel depends on it. */
+typedef struct model_content {
+    const double *values; /* of the dtype: these alone, or the ends of a range; NULL: not said */
+    int count;
+    bool is_range;
+} model_content;
+
 typedef struct model_field {
     const char *name; /* an identifier; "u" where the spec names none */
     field_use use;
     int levels; /* 1, or 2 where the previous time level is kept (inout only) */
+    model_content content;
 } model_field;
 
 typedef struct model_parameter {
@@ -81,6 +89,7 @@ typedef struct model {
     int output_count;
     const struct separable *separable; /* of a convolution: gen/separable.h; else NULL */
     expr_pool *pool;
+    bool nonlinear; /* some output is no sum of taps with weights: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients, else as written out */
     double textbook_additions;       /* n − 1, else as written out, functions included */
     schedule schedule;
@@ -88,7 +97,7 @@ typedef struct model {
         *tuning; /* gen/tuning.h: what tuning tries; NULL: the planner's own values */
 } model;
 
-/* What the textbook counts for a point: multiplications and additions together. */
+/* What the textbook counts for a point: multiplications and additions together; 0: it does not. */
 double model_textbook_operations(const model *);
 
 /* Bytes a point must cross device memory at least: every array read once, every output written
@@ -120,6 +129,9 @@ void model_print(const model *, model_detail, text *);
 
 /* Parameters and functions of a model without a grid, a fact a line. */
 void model_print_functions(const model *, model_detail, text *);
+
+/* A node of its pool in the notation of specs, on one line and cut where it is long. */
+void model_print_condition(const model *, expr_id, text *);
 
 /* "3D star of radius 2, 13 points" */
 void model_describe(const model *, text *);

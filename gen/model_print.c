@@ -66,7 +66,7 @@ enum { BREAK_NEVER, BREAK_LONG, BREAK_GOOD };
 typedef struct printer {
     const model *m;
     writer w;
-    int *name; /* of each node: t1, t2, …; 0 for a node printed where it is used */
+    int *name; /* of each node: t1, t2, …; 0 for a node printed where it is used; NULL: for all */
     item *stack;
     size_t count, capacity;
 } printer;
@@ -108,6 +108,10 @@ static int binding(const expr_node *n) {
     }
 }
 
+static int name_of(const printer *p, expr_id id) {
+    return p->name != NULL ? p->name[id] : 0;
+}
+
 static bool negative_constant(const expr_node *n) {
     return n->op == EXPR_CONSTANT && signbit(n->value);
 }
@@ -115,8 +119,8 @@ static bool negative_constant(const expr_node *n) {
 /* a + -0.5*b reads better as a - 0.5*b. */
 static bool leads_negative(const printer *p, expr_id id) {
     const expr_node *n = expr_get(p->m->pool, id);
-    if (p->name[id] != 0 || (n->op != EXPR_MULTIPLY && n->op != EXPR_DIVIDE))
-        return p->name[id] == 0 && negative_constant(n);
+    if (name_of(p, id) != 0 || (n->op != EXPR_MULTIPLY && n->op != EXPR_DIVIDE))
+        return name_of(p, id) == 0 && negative_constant(n);
     return negative_constant(expr_get(p->m->pool, n->operand[0]));
 }
 
@@ -161,8 +165,8 @@ static void push_call(printer *p, const expr_node *n) {
 static void print_node(printer *p, const item *i) {
     const expr_node *n = expr_get(p->m->pool, i->node);
     text *word = &p->w.word;
-    if (p->name[i->node] != 0) {
-        text_printf(word, "t%d", p->name[i->node]);
+    if (name_of(p, i->node) != 0) {
+        text_printf(word, "t%d", name_of(p, i->node));
         return;
     }
     const bool open = binding(n) < i->least && !(i->flip && n->op == EXPR_CONSTANT);
@@ -202,6 +206,24 @@ static void print_expression(printer *p, expr_id root) {
     }
     p->name[root] = own_name; /* only its definition is written out */
     end_line(&p->w);
+}
+
+void model_print_condition(const model *m, expr_id id, text *out) {
+    enum { LONGEST = 100 };
+    printer p = {.m = m, .w = {.out = out, .word = text_new(out->job)}, .capacity = 16};
+    p.stack = job_array(out->job, p.capacity, sizeof *p.stack);
+    push_node(&p, id, BIND_ANY, false);
+    while (p.count > 0 && p.w.word.length <= LONGEST) {
+        const item i = p.stack[--p.count];
+        if (i.literal == NULL)
+            print_node(&p, &i);
+        else
+            text_add(&p.w.word, i.literal);
+    }
+    const bool cut = p.count > 0 || p.w.word.length > LONGEST;
+    if (cut && p.w.word.length > LONGEST)
+        p.w.word.data[LONGEST] = '\0';
+    text_printf(out, "%s%s", p.w.word.data, cut ? "..." : "");
 }
 
 /* Operations with several users get names, in the order of the pool. */
@@ -288,12 +310,25 @@ static void print_reach(const model *m, writer *w) {
     end_line(w);
 }
 
-static void print_fields(const model *m, writer *w) {
+static void print_content(const model_content *c, writer *w) {
+    text_add(&w->word, c->is_range ? " range { " : " values { ");
+    for (int i = 0; i < c->count; i++) {
+        add_number(&w->word, c->values[i]);
+        text_add(&w->word, i + 1 < c->count ? ", " : " }");
+        end_word(w);
+    }
+}
+
+/* What a field holds is no part of the meaning: no kernel depends on it. */
+static void print_fields(const model *m, model_detail detail, writer *w) {
     text_add(&w->word, m->field_count == 1 ? "field " : "fields ");
     for (int i = 0; i < m->field_count; i++) {
         const model_field *f = &m->fields[i];
-        text_printf(&w->word, "%s %s%s%s", f->name, use_words[f->use],
-                    f->levels == 2 ? " with 2 levels" : "", i + 1 < m->field_count ? ", " : "");
+        text_printf(&w->word, "%s %s%s", f->name, use_words[f->use],
+                    f->levels == 2 ? " with 2 levels" : "");
+        if (detail == MODEL_ALL && f->content.count > 0)
+            print_content(&f->content, w);
+        text_add(&w->word, i + 1 < m->field_count ? ", " : "");
         end_word(w);
     }
     end_line(w);
@@ -325,7 +360,7 @@ void model_print(const model *m, model_detail detail, text *out) {
     end_line(&w);
     print_boundary(m, &w);
     print_reach(m, &w);
-    print_fields(m, &w);
+    print_fields(m, detail, &w);
     print_parameters(m, detail, &w);
     print_expressions(m, &w);
 }

@@ -130,6 +130,9 @@ pattern_machine *pattern_machine_new(job *, const pattern *, int function,
                                      const double *parameters);
 pattern_value pattern_apply(pattern_machine *, const pattern_value *operands);
 
+/* Adds those sides of its conditions that hardly any of its applications took; NULL is allowed. */
+void pattern_judge(job *, const pattern_machine *, condition_sides *);
+
 /* An element of an array of the dtype, as such a number and back; numbers are rounded or wrap. */
 pattern_value pattern_get(dtype, const void *array, int64_t index);
 void pattern_set(dtype, void *array, int64_t index, pattern_value);

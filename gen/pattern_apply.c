@@ -6,12 +6,15 @@
 #include <math.h>
 
 struct pattern_machine {
+    const model *model;
     const expr_pool *pool;
     dtype dtype;
     expr_id root;
     const bool *live;
     const double *parameters;
     pattern_value *values; /* by node */
+    int64_t *yes;          /* by node, of those that give truth values */
+    int64_t applied;
 };
 
 static int64_t wrapped(dtype type, uint64_t value) {
@@ -64,12 +67,14 @@ pattern_machine *pattern_machine_new(job *j, const pattern *p, int function,
                                      const double *parameters) {
     const model *m = p->functions;
     pattern_machine *made = job_alloc(j, sizeof *made);
+    made->model = m;
     made->pool = m->pool;
     made->dtype = m->dtype;
     made->root = m->outputs[function].value;
     made->live = expr_live(m->pool, j, &made->root, 1);
     made->parameters = parameters;
     made->values = job_array(j, (size_t)m->pool->count, sizeof *made->values);
+    made->yes = job_array(j, (size_t)m->pool->count, sizeof *made->yes);
     return made;
 }
 
@@ -138,12 +143,28 @@ pattern_value pattern_apply(pattern_machine *p, const pattern_value *operands) {
         const pattern_value c = count > 2 ? p->values[n->operand[2]] : a;
         if (p->dtype >= DTYPE_REALS) {
             p->values[i].whole = whole_result(p->dtype, n->op, a.whole, b.whole, c.whole);
+            p->yes[i] += expr_words[n->op].gives_truth && p->values[i].whole != 0;
         } else {
             const double value = expr_evaluate(n->op, a.real, b.real, c.real);
             p->values[i].real = p->dtype == DTYPE_FLOAT ? (double)(float)value : value;
+            p->yes[i] += expr_words[n->op].gives_truth && value != 0;
         }
     }
+    p->applied++;
     return p->values[p->root];
+}
+
+void pattern_judge(job *j, const pattern_machine *p, condition_sides *sides) {
+    if (p == NULL)
+        return;
+    condition *all;
+    const int count = conditions_find(j, p->pool, &p->root, 1, &all);
+    for (int i = 0; i < count; i++) {
+        all[i].of = p->applied;
+        all[i].yes = p->yes[all[i].node];
+        all[i].no = all[i].of - all[i].yes;
+    }
+    conditions_judge(j, p->model, all, count, sides);
 }
 
 double pattern_operations(job *j, const pattern *p, int function) {

@@ -70,7 +70,7 @@ family_build *reduce_build(job *, const subject *, const family_request *);
 int reduce_explain(job *, const subject *, const family_request *, const char **reason,
                    family_row **rows);
 void reduce_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                 uint64_t seed, family_call *out);
+                 const double *given, uint64_t seed, family_call *out);
 void reduce_judge(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gen/draw.h"
+#include "gen/reach.h"
 #include "gen/reduce.h"
 
 /* Such that a product of reals stays within their range whatever the order, so that it can be
@@ -12,11 +13,13 @@ static pattern_value near_one(pattern_value v, int64_t count, int kind) {
     const double spread = count > 16384 ? 16 / (double)count : 0x1p-10;
     if (!isfinite(v.real))
         return v;
-    const double size = kind == DRAW_CONSTANT || kind == DRAW_FEW ? 1 : 1 + v.real * spread;
+    const double size =
+        kind == DRAW_CONSTANT || kind == DRAW_FEW ? 1 : 1 + fmod(v.real, 1) * spread;
     return (pattern_value){.real = v.real < 0 ? -size : size};
 }
 
-/* Such that the result is not settled by the first few elements. */
+/* Such that the result is not settled by the first few elements; not where there are numbers that a
+   map compares with: those matter more. */
 static pattern_value fitted(const reduce *r, dtype type, int64_t count, uint64_t *state,
                             pattern_value v) {
     const bool rare = draw_below(state, count / 2 + 1) == 0;
@@ -41,15 +44,17 @@ static pattern_value fitted(const reduce *r, dtype type, int64_t count, uint64_t
 }
 
 static void draw_input(job *j, const subject *s, int array, const program *p, int kind,
-                       uint64_t *seed, family_call *out) {
+                       const sample *numbers, uint64_t *seed, family_call *out) {
     const reduce *r = s->model;
     const dtype type = s->dtype;
     const int64_t count = out->sizes[REDUCE_COUNT];
     const bool reals_product = r->op.id == OPERATOR_PRODUCT && type < DTYPE_REALS;
     draw_array(j, p, array, out);
     void *data = out->arrays[array];
-    draw_list(j, type, kind, seed, data, count);
-    for (int64_t i = 0; i < count && (kind == DRAW_RANDOM || reals_product); i++) {
+    draw_list(j, type, kind, numbers, seed, data, count);
+    const bool product = r->op.id == OPERATOR_PRODUCT;
+    const bool fits = kind == DRAW_RANDOM && (product || sample_is_plain(numbers));
+    for (int64_t i = 0; i < count && (fits || reals_product); i++) {
         const pattern_value v = pattern_get(type, data, i);
         pattern_set(type, data, i,
                     reals_product ? near_one(v, count, kind) : fitted(r, type, count, seed, v));
@@ -87,16 +92,19 @@ static int64_t draw_segments(int64_t count, uint64_t *seed) {
 }
 
 void reduce_draw(job *j, const subject *s, const program *p, const int64_t size[AXES], int kind,
-                 uint64_t seed, family_call *out) {
+                 const double *given, uint64_t seed, family_call *out) {
     const reduce *r = s->model;
     const reduce_arrays at = reduce_arrays_of(r);
-    draw_call(j, p, &seed, out);
+    draw_call(j, p, given, &seed, out);
+    sample numbers[2];
+    reach_operands(j, &r->pattern, r->op.id == OPERATOR_OWN ? REDUCE_OP : -1,
+                   r->mapped ? REDUCE_MAP : -1, out->parameters, numbers);
     out->sizes[REDUCE_COUNT] = size[0];
     if (r->segmented)
         out->sizes[REDUCE_SEGMENTS] = size[1] > 1 ? size[1] : draw_segments(size[0], &seed);
-    draw_input(j, s, at.input, p, kind, &seed, out);
+    draw_input(j, s, at.input, p, kind, &numbers[0], &seed, out);
     if (r->inputs == 2)
-        draw_input(j, s, at.second, p, kind, &seed, out);
+        draw_input(j, s, at.second, p, kind, &numbers[1], &seed, out);
     if (r->segmented)
         draw_offsets(j, p, at.offsets, &seed, out);
 }

@@ -69,6 +69,22 @@ void reduce_elements_read(reduce_elements *e, int64_t first, int count) {
     }
 }
 
+void reduce_count_sides(reduce_elements *e, pattern_machine *own, pattern_value x, int64_t at) {
+    if (own != NULL && at % 2 == 1)
+        operator_combine(e->subject->dtype, &e->reduce->op, own, e->last, x);
+    e->last = x;
+}
+
+void reduce_elements_judge(job *j, const reduce_elements *e, condition_sides *sides) {
+    pattern_judge(j, e->map, sides);
+    if (e->reference == NULL)
+        return;
+    condition *all;
+    const int count = reference_conditions(j, e->reference, &all);
+    reference_count(e->reference, e->scratch, all);
+    conditions_judge(j, e->reduce->pattern.functions, all, count, sides);
+}
+
 /* Reads a segment chunk by chunk: true while there is one, which begins at *at with *count. */
 static bool next(reduce_elements *e, int64_t end, int64_t *at, int *count) {
     *at += *count;
@@ -228,6 +244,7 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
         for (int i = 0; i < count; i++) {
             const double x = type == DTYPE_FLOAT ? (double)(float)e->value[i] : e->value[i];
             const double before = total.real;
+            reduce_count_sides(e, op, (pattern_value){.real = x}, at + i);
             const bool begins = at + i == first;
             total = begins ? (pattern_value){.real = x}
                            : operator_combine(type, o, op, total, (pattern_value){.real = x});

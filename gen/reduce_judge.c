@@ -52,6 +52,7 @@ static pattern_value join_whole(judging *g, int64_t first, int64_t end, int64_t 
         reduce_elements_read(e, at, count);
         for (int i = 0; i < count; i++) {
             const int64_t before = total.whole;
+            reduce_count_sides(e, g->own, (pattern_value){.whole = e->whole[i]}, at + i);
             total = operator_combine(type, &g->reduce->op, g->own, total,
                                      (pattern_value){.whole = e->whole[i]});
             if (*place < 0 ? total.whole == e->whole[i] : total.whole != before)
@@ -192,4 +193,6 @@ void reduce_judge(job *j, const subject *s, const program *p, const family_call 
             judge_segment(&g, i, offsets[i], offsets[i + 1]);
     }
     out->greatest_error /= g.largest > 0 ? g.largest : 1;
+    pattern_judge(j, g.own, &out->unjudged);
+    reduce_elements_judge(j, g.elements, &out->unjudged);
 }

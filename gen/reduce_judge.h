@@ -18,9 +18,17 @@ typedef struct reduce_elements {
     void *scratch;
     double value[REDUCE_CHUNK], error[REDUCE_CHUNK];
     int64_t whole[REDUCE_CHUNK];
+    pattern_value last; /* of reduce_count_sides */
 } reduce_elements;
 reduce_elements *reduce_elements_new(job *, const subject *, const family_call *);
 void reduce_elements_read(reduce_elements *, int64_t first, int count);
+
+/* Applies an operator of the spec's own to every second element and its neighbour, as kernels
+   begin: a fold alone would not show which sides they take. NULL is allowed. */
+void reduce_count_sides(reduce_elements *, pattern_machine *own, pattern_value, int64_t at);
+
+/* Adds the sides of the map's conditions that hardly any element took. */
+void reduce_elements_judge(job *, const reduce_elements *, condition_sides *);
 
 /* What a segment of reals comes to: a right kernel's result is within `bound` of `value`; of min,
    max and argmin from value − bound_below to value + bound. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "gen/conditions.h"
 #include "gen/reference_rows.h"
 #include "gen/reference_taps.h"
 #include "gen/separable.h"
@@ -23,7 +24,17 @@ struct reference {
     double most;             /* magnitude beyond which a pass may overflow */
     int outputs[MAX_FIELDS]; /* the row of each output */
     int current[MAX_FIELDS]; /* the array with its field's current values, −1 for an out field */
+    condition *conditions;   /* counts 0: those are in the scratch */
+    const scalar **settled;  /* of each: the same for all cells; NULL: it is not */
+    int condition_count;
 };
+
+/* What has been counted in a scratch, which begins with it: cells, then yes and no of each
+   condition. */
+typedef struct counts {
+    int64_t cells;
+    int64_t taken[][2];
+} counts;
 
 /* A second-order term in every sum of errors, and the float64 evaluation itself. */
 static rounding rounding_of(dtype type) {
@@ -31,17 +42,20 @@ static rounding rounding_of(dtype type) {
         type == DTYPE_FLOAT ? (double)FLT_MIN * (double)FLT_EPSILON : DBL_MIN * DBL_EPSILON;
     return (rounding){.unit = 1.25 * (dtype_words[type].epsilon + DBL_EPSILON / 2),
                       .tiny = 2 * smallest,
-                      .largest = dtype_words[type].largest / 2};
+                      .largest = dtype_words[type].largest / 2,
+                      .exact = type == DTYPE_FLOAT ? 0x1p16 : 0x1p40};
 }
 
 /* Facts about each live node. Nodes without taps are the same for all cells: they are evaluated
    while the reference is made. */
 typedef struct facts {
     bool *live, *uniform, *never_negative;
-    scalar *value; /* of uniform nodes */
-    double *terms; /* how many terms the node sums up */
-    int *uses;     /* still to come, by other nodes and by outputs */
-    int *row;      /* where the node's row is; −1 not yet made */
+    bool *compared; /* a comparison depends on it */
+    int *condition; /* its number + 1; 0: it is none */
+    scalar *value;  /* of uniform nodes */
+    double *terms;  /* how many terms the node sums up */
+    int *uses;      /* still to come, by other nodes and by outputs */
+    int *row;       /* where the node's row is; −1 not yet made */
 } facts;
 
 typedef struct maker {
@@ -69,8 +83,17 @@ static void fill_row(row *to, const scalar *value) {
     row_apply(NULL, &s, to, NULL, NULL, NULL);
 }
 
-static step step_of(const facts *f, const expr_node *n) {
-    step s = {.code = n->op, .terms = {1, 1}};
+/* What a comparison takes: a constant that stands there itself is rounded, once and for all. */
+static scalar operand_of(const maker *k, const expr_node *user, expr_id id) {
+    const expr_node *n = expr_get(k->pool, id);
+    if (n->op != EXPR_CONSTANT || !condition_is_comparison(user->op) ||
+        k->r->m->dtype != DTYPE_FLOAT)
+        return k->f.value[id];
+    return exact_or_rounded(k, (double)(float)n->value);
+}
+
+static step step_of(const facts *f, const expr_node *n, expr_id id) {
+    step s = {.code = n->op, .terms = {1, 1}, .exactly = f->compared[id]};
     for (int i = 0; i < 2 && i < expr_words[n->op].operands; i++)
         s.terms[i] = f->terms[n->operand[i]];
     if (expr_words[n->op].operands > 0)
@@ -80,14 +103,17 @@ static step step_of(const facts *f, const expr_node *n) {
 }
 
 /* Rows serve for single numbers too, so that there is one text of the error analysis. */
-static scalar evaluate_uniform(maker *k, const expr_node *n, const double *parameters, row *rows) {
+static scalar evaluate_uniform(maker *k, expr_id id, const double *parameters, row *rows) {
+    const expr_node *n = expr_get(k->pool, id);
     if (n->op == EXPR_CONSTANT)
         return exact_or_rounded(k, n->value);
     if (n->op == EXPR_PARAMETER)
         return exact_or_rounded(k, parameters[n->index]);
-    for (int i = 0; i < expr_words[n->op].operands; i++)
-        fill_row(&rows[i], &k->f.value[n->operand[i]]);
-    const step s = step_of(&k->f, n);
+    for (int i = 0; i < expr_words[n->op].operands; i++) {
+        const scalar operand = operand_of(k, n, n->operand[i]);
+        fill_row(&rows[i], &operand);
+    }
+    const step s = step_of(&k->f, n, id);
     row_apply(&k->r->rounding, &s, &rows[3], &rows[0], &rows[1], &rows[2]);
     return (scalar){rows[3].value[0], rows[3].magnitude[0], rows[3].error[0]};
 }
@@ -140,6 +166,16 @@ static bool never_negative(const facts *f, const expr_node *n, expr_id id) {
     }
 }
 
+/* Users come after what they use. */
+static void find_compared(maker *k) {
+    facts *f = &k->f;
+    for (expr_id id = k->pool->count; id-- > 0;) {
+        const expr_node *n = expr_get(k->pool, id);
+        for (int i = 0; f->live[id] && i < expr_words[n->op].operands; i++)
+            f->compared[n->operand[i]] |= f->compared[id] || condition_is_comparison(n->op);
+    }
+}
+
 static void find_facts(maker *k, const double *parameters) {
     facts *f = &k->f;
     row *rows = job_array(k->job, 4, sizeof *rows);
@@ -154,7 +190,7 @@ static void find_facts(maker *k, const double *parameters) {
             f->uses[n->operand[i]]++;
         }
         if (f->uniform[id])
-            f->value[id] = evaluate_uniform(k, n, parameters, rows);
+            f->value[id] = evaluate_uniform(k, id, parameters, rows);
         f->terms[id] = count_terms(f, n);
         f->never_negative[id] = never_negative(f, n, id);
     }
@@ -185,7 +221,8 @@ static void make_step(maker *k, expr_id id) {
     facts *f = &k->f;
     const expr_node *n = expr_get(k->pool, id);
     const int operands = expr_words[n->op].operands;
-    step s = step_of(f, n);
+    step s = step_of(f, n, id);
+    s.condition = f->condition[id];
     if (n->op == EXPR_TAP) {
         s.tap = k->tap_count++;
         k->r->taps[s.tap] = (tap){.array = n->index, .d = {n->d[0], n->d[1], n->d[2]}};
@@ -195,9 +232,11 @@ static void make_step(maker *k, expr_id id) {
         s.from[0] = f->row[n->operand[scaled]];
         s.constant = f->value[n->operand[!scaled]];
     } else {
-        for (int i = 0; i < operands; i++)
-            s.from[i] = f->uniform[n->operand[i]] ? make_constant(k, &f->value[n->operand[i]])
-                                                  : f->row[n->operand[i]];
+        for (int i = 0; i < operands; i++) {
+            const scalar constant = operand_of(k, n, n->operand[i]);
+            s.from[i] =
+                f->uniform[n->operand[i]] ? make_constant(k, &constant) : f->row[n->operand[i]];
+        }
     }
     s.to = f->row[id] = take_row(k);
     emit(k, &s);
@@ -245,6 +284,17 @@ static int current_array(const model *m, int field) {
     return -1;
 }
 
+static void find_conditions(maker *k, const expr_id *roots, int count) {
+    reference *r = k->r;
+    r->condition_count = conditions_find(k->job, k->pool, roots, count, &r->conditions);
+    r->settled = job_array(k->job, (size_t)r->condition_count + 1, sizeof *r->settled);
+    for (int i = 0; i < r->condition_count; i++) {
+        const expr_id id = r->conditions[i].node;
+        k->f.condition[id] = i + 1;
+        r->settled[i] = k->f.uniform[id] ? &k->f.value[id] : NULL;
+    }
+}
+
 reference *reference_new(job *j, const model *m, const double *parameters) {
     reference *r = job_alloc(j, sizeof *r);
     *r = (reference){.m = m, .rounding = rounding_of(m->dtype), .most = INFINITY};
@@ -260,13 +310,17 @@ reference *reference_new(job *j, const model *m, const double *parameters) {
     k.f.live = expr_live(m->pool, j, roots, m->output_count);
     k.f.uniform = job_array(j, nodes, sizeof *k.f.uniform);
     k.f.never_negative = job_array(j, nodes, sizeof *k.f.never_negative);
+    k.f.compared = job_array(j, nodes, sizeof *k.f.compared);
+    k.f.condition = job_array(j, nodes, sizeof *k.f.condition);
     k.f.value = job_array(j, nodes, sizeof *k.f.value);
     k.f.terms = job_array(j, nodes, sizeof *k.f.terms);
     k.f.uses = job_array(j, nodes, sizeof *k.f.uses);
     k.f.row = job_array(j, nodes, sizeof *k.f.row);
     k.spare = job_array(j, nodes + 3, sizeof *k.spare);
     r->taps = job_array(j, nodes, sizeof *r->taps);
+    find_compared(&k);
     find_facts(&k, parameters);
+    find_conditions(&k, roots, m->output_count);
     for (int o = 0; o < m->output_count; o++)
         k.f.uses[roots[o]]++; /* never used up: outputs stay to the end */
     expr_id *stack = job_array(j, nodes, sizeof *stack);
@@ -280,9 +334,42 @@ reference *reference_new(job *j, const model *m, const double *parameters) {
 
 enum { ALIGNMENT = 64 };
 
+static size_t counts_bytes(const reference *r) {
+    return sizeof(counts) + 2 * (size_t)r->condition_count * sizeof(int64_t);
+}
+
 size_t reference_scratch(const reference *r, int count) {
     (void)count; /* rows are worked through LANES at a time */
-    return (size_t)r->rows * sizeof(row) + ALIGNMENT;
+    return counts_bytes(r) + (size_t)r->rows * sizeof(row) + ALIGNMENT;
+}
+
+int reference_conditions(job *j, const reference *r, condition **out) {
+    *out = job_array(j, (size_t)r->condition_count + 1, sizeof **out);
+    memcpy(*out, r->conditions, (size_t)r->condition_count * sizeof **out);
+    return r->condition_count;
+}
+
+void reference_count(const reference *r, const void *scratch, condition *sums) {
+    const counts *from = scratch;
+    for (int i = 0; i < r->condition_count; i++) {
+        const scalar *settled = r->settled[i];
+        const bool sure = settled != NULL && settled->error == 0;
+        sums[i].of += from->cells;
+        sums[i].yes += sure && settled->value != 0 ? from->cells : from->taken[i][0];
+        sums[i].no += sure && settled->value == 0 ? from->cells : from->taken[i][1];
+    }
+}
+
+/* The cells that are not kept, each on the side that every right kernel takes. */
+static void count_sides(const row *truth, const bool *keep, int count, int64_t taken[2]) {
+    int64_t yes = 0, no = 0;
+    for (int i = 0; i < count; i++) {
+        const bool sure = truth->error[i] == 0 && !keep[i];
+        yes += sure && truth->value[i] != 0;
+        no += sure && truth->value[i] == 0;
+    }
+    taken[0] += yes;
+    taken[1] += no;
 }
 
 static bool kept_along(const model *m, int axis, int64_t at, int64_t size) {
@@ -291,7 +378,7 @@ static bool kept_along(const model *m, int axis, int64_t at, int64_t size) {
 }
 
 static void evaluate(const reference *r, const reference_array *arrays, const stretch *s,
-                     row *rows) {
+                     const bool *keep, counts *found, row *rows) {
     for (int i = 0; i < r->step_count; i++) {
         const step *now = &r->steps[i];
         if (now->code == EXPR_TAP)
@@ -299,7 +386,11 @@ static void evaluate(const reference *r, const reference_array *arrays, const st
         else
             row_apply(&r->rounding, now, &rows[now->to], &rows[now->from[0]], &rows[now->from[1]],
                       &rows[now->from[2]]);
+        if (now->condition > 0)
+            count_sides(&rows[now->to], keep, s->count, found->taken[now->condition - 1]);
     }
+    for (int i = 0; i < s->count; i++)
+        found->cells += !keep[i];
 }
 
 /* The cells of one stretch: `kept` says which are not evaluated (and `rows` may then be unset). */
@@ -325,7 +416,8 @@ void reference_row(const reference *r, const reference_array *arrays, const int6
                    int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
                    double *bounds, bool *kept) {
     const model *m = r->m;
-    row *rows = (row *)(((uintptr_t)scratch + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    const uintptr_t begin = (uintptr_t)scratch + counts_bytes(r);
+    row *rows = (row *)((begin + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     const bool row_kept = (m->dims > 1 && kept_along(m, 1, y, size[1])) ||
                           (m->dims > 2 && kept_along(m, 2, z, size[2]));
     for (int done = 0; done < count; done += LANES) {
@@ -338,7 +430,7 @@ void reference_row(const reference *r, const reference_array *arrays, const int6
             all &= keep[i];
         }
         if (!all)
-            evaluate(r, arrays, &s, rows);
+            evaluate(r, arrays, &s, keep, scratch, rows);
         for (int o = 0; o < m->output_count; o++)
             store(r, o, arrays, &s, keep, rows, values + (size_t)o * (size_t)count + done,
                   bounds + (size_t)o * (size_t)count + done);

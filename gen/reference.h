@@ -7,7 +7,7 @@
 #ifndef SG_GEN_REFERENCE_H
 #define SG_GEN_REFERENCE_H
 
-#include "gen/model.h"
+#include "gen/conditions.h"
 
 typedef struct reference reference; /* lives in the job it was made in; not changed by evaluation */
 
@@ -27,10 +27,16 @@ typedef struct reference_array {
    those are (an out field is not written there; its value is given as 0). A bound of infinity: the
    cell cannot be judged (a comparison too close to call, a division by nearly 0, an overflow).
    Bounds are never NaN; a value that is NaN, or infinite, with a finite bound is what the kernel
-   must have too. `scratch` has reference_scratch(r, count) bytes. */
+   must have too. `scratch` has reference_scratch(r, count) bytes, which are 0 at first: the sides
+   of conditions are counted there. */
 size_t reference_scratch(const reference *, int count);
 void reference_row(const reference *, const reference_array *arrays, const int64_t size[AXES],
                    int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
                    double *bounds, bool *kept);
+
+/* The conditions of the model with counts 0, and what has been counted in a scratch added to such a
+   list. Cells that `fixed` keeps are not counted. */
+int reference_conditions(job *, const reference *, condition **out);
+void reference_count(const reference *, const void *scratch, condition *sums);
 
 #endif

@@ -289,8 +289,33 @@ static void settle_nan(row *restrict to, const row *restrict a, const row *restr
     }
 }
 
-void row_apply(const rounding *r, const step *s, row *to, const row *a, const row *b,
-               const row *c) {
+/* A multiple of the grain; adding and subtracting HALF rounds to a whole number. */
+#define GRAIN 0x1p-8
+static bool on_grain(double v) {
+    const double HALF = 0x1.8p52, grains = v / GRAIN;
+    return (grains + HALF) - HALF == grains;
+}
+
+/* Sums of multiples of the grain are exact, in whatever order, as long as their magnitudes together
+   stay small; so are products of such a number with a whole one. Counts of cells are such sums: a
+   comparison with one can be decided also where it is equal. */
+static void settle_exact(const rounding *r, const step *s, row *restrict to, const row *restrict a,
+                         const row *restrict b) {
+    const bool scaled = s->code == STEP_SCALE, sum = !scaled && s->code != EXPR_MULTIPLY;
+    const scalar *k = &s->constant;
+    for (int i = 0; i < LANES; i++) {
+        const double va = a->value[i], vb = scaled ? k->value : b->value[i];
+        const double ea = a->error[i], eb = scaled ? k->error : b->error[i];
+        const bool whole_a = on_grain(va * GRAIN), whole_b = on_grain(vb * GRAIN);
+        const bool serves = sum || whole_b || (whole_a && !scaled);
+        if (ea == 0 && eb == 0 && serves && on_grain(va) && on_grain(vb) &&
+            to->magnitude[i] <= r->exact)
+            to->error[i] = 0;
+    }
+}
+
+static void apply(const rounding *r, const step *s, row *to, const row *a, const row *b,
+                  const row *c) {
     switch (s->code) {
     case EXPR_CONSTANT:
         apply_constant(&s->constant, to);
@@ -340,4 +365,12 @@ void row_apply(const rounding *r, const step *s, row *to, const row *a, const ro
         }
         break;
     }
+}
+
+void row_apply(const rounding *r, const step *s, row *to, const row *a, const row *b,
+               const row *c) {
+    apply(r, s, to, a, b, c);
+    if (s->exactly && (s->code == STEP_SCALE || s->code == EXPR_ADD || s->code == EXPR_SUBTRACT ||
+                       s->code == EXPR_MULTIPLY))
+        settle_exact(r, s, to, a, b);
 }

@@ -29,6 +29,7 @@ typedef struct scalar {
    is subnormal; beyond `largest` it may overflow. */
 typedef struct rounding {
     double unit, tiny, largest;
+    double exact; /* up to which multiples of a grain are added without rounding, in any order */
 } rounding;
 
 enum { STEP_SCALE = EXPR_OP_COUNT }; /* row · constant */
@@ -42,6 +43,8 @@ typedef struct step {
     scalar constant;     /* CONSTANT, SCALE */
     bool distributed;    /* DIVIDE: the divisor is the same for all cells */
     bool never_negative; /* the first operand, whatever is rounded */
+    bool exactly;        /* a comparison depends on it: an error of 0 is worth finding */
+    int condition;       /* whose sides are counted: its number + 1; 0: none */
     int tap;             /* TAP */
 } step;
 

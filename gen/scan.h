@@ -55,7 +55,7 @@ family_build *scan_build(job *, const subject *, const family_request *);
 int scan_explain(job *, const subject *, const family_request *, const char **reason,
                  family_row **rows);
 void scan_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-               uint64_t seed, family_call *out);
+               const double *given, uint64_t seed, family_call *out);
 void scan_judge(job *, const subject *, const program *, const family_call *before,
                 const family_call *after, family_verdict *out);
 

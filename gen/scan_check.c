@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "gen/draw.h"
+#include "gen/reach.h"
 #include "gen/scan.h"
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
 /* Such that a product neither overflows nor becomes 0, and that truths and bits do not all end in
-   the first tile. */
+   the first tile; not where there are numbers that a map compares with: those matter more. */
 static pattern_value fitted(const scan *s, dtype type, int64_t count, uint64_t *state,
                             pattern_value v) {
     const bool rare = draw_below(state, count / 4 + 1) == 0;
@@ -42,18 +43,22 @@ static pattern_value fitted(const scan *s, dtype type, int64_t count, uint64_t *
 }
 
 void scan_draw(job *j, const subject *subject, const program *p, const int64_t size[AXES], int kind,
-               uint64_t seed, family_call *out) {
+               const double *given, uint64_t seed, family_call *out) {
     const dtype type = subject->dtype;
-    draw_call(j, p, &seed, out);
+    const scan *s = subject->model;
+    draw_call(j, p, given, &seed, out);
+    sample numbers[2];
+    reach_operands(j, &s->pattern, s->op.id == OPERATOR_OWN ? SCAN_OP : -1,
+                   s->mapped ? SCAN_MAP : -1, out->parameters, numbers);
     out->sizes[0] = size[0];
     draw_array(j, p, SCAN_INPUT, out);
     void *input = out->arrays[SCAN_INPUT];
-    const bool fit = kind == DRAW_RANDOM ||
-                     (kind != DRAW_WILD && ((scan *)subject->model)->op.id == OPERATOR_PRODUCT);
-    draw_list(j, type, kind, &seed, input, size[0]);
+    const bool fit = s->op.id == OPERATOR_PRODUCT
+                         ? kind != DRAW_WILD
+                         : kind == DRAW_RANDOM && sample_is_plain(&numbers[0]);
+    draw_list(j, type, kind, &numbers[0], &seed, input, size[0]);
     for (int64_t i = 0; i < size[0] && fit; i++)
-        pattern_set(type, input, i,
-                    fitted(subject->model, type, size[0], &seed, pattern_get(type, input, i)));
+        pattern_set(type, input, i, fitted(s, type, size[0], &seed, pattern_get(type, input, i)));
 }
 
 /* ---- prefixes ------------------------------------------------------------------------------ */
@@ -67,6 +72,7 @@ typedef struct prefix {
     pattern_machine *op, *map;
     double depth, op_operations, map_operations, unit;
     int64_t count;
+    pattern_value last;         /* element */
     pattern_value value, block; /* of own operators: before the block of elements, and in it */
     double sum, rest, special;  /* of sums: finite elements, compensated; and the others */
     long double product;
@@ -124,7 +130,15 @@ static void add_to_own(prefix *p, pattern_value x) {
     p->undecidable |= !isfinite(x.real) || !isfinite(p->block.real);
 }
 
+/* Kernels begin with neighbours: a fold alone would not show which sides they take. */
+static void count_sides(prefix *p, pattern_value x) {
+    if (p->op != NULL && p->count % 2 == 1)
+        operator_combine(p->dtype, &p->scan->op, p->op, p->last, x);
+    p->last = x;
+}
+
 static void add(prefix *p, pattern_value x, double error) {
+    count_sides(p, x);
     if (is_real_sum(p)) {
         add_to_sum(p, x.real);
         p->map_error += error;
@@ -265,4 +279,6 @@ void scan_judge(job *j, const subject *subject, const program *program, const fa
             add_element(&p, x);
     }
     out->greatest_error /= largest > 0 ? largest : 1;
+    pattern_judge(j, p.op, &out->unjudged);
+    pattern_judge(j, p.map, &out->unjudged);
 }

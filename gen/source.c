@@ -151,9 +151,12 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     schedule_print(&p->schedule, m->dims, &plan_line);
     source_comment(t, "plan", plan_line.data);
     source_comment(t, "target", p->target->arch);
-    text_number(&work, model_textbook_operations(m), 15);
-    text_add(&work, " operations a point by the textbook, ");
+    if (!m->nonlinear) {
+        text_number(&work, model_textbook_operations(m), 15);
+        text_add(&work, " operations a point by the textbook, ");
+    }
     text_number(&work, emitted.additions + emitted.multiplications + emitted.others, 15);
+    text_add(&work, m->nonlinear ? " operations a point" : "");
     text_add(&work, " as written here; at least ");
     text_number(&work, program->bytes_per_point, 15);
     text_add(&work, " bytes of device memory a point");

@@ -109,8 +109,8 @@ static void read_weights(lua_State *L, filter *f) {
 static void describe(model *m, const filter *f) {
     m->dims = f->dims;
     m->shape = SHAPE_CONVOLUTION;
-    m->fields[0] = (model_field){"image", USE_IN, 1};
-    m->fields[1] = (model_field){"result", USE_OUT, 1};
+    m->fields[0] = (model_field){.name = "image", .use = USE_IN, .levels = 1};
+    m->fields[1] = (model_field){.name = "result", .use = USE_OUT, .levels = 1};
     m->field_count = 2;
     m->arrays[0] = (model_array){.field = 0};
     m->array_count = 1;

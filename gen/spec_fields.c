@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CONTENT = 256 }; /* numbers that a field holds */
+
 const spec_key spec_field_keys[] = {
     {"use", "\"in\", \"out\" or \"inout\""},
     {"levels", "2 where the previous time level is kept; 1 by default"},
+    {"values", "what the field holds: a check draws these numbers alone"},
+    {"range", "the least and the greatest number that the field holds, for checks"},
     {NULL, NULL},
 };
 
@@ -28,8 +32,69 @@ static char *copy_name(lua_State *L, int index, const char *where) {
     return job_copy(spec_of(L)->job, name, strlen(name));
 }
 
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The list on the top of the stack, as the dtype holds it. */
+static double *read_numbers(lua_State *L, const char *where, dtype type, int count) {
+    double *values = job_array(spec_of(L)->job, (size_t)count, sizeof *values);
+    spec_charge_memory(L, (size_t)count * sizeof *values);
+    for (int i = 0; i < count; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i + 1);
+        values[i] = spec_number(L, -1, where, NULL);
+        spec_check_range(L, type, job_print(spec_of(L)->job, "%s:", where), values[i]);
+        values[i] = (type == DTYPE_FLOAT ? (double)(float)values[i] : values[i]) + 0.0; /* no −0 */
+    }
+    return values;
+}
+
+/* The same values in another order are the same. */
+static void read_values(lua_State *L, const char *where, dtype type, model_content *out) {
+    const int count = spec_list(L, -1, where, MOST_CONTENT);
+    if (count == 0)
+        spec_fail(L, "%s: there must be 1 to %d numbers", where, MOST_CONTENT);
+    double *values = read_numbers(L, where, type, count);
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    for (int i = 0; i < count; i++)
+        if (i == 0 || values[i] != values[i - 1])
+            values[out->count++] = values[i];
+    out->values = values;
+}
+
+static void read_range(lua_State *L, const char *where, dtype type, model_content *out) {
+    enum { ENDS = 2 };
+    if (!lua_istable(L, -1) || spec_list(L, -1, where, MOST_CONTENT) != ENDS)
+        spec_fail(L, "%s: expected { least, greatest }", where);
+    const double *ends = read_numbers(L, where, type, ENDS);
+    if (ends[0] > ends[1])
+        spec_fail(L, "%s: expected { least, greatest }, but %s is more than %s", where,
+                  spec_number_text(spec_of(L)->job, ends[0]),
+                  spec_number_text(spec_of(L)->job, ends[1]));
+    *out = (model_content){ends, ENDS, true};
+}
+
+/* What the description on the top of the stack says of the data of checks. */
+static void read_content(lua_State *L, const char *where, dtype type, model_field *field) {
+    job *j = spec_of(L)->job;
+    const bool values = spec_get(L, -1, "values");
+    if (values)
+        read_values(L, job_print(j, "%s.values", where), type, &field->content);
+    lua_pop(L, 1);
+    const bool range = spec_get(L, -1, "range");
+    if (values && range)
+        spec_fail(L, "%s: values and range exclude each other", where);
+    if (range)
+        read_range(L, job_print(j, "%s.range", where), type, &field->content);
+    lua_pop(L, 1);
+    if ((values || range) && field->use == USE_OUT)
+        spec_fail(L, "%s: %s is for a field that is read: use = \"in\" or \"inout\"", where,
+                  values ? "values" : "range");
+}
+
 /* The field whose description is on the top of the stack: a word or a table. */
-static void read_field(lua_State *L, model_field *field) {
+static void read_field(lua_State *L, dtype type, model_field *field) {
     job *j = spec_of(L)->job;
     const char *where = job_print(j, "fields.%s", field->name);
     field->levels = 1;
@@ -45,6 +110,7 @@ static void read_field(lua_State *L, model_field *field) {
     if (field->levels == 2 && field->use != USE_INOUT)
         spec_fail(L, "%s: levels = 2 needs use = \"inout\"", where);
     lua_pop(L, 2);
+    read_content(L, where, type, field);
 }
 
 static void read_table(lua_State *L, model *m) {
@@ -55,7 +121,7 @@ static void read_table(lua_State *L, model *m) {
             spec_fail(L, "fields: more than %d", MAX_FIELDS);
         model_field *field = &m->fields[m->field_count++];
         field->name = copy_name(L, -2, "fields");
-        read_field(L, field);
+        read_field(L, m->dtype, field);
     }
     qsort(m->fields, (size_t)m->field_count, sizeof m->fields[0], compare_fields);
 }
@@ -66,7 +132,7 @@ bool spec_read_fields(lua_State *L, int table, model *m) {
     if (named)
         read_table(L, m);
     else
-        m->fields[m->field_count++] = (model_field){"u", USE_INOUT, 1};
+        m->fields[m->field_count++] = (model_field){.name = "u", .use = USE_INOUT, .levels = 1};
     lua_pop(L, 1);
     for (int i = 0; i < m->field_count; i++) {
         if (m->fields[i].use != USE_IN)

@@ -58,6 +58,26 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
     }
 }
 
+/* Whether some output holds a tap otherwise than in a sum with weights. */
+static bool is_nonlinear(job *j, const model *m, const expr_id *roots) {
+    const expr_pool *pool = m->pool;
+    const bool *live = expr_live(pool, j, roots, m->output_count);
+    bool *taps = job_array(j, (size_t)pool->count, sizeof *taps); /* below the node */
+    for (expr_id id = 0; id < pool->count; id++) {
+        const expr_node *n = expr_get(pool, id);
+        int with_taps = 0;
+        for (int i = 0; i < expr_words[n->op].operands; i++)
+            with_taps += taps[n->operand[i]];
+        taps[id] = n->op == EXPR_TAP || with_taps > 0;
+        const bool sum = n->op == EXPR_ADD || n->op == EXPR_SUBTRACT || n->op == EXPR_NEGATE;
+        const bool scaled = (n->op == EXPR_MULTIPLY && with_taps == 1) ||
+                            (n->op == EXPR_DIVIDE && !taps[n->operand[1]]);
+        if (live[id] && with_taps > 0 && !sum && !scaled)
+            return true;
+    }
+    return false;
+}
+
 static void count_operations(job *j, model *m) {
     m->textbook_multiplications = m->points;
     m->textbook_additions = m->points - 1;
@@ -69,6 +89,7 @@ static void count_operations(job *j, model *m) {
     const expr_count count = expr_count_written_out(m->pool, j, roots, m->output_count);
     m->textbook_multiplications = count.multiplications;
     m->textbook_additions = count.additions + count.others;
+    m->nonlinear = m->dims > 0 && is_nonlinear(j, m, roots);
 }
 
 void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]) {

@@ -10,7 +10,7 @@ void spec_operands(lua_State *L, model *m, const char *const *names, int count) 
     (void)L;
     m->shape = SHAPE_UPDATE;
     for (int i = 0; i < count; i++) {
-        m->fields[m->field_count++] = (model_field){names[i], USE_IN, 1};
+        m->fields[m->field_count++] = (model_field){.name = names[i], .use = USE_IN, .levels = 1};
         m->arrays[m->array_count++] = (model_array){.field = i};
     }
 }
@@ -18,7 +18,7 @@ void spec_operands(lua_State *L, model *m, const char *const *names, int count) 
 /* The next output; its value stands in the load's pool until the model is finished. */
 static void add_output(model *m, const char *name, expr_id value) {
     m->outputs[m->output_count++] = (model_output){m->field_count, value};
-    m->fields[m->field_count++] = (model_field){name, USE_OUT, 1};
+    m->fields[m->field_count++] = (model_field){.name = name, .use = USE_OUT, .levels = 1};
 }
 
 /* On whole numbers there are sums, products, comparisons and choices, which are exact. */

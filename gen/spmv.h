@@ -98,11 +98,11 @@ family_build *spmv_build(job *, const subject *, const family_request *);
 int spmv_explain(job *, const subject *, const family_request *, const char **reason,
                  family_row **rows);
 void spmv_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-               uint64_t seed, family_call *out);
+               const double *given, uint64_t seed, family_call *out);
 void spmv_judge(job *, const subject *, const program *, const family_call *before,
                 const family_call *after, family_verdict *out);
-void spmv_draw_given(job *, const subject *, const program *, const packed_matrix *, uint64_t seed,
-                     family_call *out);
+void spmv_draw_given(job *, const subject *, const program *, const packed_matrix *,
+                     const double *given, uint64_t seed, family_call *out);
 void spmv_judge_given(job *, const subject *, const program *, const matrix *,
                       const family_call *before, const family_call *after, family_verdict *out);
 

@@ -191,13 +191,13 @@ static void take_sizes(const program *p, const packed_matrix *a, family_call *ou
 }
 
 /* The factors, where they are not compiled in; true where y is not to be read. */
-static bool draw_factors(const program *p, uint64_t *state, family_call *out) {
+static bool draw_factors(const program *p, const double *given, uint64_t *state, family_call *out) {
     static const double pairs[][2] = {{1, 0}, {1, 1}, {-1, 0.5}, {0.75, -1.25}, {0, 2}, {2.5, 0}};
     const int which = (int)draw_below(state, sizeof pairs / sizeof pairs[0]);
     bool blind = true;
     for (int i = 0; i < p->parameter_count; i++) {
         const bool beta = strcmp(p->parameters[i].name, "beta") == 0;
-        out->parameters[i] = pairs[which][beta];
+        out->parameters[i] = given != NULL ? given[i] : pairs[which][beta];
         if (beta && out->parameters[i] != 0)
             blind = false;
     }
@@ -227,10 +227,10 @@ static void draw_vectors(job *j, const subject *s, const program *p, int kind, b
 }
 
 void spmv_draw(job *j, const subject *s, const program *p, const int64_t size[AXES], int kind,
-               uint64_t seed, family_call *out) {
+               const double *given, uint64_t seed, family_call *out) {
     packed_matrix a;
-    draw_call(j, p, &seed, out);
-    const bool blind = draw_factors(p, &seed, out);
+    draw_call(j, p, given, &seed, out);
+    const bool blind = draw_factors(p, given, &seed, out);
     pack(j, p, kind, size[0], draw_bits(&seed), &a);
     take_sizes(p, &a, out);
     for (int i = 0; i < a.array_count; i++) {
@@ -244,9 +244,9 @@ void spmv_draw(job *j, const subject *s, const program *p, const int64_t size[AX
 }
 
 void spmv_draw_given(job *j, const subject *s, const program *p, const packed_matrix *a,
-                     uint64_t seed, family_call *out) {
-    draw_call(j, p, &seed, out);
-    const bool blind = draw_factors(p, &seed, out);
+                     const double *given, uint64_t seed, family_call *out) {
+    draw_call(j, p, given, &seed, out);
+    const bool blind = draw_factors(p, given, &seed, out);
     take_sizes(p, a, out);
     for (int i = 0; i < a->array_count; i++)
         out->arrays[i] = a->arrays[i].data;

@@ -6,6 +6,7 @@
 
 #include "gen/family.h"
 #include "runtime/check_lists.h"
+#include "runtime/check_sides.h"
 #include "runtime/check_steps.h"
 #include "runtime/random.h"
 #include "runtime/steps.h"
@@ -222,30 +223,18 @@ static tally add_tallies(const judgement *g) {
     return sum;
 }
 
-/* The program's array that holds a field: the one written, the current or the previous one. */
-static int find_array(const program *p, const char *field, bool written, bool previous) {
-    for (int i = 0; i < p->array_count; i++) {
-        const program_array *a = &p->arrays[i];
-        const bool current = strcmp(a->name, a->field) == 0;
-        if (strcmp(a->field, field) == 0 && a->written == written &&
-            (written || current == !previous))
-            return i;
-    }
-    return -1;
-}
-
 static void connect(judgement *g, const model *m) {
     const guarded *d = g->guarded;
     const program *p = d->kernel->program;
     for (int i = 0; i < m->array_count; i++) {
         const int at =
-            find_array(p, m->fields[m->arrays[i].field].name, false, m->arrays[i].previous);
+            check_array(p, m->fields[m->arrays[i].field].name, false, m->arrays[i].previous);
         g->arrays[i] = (reference_array){.data = at < 0 ? NULL : d->arrays[at].cells,
                                          .stride = {1, d->size[0], d->size[0] * d->size[1]}};
     }
     g->outputs = m->output_count;
     for (int o = 0; o < m->output_count; o++)
-        g->written[o] = find_array(p, m->fields[m->outputs[o].field].name, true, false);
+        g->written[o] = check_array(p, m->fields[m->outputs[o].field].name, true, false);
     g->largest = dtype_words[m->dtype].largest;
 }
 
@@ -291,6 +280,21 @@ static void conclude(job *j, check *c, const char *first) {
                  (unsigned long long)r->seed);
 }
 
+/* Of all cells that the reference made, those of the steps before the last among them. */
+static condition_sides judge_sides(job *j, const check *c) {
+    const judgement *g = &c->judgement;
+    const check_steps *steps = &c->steps;
+    condition_sides out = {NULL, 0};
+    condition *all;
+    const int count = reference_conditions(j, g->reference, &all);
+    for (int i = 0; i < g->tally_count; i++)
+        reference_count(g->reference, g->tallies[i].scratch, all);
+    for (int i = 0; i < g->tally_count && steps->scratch != NULL; i++)
+        reference_count(g->reference, steps->scratch[i], all);
+    conditions_judge(j, c->kernel->subject->model, all, count, &out);
+    return out;
+}
+
 static void finish(job *j, check *c, int64_t spoiled, text *first) {
     const tally sum = add_tallies(&c->judgement);
     text wrong = text_new(j);
@@ -301,6 +305,8 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
     r->undecidable = sum.undecidable;
     r->greatest_error = sum.error == 0 ? 0 : sum.error / sum.largest;
     r->of_bound = sum.of_bound;
+    const condition_sides sides = judge_sides(j, c);
+    check_unjudged(j, c->kernel, &sides, r);
     conclude(j, c, wrong.length > 0 ? wrong.data : first->data);
 }
 
@@ -332,7 +338,8 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, c->kernel, options->parameters, c->result.seed, parameters);
 
-    guarded_open(j, c->kernel, size, c->result.points, c->result.seed, &c->guarded);
+    guarded_open(j, c->kernel, size, c->result.points, check_samples(j, c->kernel, parameters),
+                 c->result.seed, &c->guarded);
     job_defer(j, guarded_close, &c->guarded);
     check_steps_launch(j, &c->guarded, parameters, options->steps);
     text first = text_new(j);

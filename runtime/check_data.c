@@ -75,6 +75,7 @@ static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], c
 typedef struct drawing {
     const sg_kernel *kernel;
     const int64_t *size;
+    const double *given;
     uint64_t seed;
     const char *what;
     kept_call *to;
@@ -85,7 +86,8 @@ static void draw(job *j, void *argument) {
     drawing *d = argument;
     const subject *s = d->kernel->subject;
     d->to->what = job_copy(j, d->what, strlen(d->what));
-    s->family->draw(j, s, d->kernel->program, d->size, RANDOM_KIND, d->seed, &d->to->call);
+    s->family->draw(j, s, d->kernel->program, d->size, RANDOM_KIND, d->given, d->seed,
+                    &d->to->call);
 }
 
 void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t size[3],
@@ -98,7 +100,7 @@ void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t si
         at = (l->last + 1) % CALLS;
         kept_call *c = &l->calls[at];
         forget(c);
-        drawing d = {k, size, seed, what, c};
+        drawing d = {k, size, given, seed, what, c};
         job *drawn;
         if (job_run(job_allocator(j), draw, &d, &drawn) != FAULT_NONE) {
             *c = (kept_call){0};
@@ -131,6 +133,7 @@ bool check_data_known(const check_data *l, const program *p, const family_call *
 typedef struct learning {
     const program *program;
     const family_call *after;
+    const family_verdict *verdict;
     kept_call *to;
 } learning;
 
@@ -144,20 +147,20 @@ static void learn(job *j, void *argument) {
             l->to->right[i] = job_alloc(j, bytes + 1);
             memcpy(l->to->right[i], l->after->arrays[i], bytes);
         }
+    l->to->verdict = *l->verdict;
+    l->to->verdict.unjudged = conditions_copy(j, &l->verdict->unjudged);
 }
 
 /* Without memory for it the next output is judged as this one was. */
 void check_data_learn(check_data *l, const program *p, const family_call *after,
                       const family_verdict *v) {
     kept_call *c = &l->calls[l->last];
-    learning what = {p, after, c};
+    learning what = {p, after, v, c};
     if (c->right_job != NULL || v->wrong > 0 || v->undecidable > 0 || v->greatest_error != 0 ||
         v->of_bound != 0)
         return;
-    if (job_run(job_allocator(c->job), learn, &what, &c->right_job) == FAULT_NONE) {
-        c->verdict = *v;
+    if (job_run(job_allocator(c->job), learn, &what, &c->right_job) == FAULT_NONE)
         return;
-    }
     job_end(c->right_job);
     c->right_job = NULL;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/check_sides.h"
 #include "runtime/device_matrix.h"
 #include "runtime/guard.h"
 #include "runtime/lists.h"
@@ -23,24 +24,25 @@ static const family *need_family(job *j, const sg_kernel *k) {
     return f;
 }
 
-/* As the kernel gets them, the caller's where there are some. */
-static void take_parameters(job *j, const sg_kernel *k, const double *given, family_call *out) {
+/* As the kernel gets them; NULL for NULL. */
+static double *take_parameters(job *j, const sg_kernel *k, const double *given) {
     const program *p = k->program;
     double *parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *parameters);
-    for (int i = 0; i < p->parameter_count; i++)
-        kernel_parameter(j, k, i, given != NULL ? given[i] : out->parameters[i], &parameters[i]);
-    out->parameters = parameters;
+    for (int i = 0; given != NULL && i < p->parameter_count; i++)
+        kernel_parameter(j, k, i, given[i], &parameters[i]);
+    return given != NULL ? parameters : NULL;
 }
 
 void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size[3],
                 const double *given, uint64_t seed, family_call *out) {
     const program *p = k->program;
     const family *f = need_family(j, k);
+    given = take_parameters(j, k, given);
     if (kept != NULL && f->alike)
         check_data_draw(kept, j, k, size, given, seed, out);
     else
-        f->draw(j, k->subject, p, size, RANDOM_KIND, seed, out);
-    take_parameters(j, k, given, out);
+        f->draw(j, k->subject, p, size, RANDOM_KIND, given, seed, out);
+    out->parameters = take_parameters(j, k, out->parameters);
 }
 
 /* ---- a given matrix ------------------------------------------------------------------------ */
@@ -77,8 +79,9 @@ static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const d
     const family *f = need_family(j, k);
     if (f->draw_given == NULL)
         context_refuse(j, "'%s' multiplies with no matrix", k->program->name);
-    f->draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), seed, out);
-    take_parameters(j, k, given, out);
+    given = take_parameters(j, k, given);
+    f->draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), given, seed, out);
+    out->parameters = take_parameters(j, k, out->parameters);
 }
 
 /* ---- one launch ---------------------------------------------------------------------------- */
@@ -179,6 +182,7 @@ void check_lists(job *j, const sg_kernel *k, const check_given *given,
     r->undecidable = v.undecidable;
     r->greatest_error = v.greatest_error;
     r->of_bound = v.of_bound;
+    check_unjudged(j, k, &v.unjudged, r);
     job_keep(j, g);
     guarded_close(g);
 }

@@ -33,6 +33,13 @@ const char *context_keep(job *j, sg_context *c, const char *text) {
     return copy;
 }
 
+void *context_keep_bytes(job *j, sg_context *c, const void *bytes, size_t size) {
+    void *copy = texts_keep_bytes(&c->texts, SLOT_LIST, bytes, size);
+    if (copy == NULL)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    return copy;
+}
+
 sg_status context_run(sg_context *c, void (*body)(job *, void *), void *argument, job **keep) {
     job *j;
     fault f = job_run(&c->memory, body, argument, &j);

@@ -68,6 +68,9 @@ sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument,
 /* A copy of a text for a result to point to, until this thread's next. */
 const char *context_keep(job *, sg_context *, const char *text);
 
+/* The same of other bytes, aligned for any type. */
+void *context_keep_bytes(job *, sg_context *, const void *bytes, size_t size);
+
 /* A number that is never 0 and that the context never gave before; those of several contexts, also
    in other processes, are the same by chance alone. From any thread, without a lock. */
 uint64_t context_tag(sg_context *);

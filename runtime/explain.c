@@ -84,6 +84,8 @@ static int arrays_read(const model *m) {
 static void write_textbook(const model *m, method method, sg_method_row *row) {
     const double operations = model_textbook_operations(m);
     const double bytes = (double)dtype_words[m->dtype].bytes;
+    if (m->nonlinear)
+        return;
     if (method == METHOD_NAIVE || method == METHOD_CONSTANT) {
         row->textbook_operations_per_byte = operations / (fmax(m->points, 1) * bytes);
         row->textbook_limit = row->textbook_operations_per_byte;

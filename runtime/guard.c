@@ -54,7 +54,7 @@ static void place(job *j, guarded *g, guarded_array *a) {
         ops->upload(g->device, j, a->memory + g->zone, a->content, a->bytes);
 }
 
-static void add_grid(job *j, guarded *g, int which, uint64_t seed) {
+static void add_grid(job *j, guarded *g, int which, const sample *s, uint64_t seed) {
     const program_array *from = &g->kernel->program->arrays[which];
     guarded_array *a = &g->arrays[g->count++];
     *a = (guarded_array){.name = from->name,
@@ -65,8 +65,8 @@ static void add_grid(job *j, guarded *g, int which, uint64_t seed) {
     memcpy(a->size, g->size, sizeof a->size);
     a->cells = guarded_memory(j, a->bytes);
     if (!a->written) {
-        random_fill(g->workers, a->cells, a->element, 0, g->points,
-                    random_stream(seed, (uint64_t)which));
+        random_fill_sampled(g->workers, a->cells, a->element, 0, g->points,
+                            random_stream(seed, (uint64_t)which), s);
         a->content = a->cells;
     }
     place(j, g, a);
@@ -88,8 +88,8 @@ static void add_temporary(job *j, guarded *g, size_t bytes) {
         add_list(j, g, &temporary);
 }
 
-void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t points, uint64_t seed,
-                  guarded *out) {
+void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t points,
+                  const sample *samples, uint64_t seed, guarded *out) {
     begin(k, j, out);
     memcpy(out->size, size, sizeof out->size);
     out->points = points;
@@ -100,7 +100,7 @@ void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t poi
     const size_t elements = ((size_t)plane + LEAST_ZONE + ZONE_STEP - 1) / ZONE_STEP * ZONE_STEP;
     out->zone = elements * out->element;
     for (int i = 0; i < k->program->array_count; i++)
-        add_grid(j, out, i, seed);
+        add_grid(j, out, i, &samples[i], seed);
     add_temporary(j, out, steps_bytes(j, k, size));
     job_keep(j, out);
 }

@@ -5,6 +5,7 @@
 #define SG_RUNTIME_GUARD_H
 
 #include "base/dtype.h"
+#include "base/sample.h"
 #include "base/text.h"
 #include "runtime/launch.h"
 
@@ -35,10 +36,10 @@ typedef struct guarded {
     guarded_array arrays[LAUNCH_ARRAYS + 1];
 } guarded;
 
-/* Makes and fills the arrays of a grid. On failure everything is freed, afterwards guarded_close
-   does it. */
-void guarded_open(job *, const sg_kernel *, const int64_t size[3], int64_t points, uint64_t seed,
-                  guarded *out);
+/* Makes and fills the arrays of a grid, each that is read as its sample says (one for each of the
+   program's arrays). On failure everything is freed, afterwards guarded_close does it. */
+void guarded_open(job *, const sg_kernel *, const int64_t size[3], int64_t points,
+                  const sample *samples, uint64_t seed, guarded *out);
 
 /* The same for lists of the sizes of a call. contents[i], which outlive it, are what the program's
    arrays hold at first; NULL is poison, which the temporary memory holds as well. */

@@ -30,6 +30,7 @@ typedef struct filling {
     size_t element;
     int64_t first, count;
     uint64_t seed;
+    const sample *sample;
 } filling;
 
 enum { PIECE = 1 << 16 };
@@ -50,8 +51,27 @@ static void fill_piece(void *argument, int64_t piece, int worker) {
     }
 }
 
+static void sample_piece(void *argument, int64_t piece, int worker) {
+    const filling *f = argument;
+    (void)worker;
+    const int64_t begin = piece * PIECE;
+    const int64_t end = begin + PIECE < f->count ? begin + PIECE : f->count;
+    for (int64_t i = begin; i < end; i++) {
+        const double v = sample_real(f->sample, random_bits(f->seed, (uint64_t)(f->first + i)));
+        if (f->element == sizeof(float))
+            ((float *)f->to)[i] = (float)v;
+        else
+            ((double *)f->to)[i] = v;
+    }
+}
+
 void random_fill(workers *w, void *to, size_t element, int64_t first, int64_t count,
                  uint64_t seed) {
-    filling f = {to, element, first, count, seed};
-    workers_run(w, (count + PIECE - 1) / PIECE, fill_piece, &f);
+    random_fill_sampled(w, to, element, first, count, seed, &sample_plain);
+}
+
+void random_fill_sampled(workers *w, void *to, size_t element, int64_t first, int64_t count,
+                         uint64_t seed, const sample *s) {
+    filling f = {to, element, first, count, seed, s};
+    workers_run(w, (count + PIECE - 1) / PIECE, sample_is_plain(s) ? fill_piece : sample_piece, &f);
 }

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/sample.h"
 #include "runtime/workers.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t index);
@@ -19,5 +20,9 @@ uint64_t random_fresh(void);
 /* Fills elements first … first+count−1 of a stream, floats (4 bytes) or doubles (8), uniform in
    [−1, 1), at `to`, which is the place of the first of them. */
 void random_fill(workers *, void *to, size_t element, int64_t first, int64_t count, uint64_t seed);
+
+/* The same, as the sample says. */
+void random_fill_sampled(workers *, void *to, size_t element, int64_t first, int64_t count,
+                         uint64_t seed, const sample *);
 
 #endif

@@ -225,7 +225,8 @@ typedef struct sg_kernel_info {
     size_t element_size; /* 4 or 8 */
     int launchable;
     int arrays, parameters;     /* see sg_kernel_array, sg_kernel_parameter */
-    double textbook_operations; /* a point: n multiplications and n − 1 additions */
+    double textbook_operations; /* a point: n multiplications and n − 1 additions; 0 of an update
+                                   that is not linear */
     double emitted_operations;  /* a point, as written in the source */
     double bytes_per_point;     /* the fewest that must cross device memory */
     int threads;                /* a block */

@@ -114,27 +114,30 @@ static thread_entry *find_or_add(thread_texts *t) {
     return e;
 }
 
-static const char *set(const thread_texts *t, kept *k, const char *text) {
-    const size_t size = strlen(text) + 1;
+static void *set(const thread_texts *t, kept *k, const void *data, size_t size) {
     if (k->data == NULL || size > k->size) {
         if (k->data != NULL)
             resize(t, k->data, k->size, 0);
         k->data = resize(t, NULL, 0, size);
         k->size = size;
     }
-    return k->data != NULL ? memcpy(k->data, text, size) : NULL;
+    return k->data != NULL ? memcpy(k->data, data, size) : NULL;
 }
 
-const char *texts_keep(thread_texts *t, text_slot slot, const char *text) {
-    const char *copy = NULL;
+void *texts_keep_bytes(thread_texts *t, text_slot slot, const void *data, size_t size) {
+    void *copy = NULL;
     pthread_mutex_lock(&t->lock);
     thread_entry *e = find_or_add(t);
     if (e != NULL) {
-        copy = set(t, &e->slots[slot], text);
+        copy = set(t, &e->slots[slot], data, size);
         e->used[slot] = true;
     }
     pthread_mutex_unlock(&t->lock);
     return copy;
+}
+
+const char *texts_keep(thread_texts *t, text_slot slot, const char *text) {
+    return texts_keep_bytes(t, slot, text, strlen(text) + 1);
 }
 
 const char *texts_find(thread_texts *t, text_slot slot) {

@@ -42,7 +42,7 @@ never 'matrix/ includes no CUDA header' "$cuda" matrix/*.[ch]
 never 'gen/ includes no CUDA header' "$cuda" gen/*.[ch]
 never 'runtime/ includes no CUDA header' "$cuda" runtime/*.[ch]
 never 'no layer but gen/ includes Lua' "$lua" base/*.[ch] matrix/*.[ch] runtime/*.[ch] cli/*.[ch]
-both=$(ls runtime/*.[ch] | grep -vE '^runtime/(build|candidates|check|check_data|check_lists|check_steps|convert|explain|measure|results_place|search_space|sweep|tune|tuned|upload)\.[ch]$')
+both=$(ls runtime/*.[ch] | grep -vE '^runtime/(build|candidates|check|check_data|check_lists|check_sides|check_steps|convert|explain|measure|results_place|search_space|sweep|tune|tuned|upload)\.[ch]$')
 only 'runtime/ includes gen/ only in build, candidates, check, convert, explain, measure, results_place, search_space, sweep, tune, tuned and upload' '(base|matrix|runtime)/.*' $both
 only 'the command includes only stencilgen.h and base/' '(base/.*|cli/.*|runtime/stencilgen\.h|stencilgen\.h)' cli/*.[ch]
 

@@ -21,6 +21,15 @@ typedef struct sg_check_options {
                       several too */
 } sg_check_options;
 
+/* A side of a condition of the spec that less than 1 % of the cells, or elements, took: what it
+ * computes is hardly judged. */
+typedef struct sg_unjudged {
+    const char *condition; /* in the notation of specs: "gt(u(0,0), 1.5)" */
+    int side;              /* 1: where the condition is true; 0: where it is false */
+    int64_t taken, of;     /* so many times of so many, where rounding leaves no doubt; of several
+                              steps all of them count */
+} sg_unjudged;
+
 typedef struct sg_check_result {
     size_t struct_size;
     int64_t points;        /* of the grid */
@@ -34,12 +43,16 @@ typedef struct sg_check_result {
                                 thread's next call */
     int64_t steps;           /* made by the kernel, and by the reference */
     int64_t size[3];         /* of the grid, or of a call of lists */
+    int unjudged_count;      /* 0: every side of every condition was taken, as far as is known */
+    const sg_unjudged *unjudged; /* valid until the thread's next check with the context */
 } sg_check_result;
 
-/* A launch, or several steps, on fresh random data in [-1, 1), outputs poisoned beforehand, guard
- * cells before and behind every array, compared with a float64 evaluation of the spec on the host,
- * step by step. What rounding may do in one step is carried on to the next. SG_ERROR_CHECK
- * where it is wrong; *out is filled then too. `options` may be NULL. */
+/* A launch, or several steps, on fresh random data: what the spec says that a field holds, else
+ * numbers in [-1, 1) and those that conditions of the spec compare with. Outputs are poisoned
+ * beforehand, guard cells lie before and behind every array, and the result is compared with a
+ * float64 evaluation of the spec on the host, step by step. What rounding may do in one step is
+ * carried on to the next. SG_ERROR_CHECK where it is wrong; *out is filled then too. `options` may
+ * be NULL. */
 SG_API sg_status sg_check(sg_kernel *, const sg_check_options *options, sg_check_result *out);
 
 typedef struct sg_speed_options {

@@ -73,6 +73,8 @@
 ---@class stencilgen.field_keys
 ---@field use stencilgen.use
 ---@field levels? 1 | 2 2 where the previous time level is kept
+---@field values? number[] what the field holds: a check draws these numbers alone
+---@field range? number[] the least and the greatest number that the field holds, for checks
 
 ---@class stencilgen.schedule
 ---@field method? stencilgen.method

@@ -340,6 +340,51 @@ begin 'a check with a given seed says so'
 exits 0 $spec $small -o "$folder/new" --json --seed 18446744073709551615
 reports '"seed": "18446744073709551615"'
 
+begin 'sides of conditions that nothing took are named'
+cat >"$folder/sides.lua" <<'EOF'
+return {
+  stencil {
+    name = "sides", fields = { u = "inout", m = { use = "in", values = { 0, 2 } } },
+    update = function(f)
+      return where(eq(f.m(0), 1), 0, where(gt(f.u(0), 1.5), 1, f.u(1)))
+    end,
+  },
+  reduce {
+    name = "sided", op = "sum", dtype = "int32",
+    map = function(a) return where(gt(max(a, -5), -9), where(lt(a, 100), 1, 2), 0) end,
+  },
+}
+EOF
+exits 0 "$folder/sides.lua" --device cpu --size 700 -o "$folder/new"
+reports "           'eq(m(0), 1)' was true 0 of 699 times: that side was not judged"
+reports "           'gt(max(a, -5), -9)' was false 0 of 700 times: that side was not judged"
+[ "$(grep -c 'that side was' "$out")" = 2 ] || flunk "$(cat "$out")"
+exits 0 "$folder/sides.lua" --device cpu --size 700 -o "$folder/new" --json
+reports '"condition": "eq(m(0), 1)"'
+reports '"side": true'
+for key in $(grep -o '"[a-z_0-9]*":' "$out" | sort -u | tr -d '":'); do
+    grep -q "\`$key\`" docs/json.md || flunk "docs/json.md does not say what $key is"
+done
+exits 0 bench "$folder/sides.lua" --device cpu --size 100
+reports "'eq(m(0), 1)' was true 0 of "
+
+begin 'no textbook counts an update that is not linear'
+cat >"$folder/cubic.lua" <<'EOF'
+return stencil {
+  name = "cubic", shape = box(3, 1),
+  update = function(u) return u(1, 1, 1) * u(-1, -1, -1) * u(0, 0, 0) end,
+}
+EOF
+exits 0 "$folder/cubic.lua" --device cpu --size 9x8x7 -o "$folder/new"
+grep -q '^  work     [0-9]* operations a point as emitted; 8 bytes a point$' "$out" || flunk "$(cat "$out")"
+grep -q textbook "$folder/new/cubic.cu" && flunk "$(grep textbook "$folder/new/cubic.cu")"
+grep -q '^// work    [0-9]* operations a point as written here; at least ' "$folder/new/cubic.cu" ||
+    flunk "$(grep work "$folder/new/cubic.cu")"
+exits 0 "$folder/cubic.lua" --device cpu --size 9x8x7 -o "$folder/new" --json
+reports '"textbook_operations": null'
+exits 0 explain "$folder/cubic.lua" --device cpu --json
+reports '"textbook_operations": null'
+
 begin 'bench measures and writes nothing'
 (cd "$folder" && mkdir empty && cd empty &&
     "$STENCILGEN" bench "$SOURCE/$spec" $small >"$out" 2>"$err") || flunk "$(cat "$err")"
@@ -356,12 +401,6 @@ exits 0 bench $spec $small --json
 [ "$(grep -c '"refusal": null' "$out")" = 4 ] || flunk "$(cat "$out")"
 exits 0 bench $spec $small --method naive
 grep -q beside "$out" && flunk "$(cat "$out")"
-cat >"$folder/cubic.lua" <<'EOF'
-return stencil {
-  name = "cubic", shape = box(3, 1),
-  update = function(u) return u(1, 1, 1) * u(-1, -1, -1) * u(0, 0, 0) end,
-}
-EOF
 exits 0 bench "$folder/cubic.lua" --size 9x8x7
 grep -q '^ *register tile=32x32 coarsen=z32 .*register' "$out" || flunk "$(cat "$out")"
 

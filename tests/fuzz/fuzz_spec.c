@@ -132,7 +132,7 @@ static void evaluate(job *j, void *argument) {
     for (int i = 0; i < m->parameter_count; i++)
         parameters[i] = 0.75;
     const reference *r = reference_new(j, m, parameters);
-    void *scratch = malloc(reference_scratch(r, 3));
+    void *scratch = calloc(1, reference_scratch(r, 3));
     double *value = malloc(values * sizeof *value), *bound = malloc(values * sizeof *bound);
     bool kept[3];
     for (int64_t row = 0; row < cells / size[0]; row++) {

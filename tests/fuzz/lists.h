@@ -41,7 +41,7 @@ static void judge_list(job *j, void *argument) {
     for (int kind = 0; f->kinds[kind] != NULL; kind++) {
         family_call before = {0}, after;
         const int64_t size[AXES] = {33, f->dims(in->subject) > 1 ? 7 : 1, 1};
-        f->draw(j, in->subject, p, size, kind, 5, &before);
+        f->draw(j, in->subject, p, size, kind, NULL, 5, &before);
         after = before;
         after.arrays = job_array(j, (size_t)p->array_count, sizeof *after.arrays);
         for (int i = 0; i < p->array_count; i++)

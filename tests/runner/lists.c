@@ -111,12 +111,14 @@ static int find_kind(job *j, const family *f, const char *name) {
     job_fail(j, FAULT_USAGE, NULL, 0, "%s knows no data of the kind '%s'", f->name, name);
 }
 
-static void set_parameters(list_scene *s) {
+/* Those of the case; whether there are some. */
+static bool set_parameters(list_scene *s) {
     const test_case *t = s->subject->test;
     for (int i = 0; i < s->subject->program->parameter_count; i++)
         for (int k = 0; k < t->parameter_count; k++)
             if (strcmp(t->parameters[k].name, s->subject->program->parameters[i].name) == 0)
                 s->call.parameters[i] = t->parameters[k].number;
+    return t->parameter_count > 0;
 }
 
 void list_scene_open(job *j, const test_subject *k, const subject *judge, const place *p,
@@ -124,9 +126,12 @@ void list_scene_open(job *j, const test_subject *k, const subject *judge, const 
     *s = (list_scene){.subject = k, .judge = judge, .place = *p, .wrong = text_new(j)};
     job_defer(j, list_scene_close, s);
     const family *f = judge->family;
-    f->draw(j, judge, k->program, p->size, find_kind(j, f, p->kind), random_stream(seed, 0),
-            &s->call);
-    set_parameters(s);
+    const int kind = find_kind(j, f, p->kind);
+    f->draw(j, judge, k->program, p->size, kind, NULL, random_stream(seed, 0), &s->call);
+    if (set_parameters(s)) { /* which decide what is drawn */
+        const double *given = s->call.parameters;
+        f->draw(j, judge, k->program, p->size, kind, given, random_stream(seed, 0), &s->call);
+    }
     for (int i = 0; i < k->program->array_count; i++)
         open_array(j, s, i, random_stream(seed, 1));
     open_temporary(j, s, random_stream(seed, 2));

@@ -91,6 +91,12 @@ static const struct {
     {FAMILY_REDUCE, "reduce without barriers",
      "reduce { name = 'taken', op = 'sum', dtype = 'int32', algorithm = 'coalesced' }", NULL,
      "s/__syncthreads();//"},
+    {FAMILY_REDUCE, "reduce, a branch of the map",
+     "reduce { name = 'taken', op = 'sum', dtype = 'int32', "
+     "map = function(a) return where(eq(a, 7), 2, 1) end }",
+     "reduce { name = 'taken', op = 'sum', dtype = 'int32', "
+     "map = function(a) return where(eq(a, 7), 3, 1) end }",
+     NULL},
     {FAMILY_SCAN, "scan", "scan { name = 'taken', op = 'sum', dtype = 'int32' }", NULL, NULL},
     {FAMILY_SCAN, "scan, another operator", "scan { name = 'taken', op = 'sum', dtype = 'int32' }",
      "scan { name = 'taken', op = 'max', dtype = 'int32' }", NULL},

@@ -50,23 +50,31 @@ static void fill_pattern(size_t element, image *m, uint64_t seed) {
     }
 }
 
-static double draw(const scene *s, uint64_t seed, uint64_t cell) {
+/* Of the kernel's array: the sample of the model's. */
+static const sample *find_sample(const test_subject *k, int array) {
+    for (int i = 0; i < k->model->array_count; i++)
+        if (k->reads[i] == array)
+            return &k->samples[i];
+    return &sample_plain;
+}
+
+static double draw(const scene *s, const sample *from, uint64_t seed, uint64_t cell) {
     enum { ONE_IN = 64 };
     static const double wild[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-42, -1e-310, 3e30};
     const uint64_t bits = random_bits(~seed, cell);
     if (s->place.wild && bits % ONE_IN == 0)
         return wild[bits / ONE_IN % (sizeof wild / sizeof wild[0])];
-    return 2 * random_unit(seed, cell) - 1;
+    return sample_real(from, random_bits(seed, cell));
 }
 
-static void fill_cells(const scene *s, image *m, bool written, uint64_t seed) {
+static void fill_cells(const scene *s, image *m, const sample *from, bool written, uint64_t seed) {
     const int64_t *n = s->place.size;
     uint64_t cell = 0;
     for (int64_t z = 0; z < n[2]; z++)
         for (int64_t y = 0; y < n[1]; y++)
             for (int64_t x = 0; x < n[0]; x++, cell++) {
                 const int64_t i = image_index(m, x, y, z);
-                const double value = draw(s, seed, cell);
+                const double value = draw(s, from, seed, cell);
                 if (written)
                     put_bits(s->element, m->before, i, UINT64_MAX);
                 else if (s->element == sizeof(float))
@@ -93,7 +101,8 @@ void scene_open(job *j, const test_subject *k, const place *p, uint64_t seed, sc
         m->after = job_alloc(j, bytes);
         m->start = job_alloc(j, bytes);
         fill_pattern(s->element, m, random_stream(seed, (uint64_t)(2 * i)));
-        fill_cells(s, m, k->arrays[i].role == SG_WRITE, random_stream(seed, (uint64_t)(2 * i + 1)));
+        fill_cells(s, m, find_sample(k, i), k->arrays[i].role == SG_WRITE,
+                   random_stream(seed, (uint64_t)(2 * i + 1)));
         memcpy(m->start, m->before, bytes);
         need(j, s, sg_alloc(k->context, bytes, &m->device));
         need(j, s, sg_upload(k->context, m->device, m->before, bytes));

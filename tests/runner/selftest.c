@@ -197,9 +197,24 @@ static void try_one(trial *t) {
 }
 
 /* A kernel of one spec judged by the model of another: as if the generator had got it wrong. */
-static const struct {
+typedef struct mistake {
     const char *name, *from, *to;
-} mistakes[] = {
+} mistake;
+
+/* Of branches that random numbers alone would not take. */
+static const char branching_spec[] =
+    "return stencil { name = 'branching', fields = { u = 'inout', m = 'in' }, dtype = 'float',\n"
+    "  update = function(f) return where(eq(f.m(0, 0), 1), 2 * f.u(1, 0),\n"
+    "    where(le(f.u(0, 0), 7), f.u(0, 0), where(eq(f.u(0, 1), f.u(1, 0)), 3, 4))) end }";
+
+static const mistake branch_mistakes[] = {
+    {"a branch by equality", "2 * f.u", "3 * f.u"},
+    {"a branch beyond a threshold", "3, 4)", "3, 5)"},
+    {"a branch of equal cells", "3, 4)", "2, 4)"},
+    {"a threshold that belongs to the other side", "le(", "lt("},
+};
+
+static const mistake mistakes[] = {
     {"another boundary", "'zero'", "'clamp'"},
     {"another boundary on one side", "'zero'", "{ x = 'zero', y = { 'zero', 'mirror' } }"},
     {"no boundary", "'zero'", "'fixed'"},
@@ -216,18 +231,19 @@ static const char *replace(job *j, const char *in, const char *from, const char 
     return job_print(j, "%.*s%s%s", (int)(at - in), in, to, at + strlen(from));
 }
 
-static void try_mistakes(job *j, const options *o, sg_context *c, report *r) {
-    test_case right = {.name = "selftest/mistakes", .spec = mistaken_spec};
+static void try_mistakes(job *j, const options *o, sg_context *c, report *r, const char *spec,
+                         const mistake *list, size_t count) {
+    test_case right = {.name = "selftest/mistakes", .spec = spec};
     test_subject s;
     if (!subject_build(j, o, c, &right, 1, false, r, &s))
         return;
     trial t = {o, r, &s, -1, right.name, NULL};
     try_one(&t);
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         test_case wrong = right;
-        wrong.spec = replace(j, mistaken_spec, mistakes[i].from, mistakes[i].to);
+        wrong.spec = replace(j, spec, list[i].from, list[i].to);
         subject_judge_by(j, &s, subject_load(j, o, &wrong)->expressions);
-        t.name = job_print(j, "selftest/%s", mistakes[i].name);
+        t.name = job_print(j, "selftest/%s", list[i].name);
         t.found = "instead of";
         try_one(&t);
     }
@@ -294,7 +310,9 @@ void mode_selftest(job *j, const options *o, const case_list *list, report *r) {
     check_cover(j, r);
     try_spoils(j, o, c, r, "float");
     try_spoils(j, o, c, r, "double");
-    try_mistakes(j, o, c, r);
+    try_mistakes(j, o, c, r, mistaken_spec, mistakes, sizeof mistakes / sizeof *mistakes);
+    try_mistakes(j, o, c, r, branching_spec, branch_mistakes,
+                 sizeof branch_mistakes / sizeof *branch_mistakes);
     lists_selftest(j, o, c, r);
     sg_close(c);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gen/reach.h"
 #include "gen/spec.h"
 #include "runtime/random.h"
 
@@ -112,6 +113,7 @@ static void connect(test_subject *s) {
 void subject_judge_by(job *j, test_subject *s, const model *m) {
     s->model = m;
     s->reference = reference_new(j, m, s->parameters);
+    reach_arrays(j, m, s->parameters, s->samples);
 }
 
 bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, uint64_t seed,

@@ -3,6 +3,7 @@
 #ifndef TESTS_RUNNER_SUBJECT_H
 #define TESTS_RUNNER_SUBJECT_H
 
+#include "base/sample.h"
 #include "gen/family.h"
 #include "gen/reference.h"
 #include "tests/runner/runner.h"
@@ -22,8 +23,9 @@ typedef struct test_subject {
     kernel_facts facts;
     double parameters[MAX_PARAMETERS]; /* rounded to the dtype */
     const reference *reference;
-    int reads[2 * MAX_FIELDS]; /* the kernel's array of each of the model's; −1 */
-    int written[MAX_FIELDS];   /* of each output */
+    sample samples[2 * MAX_FIELDS]; /* what the model's arrays are filled from */
+    int reads[2 * MAX_FIELDS];      /* the kernel's array of each of the model's; −1 */
+    int written[MAX_FIELDS];        /* of each output */
 } test_subject;
 
 /* Builds; false where that ends the case: it was refused, which has then been reported as right or

@@ -25,7 +25,7 @@ static inline void run(job *j, const model *m, const double *parameters, const v
         arrays[i] = (reference_array){data[i], {1, 0, 0}, NULL};
     double *values = job_array(j, (size_t)count, sizeof *values);
     double *bounds = job_array(j, (size_t)count, sizeof *bounds);
-    void *scratch = malloc(reference_scratch(r, count));
+    void *scratch = calloc(1, reference_scratch(r, count));
     reference_row(r, arrays, (const int64_t[]){count + 2 * REACH, 1, 1}, REACH, 0, 0, count,
                   scratch, values, bounds, NULL);
     free(scratch);

@@ -116,7 +116,7 @@ static inline family_verdict scene_draw(scene *s, int64_t x, int64_t y, int kind
                                         bool in_place, uint64_t seed) {
     family_call call;
     const int64_t size[AXES] = {x, y, 1};
-    s->subject->family->draw(s->job, s->subject, s->made->program, size, kind, seed, &call);
+    s->subject->family->draw(s->job, s->subject, s->made->program, size, kind, NULL, seed, &call);
     const family_verdict v = scene_run(s, &call, offset, in_place);
     if (v.wrong != 0)
         fail_msg("%s\n%s, %lld and %lld, kind %d, offset %d%s: %lld of %lld wrong; %s", s->text,

@@ -15,7 +15,8 @@ static uint64_t drawn_seed;
 static int drawn_kind;
 
 static void draw_join(job *j, const subject *s, const program *p, const int64_t size[AXES],
-                      int kind, uint64_t seed, family_call *out) {
+                      int kind, const double *given, uint64_t seed, family_call *out) {
+    (void)given;
     (void)s;
     drawn++;
     drawn_kind = kind;

@@ -86,9 +86,9 @@ static void test_refusals(void **state) {
 static pattern *new_pattern(job *j, dtype type) {
     pattern *p = job_alloc(j, sizeof *p);
     model *m = new_model(j, 0, type);
-    m->fields[0] = (model_field){"a", USE_IN, 1};
-    m->fields[1] = (model_field){"b", USE_IN, 1};
-    m->fields[2] = (model_field){"op", USE_OUT, 1};
+    m->fields[0] = (model_field){.name = "a", .use = USE_IN, .levels = 1};
+    m->fields[1] = (model_field){.name = "b", .use = USE_IN, .levels = 1};
+    m->fields[2] = (model_field){.name = "op", .use = USE_OUT, .levels = 1};
     m->field_count = 3;
     m->arrays[1] = (model_array){.field = 1};
     m->array_count = 2;

@@ -19,7 +19,7 @@ static result run(job *j, const model *m, const double *parameters, const refere
     result out = {job_array(j, cells, sizeof(double)), job_array(j, cells, sizeof(double)),
                   job_array(j, (size_t)count, sizeof(bool))};
     /* Scratch is taken as large as it is asked for, so that the sanitizer sees an overrun. */
-    void *scratch = malloc(reference_scratch(r, count));
+    void *scratch = calloc(1, reference_scratch(r, count));
     reference_row(r, arrays, size, at[0], at[1], at[2], count, scratch, out.values, out.bounds,
                   out.kept);
     free(scratch);

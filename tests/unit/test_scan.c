@@ -112,7 +112,7 @@ static void test_special_values(void **state) {
             for (int kind = 0; kind < 4; kind++) {
                 family_call call;
                 const int64_t size[AXES] = {1000, 1, 1};
-                s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, 5, &call);
+                s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, NULL, 5, &call);
                 const dtype type = s.subject->dtype;
                 const double special[] = {NAN, INFINITY, -INFINITY, -0.0};
                 pattern_set(type, call.arrays[0], 517, (pattern_value){.real = special[kind]});
@@ -153,7 +153,7 @@ static void test_verdicts(void **state) {
         const program *p = s.made->program;
         const int64_t size[AXES] = {300, 1, 1};
         family_call before, after;
-        s.subject->family->draw(s.job, s.subject, p, size, 0, 4, &before);
+        s.subject->family->draw(s.job, s.subject, p, size, 0, NULL, 4, &before);
         if (cases[c].at != 0)
             pattern_set(type, before.arrays[0], 100, (pattern_value){.real = cases[c].at});
         after = before;
@@ -193,7 +193,7 @@ static void test_parameters(void **state) {
     scene_expect(&s, 10000, 1, 1, true, 3);
     family_call call;
     const int64_t size[AXES] = {3000, 1, 1};
-    s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, 5, &call);
+    s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, NULL, 5, &call);
     call.parameters[0] = -4;
     call.parameters[1] = 0.25;
     assert_true(scene_run(&s, &call, 0, false).wrong == 0);

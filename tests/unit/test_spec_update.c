@@ -168,8 +168,34 @@ static void test_textbook_count_of_update(void **state) {
                        "end }");
     assert_true(m->textbook_multiplications == 4);
     assert_true(m->textbook_additions == 3);
+    assert_true(m->nonlinear && model_textbook_operations(m) == 0);
     assert_int_equal(m->pool->count, 9); /* and shared: u v 3 * / - + 0 max */
     job_end(l.job);
+}
+
+static void test_linear_updates(void **state) {
+    (void)state;
+    static const struct {
+        const char *returned;
+        bool nonlinear;
+    } cases[] = {
+        {"u(0) + p.k * (u(1) - 2 * u(0) + u(-1)) / 3 - 4", false},
+        {"-u(1) * p.k ^ 2", false},
+        {"where(gt(p.k, 1), 2, 3) * u(0)", false},
+        {"u(0) * u(1)", true},
+        {"p.k / u(0)", true},
+        {"max(u(0), 0)", true},
+        {"where(gt(u(0), 1), 2, 3)", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        loaded l;
+        char text[256];
+        snprintf(text, sizeof text,
+                 "return stencil { name = 'a', update = function(u, p) return %s end }",
+                 cases[i].returned);
+        assert_true(load_model(&l, text)->nonlinear == cases[i].nonlinear);
+        job_end(l.job);
+    }
 }
 
 static void test_several_specs(void **state) {
@@ -282,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_boundary),
         cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_textbook_count_of_update),
+        cmocka_unit_test(test_linear_updates),
         cmocka_unit_test(test_several_specs),
         cmocka_unit_test(test_base_functions),
         cmocka_unit_test(test_deterministic),
