@@ -84,6 +84,7 @@ static void find_size(job *j, build_request *r, const subject *m) {
         else if (size > 0)
             r->size[axis] = size;
     }
+    kernel_points(j, r->size); /* refuses what no memory holds */
 }
 
 static const spec *load(job *j, const char **path, const char *text,

@@ -145,7 +145,7 @@ typedef struct sg_build_options {
     const char *schedule; /* constraints over the spec's own: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
                          the cpu device */
-    int64_t size[3];  /* grid to plan for; 0: the default size of the device */
+    int64_t size[3];  /* grid to plan for, of at most 2^48 points; 0: the device's default size */
     int source_only;  /* stop before compiling; the kernel cannot be launched */
     const sg_constant *constants;
     int constant_count;
