@@ -54,7 +54,7 @@ static void check_text(spec_load_state *load) {
     job *j = load->state.job;
     const char *path = load->state.path;
     if (load->length > SPEC_FILE_BYTES)
-        job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d bytes", SPEC_FILE_BYTES);
+        job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d KiB", SPEC_FILE_BYTES >> 10);
     if (load->length > 0 && load->text[0] == LUA_SIGNATURE[0])
         job_fail(j, FAULT_SPEC, path, 0, "this is compiled Lua; a spec is text");
     if (load->length >= BOM_BYTES && memcmp(load->text, "\xef\xbb\xbf", BOM_BYTES) == 0)
@@ -64,12 +64,14 @@ static void check_text(spec_load_state *load) {
             load->read++; /* a line for the shell, as in Lua's own files */
 }
 
-/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one.
-   Some compilations take time that grows with the square of the text: they pass by here too. */
+/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one, and
+   a long line in pieces: some constructs take time that grows with the square of their text, and
+   the time is looked at here. */
 static const char *read_text(lua_State *L, void *data, size_t *size) {
     (void)L;
     spec_load_state *load = data;
-    const size_t left = load->length - load->read;
+    const size_t rest = load->length - load->read;
+    const size_t left = rest < SPEC_PIECE_BYTES ? rest : SPEC_PIECE_BYTES;
     const char *piece = load->text + load->read;
     const char *end = left > 0 ? memchr(piece, '\n', left) : NULL;
     if (load->line_ends)
@@ -131,8 +133,8 @@ static int run(lua_State *L) {
     spec_open_expressions(L);
     spec_open_weights(L);
     spec_open_fields(L);
-    spec_make_type(L, SPEC_BOUNDARY, nothing);
-    spec_make_type(L, SPEC_SPEC, nothing);
+    spec_make_type(L, SPEC_BOUNDARY, NULL, nothing);
+    spec_make_type(L, SPEC_SPEC, NULL, nothing);
     if (lua_load(L, read_text, load, chunk_name, "t") != LUA_OK)
         return lua_error(L);
     spec_open_environment(L);
@@ -162,7 +164,8 @@ static noreturn void fail_with_message(spec_state *s) {
             text = end + 2;
         }
     }
-    job_fail(s->job, FAULT_SPEC, s->path, line, "%s", spec_clean(s->job, text, length));
+    job_fail(s->job, FAULT_SPEC, s->path, line, "%s",
+             spec_say(s->job, spec_clean(s->job, text, length)));
 }
 
 static noreturn void fail(spec_state *s, int status) {
