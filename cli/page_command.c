@@ -8,11 +8,13 @@
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/session.h"
+#include "cli/spec_text.h"
 
 typedef struct reporting {
     const options *options;
     sg_context *context;
     const char *spec;
+    char *text;         /* of the spec; NULL: it could not be read */
     sg_kernel *kernel;  /* of no particular size */
     sg_matrix *matrix;  /* of --input; NULL */
     page_results all;   /* of the spec, as it is now */
@@ -141,6 +143,7 @@ static sg_status find_drifts(reporting *p, const page_results *rows) {
 static sg_build_options options_for(const reporting *p, int index, const sg_result *r) {
     sg_build_options how = {
         .struct_size = sizeof how,
+        .text = p->text,
         .index = index,
         .source_only = 1,
         .arch = strcmp(r->device, "cpu") == 0 ? NULL : r->arch,
@@ -253,7 +256,8 @@ static int report_kernel(reporting *p, int index) {
 }
 
 static int report_spec(reporting *p, int index) {
-    const sg_build_options how = {.struct_size = sizeof how, .index = index, .source_only = 1};
+    const sg_build_options how = {
+        .struct_size = sizeof how, .text = p->text, .index = index, .source_only = 1};
     const sg_status status = sg_build(p->context, p->spec, &how, &p->kernel);
     const int code =
         status == SG_OK ? report_kernel(p, index) : complain_library(p->context, status);
@@ -283,7 +287,10 @@ int command_report(const options *o) {
     sg_status status = sg_open(&p.context, &wanted);
     int code = status == SG_OK ? read_matrix(&p) : complain_library(p.context, status);
     if (code == EXIT_DONE) {
-        status = sg_count_specs(p.context, p.spec, NULL, &count);
+        code = spec_text_read(p.spec, &p.text);
+    }
+    if (code == EXIT_DONE) {
+        status = sg_count_specs(p.context, p.spec, p.text, &count);
         if (status != SG_OK)
             code = complain_library(p.context, status);
         if (status == SG_ERROR_IO)
@@ -299,5 +306,6 @@ int command_report(const options *o) {
         code = first_failure(code, report_spec(&p, index));
     sg_matrix_free(p.matrix);
     sg_close(p.context);
+    free(p.text);
     return code;
 }

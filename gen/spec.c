@@ -41,7 +41,7 @@ static void read_file(spec_load_state *load) {
     if (file == NULL)
         job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
     job_defer(j, close_file, file);
-    char *text = job_alloc(j, SPEC_FILE_BYTES + 1);
+    char *text = job_alloc(j, SPEC_FILE_BYTES + 2); /* zeroed, so that it ends */
     load->length = fread(text, 1, SPEC_FILE_BYTES + 1, file);
     if (ferror(file))
         job_fail(j, FAULT_IO, path, 0, "cannot read the spec: %s", strerror_l(errno, load->plain));
@@ -57,6 +57,8 @@ static void check_text(spec_load_state *load) {
         job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d KiB", SPEC_FILE_BYTES >> 10);
     if (load->length > 0 && load->text[0] == LUA_SIGNATURE[0])
         job_fail(j, FAULT_SPEC, path, 0, "this is compiled Lua; a spec is text");
+    if (load->length > 0 && memchr(load->text, '\0', load->length) != NULL)
+        job_fail(j, FAULT_SPEC, path, 0, "the file holds a byte 0; a spec is text, in UTF-8");
     if (load->length >= BOM_BYTES && memcmp(load->text, "\xef\xbb\xbf", BOM_BYTES) == 0)
         load->read = BOM_BYTES;
     if (load->length > load->read && load->text[load->read] == '#')
@@ -107,6 +109,7 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
                   "return { a, b }",
                   results);
     load->result = job_alloc(j, sizeof *load->result);
+    load->result->text = load->text;
     int count = 1;
     if (lua_istable(L, -1))
         count = spec_list(L, -1, "the value that the spec returns", SPEC_MAX_STENCILS);

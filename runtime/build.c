@@ -116,6 +116,7 @@ void build_read(job *j, build_request *r) {
     if (r->options.steps < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
+    r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->target = find_target(j, r);
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL)

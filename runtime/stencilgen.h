@@ -156,7 +156,8 @@ typedef struct sg_build_options {
                       sg_kernel_info.steps); 0: as 1, so that every launch is one step */
 } sg_build_options;
 
-/* How many specs a file returns. */
+/* How many specs a file returns. A path is read once by each call that takes one, so that it may be
+ * a pipe's; several calls about one pipe need its text. */
 SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
 
 /* Spec to kernel: load, plan, write, compile, load. What was asked for before with the same spec
