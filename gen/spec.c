@@ -50,6 +50,17 @@ static void read_file(spec_load_state *load) {
     fclose(file);
 }
 
+/* What holds one is another kind of file, and the library's callers have specs as C strings. */
+static void refuse_zero(const spec_load_state *load) {
+    int line = 1;
+    for (size_t i = 0; i < load->length; i++) {
+        if (load->text[i] == '\0')
+            job_fail(load->state.job, FAULT_SPEC, load->state.path, line,
+                     "the file holds a byte 0; a spec is text, in UTF-8");
+        line += load->text[i] == '\n';
+    }
+}
+
 static void check_text(spec_load_state *load) {
     job *j = load->state.job;
     const char *path = load->state.path;
@@ -57,8 +68,7 @@ static void check_text(spec_load_state *load) {
         job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d KiB", SPEC_FILE_BYTES >> 10);
     if (load->length > 0 && load->text[0] == LUA_SIGNATURE[0])
         job_fail(j, FAULT_SPEC, path, 0, "this is compiled Lua; a spec is text");
-    if (load->length > 0 && memchr(load->text, '\0', load->length) != NULL)
-        job_fail(j, FAULT_SPEC, path, 0, "the file holds a byte 0; a spec is text, in UTF-8");
+    refuse_zero(load);
     if (load->length >= BOM_BYTES && memcmp(load->text, "\xef\xbb\xbf", BOM_BYTES) == 0)
         load->read = BOM_BYTES;
     if (load->length > load->read && load->text[load->read] == '#')

@@ -53,9 +53,9 @@ begin 'standard input'
 reports heat2d5
 
 begin 'what is no text, and what has no end'
-printf 'return 1 -- \0' >"$folder/zero.lua"
+printf 'local a\nreturn 1 -- \0' >"$folder/zero.lua"
 exits 2 explain --device cpu "$folder/zero.lua"
-says "zero.lua: error: the file holds a byte 0; a spec is text, in UTF-8"
+says "zero.lua:2: error: the file holds a byte 0; a spec is text, in UTF-8"
 exits 2 explain --device cpu /dev/zero
 says "the file holds a byte 0"
 yes 2>/dev/null >"$folder/pipe.lua" &
