@@ -230,14 +230,17 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error
     bool empty = false;
     for (int axis = 0; axis < NPY_DIMS; axis++)
         empty |= header.size[axis] == 0;
-    header.data_bytes = empty ? 0 : element_words[header.type].bytes;
-    for (int axis = 0; axis < NPY_DIMS && !empty; axis++) {
-        if ((uint64_t)header.size[axis] > INT64_MAX / header.data_bytes) {
+    header.data_bytes = element_words[header.type].bytes;
+    for (int axis = 0; axis < NPY_DIMS; axis++) {
+        const uint64_t size = header.size[axis] > 0 ? (uint64_t)header.size[axis] : 1;
+        if (size > INT64_MAX / header.data_bytes) {
             buffer_add(error, "an array of more than 2^63 bytes");
             return false;
         }
-        header.data_bytes *= (uint64_t)header.size[axis];
+        header.data_bytes *= size;
     }
+    if (empty)
+        header.data_bytes = 0;
     *out = header;
     return true;
 }

@@ -8,11 +8,13 @@
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/session.h"
+#include "cli/spec_text.h"
 
 typedef struct reporting {
     const options *options;
     sg_context *context;
     const char *spec;
+    char *text;        /* of the spec; NULL: it could not be read */
     sg_kernel *kernel; /* of no particular size */
     sg_matrix *matrix; /* of --input; NULL */
     output_set outputs;
@@ -158,6 +160,7 @@ static sg_status find_drifts(reporting *p, const page_results *rows) {
 static sg_build_options options_for(const reporting *p, int index, const sg_result *r) {
     sg_build_options how = {
         .struct_size = sizeof how,
+        .text = p->text,
         .index = index,
         .source_only = 1,
         .arch = strcmp(r->device, "cpu") == 0 ? NULL : r->arch,
@@ -285,7 +288,8 @@ static int read_matrix(reporting *p) {
 }
 
 static int report_spec(reporting *p, int index) {
-    const sg_build_options how = {.struct_size = sizeof how, .index = index, .source_only = 1};
+    const sg_build_options how = {
+        .struct_size = sizeof how, .text = p->text, .index = index, .source_only = 1};
     const sg_status status = sg_build(p->context, p->spec, &how, &p->kernel);
     int code = status == SG_OK ? session_judge_input(p->options, p->spec, p->kernel)
                                : complain_library(p->context, status);
@@ -309,7 +313,10 @@ int command_report(const options *o) {
     sg_status status = sg_open(&p.context, &wanted);
     int code = status == SG_OK ? EXIT_DONE : complain_library(p.context, status);
     if (code == EXIT_DONE) {
-        status = sg_count_specs(p.context, p.spec, NULL, &count);
+        code = spec_text_read(p.spec, &p.text);
+    }
+    if (code == EXIT_DONE) {
+        status = sg_count_specs(p.context, p.spec, p.text, &count);
         if (status != SG_OK)
             code = complain_library(p.context, status);
         if (status == SG_ERROR_IO)
@@ -326,5 +333,6 @@ int command_report(const options *o) {
     output_set_free(&p.outputs);
     sg_matrix_free(p.matrix);
     sg_close(p.context);
+    free(p.text);
     return code;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/spec_text.h"
 #include "cli/words.h"
 
 int session_failed(const session *s, sg_status status) {
@@ -29,13 +30,19 @@ int session_open(session *s, const options *o) {
 void session_close(session *s) {
     sg_close(s->context);
     s->context = NULL;
+    free(s->text);
+    s->text = NULL;
 }
 
 int session_count(session *s, const char *spec, int *out) {
-    const sg_status status = sg_count_specs(s->context, spec, NULL, out);
+    free(s->text);
+    int code = spec_text_read(spec, &s->text);
+    if (code != EXIT_DONE)
+        return code;
+    const sg_status status = sg_count_specs(s->context, spec, s->text, out);
     if (status == SG_OK)
         return EXIT_DONE;
-    const int code = session_failed(s, status);
+    code = session_failed(s, status);
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
 }
 
@@ -43,6 +50,7 @@ sg_build_options session_build_options(const session *s, int index) {
     const options *o = s->options;
     sg_build_options build = {
         .struct_size = sizeof build,
+        .text = s->text,
         .index = index,
         .schedule = o->schedule.length > 0 ? o->schedule.data : NULL,
         .arch = o->arch,

@@ -11,11 +11,13 @@ typedef struct session {
     const options *options;
     sg_context *context;
     sg_device_info device;
+    char *text; /* of the spec that was counted last; NULL: it could not be read */
 } session;
 
 int session_open(session *, const options *);
 void session_close(session *);
 
+/* Reads the spec, once: what follows is about the text that was found. */
 int session_count(session *, const char *spec, int *out);
 
 /* The options of a build of the spec's number `index`, as the command line says. */

@@ -32,6 +32,8 @@ typedef struct family_request {
     const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
     struct spmv_notes *notes;    /* spmv: what was found out about that matrix for other requests of
                                     its spec, one at a time; NULL: nothing is kept */
+    bool untold; /* only the plan and its launches are asked for: families of lists leave out the
+                    texts of the model and of the source, whose length is the user's */
 } family_request;
 
 typedef struct family_build {

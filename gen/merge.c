@@ -160,9 +160,10 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    merge_print(subject, MODEL_ALL, &model);
+    if (!r->untold)
+        merge_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&merge_words, &plan.schedule, &line);
-    p->source = write_source(j, g, &plan, p, model.data, line.data);
+    p->source = r->untold ? "" : write_source(j, g, &plan, p, model.data, line.data);
 
     const double order = g->order == MERGE_OWN ? pattern_operations(j, &g->pattern, 0) : 1;
     family_build *b = job_alloc(j, sizeof *b);

@@ -31,6 +31,7 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
     a->subject = s;
     a->request = *r;
     a->request.schedule = line;
+    a->request.untold = true;
     job_defer(j, end_attempt, a);
     const fault f = job_run(job_allocator(j), build, a, &a->job);
     if (f != FAULT_NONE && f != FAULT_PLAN)

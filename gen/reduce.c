@@ -191,9 +191,10 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    reduce_print(subject, MODEL_ALL, &model);
+    if (!request->untold)
+        reduce_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&reduce_words, &plan.schedule, &line);
-    p->source = write_source(j, r, &plan, p, model.data, line.data);
+    p->source = request->untold ? "" : write_source(j, r, &plan, p, model.data, line.data);
 
     const double operations = operator_operations(j, &r->pattern, &r->op) +
                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0);

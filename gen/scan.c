@@ -166,9 +166,10 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     pattern_finish(p);
 
     text model = text_new(j), line = text_new(j);
-    scan_print(subject, MODEL_ALL, &model);
+    if (!r->untold)
+        scan_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&scan_words, &plan.schedule, &line);
-    p->source = write_source(j, s, &plan, p, model.data, line.data);
+    p->source = r->untold ? "" : write_source(j, s, &plan, p, model.data, line.data);
 
     const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
     const double op = operator_operations(j, &s->pattern, &s->op);

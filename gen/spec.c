@@ -41,7 +41,7 @@ static void read_file(spec_load_state *load) {
     if (file == NULL)
         job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
     job_defer(j, close_file, file);
-    char *text = job_alloc(j, SPEC_FILE_BYTES + 1);
+    char *text = job_alloc(j, SPEC_FILE_BYTES + 2); /* zeroed, so that it ends */
     load->length = fread(text, 1, SPEC_FILE_BYTES + 1, file);
     if (ferror(file))
         job_fail(j, FAULT_IO, path, 0, "cannot read the spec: %s", strerror_l(errno, load->plain));
@@ -50,13 +50,25 @@ static void read_file(spec_load_state *load) {
     fclose(file);
 }
 
+/* What holds one is another kind of file, and the library's callers have specs as C strings. */
+static void refuse_zero(const spec_load_state *load) {
+    int line = 1;
+    for (size_t i = 0; i < load->length; i++) {
+        if (load->text[i] == '\0')
+            job_fail(load->state.job, FAULT_SPEC, load->state.path, line,
+                     "the file holds a byte 0; a spec is text, in UTF-8");
+        line += load->text[i] == '\n';
+    }
+}
+
 static void check_text(spec_load_state *load) {
     job *j = load->state.job;
     const char *path = load->state.path;
     if (load->length > SPEC_FILE_BYTES)
-        job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d bytes", SPEC_FILE_BYTES);
+        job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d KiB", SPEC_FILE_BYTES >> 10);
     if (load->length > 0 && load->text[0] == LUA_SIGNATURE[0])
         job_fail(j, FAULT_SPEC, path, 0, "this is compiled Lua; a spec is text");
+    refuse_zero(load);
     if (load->length >= BOM_BYTES && memcmp(load->text, "\xef\xbb\xbf", BOM_BYTES) == 0)
         load->read = BOM_BYTES;
     if (load->length > load->read && load->text[load->read] == '#')
@@ -64,12 +76,14 @@ static void check_text(spec_load_state *load) {
             load->read++; /* a line for the shell, as in Lua's own files */
 }
 
-/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one.
-   Some compilations take time that grows with the square of the text: they pass by here too. */
+/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one, and
+   a long line in pieces: some constructs take time that grows with the square of their text, and
+   the time is looked at here. */
 static const char *read_text(lua_State *L, void *data, size_t *size) {
     (void)L;
     spec_load_state *load = data;
-    const size_t left = load->length - load->read;
+    const size_t rest = load->length - load->read;
+    const size_t left = rest < SPEC_PIECE_BYTES ? rest : SPEC_PIECE_BYTES;
     const char *piece = load->text + load->read;
     const char *end = left > 0 ? memchr(piece, '\n', left) : NULL;
     if (load->line_ends)
@@ -105,6 +119,7 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
                   "return { a, b }",
                   results);
     load->result = job_alloc(j, sizeof *load->result);
+    load->result->text = load->text;
     int count = 1;
     if (lua_istable(L, -1))
         count = spec_list(L, -1, "the value that the spec returns", SPEC_MAX_STENCILS);
@@ -131,8 +146,8 @@ static int run(lua_State *L) {
     spec_open_expressions(L);
     spec_open_weights(L);
     spec_open_fields(L);
-    spec_make_type(L, SPEC_BOUNDARY, nothing);
-    spec_make_type(L, SPEC_SPEC, nothing);
+    spec_make_type(L, SPEC_BOUNDARY, NULL, nothing);
+    spec_make_type(L, SPEC_SPEC, NULL, nothing);
     if (lua_load(L, read_text, load, chunk_name, "t") != LUA_OK)
         return lua_error(L);
     spec_open_environment(L);
@@ -162,7 +177,8 @@ static noreturn void fail_with_message(spec_state *s) {
             text = end + 2;
         }
     }
-    job_fail(s->job, FAULT_SPEC, s->path, line, "%s", spec_clean(s->job, text, length));
+    job_fail(s->job, FAULT_SPEC, s->path, line, "%s",
+             spec_say(s->job, spec_clean(s->job, text, length)));
 }
 
 static noreturn void fail(spec_state *s, int status) {

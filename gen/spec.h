@@ -9,6 +9,7 @@
 typedef struct spec {
     subject **subjects; /* in the order the file returns them */
     int count;          /* at least 1 */
+    const char *text;   /* what was loaded: a path may be that of a pipe, which is read once */
 } spec;
 
 typedef struct spec_assignment {

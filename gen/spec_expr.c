@@ -6,15 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A userdata type; its metatable is out of reach of specs. */
-void spec_make_type(lua_State *L, const char *type, const luaL_Reg *metamethods) {
-    luaL_newmetatable(L, type);
-    luaL_setfuncs(L, metamethods, 0);
-    lua_pushboolean(L, false);
-    lua_setfield(L, -2, "__metatable");
-    lua_pop(L, 1);
-}
-
 int spec_owner(const spec_state *s) {
     return s->update != NULL ? s->serial : 0;
 }
@@ -58,6 +49,7 @@ bool spec_to_expr(lua_State *L, int index, spec_expr *out) {
 /* The new node, once it is sure that no limit was passed and that a constant result is finite. */
 expr_id spec_make(lua_State *L, expr_op op, expr_id a, expr_id b, expr_id c) {
     expr_pool *p = spec_of(L)->pool;
+    spec_charge(L, 1);
     if (op == EXPR_DIVIDE && expr_get(p, b)->op == EXPR_CONSTANT && expr_get(p, b)->value == 0)
         spec_fail(L, "division by zero");
     const expr_id made = expr_make(p, op, a, b, c);
@@ -157,6 +149,23 @@ static int no_comparison(lua_State *L) {
               "write eq, ne, lt, le, gt or ge, and where(condition, a, b)");
 }
 
+static int no_entries(lua_State *L) {
+    spec_fail(L, "an expression is one value and has no entries; u(dx, dy) reads another point");
+}
+
+static int no_call(lua_State *L) {
+    spec_fail(L, "an expression is one value and cannot be called; all offsets of a point stand in "
+                 "one call of its field, u(dx, dy)");
+}
+
+static int no_remainder(lua_State *L) {
+    spec_fail(L, "expressions have no operator %%; write a - b * floor(a / b)");
+}
+
+static int no_floor_division(lua_State *L) {
+    spec_fail(L, "expressions have no operator //; write floor(a / b)");
+}
+
 void spec_open_arithmetic(lua_State *L, const char *type) {
     static const struct {
         const char *event;
@@ -176,8 +185,10 @@ void spec_open_arithmetic(lua_State *L, const char *type) {
 
 void spec_open_expressions(lua_State *L) {
     static const luaL_Reg metamethods[] = {
-        {"__eq", no_comparison}, {"__lt", no_comparison}, {"__le", no_comparison}, {NULL, NULL}};
-    spec_make_type(L, SPEC_EXPRESSION, metamethods);
+        {"__eq", no_comparison}, {"__lt", no_comparison},       {"__le", no_comparison},
+        {"__index", no_entries}, {"__newindex", no_entries},    {"__call", no_call},
+        {"__mod", no_remainder}, {"__idiv", no_floor_division}, {NULL, NULL}};
+    spec_make_type(L, SPEC_EXPRESSION, NULL, metamethods);
     spec_open_arithmetic(L, SPEC_EXPRESSION);
 }
 

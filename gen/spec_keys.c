@@ -44,6 +44,10 @@ const char *spec_number_text(job *j, double value) {
     return t.data;
 }
 
+const char *spec_with_article(job *j, const char *noun) {
+    return job_print(j, "%s %s", strchr("aeiou", noun[0]) != NULL ? "an" : "a", noun);
+}
+
 const char *spec_describe(lua_State *L, int index) {
     job *j = spec_of(L)->job;
     switch (lua_type(L, index)) {
@@ -59,7 +63,7 @@ const char *spec_describe(lua_State *L, int index) {
     case LUA_TUSERDATA: {
         luaL_getmetafield(L, index, "__name");
         const char *name = lua_tostring(L, -1);
-        return job_print(j, "%s %s", strchr("aeiou", name[0]) != NULL ? "an" : "a", name);
+        return spec_with_article(j, name);
     }
     default:
         return job_print(j, "a %s", luaL_typename(L, index));

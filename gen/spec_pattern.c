@@ -56,12 +56,12 @@ static expr_id get_result(lua_State *L, const char *name, bool truth) {
     spec_expr e;
     const char *where = job_print(spec_of(L)->job, "the value that %s returns", name);
     if (!spec_to_expr(L, -1, &e))
-        spec_fail_expected(L, where, NULL, truth ? "a condition such as a < b" : "an expression",
+        spec_fail_expected(L, where, NULL, truth ? "a condition such as lt(a, b)" : "an expression",
                            -1);
     if (spec_is_truth(spec_of(L), e.id) && !truth)
         spec_fail(L, "%s: expected a number, got a condition; use where(condition, 1, 0)", where);
     if (!spec_is_truth(spec_of(L), e.id) && truth)
-        spec_fail(L, "%s: expected a condition such as a < b, got a number", where);
+        spec_fail(L, "%s: expected a condition such as lt(a, b), got a number", where);
     return e.id;
 }
 

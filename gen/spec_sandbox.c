@@ -45,7 +45,7 @@ void spec_fail(lua_State *L, const char *format, ...) {
 }
 
 static_assert(SPEC_TOTAL_BYTES == 2147483648u && SPEC_MEMORY_BYTES == 64 << 20 &&
-                  SPEC_CPU_SECONDS == 5,
+                  SPEC_STRING_BYTES == 256 << 10 && SPEC_CPU_SECONDS == 5,
               "the sentences of the allocator, which cannot make new ones, say so");
 
 /* Says no: Lua then collects its garbage and asks once more before it gives up. */
@@ -56,17 +56,30 @@ static void *refuse(spec_state *s, const char *reason) {
     return NULL;
 }
 
+/* Lua collects all garbage where it is refused memory, which takes long where there is much else:
+   looking at the time then is cheap, and once it is over Lua must not go on with what it freed. */
+static const char *find_refusal(spec_state *s, size_t old_size, size_t size, bool is_string) {
+    if (s->asked + size > SPEC_TOTAL_BYTES)
+        return "the spec asks for more than 2 GB of memory in all";
+    if (is_string && size > SPEC_STRING_BYTES + SPEC_PIECE_BYTES)
+        return "the spec makes a string of more than 256 KiB";
+    const bool full = s->used - old_size + size > SPEC_MEMORY_BYTES;
+    s->late = s->late || (full && is_late(s));
+    if (s->late)
+        return "the spec runs for more than 5 seconds";
+    return full ? "the spec needs more than 64 MB of memory" : NULL;
+}
+
 static void *resize(void *data, void *old, size_t old_size, size_t size) {
     spec_state *s = data;
+    const bool is_string = old == NULL && old_size == LUA_TSTRING; /* Lua says what a new one is */
     if (old == NULL)
-        old_size = 0; /* Lua says what kind of object it is */
+        old_size = 0;
     if (size > old_size) {
+        const char *refusal = find_refusal(s, old_size, size, is_string);
         s->asked += size;
-        if (s->asked > SPEC_TOTAL_BYTES)
-            return refuse(s, "the spec asks for more than 2 GB of memory in all");
-        if (s->used - old_size + size > SPEC_MEMORY_BYTES)
-            return refuse(s, is_late(s) ? "the spec runs for more than 5 seconds"
-                                        : "the spec needs more than 64 MB of memory");
+        if (refusal != NULL)
+            return refuse(s, refusal);
     }
     if (old == NULL && size == 0)
         return NULL;
@@ -90,6 +103,10 @@ void spec_charge(lua_State *L, size_t instructions) {
     if (s->instructions > SPEC_INSTRUCTIONS)
         spec_fail(L, "the spec runs for more than %d million instructions",
                   SPEC_INSTRUCTIONS / 1000000);
+    if (s->instructions - s->looked < SPEC_LOOK_INSTRUCTIONS)
+        return;
+    s->looked = s->instructions;
+    spec_check_time(s);
 }
 
 void spec_charge_memory(lua_State *L, size_t bytes) {
@@ -104,6 +121,7 @@ static void count(lua_State *L, lua_Debug *frame) {
     spec_state *s = spec_of(L);
     s->line = spec_current_line(L);
     spec_charge(L, SPEC_HOOK_INSTRUCTIONS);
+    s->looked = s->instructions;
     spec_check_time(s);
 }
 

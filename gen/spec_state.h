@@ -10,7 +10,9 @@
 #include "gen/spec.h"
 
 enum {
-    SPEC_FILE_BYTES = 1 << 20,
+    SPEC_FILE_BYTES = 256 << 10,
+    SPEC_PIECE_BYTES = 1 << 10, /* of the file, that are compiled between two looks at the time */
+    SPEC_STRING_BYTES = SPEC_FILE_BYTES, /* Lua may read all of a string in one instruction */
     SPEC_MEMORY_BYTES = 64 << 20,
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
     SPEC_INSTRUCTIONS = 1000000, /* a fuzzer's time is better spent on specs that end */
@@ -18,6 +20,7 @@ enum {
     SPEC_INSTRUCTIONS = 50000000,
 #endif
     SPEC_HOOK_INSTRUCTIONS = 256,
+    SPEC_LOOK_INSTRUCTIONS = 4096, /* charged between two looks at the time */
     SPEC_CPU_SECONDS = 5,
     SPEC_MAX_STENCILS = 256,
     SPEC_MAX_NAMES = 1024,   /* parameters of one file */
@@ -41,10 +44,11 @@ typedef struct spec_state {
     const char *path;
     lua_State *L;
     allocator memory;
-    size_t used, asked;  /* bytes held, and ever asked for */
-    const char *refused; /* why the sandbox last refused memory; NULL: the host had none */
-    size_t instructions;
-    double started;    /* processor time of this thread */
+    size_t used, asked;          /* bytes held, and ever asked for */
+    const char *refused;         /* why the sandbox last refused memory; NULL: the host had none */
+    bool late;                   /* memory was refused after the time was over: no more is given */
+    size_t instructions, looked; /* executed and charged; how many of them at the last look */
+    double started;              /* processor time of this thread */
     const char *given; /* constants being put in, "k = 0", which messages then name; else NULL */
     int line;          /* the last one known, for errors that come without */
     expr_pool *pool;   /* expressions under construction, of all specs of the file */
@@ -84,6 +88,7 @@ void spec_check_time(spec_state *);
    where an error follows. */
 const char *spec_clean(job *, const char *text, size_t length); /* one line of bounded length */
 const char *spec_describe(lua_State *, int index);              /* "the number 0.5", "a table" */
+const char *spec_with_article(job *, const char *noun);         /* "a table", "an expression" */
 const char *spec_number_text(job *, double value);
 noreturn void spec_fail_expected(lua_State *, const char *where, const char *key,
                                  const char *expected, int index);
@@ -105,6 +110,13 @@ extern const spec_function spec_base_functions[], spec_table_functions[], spec_m
 /* spec_environment.c */
 void spec_open_environment(lua_State *); /* pushes it */
 
+/* spec_lua.c: the message of an error of Lua's own, in the words of specs; one line */
+const char *spec_say(job *, const char *message);
+
+/* spec_types.c: a type with what it can do; all else is refused, with `advice`, which may be NULL
+ */
+void spec_make_type(lua_State *, const char *type, const char *advice, const luaL_Reg *metamethods);
+
 /* spec_expr.c: expressions */
 #define SPEC_EXPRESSION "expression"
 typedef struct spec_expr {
@@ -123,7 +135,6 @@ void spec_open_expressions(lua_State *);
 int spec_call_operation(lua_State *);                     /* upvalue: expr_op */
 void spec_open_arithmetic(lua_State *, const char *type); /* the operators of a type */
 int spec_param(lua_State *);
-void spec_make_type(lua_State *, const char *type, const luaL_Reg *metamethods);
 
 /* spec_shape.c: sets of offsets */
 #define SPEC_SHAPE "shape"

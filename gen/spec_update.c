@@ -79,7 +79,8 @@ static int index_field(lua_State *L) {
     const spec_field *f = luaL_checkudata(L, 1, SPEC_FIELD);
     static const char *const known[] = {"prev"};
     if (lua_type(L, 2) != LUA_TSTRING)
-        spec_fail_expected(L, "a field's key", NULL, "'prev'", 2);
+        spec_fail(L, "a field's points are read as u(dx, dy), not with [ ]; got %s",
+                  spec_describe(L, 2));
     if (strcmp(lua_tostring(L, 2), "prev") != 0)
         spec_fail_unknown(L, "key", " of a field", 2, known, 1);
     if (s->update == NULL || f->serial != s->serial)
@@ -162,11 +163,23 @@ static void push_indexed(lua_State *L, lua_CFunction index) {
 void spec_open_fields(lua_State *L) {
     static const luaL_Reg metamethods[] = {
         {"__call", call_field}, {"__index", index_field}, {NULL, NULL}};
-    spec_make_type(L, SPEC_FIELD, metamethods);
+    spec_make_type(L, SPEC_FIELD,
+                   "u(dx, dy) is the value of a point of field u, u(0, 0) that of the point itself",
+                   metamethods);
+}
+
+/* p.name = value */
+static int set_parameter(lua_State *L) {
+    spec_fail(L, "a parameter cannot be set in a function: its value is given at launch, or in the "
+                 "key parameters");
 }
 
 void spec_push_parameters(lua_State *L) {
     push_indexed(L, index_parameters);
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, set_parameter);
+    lua_setfield(L, -2, "__newindex");
+    lua_pop(L, 1);
 }
 
 static void push_arguments(lua_State *L, const model *m, bool named) {

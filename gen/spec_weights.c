@@ -110,9 +110,10 @@ int spec_weights_arithmetic(lua_State *L, expr_op op) {
 
 void spec_open_weights(lua_State *L) {
     static const luaL_Reg metamethods[] = {{NULL, NULL}};
-    spec_make_type(L, SPEC_WEIGHTS, metamethods);
+    spec_make_type(L, SPEC_WEIGHTS, "weight tables are added, subtracted, scaled and applied",
+                   metamethods);
     spec_open_arithmetic(L, SPEC_WEIGHTS);
-    spec_make_type(L, SPEC_SHAPE, metamethods);
+    spec_make_type(L, SPEC_SHAPE, NULL, metamethods);
 }
 
 int spec_identity(lua_State *L) {

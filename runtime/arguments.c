@@ -29,6 +29,9 @@ static bool check_size(job *j, const program *p, const sg_grid *grids, launch *o
             if (size < 0)
                 return context_refuse(j, "'%s': size %lld along %c is negative", p->arrays[i].name,
                                       (long long)size, letter);
+            if (size > LAUNCH_MOST_BYTES)
+                return context_refuse(j, "'%s': its extent along %c is out of range",
+                                      p->arrays[i].name, letter);
             if (axis >= p->dims && size > 1)
                 return context_refuse(j, "'%s': size %lld along %c, but '%s' has %d dimension%s",
                                       p->arrays[i].name, (long long)size, letter, p->name, p->dims,

@@ -84,6 +84,7 @@ static void find_size(job *j, build_request *r, const subject *m) {
         else if (size > 0)
             r->size[axis] = size;
     }
+    kernel_points(j, r->size); /* refuses what no memory holds */
 }
 
 static const spec *load(job *j, const char **path, const char *text,
@@ -115,6 +116,7 @@ void build_read(job *j, build_request *r) {
     if (r->options.steps < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
+    r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->target = find_target(j, r);
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)

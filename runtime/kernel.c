@@ -10,6 +10,8 @@
 #include "runtime/compile.h"
 #include "runtime/random.h"
 
+#define MOST_POINTS (INT64_C(1) << 48)
+
 /* ---- queries ------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
@@ -198,11 +200,20 @@ void kernel_need_launchable(job *j, const sg_kernel *k) {
         context_refuse(j, "'%s' cannot be launched: %s", k->program->name, k->unlaunchable);
 }
 
+int64_t kernel_points(job *j, const int64_t size[3]) {
+    int64_t points = 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        if (size[axis] > MOST_POINTS / points)
+            context_refuse(j, "the grid has more than 2^48 points, which is too large");
+        points *= size[axis];
+    }
+    return points;
+}
+
 void kernel_size(job *j, const sg_kernel *k, const int64_t wanted[3], int64_t size[3],
                  int64_t *points) {
     static const char letters[] = "xyz";
     const program *p = k->program;
-    *points = 1;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         const bool used = axis < p->dims;
         if (wanted[axis] < 0 || (!used && wanted[axis] > 1))
@@ -210,10 +221,8 @@ void kernel_size(job *j, const sg_kernel *k, const int64_t wanted[3], int64_t si
                            (long long)wanted[axis], letters[axis], p->name, p->dims,
                            p->dims == 1 ? "" : "s");
         size[axis] = !used ? 1 : wanted[axis] > 0 ? wanted[axis] : k->info.size[axis];
-        if (size[axis] > (INT64_C(1) << 48) / *points)
-            context_refuse(j, "the grid has more than 2^48 points, which is too large");
-        *points *= size[axis];
     }
+    *points = kernel_points(j, size);
 }
 
 /* False where it is too large. */

@@ -42,6 +42,10 @@ void kernel_end(sg_kernel *);
 /* Fails with FAULT_USAGE where the kernel cannot be launched. */
 void kernel_need_launchable(job *, const sg_kernel *);
 
+/* The points of a grid, or of a call of lists. Refuses, as context_refuse does, more than 2^48: no
+   memory holds them, and sums of sizes below it cannot overflow. */
+int64_t kernel_points(job *, const int64_t size[3]);
+
 /* Sizes of a check or a measurement: 0 is the size planned for, unused axes are 1. */
 void kernel_size(job *, const sg_kernel *, const int64_t wanted[3], int64_t size[3],
                  int64_t *points);

@@ -27,6 +27,8 @@ bool layers_measure(job *j, const program *p, launch *out, size_t *bytes) {
         out->temporaries[i].bytes = cells * p->element_bytes;
         *bytes += (out->temporaries[i].bytes + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT *
                   PROGRAM_ALIGNMENT;
+        if (*bytes > (size_t)LAUNCH_MOST_BYTES)
+            return context_refuse(j, "'%s': its temporary memory is out of range", p->name);
     }
     return true;
 }

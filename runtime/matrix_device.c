@@ -270,8 +270,9 @@ static void take(job *j, void *argument) {
     sg_matrix *m = making->matrix;
     sg_csr given;
     context_read(j, &given, sizeof given, making->given, "sg_csr");
-    if (given.entries < 0)
-        context_refuse(j, "a matrix of %lld entries", (long long)given.entries);
+    if (given.entries < 0 || given.entries > MATRIX_MOST)
+        context_refuse(j, "a matrix of %lld entries; there must be 0 to 2^61",
+                       (long long)given.entries);
     if (given.entries > 0 && (given.rows == 0 || given.columns == 0))
         context_refuse(j, "%lld entries, but %lld rows and %lld columns", (long long)given.entries,
                        (long long)given.rows, (long long)given.columns);

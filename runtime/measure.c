@@ -161,6 +161,9 @@ static void prepare_lists(job *j, measurement *m) {
 static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     const size_t element = m->kernel->program->element_bytes;
     const int64_t points = m->points, vectors = m->kernel->program->arrays[which].extent[1].plus;
+    if (length > LAUNCH_MOST_BYTES / (int64_t)element / vectors)
+        context_refuse(j, "'%s': vectors of %lld elements are out of range",
+                       m->kernel->program->name, (long long)length);
     const int64_t elements = length * vectors;
     m->arrays[which] =
         m->device->ops->alloc(m->device, j, (size_t)(elements > 0 ? elements : 1) * element);

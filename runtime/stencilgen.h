@@ -151,7 +151,7 @@ typedef struct sg_build_options {
     const char *schedule; /* constraints over the spec's own: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
                          the cpu device */
-    int64_t size[3];  /* grid to plan for; 0: the default size of the device */
+    int64_t size[3];  /* grid to plan for, of at most 2^48 points; 0: the device's default size */
     int source_only;  /* stop before compiling; the kernel cannot be launched */
     const sg_constant *constants;
     int constant_count;
@@ -162,7 +162,8 @@ typedef struct sg_build_options {
                       sg_kernel_info.steps); 0: as 1, so that every launch is one step */
 } sg_build_options;
 
-/* How many specs a file returns. */
+/* How many specs a file returns. A path is read once by each call that takes one, so that it may be
+ * a pipe's; several calls about one pipe need its text. */
 SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
 
 /* Spec to kernel: load, plan, write, compile, load. What was asked for before with the same spec

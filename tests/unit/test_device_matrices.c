@@ -222,6 +222,10 @@ static void what_is_no_csr_is_refused(void **state) {
     expect(c, sg_matrix_from_device(c, &given, &m), SG_ERROR_USAGE,
            "values of a matrix are 'half'");
     given.dtype = "float";
+    given.entries = INT64_MAX;
+    expect(c, sg_matrix_from_device(c, &given, &m), SG_ERROR_USAGE,
+           "a matrix of 9223372036854775807 entries; there must be 0 to 2^61");
+    given.entries = 5;
     given.offsets = NULL;
     expect(c, sg_matrix_from_device(c, &given, &m), SG_ERROR_USAGE, "needs offsets");
     given.rows = -1;

@@ -94,6 +94,53 @@ static void sizes_follow_the_box(void **state) {
     fake_end(k);
 }
 
+/* Sizes to which nothing can be added: of a grid, and of a box of it. */
+static void sizes_near_the_largest_are_refused(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX - 127, INT64_C(1) << 62,
+                                    (INT64_C(1) << 61) + 1};
+    sg_kernel *k = fake_kernel(&two_passes);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int axis = 0; axis < 2; axis++)
+            for (int box = 0; box < 2; box++) {
+                sg_grid grids[2];
+                sg_arguments a = arguments_of(grids);
+                size_t bytes = 99;
+                grids[0].size[1 - axis] = grids[1].size[1 - axis] = 1;
+                grids[0].size[axis] = grids[1].size[axis] = sizes[i];
+                a.begin[axis] = box * (sizes[i] - 1);
+                a.end[0] = box * grids[0].size[0], a.end[1] = box * grids[0].size[1];
+                assert_int_equal(sg_temporary_bytes(k, &a, &bytes), SG_ERROR_USAGE);
+                assert_non_null(strstr(sg_error(k->context), "is out of range"));
+                assert_int_equal(bytes, 99);
+                assert_int_equal(sg_launch(k, &a, NULL), SG_ERROR_USAGE);
+                assert_int_equal(fake_of(k)->launch_count, 0);
+            }
+    fake_end(k);
+}
+
+/* Layers of which each could be, but not all. */
+static void sums_of_layers_are_refused(void **state) {
+    (void)state;
+    program_layer many[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"},
+                            {.name = "e"}, {.name = "f"}, {.name = "g"}, {.name = "h"}};
+    program_launch nine[9] = {launches[0], launches[0], launches[0], launches[0], launches[0],
+                              launches[0], launches[0], launches[0], launches[1]};
+    program p = two_passes;
+    p.layers = many, p.layer_count = 8;
+    p.launches = nine, p.launch_count = 9;
+    sg_kernel *k = fake_kernel(&p);
+    sg_grid grids[2];
+    sg_arguments a = arguments_of(grids);
+    size_t bytes = 99;
+    grids[0].size[0] = grids[1].size[0] = INT64_C(1) << 59;
+    grids[0].size[1] = grids[1].size[1] = 1;
+    assert_int_equal(sg_temporary_bytes(k, &a, &bytes), SG_ERROR_USAGE);
+    assert_non_null(strstr(sg_error(k->context), "temporary memory is out of range"));
+    assert_int_equal(bytes, 99);
+    fake_end(k);
+}
+
 static void refuse(const sg_kernel *k, const sg_arguments *a, const char *says) {
     assert_int_equal(sg_launch(k, a, NULL), SG_ERROR_USAGE);
     if (strstr(sg_error(k->context), says) == NULL)
@@ -202,6 +249,8 @@ static void a_filter_in_passes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_follow_the_box),
+        cmocka_unit_test(sizes_near_the_largest_are_refused),
+        cmocka_unit_test(sums_of_layers_are_refused),
         cmocka_unit_test(memory_that_does_not_do_is_refused),
         cmocka_unit_test(each_launch_has_its_own_grid),
         cmocka_unit_test_setup_teardown(a_filter_in_passes, open_cpu, close_context),

@@ -316,7 +316,7 @@ static void test_refusals(void **state) {
          "order: expected one of ascending, descending, got the string 'ascend'; did you mean "
          "'ascending'?"},
         {"return merge { name = 'm', order = function(a, b) return a - b end }",
-         "the value that order returns: expected a condition such as a < b, got a number"},
+         "the value that order returns: expected a condition such as lt(a, b), got a number"},
         {"return merge { name = 'm', values = 'half' }",
          "values: expected one of float, double, int32, int64, uint32, got the string 'half'"},
         {"return merge { name = 'm', dtype = 'float' }",

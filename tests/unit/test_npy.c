@@ -166,6 +166,8 @@ static void test_refuses_damaged_headers(void **state) {
          "an extent too large"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (3037000500, 3037000500)}",
          "more than 2^63 bytes"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3037000500, 3037000500)}",
+         "more than 2^63 bytes"},
         {"{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}", "no True or False"},
         {"{'descr': '<f4 'fortran_order': False, 'shape': (2,)}", "type '<f4 '"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} x", "something after"},

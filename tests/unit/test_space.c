@@ -1,6 +1,8 @@
 /* The space of candidates: what `tune` says, what it leaves, and that all of it can be built. */
 #include "load_spec.h"
 
+#include <time.h>
+
 #include "gen/space.h"
 #include "matrix/format.h"
 #include "runtime/search_space.h"
@@ -407,14 +409,32 @@ static void test_errors(void **state) {
                  "stencil, got the string 'csf'; did you mean 'csr'?");
 }
 
+/* An operator of thousands of operations: none of hundreds of candidates is written for the list.
+ */
+static void test_long_functions(void **state) {
+    (void)state;
+    enum { MOST_SECONDS = 20 };
+    struct timespec before, after;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    made m = make_for("return scan { name = 's', identity = 0, op = function(a, b)\n"
+                      "local s = a for i = 1, 9000 do s = s * b + a * i end return s end }",
+                      NULL, "sm_90", 1 << 26, 1, 1, 1);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    assert_int_equal(m.fault, FAULT_NONE);
+    assert_true(m.space->count > 100);
+    assert_true(after.tv_sec - before.tv_sec < MOST_SECONDS);
+    job_end(m.job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wholes),       cmocka_unit_test(test_values),
-        cmocka_unit_test(test_twice),        cmocka_unit_test(test_narrowed),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_search),       cmocka_unit_test(test_alike),
-        cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_lacking),      cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_wholes),         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_twice),          cmocka_unit_test(test_narrowed),
+        cmocka_unit_test(test_times),          cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_search),         cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_nothing_left),   cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_lacking),        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_long_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
