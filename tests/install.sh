@@ -131,6 +131,23 @@ compiles libstencilgen
 begin 'pkg-config, static'
 compiles 'liblua-?5\.4|libmd|libsqlite3' --static --define-variable=library=:libstencilgen.a
 
+# As the pages say it: in a shell that knows of the installation by PKG_CONFIG_PATH alone.
+mkdir -p home reader
+ln -s "$prefix" home/.local
+cp "$SOURCE/tests/install/program.c" reader/solver.c
+path=$(sed -n 's/.*`\(PKG_CONFIG_PATH=[^`]*\)`.*/\1/p' "$SOURCE/README.md")
+for page in README.md docs/api.md; do
+    grep -n '^    cc [a-z]*\.c ' "$SOURCE/$page" >lines
+    [ -s lines ] || flunk "$page shows no compilation"
+    while IFS= read -r line; do
+        begin "the program of $page, line ${line%%:*}"
+        line=$(echo "${line#*:}" | sed 's/cc [a-z]*\.c/$CC -o program solver.c/')
+        does env -u LD_LIBRARY_PATH -u PKG_CONFIG_PATH HOME="$folder/home" \
+            sh -euc "cd reader; rm -f program; export $path; $line"
+        computes env -u LD_LIBRARY_PATH reader/program
+    done <lines
+done
+
 begin 'pkg-config without Lua, libmd and SQLite'
 does env PKG_CONFIG_LIBDIR="$folder" pkg-config --cflags --libs stencilgen
 
