@@ -1,10 +1,12 @@
 #!/bin/sh
-# setup.sh: its options, and that it sees a change of anything that is built.
+# setup.sh: its options, and that it sees a change of anything that is built; and that bare.sh, which
+# tries it in a bare Debian, says why it cannot.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
+log=$folder/log
 
 begin '--help tells of every option'
 ./setup.sh --help >"$log" || flunk "exit code $?"
@@ -31,4 +33,14 @@ for source in $folders cmake CMakeLists.txt CMakePresets.json stencilgen.pc.in; 
     *) flunk "setup.sh does not look at $source" ;;
     esac
 done
+
+begin 'without debootstrap nothing is tried in a bare Debian'
+mkdir "$folder/bin"
+for program in sh id dirname mkdir; do
+    ln -s "$(command -v $program)" "$folder/bin/$program"
+done
+PATH="$folder/bin" sh tests/bare.sh "$folder/bare" >"$log" 2>&1
+code=$?
+[ "$code" = 77 ] || flunk "exit code $code instead of 77: $(cat "$log")"
+grep -qxE 'there is no debootstrap|a root is made by root alone' "$log" || flunk "$(cat "$log")"
 finish
