@@ -27,7 +27,7 @@ for program in debootstrap apt-get chroot mount unshare; do
     command -v "$program" >/dev/null 2>&1 || unable "there is no $program"
 done
 place=$(mktemp -d) || exit 1
-trap 'rm -rf --one-file-system "$place"' EXIT
+trap 'trap "" INT TERM; rm -rf --one-file-system "$place"' EXIT
 trap 'exit 1' INT TERM
 root=$place/root
 # What is mounted in a namespace of its own is gone with it, whatever happens.
