@@ -300,12 +300,9 @@ static void check_fetched(void **unused) {
 
 /* The path of the folder `cuda` beside a program; the caller frees it. */
 static char *fetched_beside(const char *program) {
-    char *self = realpath(program, NULL);
-    assert_non_null(self);
-    *strrchr(self, '/') = '\0';
-    char *folder = print("%s/cuda", self), *whole = realpath(folder, NULL);
+    char *folder = print("%.*s/cuda", (int)(strrchr(program, '/') - program), program);
+    char *whole = realpath(folder, NULL);
     free(folder);
-    free(self);
     return whole;
 }
 
@@ -315,12 +312,15 @@ static void check_tests_find_fetched(void **unused) {
     const char *command = getenv("STENCILGEN");
     if (command == NULL)
         skip();
-    char *here = fetched_beside("/proc/self/exe"), *there = fetched_beside(command);
+    char *self = realpath("/proc/self/exe", NULL);
+    assert_non_null(self);
+    char *here = fetched_beside(self), *there = fetched_beside(command);
     assert_non_null(here);
     assert_non_null(there);
     assert_string_equal(here, there);
     free(here);
     free(there);
+    free(self);
 }
 
 static void check_passed_over(void **unused) {
