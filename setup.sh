@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: --test, --ci, both or neither.
+# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: any of --test, --quick, --ci.
 # Installs what is missing, fetches NVRTC where there is none, configures and builds; says each thing
 # that it does in a line, and nothing where there is nothing to do.
 set -eu
@@ -7,12 +7,13 @@ cd "$(dirname "$0")"
 
 usage() {
     cat <<EOF
-usage: ./setup.sh [--ci] [--test]
+usage: ./setup.sh [--ci] [--test] [--quick]
 
 Installs the Debian packages that are missing (through sudo where the user is not root), builds
 stencilgen in build/, and fetches NVRTC as a Python wheel into build/cuda/ where the machine has no
-CUDA toolkit. With --test it then runs all tests. With --ci it installs clang too, which .ci/run
-fuzzes with; where that cannot be had it goes on without.
+CUDA toolkit. With --test it then runs all tests, with --quick those that are labelled quick. With
+--ci it installs what .ci/run uses as well: clang, to fuzz with, and debootstrap, to make a bare
+Debian; where they cannot be had it goes on without.
 EOF
 }
 
@@ -65,6 +66,8 @@ missing_packages() {
 install_for_ci() {
     sh tests/able.sh fuzz >/dev/null || install_packages clang libclang-rt-dev ||
         say "there is no clang: nothing will be fuzzed"
+    command -v debootstrap >/dev/null 2>&1 || install_packages debootstrap ||
+        say "there is no debootstrap: the README's commands will not be tried in a bare Debian"
 }
 
 build() {
@@ -72,7 +75,8 @@ build() {
         say "configuring build/"
         quietly cmake --preset release
     fi
-    sources="CMakeLists.txt CMakePresets.json cmake base gen runtime templates cli examples tests"
+    sources="CMakeLists.txt CMakePresets.json stencilgen.pc.in"
+    sources="$sources base bench cli cmake examples gen matrix runtime specs templates tests"
     if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
         say "building"
     fi
@@ -108,16 +112,19 @@ fetch_nvrtc() {
         "remove build/cuda and run ./setup.sh again where PyPI can be reached"
 }
 
+# run_tests OPTION…: CTest's, of which tests to run.
 run_tests() {
-    ctest --preset release -j "$(nproc)" --output-junit "$PWD/build/tests.xml" \
+    ctest --preset release "$@" -j "$(nproc)" --output-junit "$PWD/build/tests.xml" \
         --test-output-size-passed 1000000 --test-output-size-failed 1000000
 }
 
 tests=no
+quick=no
 ci=no
 for option in "$@"; do
     case $option in
     --test) tests=yes ;;
+    --quick) quick=yes ;;
     --ci) ci=yes ;;
     -h | --help)
         usage
@@ -135,4 +142,8 @@ packages=$(missing_packages)
 [ "$ci" = no ] || install_for_ci
 build
 has_nvrtc || fetch_nvrtc
-[ "$tests" = no ] || run_tests
+if [ "$tests" = yes ]; then
+    run_tests
+elif [ "$quick" = yes ]; then
+    run_tests -L quick
+fi

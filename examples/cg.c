@@ -1,11 +1,12 @@
 /* Solves A x = b by the method of conjugate gradients. A is a symmetric positive definite matrix in
-   a Matrix Market file or, without a file, the Laplacian of a square grid. The library stores the
-   matrix in the format that suits it. Dot products are reductions; stencils that read no neighbour
-   update x, r and p. The host judges the solution by the residual of the matrix itself. Makes: a
-   line on how the matrix is stored, and one on the result. */
+   a Matrix Market file or, without a file, the Laplacian of a square grid; b is in a .npy file, or
+   all ones. The library stores the matrix in the format that suits it. Dot products are reductions;
+   stencils that read no neighbour update x, r and p. The host judges the solution by the residual of
+   the matrix itself. Makes: a line on how the matrix is stored, and one on the result. */
 #include <math.h>
 
 #include "example.h"
+#include "npy.h"
 
 /* M. Hestenes, E. Stiefel, Methods of Conjugate Gradients for Solving Linear Systems, J. Res. Nat.
    Bur. Standards 49 (1952) 409. One file may return several specs. */
@@ -43,7 +44,8 @@ typedef struct vector {
 } vector;
 
 typedef struct cg {
-    const char *device, *path;
+    const char *device, *path, *rhs;
+    const char *where;          /* what is told of in an error */
     int64_t side, digits, most; /* of the grid; of the tolerance; iterations */
     sg_context *context;
     sg_kernel *kernels[KERNELS];
@@ -55,7 +57,7 @@ typedef struct cg {
     void *sum, *temporary;
     size_t temporary_bytes;
     int64_t n, iterations;
-    double tolerance;
+    double tolerance, norm; /* the norm is that of b */
     int right;
 } cg;
 
@@ -86,6 +88,7 @@ static sg_status get_matrix(cg *s, const char **why) {
     const sg_options options = {.struct_size = sizeof options, .device = s->device};
     TRY(sg_open(&s->context, &options));
     TRY(s->path != NULL ? sg_matrix_read(s->context, s->path, &s->matrix) : assemble(s));
+    s->where = s->path != NULL ? s->path : "the Laplacian";
     s->info.struct_size = sizeof s->info;
     TRY(sg_matrix_facts(s->matrix, &s->info));
     s->n = s->info.rows;
@@ -93,6 +96,21 @@ static sg_status get_matrix(cg *s, const char **why) {
         *why = "the matrix is not symmetric";
     else if (s->n == 0)
         *why = "the matrix is empty";
+    return SG_OK;
+}
+
+/* The right-hand side; `why` likewise. */
+static sg_status get_rhs(cg *s, const char **why) {
+    s->b = (double *)malloc((size_t)s->n * sizeof *s->b);
+    if (s->b == NULL)
+        return SG_ERROR_MEMORY;
+    for (int64_t i = 0; i < s->n; i++)
+        s->b[i] = 1;
+    if (s->rhs != NULL && (*why = read_npy(s->rhs, s->n, s->b)) != NULL)
+        s->where = s->rhs;
+    s->norm = 0;
+    for (int64_t i = 0; *why == NULL && i < s->n; i++)
+        s->norm = hypot(s->norm, s->b[i]);
     return SG_OK;
 }
 
@@ -104,12 +122,9 @@ static sg_status prepare_vectors(cg *s) {
     const size_t bytes = (size_t)s->n * sizeof(double);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         TRY(sg_alloc(s->context, bytes, all[i]));
-    s->b = (double *)malloc(bytes);
     s->solution = (double *)calloc((size_t)s->n, sizeof(double));
-    if (s->b == NULL || s->solution == NULL)
+    if (s->solution == NULL)
         return SG_ERROR_MEMORY;
-    for (int64_t i = 0; i < s->n; i++)
-        s->b[i] = 1;
     /* x begins at 0. p begins with numbers, because no element may be a NaN. */
     TRY(sg_upload(s->context, s->p.now, s->solution, bytes));
     return sg_upload(s->context, s->x.now, s->solution, bytes);
@@ -239,7 +254,7 @@ static sg_status descend(cg *s, double square, double enough, const char **why) 
 }
 
 static sg_status solve(cg *s, const char **why) {
-    const double half = s->tolerance / 2 * sqrt((double)s->n); /* b·b is n, up to rounding */
+    const double half = s->tolerance / 2 * s->norm; /* the other half is left to rounding */
     double square = 0;
     TRY(prepare(s));
     TRY(find_residual(s, &square));
@@ -268,7 +283,7 @@ static sg_status judge(cg *s) {
     free(column);
     free(value);
     TRY(status);
-    const double relative = sqrt(square / (double)s->n);
+    const double relative = s->norm > 0 ? sqrt(square) / s->norm : sqrt(square);
     s->right = relative <= s->tolerance;
     printf("%lld iterations; residual |b - Ax|/|b|, from the matrix itself: %.3e, at most %.0e: "
            "%s\n",
@@ -278,6 +293,9 @@ static sg_status judge(cg *s) {
 
 static sg_status run(cg *s, const char **why) {
     TRY(get_matrix(s, why));
+    if (*why != NULL)
+        return SG_OK;
+    TRY(get_rhs(s, why));
     if (*why != NULL)
         return SG_OK;
     TRY(solve(s, why));
@@ -306,20 +324,22 @@ int main(int argc, char **argv) {
     const option options[] = {
         {.name = "--device", .text = &s.device},
         {.name = "--matrix", .text = &s.path},
+        {.name = "--rhs", .text = &s.rhs},
         {.name = "--size", .numbers = &s.side, .count = 1, .least = 1, .most = 4096},
         {.name = "--digits", .numbers = &s.digits, .count = 1, .least = 1, .most = 14},
         {.name = "--steps", .numbers = &s.most, .count = 1, .least = 0, .most = 1000000000}};
-    read_options(argc, argv,
-                 "usage: cg [--device auto|cuda|cpu] [--matrix FILE.mtx] [--size 64] [--digits 8]\n"
-                 "          [--steps 100000]\n"
-                 "--size: of the grid without --matrix; --digits: of the residual; --steps: "
-                 "iterations at most",
-                 options, 5);
+    read_options(
+        argc, argv,
+        "usage: cg [--device auto|cuda|cpu] [--matrix FILE.mtx] [--rhs FILE.npy] [--size 64]\n"
+        "          [--digits 8] [--steps 100000]\n"
+        "--rhs: the vector b, otherwise ones; --size: of the grid without --matrix; "
+        "--digits: of\nthe residual; --steps: iterations at most",
+        options, sizeof options / sizeof options[0]);
     s.tolerance = pow(10, -(double)s.digits);
     const char *why = NULL;
     const sg_status status = run(&s, &why);
     if (status == SG_OK && why != NULL)
-        fprintf(stderr, "cg: %s: %s\n", s.path != NULL ? s.path : "the Laplacian", why);
+        fprintf(stderr, "cg: %s: %s\n", s.where, why);
     const int code =
         status == SG_OK && why != NULL ? 2 : conclude("cg", s.context, status, s.right);
     end(&s);

@@ -40,6 +40,23 @@ skip() {
     skipped=$((skipped + 1))
 }
 
+# has PROGRAM…: whether all are here; else the case is skipped and says which is missing.
+has() {
+    for program in "$@"; do
+        command -v "$program" >/dev/null 2>&1 && continue
+        skip "there is no $program"
+        return 1
+    done
+}
+
+# has_terminal: whether `script` can make a terminal; else the case is skipped.
+has_terminal() {
+    has script || return 1
+    script -qec true /dev/null >/dev/null 2>&1 </dev/null && return 0
+    skip 'script can make no terminal here'
+    return 1
+}
+
 finish() {
     end_case
     echo "[  PASSED  ] $passed test(s)."

@@ -9,10 +9,7 @@ trap 'exit 1' INT TERM
 # compiles COMPILER LANGUAGE STANDARD: a file that includes nothing else, twice.
 compiles() {
     begin "$2 by $1 -std=$3"
-    if ! command -v "$1" >/dev/null 2>&1; then
-        skip "there is no $1"
-        return
-    fi
+    has "$1" || return
     printf '#include "stencilgen.h"\n#include "stencilgen.h"\n' >"$folder/alone"
     printf 'extern const char *version;\nconst char *version = SG_VERSION;\n' >>"$folder/alone"
     bad=$("$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Werror -Iruntime \

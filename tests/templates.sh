@@ -1,18 +1,36 @@
 #!/bin/sh
 # Templates are CUDA files as they stand: nvcc compiles each against the example of a plan that lies
-# beside it. Needs nvcc, in PATH or under CUDA_HOME; without it there is nothing to see.
+# beside it; where there is no nvcc, NVRTC compiles what the generator lays out of both.
+# Needs nvcc, in PATH or under CUDA_HOME, or NVRTC. Takes: the path of template_ptx.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-[ -x "$nvcc" ] || exit 77
+template_ptx=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 
+# compiles TEMPLATE PLAN: to PTX, in the file ptx.
+if [ -x "$nvcc" ]; then
+    with=nvcc
+    compiles() {
+        "$nvcc" -std=c++17 -arch=sm_90 -I templates --ptx -o "$folder/ptx" "$1"
+    }
+else
+    with=NVRTC
+    compiles() {
+        "$template_ptx" "${1#templates/}" "$2" >"$folder/ptx"
+    }
+    compiles templates/naive.cu templates/plan.h
+    if [ $? = 77 ]; then
+        echo 'there is neither nvcc nor NVRTC'
+        exit 77
+    fi
+fi
+
 for plan in templates/plan.h templates/*/plan.h; do
     for template in "$(dirname "$plan")"/*.cu; do
-        begin "nvcc compiles $template"
-        "$nvcc" -std=c++17 -arch=sm_90 -I templates --ptx -o "$folder/ptx" "$template" \
-            >"$folder/log" 2>&1 || flunk "$(head -n 3 "$folder/log")"
+        begin "$with compiles $template"
+        compiles "$template" "$plan" 2>"$folder/log" || flunk "$(head -n 3 "$folder/log")"
         # The first launch of a program, if it begins early, waits before it touches memory.
         grep -q await_launch_before "$template" || continue
         ! grep -q next_may_begin "$template" || continue

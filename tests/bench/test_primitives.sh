@@ -73,11 +73,9 @@ exits 0 $primitives --only spmv --budget 1 --threads 1 --json budget.json
 prints 'left out'
 
 begin 'the JSON'
-if command -v python3 >/dev/null 2>&1; then
+if has python3; then
     for file in lists reals spmv convolution matrices sweep wrong budget; do
         python3 -m json.tool <$file.json >parsed || flunk "$file is not JSON: $(cat $file.json)"
     done
-else
-    skip 'there is no python3'
 fi
 finish

@@ -280,7 +280,8 @@ exits 0 $spec $small -o "$folder/new" --json
 reports '"name": "heat2d5"'
 reports '"right": true'
 reports '"exit": 0'
-if command -v python3 >/dev/null 2>&1; then
+begin 'the JSON is the documented one'
+if has python3; then
     python3 - "$out" <<'EOF' || flunk 'this is not the documented JSON'
 import json, sys
 kernel = json.load(open(sys.argv[1]))["kernels"][0]

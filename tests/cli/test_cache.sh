@@ -81,7 +81,8 @@ for key in '"command": "cache"' '"action": "list"' "\"folder\": \"$cache\"" '"tr
     "\"file\": \"$(basename "$(host_entry)")\""; do
     reports "$key"
 done
-if command -v python3 >/dev/null 2>&1; then
+begin 'the JSON is JSON'
+if has python3; then
     python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$out" || flunk 'it is not JSON'
 fi
 

@@ -42,4 +42,4 @@ endforeach()
 
 # Among those that the preset `thread` builds and runs.
 add_dependencies(threaded threads spoiled_threads)
-set_tests_properties(examples.threads PROPERTIES LABELS threads)
+set_property(TEST examples.threads APPEND PROPERTY LABELS threads)

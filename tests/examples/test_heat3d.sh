@@ -33,10 +33,8 @@ amplitude=$(tail -3 out | head -1 | awk '{ print $3 }')
 exits 0 "$EXAMPLES/../tests/read_vti" end.vti 21x13x8 0.005 "$amplitude"
 
 begin 'the .vti file is XML but for its numbers'
-if command -v python3 >/dev/null 2>&1; then
+if has python3; then
     exits 0 python3 "$SOURCE/tests/examples/check_vti.py" end.vti 21x13x8
-else
-    skip 'no python3'
 fi
 
 begin 'a .vti file that cannot be written is an error'

@@ -1,6 +1,6 @@
 /* Host memory that runs out: every call of the library, with an allocator that fails at its 1st,
    2nd, … nth request, ends in SG_ERROR_MEMORY, changes nothing of the caller's and leaks nothing;
-   and a launch asks for none at all. */
+   and a launch asks for none at all. Needs: FAKE_NVRTC, so that cubins can be had everywhere. */
 #include <dirent.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,6 +59,7 @@ static sg_status open_scene(scene *s, const char *device) {
     const sg_options options = {.struct_size = sizeof options,
                                 .device = device,
                                 .threads = 2,
+                                .nvrtc = FAKE_NVRTC,
                                 .cache = folder,
                                 .resize = spend,
                                 .resize_user = &s->purse,
@@ -195,6 +196,7 @@ static sg_status try_doctor(scene *s) {
     const sg_options options = {.struct_size = sizeof options,
                                 .device = "cpu",
                                 .threads = 2,
+                                .nvrtc = FAKE_NVRTC,
                                 .cache = folder,
                                 .resize = spend,
                                 .resize_user = &s->purse};

@@ -298,6 +298,31 @@ static void check_fetched(void **unused) {
     find_fetched("../lib64/stencilgen/", 6);
 }
 
+/* The path of the folder `cuda` beside a program; the caller frees it. */
+static char *fetched_beside(const char *program) {
+    char *folder = print("%.*s/cuda", (int)(strrchr(program, '/') - program), program);
+    char *whole = realpath(folder, NULL);
+    free(folder);
+    return whole;
+}
+
+/* What setup.sh fetched for the command is there for the tests too. */
+static void check_tests_find_fetched(void **unused) {
+    (void)unused;
+    const char *command = getenv("STENCILGEN");
+    if (command == NULL)
+        skip();
+    char *self = realpath("/proc/self/exe", NULL);
+    assert_non_null(self);
+    char *here = fetched_beside(self), *there = fetched_beside(command);
+    assert_non_null(here);
+    assert_non_null(there);
+    assert_string_equal(here, there);
+    free(here);
+    free(there);
+    free(self);
+}
+
 static void check_passed_over(void **unused) {
     (void)unused;
     char *broken = lay_out(root, "lib64", "libsgtest.so.2", false);
@@ -364,8 +389,9 @@ static void check_preload(void **unused) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(check_given),   TEST(check_loaded),      TEST(check_system),  TEST(check_folders),
-        TEST(check_fetched), TEST(check_passed_over), TEST(check_preload), TEST(check_conf_leads),
+        TEST(check_given),       TEST(check_loaded),  TEST(check_system),
+        TEST(check_folders),     TEST(check_fetched), TEST(check_tests_find_fetched),
+        TEST(check_passed_over), TEST(check_preload), TEST(check_conf_leads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
