@@ -1,8 +1,8 @@
 /* Solves A x = b by the method of conjugate gradients. A is a symmetric positive definite matrix in
    a Matrix Market file or, without a file, the Laplacian of a square grid; b is in a .npy file, or
    all ones. The library stores the matrix in the format that suits it. Dot products are reductions;
-   stencils that read no neighbour update x, r and p. The host judges the solution by the residual of
-   the matrix itself. Makes: a line on how the matrix is stored, and one on the result. */
+   stencils that read no neighbour update x, r and p. The host judges the solution by the residual
+   of the matrix itself. Makes: a line on how the matrix is stored, and one on the result. */
 #include <math.h>
 
 #include "example.h"

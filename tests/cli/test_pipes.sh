@@ -35,7 +35,7 @@ holds "$folder/files" heat2d5.cu heat2d5.model heat2d5.plan
 
 begin 'explain and the list of candidates'
 pipes explain --device cpu --database none --size 64x48
-pipes tune --list --device cpu --database none --size 64x48
+pipes tune --list --device cpu --size 64x48
 
 begin 'bench'
 pipes bench --device cpu --database none --size 64x48
