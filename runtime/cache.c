@@ -158,19 +158,21 @@ typedef struct storing {
     cache_entry entry;
 } storing;
 
-/* What only looks like an entry neither counts nor goes. */
+/* What only looks like an entry neither counts nor goes. What another process has removed meanwhile
+   counts as gone. */
 static void evict(const cache_visit *v, const cache_files *files, const char *kept) {
     const int64_t most = v->cache->most_bytes;
     int64_t total = 0;
-    for (size_t i = 0; i < files->count; i++)
-        if (files->list[i].entry && cache_folder_made(v, &files->list[i]))
-            total += files->list[i].bytes;
+    for (size_t i = 0; i < files->count; i++) {
+        cache_file *f = &files->list[i];
+        f->entry = f->entry && cache_folder_made(v, f);
+        total += f->entry ? f->bytes : 0;
+    }
     if (total <= most)
         return;
     for (size_t i = files->count; i-- > 0 && total > most - most / 8;) {
         const cache_file *f = &files->list[i];
-        if (f->entry && strcmp(f->name, kept) != 0 && cache_folder_made(v, f) &&
-            cache_folder_remove(v, f->name) == 0)
+        if (f->entry && strcmp(f->name, kept) != 0 && cache_folder_remove(v, f->name) == 0)
             total -= f->bytes;
     }
 }
