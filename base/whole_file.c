@@ -180,7 +180,7 @@ static int begin_other(whole_file *w, int folder, const char *path, mode_t kind,
     return faccessat(w->folder, w->place.name, W_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-int whole_file_begin(whole_file *w, int folder, const char *path, whole_rule rule) {
+static int try_begin(whole_file *w, int folder, const char *path, whole_rule rule) {
     struct stat there;
     *w = (whole_file){.folder = -1, .file = -1};
     const bool follow = rule == WHOLE_FILE_USUAL;
@@ -193,6 +193,15 @@ int whole_file_begin(whole_file *w, int folder, const char *path, whole_rule rul
                           : begin_other(w, folder, path, there.st_mode, rule);
     if (error != 0)
         whole_file_drop(w);
+    return error;
+}
+
+/* Another process may put a file there, or take it away, between two looks. */
+int whole_file_begin(whole_file *w, int folder, const char *path, whole_rule rule) {
+    enum { TRIES = 20 };
+    int error = ENOENT;
+    for (int i = 0; i < TRIES && error == ENOENT; i++)
+        error = try_begin(w, folder, path, rule);
     return error;
 }
 
