@@ -156,6 +156,8 @@ enum program_storage {
 typedef struct program {
     const char *name;   /* of the spec; an identifier */
     const char *source; /* NUL-terminated CUDA text */
+    size_t arch_begin, arch_end; /* the bytes of it that are the operations of the target's hardware:
+                                    a device of another kind puts its own in their place */
     const char *target; /* "sm_90" */
     program_shape shape;
     int dims;

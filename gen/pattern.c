@@ -120,12 +120,6 @@ static void write_plan(text *t, const pattern_source *s) {
     text_add(t, s->code != NULL ? s->code : "");
 }
 
-const char *pattern_source_header(job *j, const pattern_source *s) {
-    text t = text_new(j);
-    write_plan(&t, s);
-    return t.data;
-}
-
 void pattern_write_function(text *t, const pattern *p, int function, const char *result,
                             const char *name) {
     const model *m = p->functions;
@@ -230,12 +224,9 @@ static void write_launches(text *t, const program *p) {
     }
 }
 
-const char pattern_plan_begins[] = "// ---- plan.h: what this file is made for ----\n\n";
-const char pattern_plan_ends[] = "\n// ---- the template ----\n";
-
 const char *pattern_source_text(job *j, const pattern_source *s) {
-    const program *p = s->program;
-    text t = text_new(j);
+    program *p = s->program;
+    text t = text_new(j), header = text_new(j);
     text_printf(&t,
                 "// %s: CUDA kernels made by %s from a spec; change the spec, not this file.\n//\n",
                 p->name, "stencilgen " SG_GENERATOR_VERSION);
@@ -250,10 +241,11 @@ const char *pattern_source_text(job *j, const pattern_source *s) {
     text_add(&t, "// and launch in this order:\n");
     write_launches(&t, p);
     text_add(&t, "\n");
-    source_lay(&t, s->template_file,
-               job_print(j, "%s%s%s", pattern_plan_begins, pattern_source_header(j, s),
-                         pattern_plan_ends));
-    return t.data;
+    source_file file = source_begin(j);
+    write_plan(&header, s);
+    source_lay(&file, s->template_file, header.data, NULL, NULL);
+    source_end(&file, t.data, NULL, p);
+    return header.data;
 }
 
 void pattern_finish(program *p) {

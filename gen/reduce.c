@@ -145,7 +145,7 @@ static int lanes_of(const reduce *r, dtype type) {
     return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
 }
 
-static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, const program *p,
+static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, program *p,
                                 const char *model, const char *line) {
     const dtype type = r->pattern.functions->dtype;
     const pattern_constant constants[] = {
@@ -193,13 +193,14 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     text model = text_new(j), line = text_new(j);
     reduce_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&reduce_words, &plan.schedule, &line);
-    p->source = write_source(j, r, &plan, p, model.data, line.data);
+    const char *header = write_source(j, r, &plan, p, model.data, line.data);
 
     const double operations = operator_operations(j, &r->pattern, &r->op) +
                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = p,
+        .header = header,
         .shape = job_print(j, "%s%s", reduce_name(r), r->segmented ? " by segments" : ""),
         .model = model.data,
         .plan = line.data,

@@ -170,33 +170,12 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     text_add(t, "\n");
 }
 
-/* Each kernel of several has a namespace of its own, so that what templates define does not meet.
- */
 static void lay_kernel(source_file *f, const plan *p, const program *program, int which,
                        const char *space) {
-    text *t = f->out;
-    const char *entry = program->launches[which].entry;
-    text header = text_new(t->job);
-    source_write_kernel(&header, p, program, which, true);
-    source_lay_before_plan(f, plan_templates[p->template_id].file);
-    text_printf(t, "namespace %s {\n", space);
-    source_lay_more(f, plan_templates[p->template_id].file, header.data);
-    text_printf(t, "} // namespace %s\nusing %s::%s;\n", space, space, entry);
-}
-
-static void lay_passes(source_file *f, const plan *p, const program *program) {
-    for (int k = 0; k < p->pass_count; k++) {
-        text_printf(f->out, "%s// ---- pass %d of %d ----\n\n", k > 0 ? "\n" : "", k + 1,
-                    p->pass_count);
-        lay_kernel(f, p->pass[k], program, k, job_print(f->out->job, "pass_%d", k + 1));
-    }
-}
-
-static void lay_ways(source_file *f, const plan *p, const program *program) {
-    text_printf(f->out, "// ---- %d steps a launch ----\n\n", p->schedule.time);
-    lay_kernel(f, p, program, 0, "many_steps");
-    text_add(f->out, "\n// ---- one step ----\n\n");
-    lay_kernel(f, p->single, program, program->launch_count - 1, "one_step");
+    text header = text_new(f->job);
+    source_write_kernel(&header, p, program, which, space != NULL);
+    source_lay(f, plan_templates[p->template_id].file, header.data, space,
+               program->launches[which].entry);
 }
 
 const char *source_plan_header(job *j, const model *m, const plan *p) {
@@ -218,19 +197,19 @@ const char *source_plan_header(job *j, const model *m, const plan *p) {
 
 program *source_make(job *j, const model *m, const plan *p) {
     program *out = describe(j, m, p);
-    text t = text_new(j), header = text_new(j);
-    write_header(&t, m, p, out);
-    if (p->pass_count == 0 && p->single == NULL) {
-        source_write_kernel(&header, p, out, 0, false);
-        source_lay(&t, plan_templates[p->template_id].file, header.data);
-    } else {
-        source_write_arguments(&header, m, out);
-        source_file file = source_lay(&t, "passes.cuh", header.data);
-        if (p->pass_count > 0)
-            lay_passes(&file, p, out);
-        else
-            lay_ways(&file, p, out);
+    source_file file = source_begin(j);
+    text head = text_new(j), shared = text_new(j);
+    write_header(&head, m, p, out);
+    if (p->pass_count == 0 && p->single == NULL)
+        lay_kernel(&file, p, out, 0, NULL);
+    else
+        source_write_arguments(&shared, m, out);
+    for (int k = 0; k < p->pass_count; k++)
+        lay_kernel(&file, p->pass[k], out, k, job_print(j, "pass_%d", k + 1));
+    if (p->single != NULL) {
+        lay_kernel(&file, p, out, 0, "many_steps");
+        lay_kernel(&file, p->single, out, out->launch_count - 1, "one_step");
     }
-    out->source = t.data;
+    source_end(&file, head.data, shared.data, out);
     return out;
 }

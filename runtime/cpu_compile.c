@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const char cpu_cuda_header[];
+extern const char cpu_cuda_header[], cpu_arch_header[];
 
 /* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
    a shape of 700 points. Kernels of such length do without it. */
@@ -48,8 +48,8 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
     const char *file = identity_of(j, host_find(j, &why)), *machine = host_machine(j);
     if (file == NULL || machine == NULL)
         return NULL;
-    const blob piece = digest_piece(cpu_cuda_header);
-    const digest header = digest_of(&piece, 1);
+    const blob pieces[] = {digest_piece(cpu_cuda_header), digest_piece(cpu_arch_header)};
+    const digest header = digest_of(pieces, 2);
     char hexadecimal[DIGEST_TEXT];
     digest_print(&header, hexadecimal);
     text t = text_new(j);
@@ -66,12 +66,21 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* The file to compile: the header, the emitted text under its own name, and the table of kernels.
- */
+static int count_lines(const char *begin, const char *end) {
+    int count = 0;
+    for (; begin < end; begin++)
+        count += *begin == '\n';
+    return count;
+}
+
+/* The file to compile: the headers, the emitted text under its own name but for the operations of a
+   GPU, and the table of kernels. */
 static void write_source(job *j, const program *p, const char *path) {
-    text before = text_new(j), after = text_new(j);
+    const char *arch = p->source + p->arch_begin, *rest = p->source + p->arch_end;
+    text before = text_new(j), between = text_new(j), after = text_new(j);
     text_add(&before, cpu_cuda_header);
-    text_printf(&before, "#line 1 \"%s.cu\"\n", p->name);
+    text_printf(&before, "#line 1 \"cpu_arch.h\"\n%s#line 1 \"%s.cu\"\n", cpu_arch_header, p->name);
+    text_printf(&between, "\n#line %d\n", 1 + count_lines(p->source, rest));
     text_printf(&after, "\n#line 1 \"%s.kernels\"\n", p->name);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(&after, "%s(%d, %s)\n",
@@ -82,11 +91,11 @@ static void write_source(job *j, const program *p, const char *path) {
         text_printf(&after, "%ssg_cpu_kernel_%d", i > 0 ? ", " : "", i);
     text_add(&after, ")\n");
     const scratch_piece pieces[] = {
-        {before.data, before.length},
-        {p->source, strlen(p->source)},
+        {before.data, before.length},   {p->source, (size_t)(arch - p->source)},
+        {between.data, between.length}, {rest, strlen(rest)},
         {after.data, after.length},
     };
-    scratch_write(j, path, pieces, 3);
+    scratch_write(j, path, pieces, 5);
 }
 
 static binary run_compiler(job *j, const host_answer *with, const program *p) {

@@ -4,7 +4,7 @@
 //
 //        w0 w1 w2        run 0: (dx, dy) of w0, three weights
 //           w3           run 1: one weight
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-#include "common.cuh"
+#include "arch/memory.cuh"
 
 // Where a grid's cells lie, what a tap outside of it reads, and how a point is written.
 // Coordinates are those of the kernel's three axes; x varies fastest.

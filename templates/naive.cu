@@ -1,6 +1,6 @@
 // naive: a thread makes a point and reads its taps from global memory; the caches serve what
 // neighbours share.
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"

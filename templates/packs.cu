@@ -3,7 +3,7 @@
 //
 //        vector = 4:   . . [a b c d] . .     the thread's points, and the packs beside them
 //                    low ^          ^ high   as far as the shape reaches
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"

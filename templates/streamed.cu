@@ -10,8 +10,8 @@
 // elsewhere they lie a warp apart, so that a warp's accesses are whole lines wherever a row starts.
 // There the last warp of a row begins early enough to have all its points in the box, and leaves
 // those of the warp before to that. So only what lies beside a grid needs a rule, where it is read.
-#include "common.cuh"
-#include "streaming.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"

@@ -5,8 +5,8 @@
 //        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
 //        z     sum |r|   <--   [a b c d] at z, with what lies beside
 //        z-1   sum |r|         this one is then complete
-#include "common.cuh"
-#include "streaming.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"

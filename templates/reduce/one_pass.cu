@@ -20,21 +20,22 @@
 //
 // Blocks may come in clusters. Those of one send their results to the shared memory of the first,
 // which goes on alone, as a single block would. What one block can take at once it takes alone.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/compilers.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
-#include "marked_words.cuh"
-#include "cluster.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
+#include "arch/marked_words.cuh"
+#include "arch/cluster.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"
 #include "share.cuh"
 
 #if defined(PATTERN_CLUSTER_0)
-#define CLUSTERS SG_CLUSTERS_OF(PATTERN_CLUSTER_0)
+#define CLUSTERS CLUSTERS_OF(PATTERN_CLUSTER_0)
 constexpr bool clustered = true;
 constexpr int cluster = has_clusters ? PATTERN_CLUSTER_0 : 1;
 #else

@@ -10,9 +10,9 @@
 //
 // Blocks of a row stand by column, so a product may take several `passes`, each over a part of every
 // row, as ell does (ell.cuh).
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -1,7 +1,7 @@
 // ell, a thread a row (ell.cuh), a launch a pass.
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "places.cuh"
