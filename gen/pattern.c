@@ -101,6 +101,14 @@ static void write_arguments(text *t, const program *p) {
                 arguments_bytes(p), arguments_bytes(p));
 }
 
+/* PLAN_NAME, for the preprocessor. */
+static void write_macro(text *t, const pattern_constant *c) {
+    text_add(t, "#define PLAN_");
+    for (const char *letter = c->name; *letter != '\0'; letter++)
+        text_printf(t, "%c", *letter >= 'a' && *letter <= 'z' ? *letter - 'a' + 'A' : *letter);
+    text_printf(t, " %lld\n", (long long)c->value);
+}
+
 static void write_plan(text *t, const pattern_source *s) {
     const program *p = s->program;
     text_printf(t, "using Real = %s;\n\n", dtype_words[s->pattern->functions->dtype].c_name);
@@ -109,6 +117,8 @@ static void write_plan(text *t, const pattern_source *s) {
     for (int i = 0; i < p->launch_count; i++)
         if (p->launches[i].blocks[0].cluster > 1)
             text_printf(t, "#define PATTERN_CLUSTER_%d %d\n", i, p->launches[i].blocks[0].cluster);
+    for (int i = 0; i < s->constant_count; i++)
+        write_macro(t, &s->constants[i]);
     text_add(t, "\n");
     write_arguments(t, p);
     text_add(t, "struct plan {\n");

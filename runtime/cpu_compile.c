@@ -73,29 +73,46 @@ static int count_lines(const char *begin, const char *end) {
     return count;
 }
 
-/* The file to compile: the headers, the emitted text under its own name but for the operations of a
-   GPU, and the table of kernels. */
+/* The emitted text but for the operations of a GPU, under its own name. */
+static void add_source(text *t, const char *name, const char *source, size_t arch_begin,
+                       size_t arch_end) {
+    text_printf(t, "#line 1 \"%s.cu\"\n", name);
+    text_add_bytes(t, source, arch_begin);
+    text_printf(t, "\n#line %d\n", 1 + count_lines(source, source + arch_end));
+    text_add(t, source + arch_end);
+}
+
+/* Of the spares, whose kernels have the same names for all but themselves. */
+static const char spares[] = "sg_cpu_spares";
+
+/* The file to compile: the headers, the emitted texts, and the table of kernels. */
 static void write_source(job *j, const program *p, const char *path) {
-    const char *arch = p->source + p->arch_begin, *rest = p->source + p->arch_end;
-    text before = text_new(j), between = text_new(j), after = text_new(j);
-    text_add(&before, cpu_cuda_header);
-    text_printf(&before, "#line 1 \"cpu_arch.h\"\n%s#line 1 \"%s.cu\"\n", cpu_arch_header, p->name);
-    text_printf(&between, "\n#line %d\n", 1 + count_lines(p->source, rest));
-    text_printf(&after, "\n#line 1 \"%s.kernels\"\n", p->name);
-    for (int i = 0; i < p->launch_count; i++)
-        text_printf(&after, "%s(%d, %s)\n",
+    text t = text_new(j);
+    text_add(&t, cpu_cuda_header);
+    text_printf(&t, "#line 1 \"cpu_arch.h\"\n%s", cpu_arch_header);
+    add_source(&t, p->name, p->source, p->arch_begin, p->arch_end);
+    if (p->spare_source != NULL) {
+        text_printf(&t, "\nnamespace %s {\n", spares);
+        add_source(&t, p->name, p->spare_source, p->spare_arch_begin, p->spare_arch_end);
+        text_add(&t, "\n}\n");
+    }
+    text_printf(&t, "\n#line 1 \"%s.kernels\"\n", p->name);
+    for (int i = 0; i < p->launch_count; i++) {
+        const bool spare = i >= program_own_launches(p);
+        text_printf(&t, "%s(%d, %s%s, %s)\n",
                     p->launches[i].barriers ? "SG_CPU_THREAD" : "SG_CPU_BLOCK", i,
-                    p->launches[i].entry);
-    text_add(&after, "SG_CPU_MODULE(");
+                    spare ? spares : "", spare ? "::" : "", p->launches[i].entry);
+    }
+    text_add(&t, "SG_CPU_MODULE(");
     for (int i = 0; i < p->launch_count; i++)
-        text_printf(&after, "%ssg_cpu_kernel_%d", i > 0 ? ", " : "", i);
-    text_add(&after, ")\n");
-    const scratch_piece pieces[] = {
-        {before.data, before.length},   {p->source, (size_t)(arch - p->source)},
-        {between.data, between.length}, {rest, strlen(rest)},
-        {after.data, after.length},
-    };
-    scratch_write(j, path, pieces, 5);
+        text_printf(&t, "%ssg_cpu_kernel_%d", i > 0 ? ", " : "", i);
+    text_add(&t, ")\n");
+    const scratch_piece piece = {t.data, t.length};
+    scratch_write(j, path, &piece, 1);
+}
+
+static bool is_long(const program *p) {
+    return strlen(p->source) > LONG_SOURCE;
 }
 
 static binary run_compiler(job *j, const host_answer *with, const program *p) {
@@ -108,7 +125,7 @@ static binary run_compiler(job *j, const host_answer *with, const program *p) {
 
     const char *command[HOST_FLAGS + 9] = {with->program.path};
     int n = host_flags(command, 1, with->native);
-    if (strlen(p->source) > LONG_SOURCE && with->gnu)
+    if (is_long(p) && with->gnu)
         command[n++] = long_kernels;
     command[n++] = "-shared";
     command[n++] = "-Wl,--as-needed";

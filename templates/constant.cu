@@ -58,7 +58,7 @@ __device__ __noinline__ void make_anywhere(const Arguments &a, Index x, Index y,
     const Point p = {x, y, z};
     if (kept(a, p)) {
         keep(a, p);
-    } else if (rules::all_fixed || shape_inside(a, p, p)) {
+    } else if (plan::all_fixed || shape_inside(a, p, p)) {
         make_inner(a, p);
     } else {
         Outputs out;

@@ -18,12 +18,11 @@ template <int row> struct Window {
     static constexpr int after = (Row<row>::high + plan::vector - 1) / plan::vector;
     Real element[(before + 1 + after) * plan::vector];
 
-    template <bool aligned>
     __device__ __forceinline__ void read(const Arguments &a, const Cells<true> &cells) {
         const Grid &grid = a.grid[Array<Row<row>::array>::grid];
         const Real *from = cells.template of<Row<row>::array>().at +
                            offset(grid, 0, Row<row>::dy, Row<row>::dz);
-        if constexpr (aligned) {
+        if constexpr (plan::packs) {
             using Wide = Pack<Real, plan::vector>;
 #pragma unroll
             for (int k = 0; k < before + 1 + after; ++k) {
@@ -44,10 +43,9 @@ template <int row> struct Window {
 template <int row> struct Windows {
     Window<row> window;
     Windows<row + 1> rest;
-    template <bool aligned>
     __device__ __forceinline__ void read(const Arguments &a, const Cells<true> &cells) {
-        window.template read<aligned>(a, cells);
-        rest.template read<aligned>(a, cells);
+        window.read(a, cells);
+        rest.read(a, cells);
     }
     template <int array, int dy, int dz> __device__ __forceinline__ Real at(int i) const {
         using R = Row<row>;
@@ -59,7 +57,7 @@ template <int row> struct Windows {
 };
 template <> struct Windows<plan::rows> {
     template <int, int, int> __device__ Real at(int) const; // where nothing is read: never called
-    template <bool aligned> __device__ __forceinline__ void read(const Arguments &, const Cells<true> &) {
+    __device__ __forceinline__ void read(const Arguments &, const Cells<true> &) {
     }
 };
 
@@ -81,7 +79,6 @@ __device__ __forceinline__ void update_windows(const Windows<0> &windows, const 
     }
 }
 
-template <bool aligned>
 __device__ __forceinline__ void store_packs(const Target<true> &target, const Results &out) {
 #pragma unroll
     for (int o = 0; o < plan::outputs; ++o) {
@@ -89,7 +86,7 @@ __device__ __forceinline__ void store_packs(const Target<true> &target, const Re
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][o];
-        if constexpr (aligned) {
+        if constexpr (plan::packs) {
             *reinterpret_cast<Pack<Real, plan::vector> *>(target.to[o]) = pack;
         } else {
 #pragma unroll
@@ -99,17 +96,16 @@ __device__ __forceinline__ void store_packs(const Target<true> &target, const Re
     }
 }
 
-template <bool aligned>
 __device__ __forceinline__ void update_packs(const Arguments &a, const Point &p) {
     Cells<true> cells;
     cells.place(a, p.x, p.y, p.z);
     Windows<0> windows;
-    windows.template read<aligned>(a, cells);
+    windows.read(a, cells);
     Results out;
     update_windows(windows, a, out);
     Target<true> target;
     target.place(a, p.x, p.y, p.z);
-    store_packs<aligned>(target, out);
+    store_packs(target, out);
 }
 
 // The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
@@ -129,10 +125,7 @@ extern "C" __global__ void
     for_points<plan::tile_x / plan::vector, plan::tile_y, plan::tile_z>([&](int x, int y, int z) {
         const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && packs_inside(a, p))) {
-            if (a.aligned)
-                update_packs<true>(a, p);
-            else
-                update_packs<false>(a, p);
+            update_packs(a, p);
         } else if (in_box(a, p)) {
             for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
                 update_anywhere(a, p.x + i, p.y, p.z);

@@ -16,19 +16,23 @@ __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index 
     const Point p = {x, y, z};
     if (kept(a, p)) {
         keep(a, p);
-    } else if (rules::all_fixed || shape_inside(a, p, p)) {
-        update_inner(a, p);
-    } else {
-        Outputs out;
-        update_point(AtEdge{a, p}, a, out);
-        Target<true> target;
-        target.place(a, x, y, z);
-        target.put(a, out);
+        return;
     }
+    if constexpr (!plan::all_fixed) {
+        if (!shape_inside(a, p, p)) {
+            Outputs out;
+            update_point(AtEdge{a, p}, a, out);
+            Target<true> target;
+            target.place(a, x, y, z);
+            target.put(a, out);
+            return;
+        }
+    }
+    update_inner(a, p);
 }
 
-// The same where each tap is a call, for shapes of so many that compilers would take seconds for what
-// few threads do.
+// The same where each tap is a call, for shapes of so many that compilers would take seconds for
+// what few threads do.
 template <int array>
 __device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, Index z) {
     return read_anywhere<array>(a, x, y, z);

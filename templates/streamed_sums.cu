@@ -7,12 +7,18 @@
 //        z-1   sum |r|         this one is then complete
 #include "arch/memory.cuh"
 #include "arch/streaming.cuh"
+
 #include "plan.h"
+
 #include "grid.cuh"
+
 #include "cursors.cuh"
 #include "taps.cuh"
+
 #include "point.cuh"
+
 #include "stream.cuh"
+
 #include "lines.cuh"
 
 constexpr int depth = plan::low_z + 1 + plan::high_z;
@@ -20,13 +26,13 @@ constexpr int depth = plan::low_z + 1 + plan::high_z;
 // [j][i][o][k] gathers output o of point i of row j, k - high_z planes from the one at hand.
 using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
 
-template <bool packs, int j = 0, int i = 0>
-__device__ __forceinline__ void add(const Lines<packs, 0> &lines, const Arguments &a, Sums &sum) {
+template <int j = 0, int i = 0>
+__device__ __forceinline__ void add(const Lines<0> &lines, const Arguments &a, Sums &sum) {
     if constexpr (i < plan::vector) {
-        add_plane(AtLine<packs, j, i>{lines}, a, sum[j][i]);
-        add<packs, j, i + 1>(lines, a, sum);
+        add_plane(AtLine<j, i>{lines}, a, sum[j][i]);
+        add<j, i + 1>(lines, a, sum);
     } else if constexpr (j + 1 < plan::lane_y) {
-        add<packs, j + 1>(lines, a, sum);
+        add<j + 1>(lines, a, sum);
     }
 }
 
@@ -44,9 +50,8 @@ __device__ __forceinline__ void shift(Sums &sum) {
             }
 }
 
-template <bool packs>
-__device__ __forceinline__ void put_rows(const Arguments &a, const Thread<packs> &thread,
-                                         const Stores<packs> &stores, int z, const Sums &sum) {
+__device__ __forceinline__ void put_rows(const Arguments &a, const Thread &thread,
+                                         const Stores &stores, int z, const Sums &sum) {
     const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
 #pragma unroll
     for (int j = 0; j < plan::lane_y; ++j) {
@@ -64,13 +69,11 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread<packs>
 }
 
 struct Walk {
-    template <bool packs>
-    __device__ __forceinline__ void operator()(const Arguments &a,
-                                               const Thread<packs> &thread) const {
+    __device__ __forceinline__ void operator()(const Arguments &a, const Thread &thread) const {
         const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
-        Lines<packs, 0> lines;
+        Lines<0> lines;
         lines.begin(a, thread, begin, end);
-        Stores<packs> stores;
+        Stores stores;
         stores.begin(a, thread);
         Sums sum = {};
 #pragma unroll 1

@@ -6,6 +6,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 5; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = false; // some side
     static constexpr int low_x = 3, low_y = 1, low_z = 0;
     static constexpr int high_x = 2, high_y = 4, high_z = 0;
 };

@@ -6,6 +6,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 4; // to leave registers for, a multiprocessor
     static constexpr int arrays = 3, outputs = 1;
+    static constexpr bool all_fixed = true; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 1, low_z = 2;
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
     static constexpr int walk = 8, walk_low = 2, walk_high = 1;

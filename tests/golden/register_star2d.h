@@ -6,6 +6,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 9; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = false; // some side
     static constexpr int low_x = 2, low_y = 0, low_z = 2;
     static constexpr int high_x = 2, high_y = 0, high_z = 2;
     static constexpr int walk = 16, walk_low = 2, walk_high = 2;
