@@ -135,8 +135,6 @@ static bool asks_for_numbers(job *j, const model *m) {
 
 void source_write_arguments(text *t, const model *m, const program *program) {
     const int grids = program_grid_count(program);
-    if (asks_for_numbers(t->job, m))
-        text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     text_add(t, "struct Grid {\n"
                 "    Real *data; // cell (0, 0, 0)\n"
@@ -158,33 +156,51 @@ void source_write_arguments(text *t, const model *m, const program *program) {
                 program->arguments_bytes, program->arguments_bytes);
 }
 
+/* How far an array is read, and where its box lies in shared memory. */
+static void write_reach(text *t, const plan *p, const plan_array *a) {
+    text_printf(t,
+                "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
+                "low_z = %d, high_z = %d;\n",
+                a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
+    if (plan_stages(p) || p->template_id == TEMPLATE_RESIDENT)
+        text_printf(t,
+                    "    static constexpr bool staged = %s; // in shared memory ...\n"
+                    "    static constexpr int shared = %d;     // ... from this element on\n",
+                    truth(a->staged), a->shared);
+}
+
+/* Whether threads read and write global memory alone, each its own points. */
+static bool is_plain(const plan *p) {
+    return source_has_packs(p) || p->template_id == TEMPLATE_NAIVE ||
+           p->template_id == TEMPLATE_CONSTANT;
+}
+
 static void write_arrays(text *t, const model *m, const plan *p, const program *program) {
-    text_add(t, "// The arrays that taps read, and how far.\ntemplate <int array> struct Array;\n");
+    text_add(t, "// The arrays that taps read.\ntemplate <int array> struct Array;\n");
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
         const int grid = p->is_pass ? p->from : source_read_grid(m, a->array);
-        text_printf(t, "template <> struct Array<%d> { // %s\n", i, grid_name(program, grid));
-        text_printf(t, "    static constexpr int grid = %d;\n", grid);
-        text_printf(t,
-                    "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
-                    "low_z = %d, high_z = %d;\n",
-                    a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-        if (plan_stages(p) || p->template_id == TEMPLATE_RESIDENT) {
+        const char *name = grid_name(program, grid);
+        if (is_plain(p)) {
             text_printf(t,
-                        "    static constexpr bool staged = %s; // in shared memory ...\n"
-                        "    static constexpr int shared = %d;     // ... from this element on\n",
-                        a->staged ? "true" : "false", a->shared);
+                        "template <> struct Array<%d> { static constexpr int grid = %d; }; // %s\n",
+                        i, grid, name);
+            continue;
         }
+        text_printf(t, "template <> struct Array<%d> { // %s\n", i, name);
+        text_printf(t, "    static constexpr int grid = %d;\n", grid);
+        write_reach(t, p, a);
         text_add(t, "};\n");
     }
     text_add(t, "template <int output> struct Output;\n");
     for (int o = 0; o < m->output_count; o++) {
         const int grid = p->is_pass ? p->to : source_write_grid(m, m->outputs[o].field);
         const bool array = grid < program->array_count;
-        text_printf(t,
-                    "template <> struct Output<%d> { // %s\n"
-                    "    static constexpr int grid = %d, current = %d;\n};\n",
-                    o, grid_name(program, grid), grid, array ? program->arrays[grid].reads : -1);
+        text_printf(
+            t,
+            "template <> struct Output<%d> { static constexpr int grid = %d, current = %d; }; "
+            "// %s\n",
+            o, grid, array ? program->arrays[grid].reads : -1, grid_name(program, grid));
     }
     text_add(t, "\n");
 }
@@ -303,8 +319,8 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     const plan_facts *f = p->facts;
     const model *m = f->model;
     const emitter e = {m, p->axes, p->kernel_array};
-    if (which > 0)
-        text_add(t, "#undef STENCIL_KERNEL\n");
+    if (asks_for_numbers(t->job, m))
+        text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
     if (source_has_packs(p))
         text_printf(t, "#define PLAN_PACKS %d // as plan::packs, for the preprocessor\n", packs);

@@ -336,8 +336,11 @@ static void use_in(pruner *p, span at, int scope, bool member) {
     n->member |= member;
     for (int i = n->nodes; i != NONE; i = p->links[i].next_node) {
         const node *declared = &p->nodes[p->links[i].node];
-        if (parent_stays(p, declared) && (!member || declared->parent != NONE))
-            keep(p, p->links[i].node);
+        if (!parent_stays(p, declared) || (member && declared->parent == NONE))
+            continue;
+        if (declared->live && declared->lists) /* for what this one's value uses */
+            p->work[p->work_count++] = p->links[i].node;
+        keep(p, p->links[i].node);
     }
 }
 
@@ -365,6 +368,38 @@ static void use_all(pruner *p, span s, int scope) {
     }
 }
 
+/* The next declarator of a list: its name, and its value. */
+static bool next_declarator(span *s, token *declared, span *value) {
+    token t = next(s);
+    for (token ahead; (ahead = scan_token(*s)), !token_is(&ahead, "=");)
+        t = next(s);
+    const span rest = scan_value(*s);
+    *declared = t;
+    *value = (span){s->begin, rest.begin};
+    *s = (span){rest.begin + 1, rest.end};
+    return *rest.begin == ',';
+}
+
+static bool is_name_used(pruner *p, span at, int scope) {
+    const name *n = name_of(p, at, scope);
+    return n->plain || n->member;
+}
+
+/* Of a list only what the declarators use that are used themselves. */
+static void use_list(pruner *p, const node *n) {
+    span s = {n->code, n->at.end}, value;
+    token declared;
+    bool more = true;
+    while (more) {
+        const char *begin = s.begin;
+        more = next_declarator(&s, &declared, &value);
+        if (begin == n->code)
+            use_all(p, (span){begin, declared.at.begin}, n->scope);
+        if (is_name_used(p, declared.at, n->scope))
+            use_all(p, value, n->scope);
+    }
+}
+
 static bool is_used(const pruner *p, const node *n) {
     for (int i = n->names; i != NONE; i = p->links[i].next_name)
         if (p->names[p->links[i].name].plain ||
@@ -379,8 +414,11 @@ static void look_through(pruner *p, int which) {
         p->nodes[g].live = true;
         use_all(p, p->nodes[g].at, n.scope);
     }
-    if (n.body.begin == NULL) {
-        use_all(p, (span){n.code, n.at.end}, n.scope);
+    if (n.lists || n.body.begin == NULL) {
+        if (n.lists)
+            use_list(p, &n);
+        else
+            use_all(p, (span){n.code, n.at.end}, n.scope);
         return;
     }
     use_all(p, (span){n.code, n.body.begin}, n.scope);
@@ -438,31 +476,20 @@ static void add_span(text *t, const char *begin, const char *end) {
 
 /* Of `constexpr int a = 1, b = 2;` those that are used. */
 static void write_declarators(pruner *p, text *t, const node *n) {
-    span s = {n->code, n->at.end};
-    token type = next(&s), first = next(&s);
-    for (token ahead; (ahead = scan_token(s)), !token_is(&ahead, "=");) {
-        type = first;
-        first = next(&s);
+    span s = {n->code, n->at.end}, value;
+    token declared;
+    bool more = true, some = false;
+    for (int i = 0; more; i++) {
+        more = next_declarator(&s, &declared, &value);
+        if (i == 0)
+            add_span(t, n->at.begin, declared.at.begin);
+        if (!is_name_used(p, declared.at, n->scope))
+            continue;
+        text_add(t, some ? ", " : "");
+        add_span(t, declared.at.begin, value.end);
+        some = true;
     }
-    add_span(t, n->at.begin, type.at.end);
-    s.begin = type.at.end;
-    bool some = false;
-    for (;;) {
-        span ahead = s;
-        const token declared = next(&ahead);
-        const span value = scan_value(ahead);
-        const name *own = name_of(p, declared.at, n->scope);
-        if (own->plain || own->member) {
-            text_add(t, some ? ", " : " ");
-            add_span(t, declared.at.begin, value.begin);
-            some = true;
-        }
-        s.begin = value.begin + 1;
-        if (*value.begin == ';') {
-            add_span(t, value.begin, n->at.end);
-            return;
-        }
-    }
+    add_span(t, s.begin - 1, n->at.end);
 }
 
 static bool ends_blank(const text *t) {
@@ -492,6 +519,8 @@ static void write_heading(writer *w) {
 
 static void write_code(writer *w, int which) {
     const node *n = &w->pruner->nodes[which];
+    if (n->kind == NODE_DIRECTIVE && n->always) /* a pragma ends what stands under a heading */
+        w->heading.begin = NULL;
     write_heading(w);
     if (n->lists) {
         write_declarators(w->pruner, w->out, n);
@@ -528,7 +557,7 @@ const char *prune(job *j, const char *whole) {
     for (int i = 0; i < BUCKETS; i++)
         p.bucket[i] = NONE;
     split(&p, (span){whole, whole + strlen(whole)}, NONE, 0, NONE);
-    p.work = job_array(j, (size_t)p.node_count, sizeof *p.work);
+    p.work = job_array(j, (size_t)p.node_count + (size_t)p.link_count, sizeof *p.work);
     find_live(&p);
     writer w = {.pruner = &p, .out = &out};
     write_nodes(&w, 0, p.node_count);

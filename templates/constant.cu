@@ -46,7 +46,7 @@ __device__ __forceinline__ void make_inner(const Arguments &a, const Point &p) {
     Outputs out;
     add_all<true>(a, p, out);
     AtInner at = {a, {}};
-    at.cells.place(a, p.x, p.y, p.z);
+    at.place(p);
     add_others(at, a, out);
     Target<true> target;
     target.place(a, p.x, p.y, p.z);

@@ -1,11 +1,8 @@
 #pragma once
 #include "arch/memory.cuh"
 
-// Where a grid's cells lie, what a tap outside of it reads, and how a point is written.
-// Coordinates are those of the kernel's three axes; x varies fastest.
-
 struct Point {
-    Index x, y, z;
+    Index x, y, z; // along the kernel's axes
 };
 
 __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Index z) {

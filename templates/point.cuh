@@ -1,14 +1,20 @@
-// A point made straight from global memory, a load for every tap.
+// Where a point's results go.
+template <int output = 0>
+__device__ __forceinline__ void put(const Arguments &a, const Point &p, const Outputs &out) {
+    if constexpr (output < plan::outputs) {
+        const Grid &to = a.grid[Output<output>::grid];
+        *(to.data + opaque(offset(to, p.x, p.y, p.z))) = out[output];
+        put<output + 1>(a, p, out);
+    }
+}
 
 // A point whose whole shape lies inside the grid.
 __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p) {
     AtInner at = {a, {}};
-    at.cells.place(a, p.x, p.y, p.z);
+    at.place(p);
     Outputs out;
     update_point(at, a, out);
-    Target<true> target;
-    target.place(a, p.x, p.y, p.z);
-    target.put(a, out);
+    put(a, p, out);
 }
 
 // Any point. Not inlined: few threads come here, and its code would drown the rest.
@@ -22,9 +28,7 @@ __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index 
         if (!shape_inside(a, p, p)) {
             Outputs out;
             update_point(AtEdge{a, p}, a, out);
-            Target<true> target;
-            target.place(a, x, y, z);
-            target.put(a, out);
+            put(a, p, out);
             return;
         }
     }
@@ -52,8 +56,6 @@ __device__ __noinline__ void update_by_calls(const Arguments &a, Index x, Index 
     } else {
         Outputs out;
         update_point(At{a, p}, a, out);
-        Target<true> target;
-        target.place(a, x, y, z);
-        target.put(a, out);
+        put(a, p, out);
     }
 }

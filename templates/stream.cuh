@@ -108,10 +108,11 @@ struct Thread {
 
     // Of a cell of the first point, the one that the thread fetches.
     __device__ __forceinline__ const Real *fetched(const Real *cell) const {
-        if constexpr (plan::packs)
-            return cell;
-        else
-            return cell + share;
+#if PLAN_PACKS
+        return cell;
+#else
+        return cell + share;
+#endif
     }
 
     // The cell of the first point, moved to that row and plane inside the grid.
@@ -269,8 +270,6 @@ template <int array = 0> __device__ __forceinline__ bool rows_are_short(const Ar
 // Whether one rule leads into the grid from wherever the shape reaches: a grid shorter than that
 // may take several where it repeats or is mirrored.
 template <int axis, int low, int high> __device__ __forceinline__ bool is_long(const Arguments &a) {
-    if constexpr (!plan::wraps)
-        return true;
     constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
     if constexpr (below == Boundary::mirror || below == Boundary::periodic ||
                   above == Boundary::mirror || above == Boundary::periodic)
@@ -282,13 +281,14 @@ template <int axis, int low, int high> __device__ __forceinline__ bool is_long(c
 
 // Whether the box has so many points along x as threads make at once; and the rules above hold; and
 // all coordinates, and rows' lengths in bytes, are whole numbers of 32 bits. Along y and z the box
-// of a pass may reach over the grid. The host asks the same of packs (runtime/spare.c).
+// of a pass may reach over the grid. The host asks the same of packs (program_needs).
 __device__ __forceinline__ bool fits(const Arguments &a, int width) {
-    const bool good = a.end[0] - a.begin[0] >= width &&
-                      ((a.size[0] | a.size[1] | a.size[2]) & ~Index(0x3fffffff)) == 0 &&
-                      is_long<0, plan::low_x, plan::high_x>(a) &&
-                      is_long<1, plan::low_y, plan::high_y + plan::lane_y - 1>(a) &&
-                      is_long<2, plan::low_z, plan::high_z>(a);
+    bool good = a.end[0] - a.begin[0] >= width &&
+                ((a.size[0] | a.size[1] | a.size[2]) & ~Index(0x3fffffff)) == 0;
+    if constexpr (plan::wraps)
+        good = good && is_long<0, plan::low_x, plan::high_x>(a) &&
+               is_long<1, plan::low_y, plan::high_y + plan::lane_y - 1>(a) &&
+               is_long<2, plan::low_z, plan::high_z>(a);
     if constexpr (plan::flat)
         return good;
     else

@@ -6,10 +6,8 @@
 //        z     [a b c d]         the points made in this step: in registers for one step already
 //        z-1   [a b c d]
 //
-// Where rows start at multiples of a pack, a thread's points are neighbours and move as one pack;
-// elsewhere they lie a warp apart, so that a warp's accesses are whole lines wherever a row starts.
-// There the last warp of a row begins early enough to have all its points in the box, and leaves
-// those of the warp before to that. So only what lies beside a grid needs a rule, where it is read.
+// A thread's points of a row are neighbours and move as one pack; where rows cannot be packed they lie a
+// warp apart, so that a warp's accesses are whole lines wherever a row starts.
 #include "arch/memory.cuh"
 #include "arch/streaming.cuh"
 

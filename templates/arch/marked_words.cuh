@@ -33,8 +33,8 @@ __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) 
                  "l"(word.mark), "l"(word.value)
                  : "memory");
 #else
-    store_relaxed(&to->value, word.value);
-    store_release(&to->mark, word.mark);
+    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(&to->value), "l"(word.value) : "memory");
+    asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(&to->mark), "l"(word.mark) : "memory");
 #endif
 }
 
@@ -49,8 +49,8 @@ __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
                  : "l"(__cvta_generic_to_global(from))
                  : "memory");
 #else
-    word.mark = load_acquire(&from->mark);
-    word.value = load_relaxed(&from->value);
+    asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(word.mark) : "l"(&from->mark) : "memory");
+    asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word.value) : "l"(&from->value) : "memory");
 #endif
     return word;
 }
@@ -60,6 +60,6 @@ __device__ __forceinline__ void erase(MarkedWord *at) {
 #if defined(SG_WIDE_WORDS)
     publish(at, {0, 0});
 #else
-    store_relaxed(&at->mark, 0ull);
+    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(&at->mark), "l"(0ull) : "memory");
 #endif
 }

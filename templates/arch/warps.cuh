@@ -21,7 +21,7 @@ __device__ __forceinline__ void warp_barrier() {
 
 // Applies a shuffle of 4-byte words to a value of up to four.
 template <class T, class Shuffle>
-__device__ __forceinline__ T shuffle_words(const T &value, Shuffle shuffle) {
+__device__ __forceinline__ T shuffle_words(const T &value, Shuffle move) {
     static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "one to four words");
     struct {
         unsigned word[sizeof(T) / 4];
@@ -29,7 +29,7 @@ __device__ __forceinline__ T shuffle_words(const T &value, Shuffle shuffle) {
     memcpy(&words, &value, sizeof value);
 #pragma unroll
     for (unsigned k = 0; k < sizeof(T) / 4; ++k)
-        words.word[k] = shuffle(words.word[k]);
+        words.word[k] = move(words.word[k]);
     T result;
     memcpy(&result, &words, sizeof result);
     return result;

@@ -1,3 +1,5 @@
+#include "numbers.cuh"
+
 #define STENCIL_KERNEL nonlinear2d_kernel
 
 struct plan {
@@ -12,8 +14,6 @@ struct plan {
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr int walk = 16, walk_low = 1, walk_high = 1;
 };
-
-#include "numbers.cuh"
 
 using Real = float;
 
@@ -31,7 +31,7 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
@@ -40,9 +40,7 @@ template <> struct Array<0> { // u
     static constexpr int shared = 0;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -29,7 +29,7 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 208, "the host packs 208 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // c
     static constexpr int grid = 0;
@@ -50,9 +50,7 @@ template <> struct Array<2> { // u
     static constexpr int shared = 520;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 3, current = 2; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

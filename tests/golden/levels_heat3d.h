@@ -32,16 +32,14 @@ struct plan {
     static constexpr bool keep = true, corners = false, copy_packs = true;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
     static constexpr int low_x = 2, high_x = 2, low_y = 2, high_y = 2, low_z = 2, high_z = 2;
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -87,7 +85,6 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
 __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
                                             [[maybe_unused]] Real (&out)[1]) {
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL heat3d_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
@@ -109,16 +106,11 @@ struct plan {
     static constexpr bool flat = false; // there is no axis y
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 2, low_y = 2, high_y = 2, low_z = 2, high_z = 2;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

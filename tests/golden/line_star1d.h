@@ -30,16 +30,14 @@ struct plan {
     static constexpr int lane_x = 12, halo_low_x = 32;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
     static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -70,7 +68,6 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
     const Real t1 = 0.0625f * u_c + 0.178125f * u_xm1 - 0.29375f * u_xp1 + 0.09375f * u_xm2;
     out[0] = t1 + 0.209375f * u_xp2;
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL star1d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 
@@ -89,16 +86,11 @@ struct plan {
     static constexpr int rows = 1;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

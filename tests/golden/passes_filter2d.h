@@ -29,7 +29,7 @@ struct plan {
     static constexpr int walk = 8, walk_low = 0, walk_high = 0;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // image
     static constexpr int grid = 0;
@@ -38,9 +38,7 @@ template <> struct Array<0> { // image
     static constexpr int shared = 0;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // pass_1
-    static constexpr int grid = 2, current = -1;
-};
+template <> struct Output<0> { static constexpr int grid = 2, current = -1; }; // pass_1
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -68,7 +66,6 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
     const Real image_xp1 = at.template tap<0, 1, 0, 0>();
     out[0] = 0.125f * (image_xm1 + image_xp1) + 0.25f * image_c;
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL filter_pass_2
 
 struct plan {
@@ -84,7 +81,7 @@ struct plan {
     static constexpr int walk = 8, walk_low = 1, walk_high = 1;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // pass_1
     static constexpr int grid = 2;
@@ -93,9 +90,7 @@ template <> struct Array<0> { // pass_1
     static constexpr int shared = 0;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // result
-    static constexpr int grid = 1, current = -1;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = -1; }; // result
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

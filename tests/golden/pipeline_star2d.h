@@ -33,16 +33,14 @@ struct plan {
     static constexpr int wave = 264; // blocks that run at once
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
     static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 2, high_z = 2;
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -86,7 +84,6 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
 __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
                                             [[maybe_unused]] Real (&out)[1]) {
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL star2d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
@@ -108,16 +105,11 @@ struct plan {
     static constexpr bool flat = true; // there is no axis y
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 2, high_z = 2;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

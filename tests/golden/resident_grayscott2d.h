@@ -33,7 +33,7 @@ struct plan {
     static constexpr bool star = true; // every tap lies on an axis
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
@@ -48,12 +48,8 @@ template <> struct Array<1> { // v
     static constexpr int shared = 1320;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
-template <> struct Output<1> { // v.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; // v.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -97,7 +93,6 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
     out[0] = t2 + F_value * (1.0f - u_0_c);
     out[1] = t3 - t4;
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL grayscott2d_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
@@ -119,23 +114,13 @@ struct plan {
     static constexpr bool flat = true; // there is no axis y
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-};
-template <> struct Array<1> { // v
-    static constexpr int grid = 2;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
+template <> struct Array<1> { static constexpr int grid = 2; }; // v
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
-template <> struct Output<1> { // v.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; // v.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -35,16 +35,11 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // image
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 2, high_z = 1;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // image
 template <int output> struct Output;
-template <> struct Output<0> { // result
-    static constexpr int grid = 1, current = -1;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = -1; }; // result
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -35,23 +35,13 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 232, "the host packs 232 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-};
-template <> struct Array<1> { // v
-    static constexpr int grid = 2;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
+template <> struct Array<1> { static constexpr int grid = 2; }; // v
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
-template <> struct Output<1> { // v.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; // v.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -29,7 +29,7 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 216, "the host packs 216 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
@@ -44,12 +44,8 @@ template <> struct Array<1> { // v
     static constexpr int shared = 390;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
-template <> struct Output<1> { // v.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; // v.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
