@@ -215,7 +215,7 @@ typedef struct program {
    and replays them, as a CUDA graph does, replays the tag too; in between anything may have
    happened to any part of the temporary memory, by others or by other calls, or nothing at all. So
    that a replay never takes what the call before left for its own, a launch erases what it marked,
-   or marks with the tag and the moment at which it runs (templates/marked_words.cuh). */
+   or marks with the tag and the moment at which it runs (templates/arch/marked_words.cuh). */
 
 /* Ways. The launches of a program with `ways` are alternatives: each alone updates all outputs from
    all arrays, by so many time steps as its `steps` says, from the first, which makes the most, to

@@ -74,7 +74,7 @@ static inline program_extent extent_sum(int a, int b) {
 program_array pattern_array(const char *name, const char *dtype, program_extent);
 
 /* Whether kernels for the program's target can wait themselves for the launch ahead of theirs, by
-   await_launch_before of templates/launches.cuh. */
+   await_launch_before of templates/arch/launches.cuh. */
 bool pattern_may_begin_early(const program *);
 
 /* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */

@@ -76,7 +76,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[0].early = pattern_may_begin_early(p);
     if (!r->segmented) {
-        /* 16 bytes for each 8 of an item, which templates/marked_words.cuh calls a marked word */
+        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
         p->tagged = true;
@@ -135,7 +135,7 @@ void reduce_print(const subject *s, model_detail detail, text *t) {
     model_print_functions(r->pattern.functions, detail, t);
 }
 
-/* How templates/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
+/* How templates/arch/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
 static int lanes_of(const reduce *r, dtype type) {
     static const int ways[OPERATOR_COUNT] = {
         [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,
