@@ -76,7 +76,8 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[0].early = pattern_may_begin_early(p);
     if (!r->segmented) {
-        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word */
+        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word
+         */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
         p->tagged = true;

@@ -175,6 +175,16 @@ static bool is_plain(const plan *p) {
            p->template_id == TEMPLATE_CONSTANT;
 }
 
+/* The grid that an output is written to, and that of its current values or -1. */
+static int written_to(const model *m, const plan *p, int output) {
+    return p->is_pass ? p->to : source_write_grid(m, m->outputs[output].field);
+}
+
+static int current_of(const model *m, const plan *p, const program *program, int output) {
+    const int grid = written_to(m, p, output);
+    return grid < program->array_count ? program->arrays[grid].reads : -1;
+}
+
 static void write_arrays(text *t, const model *m, const plan *p, const program *program) {
     text_add(t, "// The arrays that taps read.\ntemplate <int array> struct Array;\n");
     for (int i = 0; i < p->array_count; i++) {
@@ -194,13 +204,12 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
     }
     text_add(t, "template <int output> struct Output;\n");
     for (int o = 0; o < m->output_count; o++) {
-        const int grid = p->is_pass ? p->to : source_write_grid(m, m->outputs[o].field);
-        const bool array = grid < program->array_count;
+        const int grid = written_to(m, p, o);
         text_printf(
             t,
             "template <> struct Output<%d> { static constexpr int grid = %d, current = %d; }; "
             "// %s\n",
-            o, grid, array ? program->arrays[grid].reads : -1, grid_name(program, grid));
+            o, grid, current_of(m, p, program, o), grid_name(program, grid));
     }
     text_add(t, "\n");
 }
@@ -306,6 +315,14 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
     text_add(t, "}\n");
 }
 
+/* Whether an output has no current values elsewhere: what a boundary keeps stays where it is. */
+static bool has_only_written(const model *m, const plan *p, const program *program) {
+    bool some = false;
+    for (int o = 0; o < m->output_count; o++)
+        some |= current_of(m, p, program, o) < 0;
+    return some;
+}
+
 /* Whether a row reaches so far along x that what lies beside a pack is better loaded by packs. */
 static bool has_wide_sides(const plan *p, const plan_facts *f) {
     bool wide = false;
@@ -327,6 +344,9 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (p->schedule.method == METHOD_STREAMED)
         text_printf(t, "#define PLAN_WIDE_SIDES %d // what lies beside packs comes by packs\n",
                     packs && has_wide_sides(p, f));
+    if (p->schedule.method == METHOD_STREAMED)
+        text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
+                    !packs || has_only_written(m, p, program));
     text_add(t, "\n");
     write_constants(t, m, p, f, program, packs);
     if (!of_several)

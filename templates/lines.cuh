@@ -188,7 +188,6 @@ template <int array, int y> struct Line {
 template <int index, bool none = (index == plan::arrays * line_rows)> struct Lines {
     Line<index / line_rows, index % line_rows - plan::low_y> line;
     Lines<index + 1> rest;
-
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
         line.begin(a, t, z, end);
         rest.begin(a, t, z, end);

@@ -54,7 +54,7 @@ struct Thread {
     int row[line_rows]; // y of the lines, inside the grid
     // From the first point to what lies below it, and above the last.
     int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
-    unsigned kept[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
+    unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
     int rows, steps;             // that lie in the box
 #if !PLAN_PACKS
     int share;      // from there to the first of the warp's cells that the thread fetches
@@ -101,7 +101,7 @@ struct Thread {
             keeps_x |= unsigned(keeps<0>(x + i * apart, size_x, plan::low_x, plan::high_x)) << i;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
-            kept[j] =
+            stay[j] =
                 opaque(keeps<1>(y + j, size_y, plan::low_y, plan::high_y) ? all_points : keeps_x);
         return true;
     }
@@ -148,6 +148,16 @@ struct Own {
                 element[i] = load(from + i * warp_lanes);
         }
     }
+#if PLAN_PACKS
+    __device__ __forceinline__ void store(Real *to) const {
+        using Wide = Pack<Real, plan::vector>;
+        Wide pack;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            pack.element[i] = element[i];
+        store_once(reinterpret_cast<Wide *>(to), pack);
+    }
+#endif
     __device__ __forceinline__ void fill(Real value) {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -155,15 +165,11 @@ struct Own {
     }
 };
 
+#if PLAN_SOME_POINTS
 __device__ __forceinline__ void store_points(Real *to, const Own &row, unsigned which) {
 #if PLAN_PACKS
     if (which == all_points) {
-        using Wide = Pack<Real, plan::vector>;
-        Wide pack;
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = row.element[i];
-        store_once(reinterpret_cast<Wide *>(to), pack);
+        row.store(to);
         return;
     }
 #endif
@@ -172,6 +178,7 @@ __device__ __forceinline__ void store_points(Real *to, const Own &row, unsigned 
         if (which == all_points || (which >> i & 1))
             store_once(to + i * Thread::apart, row.element[i]);
 }
+#endif
 
 // Where the results of all outputs go, of the thread's first row.
 struct Stores {
@@ -195,30 +202,38 @@ struct Stores {
     // its array holds.
     template <int output = 0>
     __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
-                                        unsigned kept, const Results &out) const {
+                                        unsigned stay, const Results &out) const {
         if constexpr (output < plan::outputs) {
             Own row;
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
                 row.element[i] = out[i][output];
-#if PLAN_PACKS
+#if PLAN_SOME_POINTS
             unsigned which = all_points;
-#else
-            unsigned which = t.makes;
+#if !PLAN_PACKS
+            which = t.makes;
 #endif
-            if (kept != 0) {
+#endif
+            if (stay != 0) {
                 if constexpr (Output<output>::current >= 0) {
                     Own current;
                     current.read(t.template cell<Output<output>::current>(a, t.y + j, z));
 #pragma unroll
                     for (int i = 0; i < plan::vector; ++i)
-                        row.element[i] = kept >> i & 1 ? current.element[i] : row.element[i];
-                } else {
-                    which &= ~kept;
+                        row.element[i] = stay >> i & 1 ? current.element[i] : row.element[i];
                 }
+#if PLAN_SOME_POINTS
+                if constexpr (Output<output>::current < 0)
+                    which &= ~stay;
+#endif
             }
-            store_points(to[output] + j * a.grid[Output<output>::grid].stride_y, row, which);
-            put<output + 1>(a, t, j, z, kept, out);
+            Real *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
+#if PLAN_SOME_POINTS
+            store_points(first, row, which);
+#else
+            row.store(first);
+#endif
+            put<output + 1>(a, t, j, z, stay, out);
         }
     }
 };
@@ -314,18 +329,4 @@ __device__ __noinline__ void update_small(const Arguments &a) {
                 else
                     update_anywhere(a, p.x, p.y, p.z);
             }
-}
-
-// ---- the way to a thread's walk ---------------------------------------------------------------
-
-// walk(a, thread) for each thread of the block that has points.
-template <class Walk> __device__ __forceinline__ void stream(const Arguments &a, const Walk &walk) {
-    Thread thread;
-    if constexpr (!plan::packs)
-        if (!fits(a, warp_lanes * plan::vector)) {
-            update_small(a);
-            return;
-        }
-    if (thread.place(a, first_point(a)))
-        walk(a, thread);
 }

@@ -41,29 +41,35 @@ __device__ __forceinline__ void make_rows(const Lines<0> &lines, const Arguments
         update_row<j>(lines, a, out);
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
         if (j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.kept[j], out);
+            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
         make_rows<j + 1>(lines, a, thread, stores, z);
     }
 }
 
-struct Walk {
-    __device__ __forceinline__ void operator()(const Arguments &a, const Thread &thread) const {
-        Lines<0> lines;
-        const int end = thread.z + thread.steps;
-        lines.begin(a, thread, thread.z, end);
-        Stores stores;
-        stores.begin(a, thread);
+__device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
+    Lines<0> lines;
+    const int end = thread.z + thread.steps;
+    lines.begin(a, thread, thread.z, end);
+    Stores stores;
+    stores.begin(a, thread);
 #pragma unroll 1
-        for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
-            lines.arrive(a, thread, thread.z + step, end);
-            make_rows(lines, a, thread, stores, thread.z + step);
-            lines.advance();
-            stores.advance(a);
-        }
+    for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
+        lines.arrive(a, thread, thread.z + step, end);
+        make_rows(lines, a, thread, stores, thread.z + step);
+        lines.advance();
+        stores.advance(a);
     }
-};
+}
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    stream(arguments, Walk{});
+#if !PLAN_PACKS
+    if (!fits(arguments, warp_lanes * plan::vector)) {
+        update_small(arguments);
+        return;
+    }
+#endif
+    Thread thread;
+    if (thread.place(arguments, first_point(arguments)))
+        walk(arguments, thread);
 }

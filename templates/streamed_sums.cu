@@ -64,35 +64,41 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &threa
             finish_sums(a, out[i]);
         }
         if (j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.kept[j], out);
+            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
     }
 }
 
-struct Walk {
-    __device__ __forceinline__ void operator()(const Arguments &a, const Thread &thread) const {
-        const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
-        Lines<0> lines;
-        lines.begin(a, thread, begin, end);
-        Stores stores;
-        stores.begin(a, thread);
-        Sums sum = {};
+__device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
+    const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
+    Lines<0> lines;
+    lines.begin(a, thread, begin, end);
+    Stores stores;
+    stores.begin(a, thread);
+    Sums sum = {};
 #pragma unroll 1
-        for (int step = 0; step < plan::walk + depth - 1; ++step) {
-            const int z = begin + step;
-            if (z >= end)
-                break;
-            lines.arrive(a, thread, z, end);
-            add(lines, a, sum);
-            if (step >= depth - 1) { // the sums of a point that is to be made
-                put_rows(a, thread, stores, z - plan::high_z, sum);
-                stores.advance(a);
-            }
-            shift(sum);
+    for (int step = 0; step < plan::walk + depth - 1; ++step) {
+        const int z = begin + step;
+        if (z >= end)
+            break;
+        lines.arrive(a, thread, z, end);
+        add(lines, a, sum);
+        if (step >= depth - 1) { // the sums of a point that is to be made
+            put_rows(a, thread, stores, z - plan::high_z, sum);
+            stores.advance(a);
         }
+        shift(sum);
     }
-};
+}
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    stream(arguments, Walk{});
+#if !PLAN_PACKS
+    if (!fits(arguments, warp_lanes * plan::vector)) {
+        update_small(arguments);
+        return;
+    }
+#endif
+    Thread thread;
+    if (thread.place(arguments, first_point(arguments)))
+        walk(arguments, thread);
 }

@@ -87,6 +87,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define STENCIL_KERNEL star2d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;

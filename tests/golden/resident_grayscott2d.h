@@ -96,6 +96,7 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
 #define STENCIL_KERNEL grayscott2d_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;

@@ -1,6 +1,7 @@
 #define STENCIL_KERNEL filter_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 1 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;

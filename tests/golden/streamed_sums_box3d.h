@@ -1,6 +1,7 @@
 #define STENCIL_KERNEL box3d1_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 8, tile_z = 1;

@@ -7,8 +7,8 @@
 
 /* The most lines that a file may have; they only ever become fewer. */
 enum {
-    MOST_HEAT13 = 555,
-    MOST_HEAT2D5 = 526,
+    MOST_HEAT13 = 530,
+    MOST_HEAT2D5 = 500,
     MOST_REDUCE_SUM = 630,
     MOST_SCAN = 890,
     MOST_NAIVE = 240,
