@@ -3,9 +3,9 @@
 // takes its place and defines as much of this as its template asks for.
 
 #define STENCIL_KERNEL example_kernel
-#define PLAN_PACKS 1      // as plan::packs, for the preprocessor
+#define PLAN_PACKS 1       // as plan::packs, for the preprocessor
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
-#define PLAN_WIDE_SIDES 0 // what lies beside packs is loaded by packs where it reaches far
+#define PLAN_WIDE_SIDES 0  // what lies beside packs is loaded by packs where it reaches far
 
 using Real = float;
 
