@@ -73,6 +73,17 @@ typedef struct program_parameter {
     double value; /* the default */
 } program_parameter;
 
+/* What a launch of grids with a spare needs; see program.spare_count. */
+typedef struct program_needs {
+    int multiple;  /* the box ends at a multiple of this along the first kernel axis */
+    int64_t width; /* cells of the box along it, at least; 0: nothing of what follows is needed */
+    bool rows;     /* rows lie no more than PROGRAM_MOST_PITCH bytes apart */
+    int low[PROGRAM_AXES],
+        high[PROGRAM_AXES]; /* a grid that begins and ends further from the cells
+                               that the box reaches than these are long; −1: any */
+} program_needs;
+enum { PROGRAM_MOST_PITCH = 0x40000000, PROGRAM_MOST_SIZE = 0x3fffffff };
+
 /* One kernel launch. A kernel sees three axes; axis k of the kernel is axis axes[k] of the grid, or
    an axis of extent 1 where axes[k] is −1 (a method that walks y of a 2D grid sees x, −, y). A
    block updates per_block points along each kernel axis. */
@@ -102,6 +113,9 @@ typedef struct program_launch {
         int64_t most, alone;
         int cluster; /* blocks of one, as the kernel says too; 0 and 1: there are none */
     } blocks[PROGRAM_AXES];
+    int spare; /* the launch that takes its place where a call has not what it needs; 0: it
+                  needs nothing */
+    program_needs needs; /* beside Arguments.aligned */
     bool resident; /* of lists: there are no more blocks along the first axis than the device runs
                       at a time. Those of a tagged program may wait for each other in whatever order
                       they begin; those of a launch with fewer than that and than `most` wait only
@@ -156,7 +170,12 @@ enum program_storage {
 typedef struct program {
     const char *name;   /* of the spec; an identifier */
     const char *source; /* NUL-terminated CUDA text */
-    const char *target; /* "sm_90" */
+    size_t arch_begin,
+        arch_end;             /* the bytes of it that are the operations of the target's hardware:
+                                 a device of another kind puts its own in their place */
+    const char *target;       /* "sm_90" */
+    const char *spare_source; /* likewise, with the kernels of the spares; NULL: there are none */
+    size_t spare_arch_begin, spare_arch_end;
     program_shape shape;
     int dims;
     size_t element_bytes; /* of grids; 4: float, 8: double */
@@ -166,6 +185,7 @@ typedef struct program {
     int parameter_count;
     program_launch *launches; /* in order, each after the one before; ways: one of them */
     int launch_count;
+    int spare_count;       /* of grids: so many at the end are spares, see below */
     bool ways;             /* of grids: see below */
     program_layer *layers; /* of grids: one fewer than launches; ways: none */
     int layer_count;
@@ -195,7 +215,7 @@ typedef struct program {
    and replays them, as a CUDA graph does, replays the tag too; in between anything may have
    happened to any part of the temporary memory, by others or by other calls, or nothing at all. So
    that a replay never takes what the call before left for its own, a launch erases what it marked,
-   or marks with the tag and the moment at which it runs (templates/marked_words.cuh). */
+   or marks with the tag and the moment at which it runs (templates/arch/marked_words.cuh). */
 
 /* Ways. The launches of a program with `ways` are alternatives: each alone updates all outputs from
    all arrays, by so many time steps as its `steps` says, from the first, which makes the most, to
@@ -213,6 +233,16 @@ typedef struct program {
    most `steps` each, ceil(Arguments.steps / steps) of them: the first reads the arrays and writes
    the outputs, and for each further one the arrays that an output reads and the output itself swap
    places. The words are zero when the launch begins. */
+
+/* Spares. The kernel of a launch may serve most calls alone: those with aligned rows, a box and a
+   grid not too small. Any other call takes the spare in its place, which is the same launch
+   (blocks, threads, shared memory, arguments, results) of another kernel, out of a source of its
+   own. */
+
+/* The launches that are no spares. */
+static inline int program_own_launches(const program *p) {
+    return p->launch_count - p->spare_count;
+}
 
 /* The time steps of one sg_launch. */
 static inline int program_steps(const program *p) {
@@ -255,7 +285,7 @@ static inline bool program_way_fits(const program_launch *l, const int64_t size[
    with the most shared memory, which does most of the work. */
 static inline int program_main_launch(const program *p) {
     int main = 0;
-    for (int i = 1; i < p->launch_count && !p->ways; i++)
+    for (int i = 1; i < program_own_launches(p) && !p->ways; i++)
         if (p->launches[i].shared_bytes > p->launches[main].shared_bytes)
             main = i;
     return main;

@@ -65,7 +65,8 @@ program *convert_program(job *j, const storage *s, const char *target) {
     text t = text_new(j);
     text_printf(&t, "// %s: CUDA kernels made by %s.\n\n", p->name,
                 "stencilgen " SG_GENERATOR_VERSION);
-    source_lay(&t, c->file, plan_header(j, p, s));
-    p->source = t.data;
+    source_file file = source_begin(j);
+    source_lay(&file, c->file, plan_header(j, p, s), NULL, NULL);
+    source_end(&file, t.data, NULL, p);
     return p;
 }

@@ -39,7 +39,7 @@ typedef struct family_request {
 typedef struct family_build {
     const program *program;
     const char *shape, *model, *plan, *reason, *boundary; /* as sg_text has them; never NULL */
-    const char *header; /* plan.h alone; NULL: see pattern_plan_begins */
+    const char *header;                                   /* plan.h alone */
     int points, radius;
     double textbook_operations, emitted_operations; /* a point */
 } family_build;

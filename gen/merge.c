@@ -113,7 +113,7 @@ static const char *describe(job *j, const merge *g) {
                      g->has_values ? dtype_words[g->values].name : "", order_words[g->order]);
 }
 
-static const char *write_source(job *j, const merge *g, const merge_plan *plan, const program *p,
+static const char *write_source(job *j, const merge *g, const merge_plan *plan, program *p,
                                 const char *model, const char *line) {
     const pattern_constant constants[] = {
         {"threads", plan->threads}, {"items", plan->items},
@@ -163,12 +163,13 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
     if (!r->untold)
         merge_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&merge_words, &plan.schedule, &line);
-    p->source = r->untold ? "" : write_source(j, g, &plan, p, model.data, line.data);
+    const char *header = r->untold ? "" : write_source(j, g, &plan, p, model.data, line.data);
 
     const double order = g->order == MERGE_OWN ? pattern_operations(j, &g->pattern, 0) : 1;
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = p,
+        .header = header,
         .shape = describe(j, g),
         .model = model.data,
         .plan = line.data,

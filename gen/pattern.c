@@ -101,6 +101,14 @@ static void write_arguments(text *t, const program *p) {
                 arguments_bytes(p), arguments_bytes(p));
 }
 
+/* PLAN_NAME, for the preprocessor. */
+static void write_macro(text *t, const pattern_constant *c) {
+    text_add(t, "#define PLAN_");
+    for (const char *letter = c->name; *letter != '\0'; letter++)
+        text_printf(t, "%c", *letter >= 'a' && *letter <= 'z' ? *letter - 'a' + 'A' : *letter);
+    text_printf(t, " %lld\n", (long long)c->value);
+}
+
 static void write_plan(text *t, const pattern_source *s) {
     const program *p = s->program;
     text_printf(t, "using Real = %s;\n\n", dtype_words[s->pattern->functions->dtype].c_name);
@@ -109,6 +117,8 @@ static void write_plan(text *t, const pattern_source *s) {
     for (int i = 0; i < p->launch_count; i++)
         if (p->launches[i].blocks[0].cluster > 1)
             text_printf(t, "#define PATTERN_CLUSTER_%d %d\n", i, p->launches[i].blocks[0].cluster);
+    for (int i = 0; i < s->constant_count; i++)
+        write_macro(t, &s->constants[i]);
     text_add(t, "\n");
     write_arguments(t, p);
     text_add(t, "struct plan {\n");
@@ -118,12 +128,6 @@ static void write_plan(text *t, const pattern_source *s) {
                     s->constants[i].name, (long long)s->constants[i].value);
     text_add(t, "};\n\n");
     text_add(t, s->code != NULL ? s->code : "");
-}
-
-const char *pattern_source_header(job *j, const pattern_source *s) {
-    text t = text_new(j);
-    write_plan(&t, s);
-    return t.data;
 }
 
 void pattern_write_function(text *t, const pattern *p, int function, const char *result,
@@ -230,12 +234,9 @@ static void write_launches(text *t, const program *p) {
     }
 }
 
-const char pattern_plan_begins[] = "// ---- plan.h: what this file is made for ----\n\n";
-const char pattern_plan_ends[] = "\n// ---- the template ----\n";
-
 const char *pattern_source_text(job *j, const pattern_source *s) {
-    const program *p = s->program;
-    text t = text_new(j);
+    program *p = s->program;
+    text t = text_new(j), header = text_new(j);
     text_printf(&t,
                 "// %s: CUDA kernels made by %s from a spec; change the spec, not this file.\n//\n",
                 p->name, "stencilgen " SG_GENERATOR_VERSION);
@@ -250,10 +251,11 @@ const char *pattern_source_text(job *j, const pattern_source *s) {
     text_add(&t, "// and launch in this order:\n");
     write_launches(&t, p);
     text_add(&t, "\n");
-    source_lay(&t, s->template_file,
-               job_print(j, "%s%s%s", pattern_plan_begins, pattern_source_header(j, s),
-                         pattern_plan_ends));
-    return t.data;
+    source_file file = source_begin(j);
+    write_plan(&header, s);
+    source_lay(&file, s->template_file, header.data, NULL, NULL);
+    source_end(&file, t.data, NULL, p);
+    return header.data;
 }
 
 void pattern_finish(program *p) {

@@ -74,7 +74,7 @@ static inline program_extent extent_sum(int a, int b) {
 program_array pattern_array(const char *name, const char *dtype, program_extent);
 
 /* Whether kernels for the program's target can wait themselves for the launch ahead of theirs, by
-   await_launch_before of templates/launches.cuh. */
+   await_launch_before of templates/arch/launches.cuh. */
 bool pattern_may_begin_early(const program *);
 
 /* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */
@@ -92,7 +92,7 @@ typedef struct pattern_constant {
 
 typedef struct pattern_source {
     const pattern *pattern;
-    const program *program;    /* complete but for the source */
+    program *program;          /* complete but for the source */
     const char *template_file; /* "reduce/shared.cu" */
     const char *spec, *plan;   /* for the head of the file: canonical texts */
     const char *work;          /* likewise: "at least 4 bytes of device memory an element" */
@@ -101,17 +101,13 @@ typedef struct pattern_source {
     const char *code; /* the end of plan.h: functions that the spec's functions stand in */
 } pattern_source;
 
-/* The whole file: a head that says what made it and how to launch it, then the template with plan.h
-   and its other includes laid in. plan.h has, in this order: `Real`, the pattern's dtype; the
-   entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters as
-   PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size,
-   array, temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of
-   the constants; the code. */
+/* Sets the program's source: a head that says what made it and how to launch it, then plan.h and
+   the template (gen/source_text.h). plan.h, which it returns, has, in this order: `Real`, the
+   pattern's dtype; the entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters
+   as PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size, array,
+   temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of the
+   constants; the code. */
 const char *pattern_source_text(job *, const pattern_source *);
-const char *pattern_source_header(job *, const pattern_source *); /* plan.h alone */
-
-/* The lines around plan.h in the file. */
-extern const char pattern_plan_begins[], pattern_plan_ends[];
 
 /* One of the pattern's functions as a device function
    `result name(const Arguments &arguments, Real a, Real b)`; `result` is "Real" or "bool". */

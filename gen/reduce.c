@@ -76,7 +76,8 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[0].early = pattern_may_begin_early(p);
     if (!r->segmented) {
-        /* 16 bytes for each 8 of an item, which templates/marked_words.cuh calls a marked word */
+        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word
+         */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
         p->tagged = true;
@@ -135,7 +136,7 @@ void reduce_print(const subject *s, model_detail detail, text *t) {
     model_print_functions(r->pattern.functions, detail, t);
 }
 
-/* How templates/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
+/* How templates/arch/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
 static int lanes_of(const reduce *r, dtype type) {
     static const int ways[OPERATOR_COUNT] = {
         [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,
@@ -145,7 +146,7 @@ static int lanes_of(const reduce *r, dtype type) {
     return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
 }
 
-static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, const program *p,
+static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, program *p,
                                 const char *model, const char *line) {
     const dtype type = r->pattern.functions->dtype;
     const pattern_constant constants[] = {
@@ -194,13 +195,14 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     if (!request->untold)
         reduce_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&reduce_words, &plan.schedule, &line);
-    p->source = request->untold ? "" : write_source(j, r, &plan, p, model.data, line.data);
+    const char *header = request->untold ? "" : write_source(j, r, &plan, p, model.data, line.data);
 
     const double operations = operator_operations(j, &r->pattern, &r->op) +
                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = p,
+        .header = header,
         .shape = job_print(j, "%s%s", reduce_name(r), r->segmented ? " by segments" : ""),
         .model = model.data,
         .plan = line.data,

@@ -117,7 +117,7 @@ void scan_print(const subject *subject, model_detail detail, text *t) {
     model_print_functions(s->pattern.functions, detail, t);
 }
 
-static const char *write_source(job *j, const scan *s, const scan_plan *plan, const program *p,
+static const char *write_source(job *j, const scan *s, const scan_plan *plan, program *p,
                                 const char *model, const char *line) {
     const dtype type = s->pattern.functions->dtype;
     const bool persistent = plan->schedule.algorithm == SCAN_PERSISTENT;
@@ -169,13 +169,14 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     if (!r->untold)
         scan_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&scan_words, &plan.schedule, &line);
-    p->source = r->untold ? "" : write_source(j, s, &plan, p, model.data, line.data);
+    const char *header = r->untold ? "" : write_source(j, s, &plan, p, model.data, line.data);
 
     const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
     const double op = operator_operations(j, &s->pattern, &s->op);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = p,
+        .header = header,
         .shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
                            operator_name(&s->op)),
         .model = model.data,

@@ -101,6 +101,51 @@ static void describe_layers(job *j, const plan *p, program *out) {
     }
 }
 
+bool source_has_packs(const plan *p) {
+    return p->template_id == TEMPLATE_PACKS || p->schedule.method == METHOD_STREAMED;
+}
+
+/* One rule must lead into the grid from wherever the shape reaches (templates/stream.cuh). */
+static program_needs needs_of(const plan *p) {
+    program_needs n = {.multiple = 1, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
+    if (p->schedule.method != METHOD_STREAMED)
+        return n;
+    n.multiple = p->schedule.vector;
+    n.width = p->schedule.vector;
+    n.rows = p->axes[1] >= 0;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
+            const int kind = p->facts->model->sides[p->axes[k]][side].kind;
+            if (kind != BOUNDARY_MIRROR && kind != BOUNDARY_PERIODIC)
+                continue;
+            n.low[k] = p->low[k];
+            n.high[k] = p->high[k] + (k == 1 ? p->streamed.lane_y - 1 : 0);
+        }
+    return n;
+}
+
+/* The plan of a launch: of a pass, of single steps, or the only one. */
+static const plan *plan_of(const plan *p, const program *program, int launch) {
+    if (p->pass_count > 0)
+        return p->pass[launch];
+    return p->single != NULL && launch + 1 == program_own_launches(program) ? p->single : p;
+}
+
+static void describe_spares(job *j, const plan *p, program *out) {
+    const int own = out->launch_count;
+    for (int i = 0; i < own; i++) {
+        const plan *of = plan_of(p, &(program){.launch_count = own}, i);
+        if (!source_has_packs(of))
+            continue;
+        program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
+        *spare = *l;
+        spare->entry = job_print(j, "%s_any", l->entry);
+        l->spare = out->launch_count++;
+        l->needs = needs_of(of);
+        out->spare_count++;
+    }
+}
+
 static program *describe(job *j, const model *m, const plan *p) {
     program *out = job_alloc(j, sizeof *out);
     out->name = m->name;
@@ -111,17 +156,9 @@ static program *describe(job *j, const model *m, const plan *p) {
     list_arrays(j, m, out);
     if (p->pass_count > 0)
         describe_layers(j, p, out);
-    out->launch_count = p->pass_count > 0 ? p->pass_count : 1;
-    out->launches = job_array(j, (size_t)out->launch_count, sizeof *out->launches);
-    for (int i = 0; i < out->launch_count; i++) {
-        const bool pass = p->pass_count > 0;
-        source_describe_launch(pass ? p->pass[i] : p, &out->launches[i]);
-        out->launches[i].entry =
-            pass ? job_print(j, "%s_pass_%d", m->name, i + 1) : job_print(j, "%s_kernel", m->name);
-    }
     const bool passes = p->pass_count > 0;
     out->launch_count = passes ? p->pass_count : p->single != NULL ? source_count_ways(p) : 1;
-    out->launches = job_array(j, (size_t)out->launch_count, sizeof *out->launches);
+    out->launches = job_array(j, 2 * (size_t)out->launch_count, sizeof *out->launches);
     if (p->single != NULL)
         source_describe_ways(j, p, out);
     for (int i = 0; i < out->launch_count && p->single == NULL; i++) {
@@ -129,6 +166,7 @@ static program *describe(job *j, const model *m, const plan *p) {
         out->launches[i].entry = passes ? job_print(j, "%s_pass_%d", m->name, i + 1)
                                         : job_print(j, "%s_kernel", m->name);
     }
+    describe_spares(j, p, out);
     const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
     const size_t grids = (size_t)program_grid_count(out);
     const size_t bytes =
@@ -173,67 +211,77 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     text_add(t, "\n");
 }
 
-/* Each kernel of several has a namespace of its own, so that what templates define does not meet.
- */
 static void lay_kernel(source_file *f, const plan *p, const program *program, int which,
-                       const char *space) {
-    text *t = f->out;
-    const char *entry = program->launches[which].entry;
-    text header = text_new(t->job);
-    source_write_kernel(&header, p, program, which, true);
-    source_lay_before_plan(f, plan_templates[p->template_id].file);
-    text_printf(t, "namespace %s {\n", space);
-    source_lay_more(f, plan_templates[p->template_id].file, header.data);
-    text_printf(t, "} // namespace %s\nusing %s::%s;\n", space, space, entry);
+                       const char *space, bool packs) {
+    text header = text_new(f->job);
+    source_write_kernel(&header, p, program, which, space != NULL, packs);
+    source_lay(f, plan_templates[p->template_id].file, header.data, space,
+               program->launches[which].entry);
 }
 
-static void lay_passes(source_file *f, const plan *p, const program *program) {
-    for (int k = 0; k < p->pass_count; k++) {
-        text_printf(f->out, "%s// ---- pass %d of %d ----\n\n", k > 0 ? "\n" : "", k + 1,
-                    p->pass_count);
-        lay_kernel(f, p->pass[k], program, k, job_print(f->out->job, "pass_%d", k + 1));
+/* The kernels of the program's own launches, or of its spares, in namespaces where there are
+   several. */
+static void lay_kernels(source_file *f, const model *m, const plan *p, const program *program,
+                        bool spares, text *shared) {
+    const int own = program_own_launches(program);
+    const bool several = own > 1;
+    if (several)
+        source_write_arguments(shared, m, program);
+    for (int i = 0; i < own; i++) {
+        const plan *of = plan_of(p, program, i);
+        const bool same =
+            i > 0 && strcmp(program->launches[i].entry, program->launches[i - 1].entry) == 0;
+        const char *space = p->pass_count > 0 ? job_print(f->job, "pass_%d", i + 1)
+                            : i + 1 < own     ? "many_steps"
+                                              : "one_step";
+        if (!same && (!spares || program->launches[i].spare > 0))
+            lay_kernel(f, of, program, spares ? program->launches[i].spare : i,
+                       several ? space : NULL, !spares);
     }
-}
-
-static void lay_ways(source_file *f, const plan *p, const program *program) {
-    text_printf(f->out, "// ---- %d steps a launch ----\n\n", p->schedule.time);
-    lay_kernel(f, p, program, 0, "many_steps");
-    text_add(f->out, "\n// ---- one step ----\n\n");
-    lay_kernel(f, p->single, program, program->launch_count - 1, "one_step");
 }
 
 const char *source_plan_header(job *j, const model *m, const plan *p) {
     const program *program = describe(j, m, p);
     text t = text_new(j);
     if (p->pass_count == 0 && p->single == NULL) {
-        source_write_kernel(&t, p, program, 0, false);
+        source_write_kernel(&t, p, program, 0, false, true);
         return t.data;
     }
     source_write_arguments(&t, m, program);
     for (int k = 0; k < p->pass_count; k++)
-        source_write_kernel(&t, p->pass[k], program, k, true);
+        source_write_kernel(&t, p->pass[k], program, k, true, true);
     if (p->single != NULL) {
-        source_write_kernel(&t, p, program, 0, true);
-        source_write_kernel(&t, p->single, program, program->launch_count - 1, true);
+        source_write_kernel(&t, p, program, 0, true, true);
+        source_write_kernel(&t, p->single, program, program_own_launches(program) - 1, true, true);
     }
     return t.data;
 }
 
+/* What stands in the place of the kernels, for calls that these are not for. */
+static void make_spares(job *j, const model *m, const plan *p, program *out) {
+    source_file file = source_begin(j);
+    text head = text_new(j), shared = text_new(j);
+    program spare = {.target = out->target};
+    text_printf(&head,
+                "// %s: what stencilgen " SG_GENERATOR_VERSION
+                " launches in the place of its kernels where rows cannot be packed,\n"
+                "// and for a box or a grid that is small.\n\n",
+                m->name);
+    lay_kernels(&file, m, p, out, true, &shared);
+    source_end(&file, head.data, shared.data, &spare);
+    out->spare_source = spare.source;
+    out->spare_arch_begin = spare.arch_begin;
+    out->spare_arch_end = spare.arch_end;
+}
+
 program *source_make(job *j, const model *m, const plan *p) {
     program *out = describe(j, m, p);
-    text t = text_new(j), header = text_new(j);
-    write_header(&t, m, p, out);
-    if (p->pass_count == 0 && p->single == NULL) {
-        source_write_kernel(&header, p, out, 0, false);
-        source_lay(&t, plan_templates[p->template_id].file, header.data);
-    } else {
-        source_write_arguments(&header, m, out);
-        source_file file = source_lay(&t, "passes.cuh", header.data);
-        if (p->pass_count > 0)
-            lay_passes(&file, p, out);
-        else
-            lay_ways(&file, p, out);
-    }
-    out->source = t.data;
+    source_file file = source_begin(j);
+    text head = text_new(j), shared = text_new(j);
+    write_header(&head, m, p, out);
+    lay_kernels(&file, m, p, out, false, &shared);
+    source_end(&file, head.data, shared.data, out);
+    if (out->spare_count > 0)
+        make_spares(j, m, p, out);
     return out;
 }

@@ -11,8 +11,12 @@ int source_write_grid(const model *, int field);
 
 /* plan.h of the kernel of a launch. Where there are several, the arguments, which all share, come
    before. */
-void source_write_kernel(text *, const plan *, const program *, int launch, bool of_several);
+void source_write_kernel(text *, const plan *, const program *, int launch, bool of_several,
+                         bool packs);
 void source_write_arguments(text *, const model *, const program *);
+
+/* Whether its kernel is for rows of packs alone, so that the launch has a spare. */
+bool source_has_packs(const plan *);
 
 void source_describe_launch(const plan *, program_launch *);
 

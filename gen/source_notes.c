@@ -78,9 +78,12 @@ void source_write_launch_notes(text *t, const program *program, const program_la
             text_printf(t, ", and that the place of %s", program->arrays[a->previous].name);
         text_add(t, ".\n");
     }
-    if (l->vector > 1)
-        text_printf(t,
-                    "// Set a.aligned = 1 where nx and all addresses are multiples of %d "
-                    "elements.\n",
-                    l->vector);
+    if (l->spare > 0)
+        text_printf(
+            t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",
+            l->vector, l->needs.width > 0 ? ", and no axis is shorter than the shape" : "");
+    else if (l->vector > 1)
+        text_printf(
+            t, "// Set a.aligned = 1 where nx and all addresses are multiples of %d elements.\n",
+            l->vector);
 }

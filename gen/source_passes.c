@@ -59,7 +59,7 @@ static void write_grid(text *t, const model *m, const program *p, int pass, int 
 
 static void write_pass(text *t, const model *m, const program *p, int pass) {
     const program_launch *l = &p->launches[pass];
-    const bool first = pass == 0, last = pass + 1 == p->launch_count;
+    const bool first = pass == 0, last = pass + 1 == program_own_launches(p);
     text_printf(t, "//     // pass %d\n", pass + 1);
     for (int k = 0; k < AXES; k++)
         write_axis(t, p, pass, k);
@@ -97,7 +97,7 @@ void source_write_pass_notes(text *t, const model *m, const program *p) {
         text_add(t, ")");
     }
     text_add(t, ":\n//     Arguments a = {}; // inner_first and inner_end would make it faster\n");
-    for (int pass = 0; pass < p->launch_count; pass++)
+    for (int pass = 0; pass < program_own_launches(p); pass++)
         write_pass(t, m, p, pass);
     text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
 }

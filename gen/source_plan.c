@@ -1,5 +1,6 @@
 /* The generated plan.h: what a template must know, as C++ constants and functions.
    Takes: a model, a plan and where its grids stand. Makes: text. */
+#include "gen/plan_limits.h"
 #include "gen/source_internal.h"
 
 #include <string.h>
@@ -45,8 +46,34 @@ static void write_fused(text *t, const plan *p, const program *program) {
                     f->keep ? "true" : "false", f->corners ? "true" : "false");
 }
 
+static const char *truth(bool is) {
+    return is ? "true" : "false";
+}
+
+static const model_side *side_of(const model *m, const plan *p, int k, int side) {
+    static const model_side none = {BOUNDARY_CLAMP, 0}; /* never reached: nothing reaches there */
+    return p->axes[k] < 0 ? &none : &m->sides[p->axes[k]][side];
+}
+
+static void write_boundary_facts(text *t, const model *m, const plan *p) {
+    bool all_fixed = true, wraps = false, gives_values = false;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2; side++) {
+            const int kind = side_of(m, p, k, side)->kind;
+            const int reach = side == 0 ? p->low[k] : p->high[k];
+            all_fixed &= reach == 0 || kind == BOUNDARY_FIXED;
+            wraps |= kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC;
+            gives_values |= kind == BOUNDARY_ZERO || kind == BOUNDARY_CONSTANT;
+        }
+    text_printf(
+        t,
+        "    static constexpr bool all_fixed = %s; // every side that the shape reaches over\n"
+        "    static constexpr bool wraps = %s, gives_values = %s; // some side\n",
+        truth(all_fixed), truth(wraps), truth(gives_values));
+}
+
 static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f,
-                            const program *program) {
+                            const program *program, bool packs) {
     text_add(t, "struct plan {\n");
     triple(t, "tile", p->tile);
     triple(t, "threads", p->block);
@@ -56,22 +83,24 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
         p->blocks);
     text_printf(t, "    static constexpr int arrays = %d, outputs = %d;\n", p->array_count,
                 m->output_count);
+    write_boundary_facts(t, m, p);
     triple(t, "low", p->low); /* how far the shape reaches below and above its point */
     triple(t, "high", p->high);
+    if (source_has_packs(p))
+        text_printf(t,
+                    "    static constexpr bool packs = %s; // rows are loaded and stored as packs\n"
+                    "    static constexpr int vector = %d;\n",
+                    truth(packs), p->schedule.vector);
     if (p->template_id == TEMPLATE_PACKS)
-        text_printf(t, "    static constexpr int vector = %d, rows = %d;\n", p->schedule.vector,
-                    f->row_count);
-    if (p->schedule.method == METHOD_STREAMED) {
-        plan_row *rows = job_array(t->job, (size_t)f->row_count, sizeof *rows);
+        text_printf(t, "    static constexpr int rows = %d;\n", f->row_count);
+    if (p->schedule.method == METHOD_STREAMED)
         text_printf(
             t,
-            "    static constexpr int vector = %d, rows = %d;\n"
             "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
             "    static constexpr int slab = %d; // points that are walked through together\n"
             "    static constexpr bool flat = %s; // there is no axis y\n",
-            p->schedule.vector, plan_streamed_rows(p, rows), p->streamed.lane_y, p->walk,
-            p->streamed.ahead, p->streamed.slab, p->axes[1] < 0 ? "true" : "false");
-    }
+            p->streamed.lane_y, p->walk, p->streamed.ahead, p->streamed.slab,
+            truth(p->axes[1] < 0));
     if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
         p->template_id == TEMPLATE_SUMS)
         text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
@@ -106,8 +135,6 @@ static bool asks_for_numbers(job *j, const model *m) {
 
 void source_write_arguments(text *t, const model *m, const program *program) {
     const int grids = program_grid_count(program);
-    if (asks_for_numbers(t->job, m))
-        text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     text_add(t, "struct Grid {\n"
                 "    Real *data; // cell (0, 0, 0)\n"
@@ -129,33 +156,60 @@ void source_write_arguments(text *t, const model *m, const program *program) {
                 program->arguments_bytes, program->arguments_bytes);
 }
 
+/* How far an array is read, and where its box lies in shared memory. */
+static void write_reach(text *t, const plan *p, const plan_array *a) {
+    text_printf(t,
+                "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
+                "low_z = %d, high_z = %d;\n",
+                a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
+    if (plan_stages(p) || p->template_id == TEMPLATE_RESIDENT)
+        text_printf(t,
+                    "    static constexpr bool staged = %s; // in shared memory ...\n"
+                    "    static constexpr int shared = %d;     // ... from this element on\n",
+                    truth(a->staged), a->shared);
+}
+
+/* Whether threads read and write global memory alone, each its own points. */
+static bool is_plain(const plan *p) {
+    return source_has_packs(p) || p->template_id == TEMPLATE_NAIVE ||
+           p->template_id == TEMPLATE_CONSTANT;
+}
+
+/* The grid that an output is written to, and that of its current values or -1. */
+static int written_to(const model *m, const plan *p, int output) {
+    return p->is_pass ? p->to : source_write_grid(m, m->outputs[output].field);
+}
+
+static int current_of(const model *m, const plan *p, const program *program, int output) {
+    const int grid = written_to(m, p, output);
+    return grid < program->array_count ? program->arrays[grid].reads : -1;
+}
+
 static void write_arrays(text *t, const model *m, const plan *p, const program *program) {
-    text_add(t, "// The arrays that taps read, and how far.\ntemplate <int array> struct Array;\n");
+    text_add(t, "// The arrays that taps read.\ntemplate <int array> struct Array;\n");
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
         const int grid = p->is_pass ? p->from : source_read_grid(m, a->array);
-        text_printf(t, "template <> struct Array<%d> { // %s\n", i, grid_name(program, grid));
-        text_printf(t, "    static constexpr int grid = %d;\n", grid);
-        text_printf(t,
-                    "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
-                    "low_z = %d, high_z = %d;\n",
-                    a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-        if (plan_stages(p) || p->template_id == TEMPLATE_RESIDENT) {
+        const char *name = grid_name(program, grid);
+        if (is_plain(p)) {
             text_printf(t,
-                        "    static constexpr bool staged = %s; // in shared memory ...\n"
-                        "    static constexpr int shared = %d;     // ... from this element on\n",
-                        a->staged ? "true" : "false", a->shared);
+                        "template <> struct Array<%d> { static constexpr int grid = %d; }; // %s\n",
+                        i, grid, name);
+            continue;
         }
+        text_printf(t, "template <> struct Array<%d> { // %s\n", i, name);
+        text_printf(t, "    static constexpr int grid = %d;\n", grid);
+        write_reach(t, p, a);
         text_add(t, "};\n");
     }
     text_add(t, "template <int output> struct Output;\n");
     for (int o = 0; o < m->output_count; o++) {
-        const int grid = p->is_pass ? p->to : source_write_grid(m, m->outputs[o].field);
-        const bool array = grid < program->array_count;
-        text_printf(t,
-                    "template <> struct Output<%d> { // %s\n"
-                    "    static constexpr int grid = %d, current = %d;\n};\n",
-                    o, grid_name(program, grid), grid, array ? program->arrays[grid].reads : -1);
+        const int grid = written_to(m, p, o);
+        text_printf(
+            t,
+            "template <> struct Output<%d> { static constexpr int grid = %d, current = %d; }; "
+            "// %s\n",
+            o, grid, current_of(m, p, program, o), grid_name(program, grid));
     }
     text_add(t, "\n");
 }
@@ -173,8 +227,7 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
                 "template <int axis, int side> struct Edge;\n");
     for (int k = 0; k < AXES; k++)
         for (int side = 0; side < 2; side++) {
-            const model_side none = {BOUNDARY_CLAMP, 0}; /* never reached: nothing reaches there */
-            const model_side *s = p->axes[k] < 0 ? &none : &m->sides[p->axes[k]][side];
+            const model_side *s = side_of(m, p, k, side);
             text_printf(t, "template <> struct Edge<%d, %d> : Side<Boundary::%s> {", k, side,
                         boundary_words[s->kind].name);
             if (s->kind == BOUNDARY_CONSTANT) {
@@ -189,23 +242,61 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
 }
 
 static void write_rows(text *t, const plan *p, const plan_facts *f) {
-    const bool streamed = p->schedule.method == METHOD_STREAMED;
-    if (p->template_id != TEMPLATE_PACKS && !streamed)
+    if (p->template_id != TEMPLATE_PACKS)
         return;
-    plan_row *rows = f->rows;
-    int count = f->row_count;
-    if (streamed) {
-        rows = job_array(t->job, (size_t)count, sizeof *rows);
-        count = plan_streamed_rows(p, rows);
-    }
     text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
-    for (int r = 0; r < count; r++)
-        text_printf(t,
-                    "template <> struct Row<%d> {\n"
-                    "    static constexpr int array = %d, dy = %d, dz = %d, low = %d, high = %d;\n"
-                    "};\n",
-                    r, p->kernel_array[rows[r].array], rows[r].dy, rows[r].dz, rows[r].low,
-                    rows[r].high);
+    for (int r = 0; r < f->row_count; r++)
+        text_printf(
+            t,
+            "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = %d, "
+            "low = %d, high = %d; };\n",
+            r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz, f->rows[r].low,
+            f->rows[r].high);
+    text_add(t, "\n");
+}
+
+/* What the rows of the shape ask of a line: one that lies y rows beside the thread's first. */
+static void write_line(text *t, const plan *p, const plan_row *rows, int count, int array, int y) {
+    int first = 1 << 20, last = -first, sides = 0, plane = 0, low = 0, high = 0;
+    int low_at[2 * MAX_REACH + 1] = {0}, high_at[2 * MAX_REACH + 1] = {0};
+    for (int r = 0; r < count; r++) {
+        const int lane = y - rows[r].dy, dz = rows[r].dz;
+        if (p->kernel_array[rows[r].array] != array || lane < 0 || lane >= p->streamed.lane_y)
+            continue;
+        first = dz < first ? dz : first;
+        last = dz > last ? dz : last;
+        low_at[dz + MAX_REACH] = larger(low_at[dz + MAX_REACH], rows[r].low);
+        high_at[dz + MAX_REACH] = larger(high_at[dz + MAX_REACH], rows[r].high);
+    }
+    for (int dz = first; dz <= last; dz++) {
+        const int below = low_at[dz + MAX_REACH], above = high_at[dz + MAX_REACH];
+        if (below > 0 || above > 0) {
+            sides++;
+            plane = dz;
+        }
+        low = larger(low, below);
+        high = larger(high, above);
+    }
+    if (last < first)
+        first = 0, last = -1;
+    text_printf(t,
+                "template <> struct Asks<%d, %d> { static constexpr int first = %d, last = %d, "
+                "sides = %d, plane = %d, low = %d, high = %d; };\n",
+                array, y, first, last, sides, plane, low, high);
+}
+
+static void write_lines(text *t, const plan *p, const plan_facts *f) {
+    if (p->schedule.method != METHOD_STREAMED)
+        return;
+    plan_row *rows = job_array(t->job, (size_t)f->row_count, sizeof *rows);
+    const int count = plan_streamed_rows(p, rows);
+    text_add(
+        t, "// What line y (0: the thread's first row) of an array is read for: the first and last "
+           "plane; in how\n// many planes the shape reaches along x, the last of them, and how "
+           "far at most.\ntemplate <int array, int y> struct Asks;\n");
+    for (int array = 0; array < p->array_count; array++)
+        for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++)
+            write_line(t, p, rows, count, array, y);
     text_add(t, "\n");
 }
 
@@ -224,20 +315,46 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
     text_add(t, "}\n");
 }
 
-void source_write_kernel(text *t, const plan *p, const program *program, int which,
-                         bool of_several) {
+/* Whether an output has no current values elsewhere: what a boundary keeps stays where it is. */
+static bool has_only_written(const model *m, const plan *p, const program *program) {
+    bool some = false;
+    for (int o = 0; o < m->output_count; o++)
+        some |= current_of(m, p, program, o) < 0;
+    return some;
+}
+
+/* Whether a row reaches so far along x that what lies beside a pack is better loaded by packs. */
+static bool has_wide_sides(const plan *p, const plan_facts *f) {
+    bool wide = false;
+    for (int r = 0; r < f->row_count; r++)
+        wide |= f->rows[r].low > 2 || f->rows[r].high > 2;
+    return wide && p->schedule.vector > 1;
+}
+
+void source_write_kernel(text *t, const plan *p, const program *program, int which, bool of_several,
+                         bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
     const emitter e = {m, p->axes, p->kernel_array};
-    if (which > 0)
-        text_add(t, "#undef STENCIL_KERNEL\n");
-    text_printf(t, "#define STENCIL_KERNEL %s\n\n", program->launches[which].entry);
-    write_constants(t, m, p, f, program);
+    if (asks_for_numbers(t->job, m))
+        text_add(t, "#include \"numbers.cuh\"\n\n");
+    text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
+    if (source_has_packs(p))
+        text_printf(t, "#define PLAN_PACKS %d // as plan::packs, for the preprocessor\n", packs);
+    if (p->schedule.method == METHOD_STREAMED)
+        text_printf(t, "#define PLAN_WIDE_SIDES %d // what lies beside packs comes by packs\n",
+                    packs && has_wide_sides(p, f));
+    if (p->schedule.method == METHOD_STREAMED)
+        text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
+                    !packs || has_only_written(m, p, program));
+    text_add(t, "\n");
+    write_constants(t, m, p, f, program, packs);
     if (!of_several)
         source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);
     write_boundaries(t, m, p);
     write_rows(t, p, f);
+    write_lines(t, p, f);
     if (p->template_id == TEMPLATE_STREAMED_SUMS) /* small grids are made point by point */
         write_update(t, m, f, &e);
     if (plan_keeps_sums(p->template_id))

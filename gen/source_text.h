@@ -2,6 +2,7 @@
 #ifndef SG_GEN_SOURCE_TEXT_H
 #define SG_GEN_SOURCE_TEXT_H
 
+#include "base/program.h"
 #include "base/text.h"
 
 /* Every file of templates/, by its path there ("grid.cuh", "scan/look_back.cu"); written by the
@@ -11,22 +12,37 @@ typedef struct source_template {
 } source_template;
 extern const source_template source_templates[];
 
-/* A file of one or several templates, and which it has for all of them. */
+/* A kernel of a file: what plan.h stands for, and what its template has beside what all kernels
+   share. Of several each has a namespace. */
+typedef struct source_kernel {
+    text plan, rest;
+    const char *space, *entry;
+} source_kernel;
+
+enum { SOURCE_KERNELS = 4 };
+
+/* A file being laid out: what stands once, before the plans and of templates/arch/, and kernels. */
 typedef struct source_file {
-    text *out;
-    bool *laid; /* by source_templates */
+    job *job;
+    bool *laid; /* by source_templates: what stands once */
     size_t count;
+    text before, arch;
+    source_kernel kernels[SOURCE_KERNELS];
+    int kernel_count;
 } source_file;
 
-/* Copies a template, each line `#include "name"` replaced by that text where it does not stand in
-   the file yet: `plan_header` for "plan.h", else a template's (a name without a folder is also
-   looked for beside the file). Others may come after it. */
-source_file source_lay(text *, const char *file, const char *plan_header);
+source_file source_begin(job *);
 
-/* Another template, which stands in a namespace of its own: what it includes before its plan.h,
-   once for all templates of the file, then the rest. */
-void source_lay_before_plan(source_file *, const char *file);
-void source_lay_more(const source_file *, const char *file, const char *plan_header);
+/* Adds a template, each line `#include "name"` replaced by that text where it does not stand in the
+   file yet: `plan_header` for "plan.h", else a template's, which lies beside it or in templates/.
+   `space` is NULL for the only kernel of a file; else its namespace, and `entry` its kernel. */
+void source_lay(source_file *, const char *file, const char *plan_header, const char *space,
+                const char *entry);
+
+/* The file: the head, then plan, operations of the architecture and kernel, without what the plan
+   decides against and what nothing uses. Of several kernels the plans have `shared` in common. Sets
+   the program's source. */
+void source_end(source_file *, const char *head, const char *shared, program *);
 
 /* The lines as comments, the first with a label. */
 void source_comment(text *, const char *label, const char *lines);

@@ -58,13 +58,14 @@ static void write_limits(text *t, const program_launch *l) {
 }
 
 void source_write_way_notes(text *t, const model *m, const program *p) {
-    const program_launch *first = &p->launches[0], *last = &p->launches[p->launch_count - 1];
+    const program_launch *first = &p->launches[0],
+                         *last = &p->launches[program_own_launches(p) - 1];
     text_printf(t, "// %s makes %d time steps of a whole grid in one launch", first->entry,
                 first->steps);
     const char *before = "; with fewer threads along z:";
-    if (p->launch_count > 2 && first->block[2] == p->launches[1].block[2])
+    if (program_own_launches(p) > 2 && first->block[2] == p->launches[1].block[2])
         before = "; also, as a.steps says:";
-    for (int i = 1; i + 1 < p->launch_count; i++) {
+    for (int i = 1; i + 1 < program_own_launches(p); i++) {
         text_printf(t, "%s %d", before, p->launches[i].steps);
         if (first->block[2] != p->launches[i].block[2])
             text_printf(t, " (%d)", p->launches[i].block[2]);

@@ -108,7 +108,7 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
     return count;
 }
 
-static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, const program *p,
+static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, program *p,
                                 const char *model, const char *line) {
     pattern_constant constants[SPMV_NUMBERS + 8];
     const int constant_count = write_constants(m, plan, constants);
@@ -136,10 +136,11 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
     text line = text_new(j);
     pattern_schedule_print(&spmv_words, &plan.schedule, &line);
     const char *model = write_model(j, m, &plan);
-    p->source = write_source(j, m, &plan, p, model, line.data);
+    const char *header = write_source(j, m, &plan, p, model, line.data);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = p,
+        .header = header,
         .shape = m->vectors == 1 ? "sparse matrix times a vector"
                                  : job_print(j, "sparse matrix times %d vectors", m->vectors),
         .model = model,

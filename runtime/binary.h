@@ -21,6 +21,12 @@ typedef struct binary {
     bool cached;                              /* it comes from the disk */
 } binary;
 
+/* A cubin behind which that of the program's spares lies: whoever loads the first does not see the
+   second. */
+blob binary_pair(job *, blob first, blob second);
+/* The second of such a pair; no data where there is none. */
+blob binary_second(blob pair);
+
 typedef struct compiler compiler;
 typedef struct compiler_ops {
     /* All that a binary depends on besides source, kind and architecture: a text in the job that

@@ -10,9 +10,13 @@ digest compile_key(job *j, const program *p, binary_kind kind, const char *ident
     for (int i = 0; i < p->launch_count; i++)
         text_printf(&kernels, "%s %d\n", p->launches[i].entry, p->launches[i].barriers);
     const blob pieces[] = {
-        digest_piece(SG_VERSION),   digest_piece(binary_words[kind]),
-        digest_piece(p->target),    digest_piece(identity != NULL ? identity : ""),
-        digest_piece(kernels.data), digest_piece(p->source),
+        digest_piece(SG_VERSION),
+        digest_piece(binary_words[kind]),
+        digest_piece(p->target),
+        digest_piece(identity != NULL ? identity : ""),
+        digest_piece(kernels.data),
+        digest_piece(p->source),
+        digest_piece(p->spare_source != NULL ? p->spare_source : ""),
     };
     return digest_of(pieces, sizeof pieces / sizeof *pieces);
 }

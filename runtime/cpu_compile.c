@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const char cpu_cuda_header[];
+extern const char cpu_cuda_header[], cpu_arch_header[];
 
 /* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
    a shape of 700 points. Kernels of such length do without it. */
@@ -48,8 +48,8 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
     const char *file = identity_of(j, host_find(j, &why)), *machine = host_machine(j);
     if (file == NULL || machine == NULL)
         return NULL;
-    const blob piece = digest_piece(cpu_cuda_header);
-    const digest header = digest_of(&piece, 1);
+    const blob pieces[] = {digest_piece(cpu_cuda_header), digest_piece(cpu_arch_header)};
+    const digest header = digest_of(pieces, 2);
     char hexadecimal[DIGEST_TEXT];
     digest_print(&header, hexadecimal);
     text t = text_new(j);
@@ -66,27 +66,49 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* The file to compile: the header, the emitted text under its own name, and the table of kernels.
- */
+static int count_lines(const char *begin, const char *end) {
+    int count = 0;
+    for (; begin < end; begin++)
+        count += *begin == '\n';
+    return count;
+}
+
+/* The emitted text but for the operations of a GPU, under its own name. */
+static void add_source(text *t, const char *name, const char *source, size_t arch_begin,
+                       size_t arch_end) {
+    text_printf(t, "#line 1 \"%s.cu\"\n", name);
+    text_add_bytes(t, source, arch_begin);
+    text_printf(t, "\n#line %d\n", 1 + count_lines(source, source + arch_end));
+    text_add(t, source + arch_end);
+}
+
+/* Of the spares, whose kernels have the same names for all but themselves. */
+static const char spares[] = "sg_cpu_spares";
+
+/* The file to compile: the headers, the emitted texts, and the table of kernels. */
 static void write_source(job *j, const program *p, const scratch *s) {
-    text before = text_new(j), after = text_new(j);
-    text_add(&before, cpu_cuda_header);
-    text_printf(&before, "#line 1 \"%s.cu\"\n", p->name);
-    text_printf(&after, "\n#line 1 \"%s.kernels\"\n", p->name);
-    for (int i = 0; i < p->launch_count; i++)
-        text_printf(&after, "%s(%d, %s)\n",
+    text t = text_new(j);
+    text_add(&t, cpu_cuda_header);
+    text_printf(&t, "#line 1 \"cpu_arch.h\"\n%s", cpu_arch_header);
+    add_source(&t, p->name, p->source, p->arch_begin, p->arch_end);
+    if (p->spare_source != NULL) {
+        text_printf(&t, "\nnamespace %s {\n", spares);
+        add_source(&t, p->name, p->spare_source, p->spare_arch_begin, p->spare_arch_end);
+        text_add(&t, "\n}\n");
+    }
+    text_printf(&t, "\n#line 1 \"%s.kernels\"\n", p->name);
+    for (int i = 0; i < p->launch_count; i++) {
+        const bool spare = i >= program_own_launches(p);
+        text_printf(&t, "%s(%d, %s%s, %s)\n",
                     p->launches[i].barriers ? "SG_CPU_THREAD" : "SG_CPU_BLOCK", i,
-                    p->launches[i].entry);
-    text_add(&after, "SG_CPU_MODULE(");
+                    spare ? spares : "", spare ? "::" : "", p->launches[i].entry);
+    }
+    text_add(&t, "SG_CPU_MODULE(");
     for (int i = 0; i < p->launch_count; i++)
-        text_printf(&after, "%ssg_cpu_kernel_%d", i > 0 ? ", " : "", i);
-    text_add(&after, ")\n");
-    const scratch_piece pieces[] = {
-        {before.data, before.length},
-        {p->source, strlen(p->source)},
-        {after.data, after.length},
-    };
-    scratch_write(j, s, SCRATCH_SOURCE, pieces, 3);
+        text_printf(&t, "%ssg_cpu_kernel_%d", i > 0 ? ", " : "", i);
+    text_add(&t, ")\n");
+    const scratch_piece piece = {t.data, t.length};
+    scratch_write(j, s, SCRATCH_SOURCE, &piece, 1);
 }
 
 /* Its temporary files are in the folder too: they are nobody else's, and go with it. */

@@ -323,14 +323,15 @@ __forceinline__ int __clzll(long long word) {
 
 /* ---- what the device appends to the file ----------------------------------------------------- */
 
-/* One thread of a kernel that has barriers: the device switches to another at each. */
-#define SG_CPU_THREAD(number, kernel)                                                              \
+/* One thread of a kernel that has barriers, out of that namespace ("name::"): the device switches
+ * to another at each. */
+#define SG_CPU_THREAD(number, space, kernel)                                                       \
     static void sg_cpu_kernel_##number(const void *arguments) {                                    \
-        kernel(*static_cast<const Arguments *>(arguments));                                        \
+        space kernel(*static_cast<const space Arguments *>(arguments));                            \
     }
 
 /* All threads of a block of a kernel free of barriers. */
-#define SG_CPU_BLOCK(number, kernel)                                                               \
+#define SG_CPU_BLOCK(number, space, kernel)                                                        \
     static void sg_cpu_kernel_##number(const void *arguments) {                                    \
         sg_cpu_place *const place = sg_cpu_here();                                                 \
         const sg_cpu_index size = place->block_size;                                               \
@@ -338,7 +339,7 @@ __forceinline__ int __clzll(long long word) {
             for (unsigned y = 0; y < size.y; ++y)                                                  \
                 for (unsigned x = 0; x < size.x; ++x) {                                            \
                     place->thread = {x, y, z};                                                     \
-                    kernel(*static_cast<const Arguments *>(arguments));                            \
+                    space kernel(*static_cast<const space Arguments *>(arguments));                \
                 }                                                                                  \
     }
 

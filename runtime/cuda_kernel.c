@@ -19,8 +19,8 @@ typedef struct kernel {
 
 struct module {
     cuda *device;
-    cu_module handle;
-    size_t bytes; /* of this struct */
+    cu_module handle, spare; /* of the program's own kernels, and of its spares or NULL */
+    size_t bytes;            /* of this struct */
     size_t arguments_bytes;
     int count;
     kernel kernels[];
@@ -38,6 +38,8 @@ static void unload_module(void *argument) {
     bool pushed;
     if (m->handle != NULL && cuda_enter(d, &pushed) == CU_OK) {
         (void)d->driver.module_unload(m->handle);
+        if (m->spare != NULL)
+            (void)d->driver.module_unload(m->spare);
         cuda_leave(d, pushed);
     }
     d->memory.resize(d->memory.user, m, m->bytes, 0);
@@ -56,14 +58,14 @@ static module *new_module(cuda *d, job *j, const program *p) {
     return m;
 }
 
-static cu_result load_image(cuda *d, module *m, blob binary, char *log) {
+static cu_result load_image(cuda *d, cu_module *out, blob binary, char *log) {
     cu_jit_option options[] = {CU_JIT_OPTION_ERROR_LOG, CU_JIT_OPTION_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LINK_LOG_BYTES};
     bool pushed;
     cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)
         return code;
-    code = d->driver.module_load(&m->handle, binary.data, 2, options, values);
+    code = d->driver.module_load(out, binary.data, 2, options, values);
     cuda_leave(d, pushed);
     return code;
 }
@@ -124,14 +126,20 @@ module *cuda_load(device *base, job *j, const program *p, blob binary) {
     char *log = job_alloc(j, LINK_LOG_BYTES + 1);
     module *m = new_module(d, j, p);
     job_defer(j, unload_module, m);
-    cu_result code = load_image(d, m, binary, log);
+    const blob spare = binary_second(binary);
+    if (p->spare_count > 0 && spare.size == 0)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "the binary of %s has no spares", p->name);
+    cu_result code = load_image(d, &m->handle, binary, log);
+    if (code == CU_OK && p->spare_count > 0)
+        code = load_image(d, &m->spare, spare, log);
     if (code != CU_OK)
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s: loading the binary of %s failed: %s%s%s",
                  d->facts.name, p->name, cuda_error(&d->driver, j, code),
                  log[0] != '\0' ? "\n" : "", log);
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
-        code = load_kernel(d, m->handle, p, l, &m->kernels[i]);
+        code = load_kernel(d, i < program_own_launches(p) ? m->handle : m->spare, p, l,
+                           &m->kernels[i]);
         if (code != CU_OK)
             job_fail(j, FAULT_DEVICE, NULL, 0,
                      "%s: loading the kernel %s with %zu bytes of shared memory failed: %s",

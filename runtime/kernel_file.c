@@ -53,9 +53,18 @@ static void put_parameters(text *t, const program *p) {
     }
 }
 
+static void put_needs(text *t, const program_needs *n) {
+    record_put_int(t, n->multiple);
+    record_put_int(t, n->width);
+    record_put_int(t, n->rows);
+    put_ints(t, n->low);
+    put_ints(t, n->high);
+}
+
 static void put_launches(text *t, const program *p) {
     record_put_int(t, p->launch_count);
     record_put_int(t, p->ways);
+    record_put_int(t, p->spare_count);
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
         record_put_text(t, l->entry);
@@ -71,6 +80,9 @@ static void put_launches(text *t, const program *p) {
         for (int k = 0; k < PROGRAM_AXES; k++)
             record_put_int(t, l->least[k]);
         record_put_int(t, l->cooperative);
+        record_put_int(t, l->spare);
+        if (l->spare > 0)
+            put_needs(t, &l->needs);
         for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++) {
             put_extent(t, &l->blocks[k].items);
             record_put_int(t, l->blocks[k].least);
@@ -136,6 +148,11 @@ static void put_program(text *t, const program *p) {
     put_launches(t, p);
     record_put_int(t, (int64_t)p->arguments_bytes);
     record_put_double(t, p->bytes_per_point);
+    record_put_int(t, (int64_t)p->arch_begin);
+    record_put_int(t, (int64_t)p->arch_end);
+    record_put_text(t, p->spare_source != NULL ? p->spare_source : "");
+    record_put_int(t, (int64_t)p->spare_arch_begin);
+    record_put_int(t, (int64_t)p->spare_arch_end);
 }
 
 /* What the program and the binary say too is not said again. */

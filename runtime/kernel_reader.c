@@ -119,7 +119,7 @@ static void read_temporaries(reader *r, program *p) {
 /* Each layer holds what the launch after it reads and writes. */
 static void check_layers(reader *r, const program *p) {
     static const program_layer none = {.name = ""};
-    reader_require(r, p->layer_count == 0 || p->launch_count == p->layer_count + 1,
+    reader_require(r, p->layer_count == 0 || program_own_launches(p) == p->layer_count + 1,
                    "there are too few launches for the layers, or too many");
     for (int i = 0; i < p->layer_count && !r->record.bad; i++) {
         const program_layer *a = &p->layers[i], *b = i + 1 < p->layer_count ? a + 1 : &none;
@@ -302,9 +302,9 @@ static void check_ways(reader *r, const program *p) {
     reader_require(r,
                    !p->ways || (p->shape == PROGRAM_GRID && p->layer_count == 0 && previous == 0),
                    "the program has ways, which it cannot");
-    for (int i = 0; i < p->launch_count && !r->record.bad; i++) {
+    for (int i = 0; i < program_own_launches(p) && !r->record.bad; i++) {
         const program_launch *l = &p->launches[i];
-        const bool last = !p->ways || i + 1 == p->launch_count;
+        const bool last = !p->ways || i + 1 == program_own_launches(p);
         const bool first = i == 0;
         reader_require(r, (l->steps == 1) == last, "a launch makes another number of steps");
         reader_require(r, first || !p->ways || l->steps < l[-1].steps,
@@ -317,9 +317,40 @@ static void check_ways(reader *r, const program *p) {
     }
 }
 
+static void read_needs(reader *r, program_needs *n) {
+    n->multiple = reader_int(r, 1, MOST_VECTOR, "what the end of a box is a multiple of");
+    n->width = reader_int(r, 0, MOST_PER_BLOCK, "the least width of a box");
+    n->rows = reader_truth(r, "whether rows lie close");
+    reader_axes(r, n->low, -1, MOST_REACH, "the least length of a grid");
+    reader_axes(r, n->high, -1, MOST_PER_BLOCK, "the least length of a grid");
+}
+
+static bool alike(const int a[PROGRAM_AXES], const int b[PROGRAM_AXES]) {
+    return memcmp(a, b, PROGRAM_AXES * sizeof *a) == 0;
+}
+
+/* A spare is the same launch of another kernel. */
+static void check_spares(reader *r, const program *p) {
+    const int own = program_own_launches(p);
+    int spares = 0;
+    reader_require(r, p->spare_count == 0 || p->shape == PROGRAM_GRID, "lists have spares");
+    for (int i = 0; i < p->launch_count && !r->record.bad; i++) {
+        const program_launch *l = &p->launches[i], *spare = &p->launches[l->spare];
+        if (l->spare == 0)
+            continue;
+        reader_require(r, i < own && l->spare == own + spares++, "a spare is no spare");
+        reader_require(r,
+                       alike(l->axes, spare->axes) && alike(l->per_block, spare->per_block) &&
+                           alike(l->block, spare->block) && l->shared_bytes == spare->shared_bytes,
+                       "a spare is another launch");
+    }
+    reader_require(r, spares == p->spare_count, "there are more spares than launches take");
+}
+
 static void read_launches(reader *r, program *p) {
     p->launch_count = reader_int(r, 1, MOST_LAUNCHES, "the number of launches");
     p->ways = reader_truth(r, "whether the launches are ways");
+    p->spare_count = reader_int(r, 0, p->launch_count / 2, "the number of spares");
     p->launches = job_array(r->job, (size_t)p->launch_count, sizeof *p->launches);
     for (int i = 0; i < p->launch_count && !r->record.bad; i++) {
         program_launch *l = &p->launches[i];
@@ -337,6 +368,9 @@ static void read_launches(reader *r, program *p) {
         for (int k = 0; k < PROGRAM_AXES; k++)
             l->least[k] = reader_int(r, 0, INT32_MAX, "the least extent of a grid");
         l->cooperative = reader_truth(r, "whether a launch is cooperative");
+        l->spare = reader_int(r, 0, p->launch_count - 1, "a spare");
+        if (l->spare > 0)
+            read_needs(r, &l->needs);
         for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
             read_blocks(r, p, l, k);
         if (p->shape == PROGRAM_LISTS) {
@@ -346,6 +380,7 @@ static void read_launches(reader *r, program *p) {
         check_launch(r, p, l);
     }
     check_ways(r, p);
+    check_spares(r, p);
 }
 
 /* ---- the program --------------------------------------------------------------------------- */
@@ -359,6 +394,23 @@ static size_t arguments_bytes(const program *p) {
     const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
                          parameters * p->element_bytes;
     return (bytes + 7) / 8 * 8;
+}
+
+/* The part of a source that another device replaces. */
+static void read_arch(reader *r, const char *source, size_t *begin, size_t *end) {
+    const size_t length = strlen(source);
+    *begin = (size_t)reader_int(r, 0, INT32_MAX, "a place in the source");
+    *end = (size_t)reader_int(r, 0, INT32_MAX, "a place in the source");
+    reader_require(r, *begin <= *end && *end <= length, "a place in the source is none");
+}
+
+static void read_sources(reader *r, program *p) {
+    read_arch(r, p->source, &p->arch_begin, &p->arch_end);
+    const char *spare = reader_text(r, "a source");
+    read_arch(r, spare, &p->spare_arch_begin, &p->spare_arch_end);
+    p->spare_source = spare[0] != '\0' ? spare : NULL;
+    reader_require(r, (p->spare_source != NULL) == (p->spare_count > 0),
+                   "the spares have no source");
 }
 
 program *kernel_read_program(reader *r, const char *const *texts) {
@@ -387,5 +439,6 @@ program *kernel_read_program(reader *r, const char *const *texts) {
     const size_t most = p->shape == PROGRAM_LISTS ? sizeof(double) : p->element_bytes;
     p->bytes_per_point =
         reader_double(r, 0, (double)p->array_count * (double)most, "the bytes of a point");
+    read_sources(r, p);
     return p;
 }

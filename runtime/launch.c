@@ -56,6 +56,38 @@ static bool is_aligned(const sg_kernel *k, const layer_view *l, const program_la
     return true;
 }
 
+/* Whether one rule of an axis leads into the grid from wherever the box reaches. */
+static bool is_long(const layer_view *l, int of, int low, int high) {
+    const int64_t begin = l->begin[of] < 0 ? l->begin[of] : 0;
+    const int64_t end = l->end[of] > l->size[of] ? l->end[of] : l->size[of];
+    return low < 0 || (low - begin < l->size[of] && high + end < 2 * l->size[of]);
+}
+
+/* Whether the call has what the launch needs, where there is a spare; as templates/stream.cuh asks.
+ */
+static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
+    const program_needs *n = &p->needs;
+    const int64_t pitch = PROGRAM_MOST_PITCH / (int64_t)k->program->element_bytes;
+    if (!is_aligned(k, l, p) || l->end[p->axes[0]] % n->multiple != 0)
+        return false;
+    if (n->width == 0)
+        return true;
+    if (l->end[p->axes[0]] - l->begin[p->axes[0]] < n->width)
+        return false;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int of = p->axes[axis];
+        if (of >= 0 &&
+            (l->size[of] > PROGRAM_MOST_SIZE || !is_long(l, of, n->low[axis], n->high[axis])))
+            return false;
+    }
+    for (int i = 0; i < l->count && n->rows; i++) {
+        const int64_t stride = l->grids[i].stride[p->axes[1]];
+        if (stride > pitch || stride < -pitch)
+            return false;
+    }
+    return true;
+}
+
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -123,8 +155,11 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool to
     int64_t blocks[3], first[3];
     layer_view view;
     layers_view(k->program, l, which, &view);
-    const size_t bytes = pack(k, l, &view, &k->program->launches[which], arguments, blocks);
+    const program_launch *own = &k->program->launches[which];
+    const size_t bytes = pack(k, l, &view, own, arguments, blocks);
     device *d = k->context->device;
+    if (own->spare > 0 && !has_needs(k, &view, own))
+        which = own->spare;
     if (together)
         return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);
     for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])
@@ -147,7 +182,7 @@ fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) 
     fault f = FAULT_NONE;
     if (k->program->shape == PROGRAM_LISTS)
         return lists_send(k, l, stream, code);
-    const int count = k->program->ways ? 1 : k->program->launch_count;
+    const int count = k->program->ways ? 1 : program_own_launches(k->program);
     for (int i = 0; !l->empty && f == FAULT_NONE && i < count; i++)
         f = send_kernel(k, l, i, false, stream, code);
     return f;

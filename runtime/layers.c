@@ -62,7 +62,8 @@ static void view_layer(const program *p, const launch *l, int layer, const int64
 
 void layers_view(const program *p, const launch *l, int which, layer_view *out) {
     static const program_layer none = {.name = ""};
-    const bool first = which == 0, last = which + 1 == p->launch_count || p->layer_count == 0;
+    const bool first = which == 0,
+               last = which + 1 == program_own_launches(p) || p->layer_count == 0;
     const program_layer *in = first || p->layer_count == 0 ? &none : &p->layers[which - 1];
     const program_layer *to = last ? &none : &p->layers[which];
     const bool within = in != &none;

@@ -236,8 +236,9 @@ static const char *const fixed_options[] = {
 };
 static const char standard[] = "--std=c++17";
 
-static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
-    check_arch(n, j, arch);
+/* One source of a program. */
+static binary compile_source(nvrtc *n, job *j, const char *name, const char *source,
+                             const char *arch, binary_kind kind) {
     const bool ptx = kind == BINARY_PTX;
     const char *options[3] = {standard};
     int count = 1;
@@ -247,9 +248,9 @@ static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch,
 
     compilation *c = job_alloc(j, sizeof *c);
     *c = (compilation){.nvrtc = n, .job = j};
-    const char *file = job_print(j, "%s.cu", p->name);
+    const char *file = job_print(j, "%s.cu", name);
     const double start = clock_seconds();
-    must(c, n->create(&c->program, p->source, file, 0, NULL, NULL), "taking the source");
+    must(c, n->create(&c->program, source, file, 0, NULL, NULL), "taking the source");
     job_defer(j, destroy_program, c);
     const nvrtc_code code = n->compile(c->program, count, options);
     if (code != 0)
@@ -262,6 +263,67 @@ static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch,
         read_report(&r, read_log(c));
     job_keep(j, c);
     destroy_program(c);
+    return r;
+}
+
+/* The source of the spares, which another thread compiles meanwhile. */
+typedef struct meanwhile {
+    nvrtc *nvrtc;
+    allocator memory;
+    const program *program;
+    const char *arch;
+    pthread_t thread;
+    bool started, joined;
+    job *own; /* holds the binary, or the error */
+    fault failed;
+    binary made;
+} meanwhile;
+
+static void compile_spares(job *j, void *argument) {
+    meanwhile *m = argument;
+    m->made = compile_source(m->nvrtc, j, m->program->name, m->program->spare_source, m->arch,
+                             BINARY_CUBIN);
+}
+
+static void *run_meanwhile(void *argument) {
+    meanwhile *m = argument;
+    m->failed = job_run(&m->memory, compile_spares, m, &m->own);
+    return NULL;
+}
+
+static void join_meanwhile(meanwhile *m) {
+    if (m->started && !m->joined)
+        pthread_join(m->thread, NULL);
+    m->joined = true;
+}
+
+static void end_meanwhile(void *argument) {
+    meanwhile *m = argument;
+    join_meanwhile(m);
+    job_end(m->own);
+}
+
+/* Where there is no thread to be had, one after the other. */
+static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
+    check_arch(n, j, arch);
+    if (p->spare_source == NULL || kind != BINARY_CUBIN)
+        return compile_source(n, j, p->name, p->source, arch, kind);
+    meanwhile *m = job_alloc(j, sizeof *m);
+    *m = (meanwhile){.nvrtc = n, .memory = *job_allocator(j), .program = p, .arch = arch};
+    const double start = clock_seconds();
+    m->started = pthread_create(&m->thread, NULL, run_meanwhile, m) == 0;
+    job_defer(j, end_meanwhile, m);
+    binary r = compile_source(n, j, p->name, p->source, arch, kind);
+    if (!m->started)
+        run_meanwhile(m);
+    join_meanwhile(m);
+    if (m->failed != FAULT_NONE)
+        job_fail(j, m->failed, NULL, 0, "%s",
+                 m->own != NULL ? job_error_text(m->own) : "out of memory");
+    r.data = binary_pair(j, r.data, m->made.data);
+    r.seconds = clock_seconds() - start;
+    job_keep(j, m);
+    job_end(m->own);
     return r;
 }
 

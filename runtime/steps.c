@@ -121,7 +121,7 @@ size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES])
 static leap choose(const steps *s, bool together) {
     const program *p = s->kernel->program;
     const int64_t left = s->count - s->done;
-    for (int way = 0; p->ways && way < p->launch_count - 1; way++) {
+    for (int way = 0; p->ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
         if (!s->launch->whole || !program_way_fits(w, s->launch->size))
             continue;
@@ -132,7 +132,7 @@ static leap choose(const steps *s, bool together) {
         if (w->steps <= left || (w->cooperative && left > 1))
             return (leap){way, w->steps < left ? w->steps : left, 1, false};
     }
-    return (leap){p->ways ? p->launch_count - 1 : 0, 1, 1, false};
+    return (leap){p->ways ? program_own_launches(p) - 1 : 0, 1, 1, false};
 }
 
 static fault send(const steps *s, const leap *by, int *code) {

@@ -1,8 +1,6 @@
 #pragma once
 #include "grid.cuh"
 
-// Where a block lies, and which of its points are a thread's.
-
 // Whether this block may take the short way: all its points are to be updated, and all its reads lie
 // inside the grid.
 __device__ __forceinline__ bool block_inside(const Arguments &a) {

@@ -6,8 +6,8 @@
 //        . t t t t .      t: in shared memory
 //        . t t t t .      .: through the caches
 //        . . . . . .
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "edge_cursors.cuh"

@@ -4,8 +4,8 @@
 //        z+1   [ tile with halo ]   loaded in this step
 //        z     [ tile with halo ]   the points made in this step
 //        z-1   [ tile with halo ]   its slot takes z+2 in the next step
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "edge_cursors.cuh"

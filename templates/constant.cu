@@ -4,7 +4,7 @@
 //
 //        w0 w1 w2        run 0: (dx, dy) of w0, three weights
 //           w3           run 1: one weight
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"
@@ -46,7 +46,7 @@ __device__ __forceinline__ void make_inner(const Arguments &a, const Point &p) {
     Outputs out;
     add_all<true>(a, p, out);
     AtInner at = {a, {}};
-    at.cells.place(a, p.x, p.y, p.z);
+    at.place(p);
     add_others(at, a, out);
     Target<true> target;
     target.place(a, p.x, p.y, p.z);
@@ -58,7 +58,7 @@ __device__ __noinline__ void make_anywhere(const Arguments &a, Index x, Index y,
     const Point p = {x, y, z};
     if (kept(a, p)) {
         keep(a, p);
-    } else if (rules::all_fixed || shape_inside(a, p, p)) {
+    } else if (plan::all_fixed || shape_inside(a, p, p)) {
         make_inner(a, p);
     } else {
         Outputs out;

@@ -1,8 +1,6 @@
 #pragma once
 #include "grid.cuh"
 
-// Where a thread reads and writes, for those who walk along the last axis.
-
 // A cell that is read and then walks along the last axis. `inner` promises that it lies inside the
 // grid all the way; else the rules apply to x and y once, when it is placed, and to z at each reading.
 template <int array, bool inner> struct Cell;

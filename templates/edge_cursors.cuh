@@ -15,7 +15,7 @@ template <int array> struct Cell<array, false> {
         // What lies beyond the box's end and the shape's reach is never used.
         if (x >= a.end[0] + plan::high_x || y >= a.end[1] + plan::high_y)
             return;
-        if constexpr (rules::all_fixed) {
+        if constexpr (plan::all_fixed) {
             if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1])
                 return;
         } else {
@@ -30,7 +30,7 @@ template <int array> struct Cell<array, false> {
         Real outside = 0;
         if (column == nullptr)
             return value;
-        if constexpr (rules::all_fixed) {
+        if constexpr (plan::all_fixed) {
             if (z < 0 || z >= a.size[2])
                 return 0;
         } else {

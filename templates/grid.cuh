@@ -1,11 +1,8 @@
 #pragma once
-#include "common.cuh"
-
-// Where a grid's cells lie, what a tap outside of it reads, and how a point is written.
-// Coordinates are those of the kernel's three axes; x varies fastest.
+#include "arch/memory.cuh"
 
 struct Point {
-    Index x, y, z;
+    Index x, y, z; // along the kernel's axes
 };
 
 __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Index z) {
@@ -14,8 +11,7 @@ __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Inde
 
 // Applies the rules of an axis until `i` lies inside. False when a rule gives a value instead.
 // `fixed` reads the edge cell: such a result is never stored.
-template <int axis>
-__device__ __forceinline__ bool resolve(Index &i, Index size, Real &value) {
+template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size, Real &value) {
     while (i < 0 || i >= size) {
         const bool high = i >= size;
         const Boundary kind = high ? Edge<axis, 1>::kind : Edge<axis, 0>::kind;
@@ -40,17 +36,6 @@ __device__ __forceinline__ bool resolve(Index &i, Index size, Real &value) {
     return true;
 }
 
-// Where every side that the shape reaches over is fixed, a point either keeps its value or reads
-// nothing outside, and what is read outside does not matter.
-struct rules {
-    template <int axis, int low, int high>
-    static constexpr bool fixed = (low == 0 || Edge<axis, 0>::kind == Boundary::fixed) &&
-                                  (high == 0 || Edge<axis, 1>::kind == Boundary::fixed);
-    static constexpr bool all_fixed = fixed<0, plan::low_x, plan::high_x> &&
-                                      fixed<1, plan::low_y, plan::high_y> &&
-                                      fixed<2, plan::low_z, plan::high_z>;
-};
-
 // Not inlined: it serves the few taps that reach outside, and its code would drown the rest.
 template <int array>
 __device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
@@ -62,11 +47,12 @@ __device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, 
     return load(grid.data + offset(grid, x, y, z));
 }
 
-// Any cell, by the rules.
+// Any cell, by the rules. Where every side that the shape reaches over is fixed, what lies outside
+// does not matter.
 template <int array>
 __device__ __forceinline__ Real read_anywhere(const Arguments &a, Index x, Index y, Index z) {
     if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1] || z < 0 || z >= a.size[2]) {
-        if constexpr (rules::all_fixed)
+        if constexpr (plan::all_fixed)
             return 0;
         else
             return read_outside<array>(a, x, y, z);
@@ -78,17 +64,18 @@ __device__ __forceinline__ Real read_anywhere(const Arguments &a, Index x, Index
 // Whether the shape at every point from `first` to `last` lies inside the grid.
 __device__ __forceinline__ bool shape_inside(const Arguments &a, const Point &first,
                                              const Point &last) {
-    return first.x >= plan::low_x && last.x + plan::high_x < a.size[0] &&
-           first.y >= plan::low_y && last.y + plan::high_y < a.size[1] &&
-           first.z >= plan::low_z && last.z + plan::high_z < a.size[2];
+    return first.x >= plan::low_x && last.x + plan::high_x < a.size[0] && first.y >= plan::low_y &&
+           last.y + plan::high_y < a.size[1] && first.z >= plan::low_z &&
+           last.z + plan::high_z < a.size[2];
 }
 
 __device__ __forceinline__ bool in_box(const Arguments &a, const Point &p) {
     return p.x < a.end[0] && p.y < a.end[1] && p.z < a.end[2];
 }
 
-template <int axis>
-__device__ __forceinline__ bool keeps(Index i, Index size, int low, int high) {
+template <int axis> __device__ __forceinline__ bool keeps(Index i, Index size, int low, int high) {
+    if constexpr (plan::all_fixed)
+        return (low > 0 && i < low) || (high > 0 && i + high >= size);
     return (Edge<axis, 0>::kind == Boundary::fixed && i < low) ||
            (Edge<axis, 1>::kind == Boundary::fixed && i + high >= size);
 }
@@ -102,8 +89,7 @@ __device__ __forceinline__ bool kept(const Arguments &a, const Point &p) {
 
 // A kept cell: the current value goes to the next level; a field that is only written keeps what
 // its array holds.
-template <int output = 0>
-__device__ __forceinline__ void keep(const Arguments &a, const Point &p) {
+template <int output = 0> __device__ __forceinline__ void keep(const Arguments &a, const Point &p) {
     if constexpr (output < plan::outputs) {
         if constexpr (Output<output>::current >= 0) {
             const Grid &from = a.grid[Output<output>::current];

@@ -14,10 +14,10 @@
 //
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
 // which is garbage. So are the tile's outermost points, by `reach` more with each level.
-#include "common.cuh"
-#include "shared.cuh"
-#include "async.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/async.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "patches.cuh"

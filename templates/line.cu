@@ -10,10 +10,10 @@
 //
 // Stretches near the ends of the grid also hold the cells outside of it: they keep their values
 // (or follow the rules) through all steps, as do the cells that a fixed boundary keeps.
-#include "common.cuh"
-#include "shared.cuh"
-#include "async.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/async.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
 

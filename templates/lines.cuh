@@ -1,62 +1,15 @@
 // The lines of the streamed methods: what a thread holds of one array at one offset in y.
 
-// ---- what the shape asks of a line ------------------------------------------------------------
-
-// A row of the shape is read by line `y` where one of the thread's own rows lies dy below it.
-template <int array, int y, int row> struct Reads {
-    using R = Row<row>;
-    static constexpr bool value = R::array == array && y - R::dy >= 0 && y - R::dy < plan::lane_y;
-};
-
-// The first and last plane that line y (0: the thread's first row) of an array is read at, ...
-template <int array, int y, int row = 0> struct Planes {
-    using Rest = Planes<array, y, row + 1>;
-    static constexpr bool mine = Reads<array, y, row>::value;
-    static constexpr int dz = Row<row>::dz;
-    static constexpr int first = mine && dz < Rest::first ? dz : Rest::first;
-    static constexpr int last = mine && dz > Rest::last ? dz : Rest::last;
-};
-template <int array, int y> struct Planes<array, y, plan::rows> {
-    static constexpr int first = 1 << 20, last = -first;
-};
-
-// ... how far along x in one plane, ...
-template <int array, int y, int dz, int row = 0> struct Reach {
-    using Rest = Reach<array, y, dz, row + 1>;
-    static constexpr bool mine = Reads<array, y, row>::value && Row<row>::dz == dz;
-    static constexpr int low = mine && Row<row>::low > Rest::low ? Row<row>::low : Rest::low;
-    static constexpr int high = mine && Row<row>::high > Rest::high ? Row<row>::high : Rest::high;
-};
-template <int array, int y, int dz> struct Reach<array, y, dz, plan::rows> {
-    static constexpr int low = 0, high = 0;
-};
-
-// ... and in how many planes it reaches along x at all, the last of them, and how far at most.
-template <int array, int y, int dz, int last, bool none = (dz > last)> struct Sides {
-    using Rest = Sides<array, y, dz + 1, last>;
-    using Here = Reach<array, y, dz>;
-    static constexpr bool some = Here::low > 0 || Here::high > 0;
-    static constexpr int count = some + Rest::count;
-    static constexpr int plane = Rest::count > 0 ? Rest::plane : dz;
-    static constexpr int low = Here::low > Rest::low ? Here::low : Rest::low;
-    static constexpr int high = Here::high > Rest::high ? Here::high : Rest::high;
-};
-template <int array, int y, int dz, int last> struct Sides<array, y, dz, last, true> {
-    static constexpr int count = 0, plane = 0, low = 0, high = 0;
-};
-
-// ---- what a thread holds ----------------------------------------------------------------------
-
-// What lies beside a thread's points of a row: below and above a pack, or beside each point. That of
-// long reaches comes by packs: elements of a warp's threads lie in as many lines of the first-level
-// cache whether each loads one of them or a pack. Threads whose packs would reach over the grid's
-// ends load elements, by the rules.
-template <bool packs, int low, int high> struct Beside {
-    static constexpr int each = packs ? 1 : plan::vector;
-    static constexpr bool wide = packs && plan::vector > 1 && (low > 2 || high > 2);
+// What lies beside a thread's points of a row: below and above a pack, or beside each point. That
+// of long reaches comes by packs: elements of a warp's threads lie in as many lines of the
+// first-level cache whether each loads one of them or a pack. Threads whose packs would reach over
+// the grid's ends load elements, by the rules.
+template <int low, int high> struct Beside {
+    static constexpr int each = plan::packs ? 1 : plan::vector;
     Real below[each][low > 0 ? low : 1], above[each][high > 0 ? high : 1];
 
-    __device__ __forceinline__ void read_wide(const Arguments &a, const Thread<packs> &t,
+#if PLAN_WIDE_SIDES
+    __device__ __forceinline__ void read_wide(const Arguments &a, const Thread &t,
                                               const Real *from) {
         using Wide = Pack<Real, plan::vector>;
         constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
@@ -85,15 +38,24 @@ template <bool packs, int low, int high> struct Beside {
                 above[0][d] = load(from + (inside<0>(t.x + plan::vector + d, size) - t.x));
         }
     }
-    __device__ __forceinline__ void read(const Arguments &a, const Thread<packs> &t,
+#endif
+    __device__ __forceinline__ void read([[maybe_unused]] const Arguments &a, const Thread &t,
                                          const Real *from) {
-        if constexpr (wide)
-            read_wide(a, t, from);
-        else
-            read_each(t, from);
-    }
-    __device__ __forceinline__ void read_each(const Thread<packs> &t, const Real *from) {
         constexpr int bytes = sizeof(Real);
+#if PLAN_WIDE_SIDES
+        if constexpr (low > 2 || high > 2) {
+            read_wide(a, t, from);
+            return;
+        }
+#endif
+#if PLAN_PACKS
+#pragma unroll
+        for (int d = 0; d < low; ++d)
+            below[0][d] = load(multiply_add(t.before[d], bytes, from));
+#pragma unroll
+        for (int d = 0; d < high; ++d)
+            above[0][d] = load(multiply_add(t.after[d], bytes, from));
+#else
 #pragma unroll
         for (int i = 0; i < each; ++i) {
 #pragma unroll
@@ -105,6 +67,7 @@ template <bool packs, int low, int high> struct Beside {
                 above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], bytes, from)
                                                  : from + i * warp_lanes + 1 + d);
         }
+#endif
     }
     __device__ __forceinline__ void fill(Real value) {
 #pragma unroll
@@ -117,8 +80,8 @@ template <bool packs, int low, int high> struct Beside {
                 above[i][d] = value;
         }
     }
-    __device__ __forceinline__ void apply_rules(const Arguments &a, const Thread<packs> &t) {
-        constexpr int last = (plan::vector - 1) * Thread<packs>::apart;
+    __device__ __forceinline__ void apply_rules(const Arguments &a, const Thread &t) {
+        constexpr int last = (plan::vector - 1) * Thread::apart;
         Real value = 0;
 #pragma unroll
         for (int d = 0; d < low; ++d)
@@ -130,55 +93,58 @@ template <bool packs, int low, int high> struct Beside {
                 above[each - 1][d] = value;
     }
     template <int i, int dx> __device__ __forceinline__ Real at() const {
-        constexpr int place = packs ? i + dx : dx, behind = packs ? place - plan::vector : dx - 1;
+#if PLAN_PACKS
+        constexpr int place = i + dx, behind = place - plan::vector, own = 0;
+#else
+        constexpr int place = dx, behind = dx - 1, own = i;
+#endif
         if constexpr (place < 0)
-            return below[packs ? 0 : i][-1 - place];
+            return below[own][-1 - place];
         else
-            return above[packs ? 0 : i][behind];
+            return above[own][behind];
     }
 };
 
 // Line y of an array: its planes from `first` to `last`. Where the shape reaches
 // along x in one plane alone, what lies beside is read when its turn comes; else it is held as
 // well.
-template <bool packs, int array, int y> struct Line {
-    using Of = Planes<array, y>;
+template <int array, int y> struct Line {
+    using Of = Asks<array, y>;
     static constexpr bool used = Of::last >= Of::first;
     static constexpr int first = used ? Of::first : 0, last = used ? Of::last : 0;
-    using Side = Sides<array, y, first, last>;
-    static constexpr bool holds_sides = Side::count > 1;
+    static constexpr bool holds_sides = Of::sides > 1;
     static constexpr int depth = last - first + 1;
     static constexpr bool fetches = used && plan::ahead > 0 && y >= 0 && y < plan::lane_y;
-    Own<packs> own[depth];
-    Beside<packs, Side::low, Side::high> beside[holds_sides ? depth : 1];
+    Own own[depth];
+    Beside<Of::low, Of::high> beside[holds_sides ? depth : 1];
 
     template <class Part>
-    __device__ __forceinline__ void apply_rules(Part &part, const Arguments &a,
-                                                const Thread<packs> &t, int z) {
+    __device__ __forceinline__ void apply_rules(Part &part, const Arguments &a, const Thread &t,
+                                                int z) {
         Real value = 0;
         if (outside<2>(z, int(a.size[2]), value))
             part.fill(value);
         if (outside<1>(t.y + y, int(a.size[1]), value))
             part.fill(value);
     }
-    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread<packs> &t, int z) {
+    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) {
         return t.template cell<Array<array>::grid>(a, t.row[y + plan::low_y],
                                                    inside<2>(z, int(a.size[2])));
     }
-    __device__ __forceinline__ void read_own(int k, const Arguments &a, const Thread<packs> &t,
-                                             int z) {
+    __device__ __forceinline__ void read_own(int k, const Arguments &a, const Thread &t, int z) {
         own[k].read(cell(a, t, z));
-        apply_rules(own[k], a, t, z);
+        if constexpr (plan::gives_values)
+            apply_rules(own[k], a, t, z);
     }
-    __device__ __forceinline__ void read_beside(int k, const Arguments &a, const Thread<packs> &t,
-                                                int z) {
+    __device__ __forceinline__ void read_beside(int k, const Arguments &a, const Thread &t, int z) {
         beside[k].read(a, t, cell(a, t, z));
-        apply_rules(beside[k], a, t, z);
-        beside[k].apply_rules(a, t);
+        if constexpr (plan::gives_values) {
+            apply_rules(beside[k], a, t, z);
+            beside[k].apply_rules(a, t);
+        }
     }
     // Before a walk from z on.
-    __device__ __forceinline__ void begin(const Arguments &a, const Thread<packs> &t, int z,
-                                          int end) {
+    __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
 #pragma unroll
         for (int k = 0; used && k + 1 < depth; ++k) {
             read_own(k, a, t, z + first + k);
@@ -188,19 +154,18 @@ template <bool packs, int array, int y> struct Line {
 #pragma unroll
         for (int k = 0; fetches && k < plan::ahead; ++k)
             if (z + k < end)
-                fetch(cell(a, t, z + last + k) + t.share);
+                fetch(t.fetched(cell(a, t, z + last + k)));
     }
     // Before the points at z are made, of which the last lies before `end`.
-    __device__ __forceinline__ void arrive(const Arguments &a, const Thread<packs> &t, int z,
-                                           int end) {
+    __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
         if constexpr (used) {
             read_own(depth - 1, a, t, z + last);
             if (fetches && z + plan::ahead < end)
-                fetch(cell(a, t, z + last + plan::ahead) + t.share);
+                fetch(t.fetched(cell(a, t, z + last + plan::ahead)));
             if constexpr (holds_sides)
                 read_beside(depth - 1, a, t, z + last);
-            else if constexpr (Side::count == 1)
-                read_beside(0, a, t, z + Side::plane);
+            else if constexpr (Of::sides == 1)
+                read_beside(0, a, t, z + Of::plane);
         }
     }
     __device__ __forceinline__ void advance() {
@@ -212,7 +177,7 @@ template <bool packs, int array, int y> struct Line {
         }
     }
     template <int i, int dx, int dz> __device__ __forceinline__ Real at() const {
-        if constexpr (dx == 0 || (packs && i + dx >= 0 && i + dx < plan::vector))
+        if constexpr (dx == 0 || (plan::packs && i + dx >= 0 && i + dx < plan::vector))
             return own[dz - first].element[i + dx];
         else
             return beside[holds_sides ? dz - first : 0].template at<i, dx>();
@@ -220,17 +185,14 @@ template <bool packs, int array, int y> struct Line {
 };
 
 // All lines, those of an array after each other.
-template <bool packs, int index, bool none = (index == plan::arrays * line_rows)> struct Lines {
-    Line<packs, index / line_rows, index % line_rows - plan::low_y> line;
-    Lines<packs, index + 1> rest;
-
-    __device__ __forceinline__ void begin(const Arguments &a, const Thread<packs> &t, int z,
-                                          int end) {
+template <int index, bool none = (index == plan::arrays * line_rows)> struct Lines {
+    Line<index / line_rows, index % line_rows - plan::low_y> line;
+    Lines<index + 1> rest;
+    __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
         line.begin(a, t, z, end);
         rest.begin(a, t, z, end);
     }
-    __device__ __forceinline__ void arrive(const Arguments &a, const Thread<packs> &t, int z,
-                                           int end) {
+    __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
         line.arrive(a, t, z, end);
         rest.arrive(a, t, z, end);
     }
@@ -245,19 +207,19 @@ template <bool packs, int index, bool none = (index == plan::arrays * line_rows)
             return rest.template of<wanted>();
     }
 };
-template <bool packs, int index> struct Lines<packs, index, true> {
+template <int index> struct Lines<index, true> {
     template <int> __device__ const Lines &of() const; // where nothing is read: named, never called
-    __device__ __forceinline__ void begin(const Arguments &, const Thread<packs> &, int, int) {
+    __device__ __forceinline__ void begin(const Arguments &, const Thread &, int, int) {
     }
-    __device__ __forceinline__ void arrive(const Arguments &, const Thread<packs> &, int, int) {
+    __device__ __forceinline__ void arrive(const Arguments &, const Thread &, int, int) {
     }
     __device__ __forceinline__ void advance() {
     }
 };
 
 // Point i of the thread's row j.
-template <bool packs, int j, int i> struct AtLine {
-    const Lines<packs, 0> &lines;
+template <int j, int i> struct AtLine {
+    const Lines<0> &lines;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         constexpr int index = array * line_rows + plan::low_y + j + dy;
         return lines.template of<index>().template at<i, dx, dz>();

@@ -1,6 +1,6 @@
 // naive: a thread makes a point and reads its taps from global memory; the caches serve what
 // neighbours share.
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"
@@ -14,11 +14,16 @@ extern "C" __global__ void
     const Arguments &a = arguments;
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
-    for_points<plan::tile_x, plan::tile_y, plan::tile_z>([&](int x, int y, int z) {
+    const auto update = [&](int x, int y, int z) {
         const Point p = {origin.x + x, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && shape_inside(a, p, p)))
             update_inner(a, p);
         else if (in_box(a, p))
             update_anywhere(a, p.x, p.y, p.z);
-    });
+    };
+    if constexpr (plan::tile_x == plan::threads_x && plan::tile_y == plan::threads_y &&
+                  plan::tile_z == plan::threads_z)
+        update(threadIdx.x, threadIdx.y, threadIdx.z);
+    else
+        for_points<plan::tile_x, plan::tile_y, plan::tile_z>(update);
 }

@@ -55,19 +55,3 @@ template <class T> __device__ __forceinline__ T magnitude(T a) {
     else
         return a;
 }
-
-// Of a function whose results must be the same bits wherever it is called. On the host the order of
-// the operands, which the compiler chooses at each place, decides which of two NaNs is the result.
-#if defined(SG_CPU)
-#define SAME_BITS __noinline__
-#else
-#define SAME_BITS __forceinline__
-#endif
-
-// In the body of a loop that joins where a test holds: gcc 12 otherwise makes vectors of it and takes y
-// for x - y where what it joins by is and, or, or exclusive or.
-__device__ __forceinline__ void one_by_one() {
-#if defined(SG_CPU)
-    asm volatile("");
-#endif
-}

@@ -3,7 +3,7 @@
 //
 //        vector = 4:   . . [a b c d] . .     the thread's points, and the packs beside them
 //                    low ^          ^ high   as far as the shape reaches
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "cursors.cuh"
@@ -18,12 +18,11 @@ template <int row> struct Window {
     static constexpr int after = (Row<row>::high + plan::vector - 1) / plan::vector;
     Real element[(before + 1 + after) * plan::vector];
 
-    template <bool aligned>
-    __device__ __forceinline__ void read(const Arguments &a, const Cells<true> &cells) {
+    __device__ __forceinline__ void read(const Arguments &a, const AtInner &at) {
         const Grid &grid = a.grid[Array<Row<row>::array>::grid];
-        const Real *from = cells.template of<Row<row>::array>().at +
+        const Real *from = at.cell[Row<row>::array] +
                            offset(grid, 0, Row<row>::dy, Row<row>::dz);
-        if constexpr (aligned) {
+        if constexpr (plan::packs) {
             using Wide = Pack<Real, plan::vector>;
 #pragma unroll
             for (int k = 0; k < before + 1 + after; ++k) {
@@ -44,10 +43,9 @@ template <int row> struct Window {
 template <int row> struct Windows {
     Window<row> window;
     Windows<row + 1> rest;
-    template <bool aligned>
-    __device__ __forceinline__ void read(const Arguments &a, const Cells<true> &cells) {
-        window.template read<aligned>(a, cells);
-        rest.template read<aligned>(a, cells);
+    __device__ __forceinline__ void read(const Arguments &a, const AtInner &at) {
+        window.read(a, at);
+        rest.read(a, at);
     }
     template <int array, int dy, int dz> __device__ __forceinline__ Real at(int i) const {
         using R = Row<row>;
@@ -59,7 +57,7 @@ template <int row> struct Windows {
 };
 template <> struct Windows<plan::rows> {
     template <int, int, int> __device__ Real at(int) const; // where nothing is read: never called
-    template <bool aligned> __device__ __forceinline__ void read(const Arguments &, const Cells<true> &) {
+    __device__ __forceinline__ void read(const Arguments &, const AtInner &) {
     }
 };
 
@@ -81,35 +79,34 @@ __device__ __forceinline__ void update_windows(const Windows<0> &windows, const 
     }
 }
 
-template <bool aligned>
-__device__ __forceinline__ void store_packs(const Target<true> &target, const Results &out) {
-#pragma unroll
-    for (int o = 0; o < plan::outputs; ++o) {
+template <int output = 0>
+__device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, const Results &out) {
+    if constexpr (output < plan::outputs) {
+        const Grid &grid = a.grid[Output<output>::grid];
+        Real *const to = grid.data + opaque(offset(grid, p.x, p.y, p.z));
         Pack<Real, plan::vector> pack;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = out[i][o];
-        if constexpr (aligned) {
-            *reinterpret_cast<Pack<Real, plan::vector> *>(target.to[o]) = pack;
+            pack.element[i] = out[i][output];
+        if constexpr (plan::packs) {
+            *reinterpret_cast<Pack<Real, plan::vector> *>(to) = pack;
         } else {
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
-                target.to[o][i] = pack.element[i];
+                to[i] = pack.element[i];
         }
+        put_packs<output + 1>(a, p, out);
     }
 }
 
-template <bool aligned>
 __device__ __forceinline__ void update_packs(const Arguments &a, const Point &p) {
-    Cells<true> cells;
-    cells.place(a, p.x, p.y, p.z);
+    AtInner at = {a, {}};
+    at.place(p);
     Windows<0> windows;
-    windows.template read<aligned>(a, cells);
+    windows.read(a, at);
     Results out;
     update_windows(windows, a, out);
-    Target<true> target;
-    target.place(a, p.x, p.y, p.z);
-    store_packs<aligned>(target, out);
+    put_packs(a, p, out);
 }
 
 // The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
@@ -126,16 +123,18 @@ extern "C" __global__ void
     const Arguments &a = arguments;
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
-    for_points<plan::tile_x / plan::vector, plan::tile_y, plan::tile_z>([&](int x, int y, int z) {
+    const auto update = [&](int x, int y, int z) {
         const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && packs_inside(a, p))) {
-            if (a.aligned)
-                update_packs<true>(a, p);
-            else
-                update_packs<false>(a, p);
+            update_packs(a, p);
         } else if (in_box(a, p)) {
             for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
                 update_anywhere(a, p.x + i, p.y, p.z);
         }
-    });
+    };
+    if constexpr (plan::tile_x / plan::vector == plan::threads_x &&
+                  plan::tile_y == plan::threads_y && plan::tile_z == plan::threads_z)
+        update(threadIdx.x, threadIdx.y, threadIdx.z);
+    else
+        for_points<plan::tile_x / plan::vector, plan::tile_y, plan::tile_z>(update);
 }

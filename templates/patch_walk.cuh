@@ -46,14 +46,6 @@ struct Span {
     }
 };
 
-// Bits whose tests stay where they are: hoisted out of a loop, each would keep a register.
-__device__ __forceinline__ unsigned tested_here(unsigned bits) {
-#if !defined(SG_CPU)
-    asm volatile("" : "+r"(bits));
-#endif
-    return bits;
-}
-
 // Places in shared memory are bytes from here on.
 __device__ __forceinline__ Real *shared_at(int bytes) {
     return reinterpret_cast<Real *>(shared_bytes() + bytes);
@@ -223,7 +215,7 @@ struct Walk {
             copy_edge<count>(z, to_shared);
             return;
         }
-        const unsigned copied = tested_here(inside);
+        const unsigned copied = pinned(inside);
         const Real *row = from;
 #pragma unroll
         for (int k = 0; k < C::rounds; ++k) {
@@ -316,7 +308,7 @@ struct Walk {
                     stored |= 1u << (r * tile::packs + k);
     }
     __device__ __forceinline__ void put_packs(const Patch &out) const {
-        const unsigned bits = tested_here(stored);
+        const unsigned bits = pinned(stored);
         Real *row = to;
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r) {
@@ -355,7 +347,7 @@ struct Walk {
     }
     // The warp lays its rows into shared memory, one of each patch at a time.
     __device__ __forceinline__ void put_elements(const Patch &out) const {
-        const unsigned bits = tested_here(stored);
+        const unsigned bits = pinned(stored);
         Real *const scratch =
             shared_at((tile::scratch + warp() * rows_across * tile::width) * element);
 #pragma unroll

@@ -15,10 +15,10 @@
 // zero and constant ones those just outside. What lies further out is anything at all.
 // Streaming through registers and keeping old values outside of what is valid follow K. Matsumura et
 // al., AN5D: Automated Stencil Framework for High-Degree Temporal Blocking on GPUs (CGO 2020).
-#include "common.cuh"
-#include "shared.cuh"
-#include "async.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/async.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "strips.cuh"
@@ -200,9 +200,9 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
 template <bool side>
 __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedAt<Real> shared) {
     Place me;
-    me.lane = hold(lane());
-    me.low_lane = hold(s.low ? lane() : -1);
-    me.high_lane = hold(s.high ? lane() : -1);
+    me.lane = pinned(lane());
+    me.low_lane = pinned(s.low ? lane() : -1);
+    me.high_lane = pinned(s.high ? lane() : -1);
     const int stages = blockDim.z;
     const Grid &from = a.grid[Array<0>::grid], &to = a.grid[Output<0>::grid];
     Stage g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, 0};

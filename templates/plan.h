@@ -3,6 +3,9 @@
 // takes its place and defines as much of this as its template asks for.
 
 #define STENCIL_KERNEL example_kernel
+#define PLAN_PACKS 1       // as plan::packs, for the preprocessor
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
+#define PLAN_WIDE_SIDES 0  // what lies beside packs is loaded by packs where it reaches far
 
 using Real = float;
 
@@ -12,6 +15,9 @@ struct plan {
     static constexpr int blocks = 4;
     static constexpr int walk = 16;
     static constexpr int vector = 1;
+    static constexpr bool packs = true;     // rows are loaded and stored as packs
+    static constexpr bool all_fixed = true; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int time = 4, lane_x = 20, stages = 4;
     static constexpr int input_slots = 3, strip_bytes = 128, wave = 264;
     static constexpr int words = 2;
@@ -76,6 +82,12 @@ template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low 
 template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
 template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0; };
 template <> struct Row<5> { static constexpr int array = 1, dy = 0, dz = 0, low = 0, high = 0; };
+
+// What line y (0: the thread's first row) of an array is read for: the first and last plane; in how
+// many planes the shape reaches along x, the last of them, and how far at most.
+template <int array, int y> struct Asks {
+    static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1;
+};
 
 template <class At>
 __device__ __forceinline__ void update_point(const At &at, const Arguments &arguments,

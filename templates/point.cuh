@@ -1,14 +1,20 @@
-// A point made straight from global memory, a load for every tap.
+// Where a point's results go.
+template <int output = 0>
+__device__ __forceinline__ void put(const Arguments &a, const Point &p, const Outputs &out) {
+    if constexpr (output < plan::outputs) {
+        const Grid &to = a.grid[Output<output>::grid];
+        *(to.data + opaque(offset(to, p.x, p.y, p.z))) = out[output];
+        put<output + 1>(a, p, out);
+    }
+}
 
 // A point whose whole shape lies inside the grid.
 __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p) {
     AtInner at = {a, {}};
-    at.cells.place(a, p.x, p.y, p.z);
+    at.place(p);
     Outputs out;
     update_point(at, a, out);
-    Target<true> target;
-    target.place(a, p.x, p.y, p.z);
-    target.put(a, out);
+    put(a, p, out);
 }
 
 // Any point. Not inlined: few threads come here, and its code would drown the rest.
@@ -16,19 +22,21 @@ __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index 
     const Point p = {x, y, z};
     if (kept(a, p)) {
         keep(a, p);
-    } else if (rules::all_fixed || shape_inside(a, p, p)) {
-        update_inner(a, p);
-    } else {
-        Outputs out;
-        update_point(AtEdge{a, p}, a, out);
-        Target<true> target;
-        target.place(a, x, y, z);
-        target.put(a, out);
+        return;
     }
+    if constexpr (!plan::all_fixed) {
+        if (!shape_inside(a, p, p)) {
+            Outputs out;
+            update_point(AtEdge{a, p}, a, out);
+            put(a, p, out);
+            return;
+        }
+    }
+    update_inner(a, p);
 }
 
-// The same where each tap is a call, for shapes of so many that compilers would take seconds for what
-// few threads do.
+// The same where each tap is a call, for shapes of so many that compilers would take seconds for
+// what few threads do.
 template <int array>
 __device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, Index z) {
     return read_anywhere<array>(a, x, y, z);
@@ -48,8 +56,6 @@ __device__ __noinline__ void update_by_calls(const Arguments &a, Index x, Index 
     } else {
         Outputs out;
         update_point(At{a, p}, a, out);
-        Target<true> target;
-        target.place(a, x, y, z);
-        target.put(a, out);
+        put(a, p, out);
     }
 }

@@ -8,8 +8,8 @@
 //
 // Serves shapes whose taps all lie in the column or in the plane; sums.cu serves linear updates of
 // any other shape.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "edge_cursors.cuh"

@@ -19,9 +19,9 @@
 // level cache, and neither barriers nor fences. Messages of even and odd rounds have places of their
 // own. No block can be two rounds ahead of one whose tile lies in its box, since it waits for that one's
 // messages, and halos are as wide on both sides: so nothing is overwritten before it has been read.
-#include "common.cuh"
-#include "shared.cuh"
-#include "cooperation.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/cooperation.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "blocks.cuh"

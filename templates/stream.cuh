@@ -15,6 +15,8 @@ using Results = Real[plan::vector][plan::outputs]; // of one row
 // The rule of an axis, for a shape that reaches over the edge by less than the grid is long. Where
 // a rule gives a value, or the boundary is fixed, any cell does: what it holds is not used.
 template <int axis> __device__ __forceinline__ int inside(int i, int size) {
+    if constexpr (!plan::wraps)
+        return min(max(i, 0), size - 1);
     constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
     const int up = below == Boundary::periodic ? (i < 0 ? i + size : i)
                    : below == Boundary::mirror ? (i < 0 ? -i : i)
@@ -41,73 +43,48 @@ template <int axis> __device__ __forceinline__ bool outside(int i, int size, Rea
     return false;
 }
 
-__device__ __forceinline__ bool is_short(const Grid &grid) {
-    constexpr Index most = 0x40000000 / sizeof(Real);
-    return grid.stride_y <= most && grid.stride_y >= -most;
-}
-template <int array = 0> __device__ __forceinline__ bool rows_are_short(const Arguments &a) {
-    if constexpr (array < plan::arrays)
-        return is_short(a.grid[Array<array>::grid]) && rows_are_short<array + 1>(a);
-    else if constexpr (array < plan::arrays + plan::outputs)
-        return is_short(a.grid[Output<array - plan::arrays>::grid]) && rows_are_short<array + 1>(a);
-    else
-        return true;
-}
-
-// Whether one rule leads into the grid from wherever the shape reaches: a grid shorter than that
-// may take several where it repeats or is mirrored.
-template <int axis, int low, int high> __device__ __forceinline__ bool is_long(const Arguments &a) {
-    constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
-    if constexpr (below == Boundary::mirror || below == Boundary::periodic ||
-                  above == Boundary::mirror || above == Boundary::periodic)
-        return low - min(a.begin[axis], Index(0)) < a.size[axis] &&
-               high + max(a.end[axis], a.size[axis]) < 2 * a.size[axis];
-    else
-        return true;
-}
-
-// Whether the box has so many points along x as threads make at once; and the rules above hold; and
-// all coordinates, and rows' lengths in bytes, are whole numbers of 32 bits. Along y and z the box
-// of a pass may reach over the grid.
-__device__ __forceinline__ bool fits(const Arguments &a, int width) {
-    const bool good = a.end[0] - a.begin[0] >= width &&
-                      ((a.size[0] | a.size[1] | a.size[2]) & ~Index(0x3fffffff)) == 0 &&
-                      is_long<0, plan::low_x, plan::high_x>(a) &&
-                      is_long<1, plan::low_y, plan::high_y + plan::lane_y - 1>(a) &&
-                      is_long<2, plan::low_z, plan::high_z>(a);
-    if constexpr (plan::flat)
-        return good;
-    else
-        return good && rows_are_short(a);
-}
-
-template <bool packs> struct Thread {
-    static constexpr int apart = packs ? 1 : warp_lanes; // from a point of x to the next
+struct Thread {
+#if PLAN_PACKS
+    static constexpr int apart = 1; // from a point of x to the next
+#else
+    static constexpr int apart = warp_lanes; // likewise
+#endif
     static constexpr int span = (plan::vector - 1) * apart;
     int x, y, z;        // the first point
-    int share;          // from there to the first of the warp's cells that the thread fetches
     int row[line_rows]; // y of the lines, inside the grid
-    int before[plan::low_x > 0 ? plan::low_x
-                               : 1]; // from the first point to what lies below it, ...
-    int after[plan::high_x > 0 ? plan::high_x : 1]; // ... and above the last
-    unsigned kept[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
-    unsigned makes;              // those that no other thread makes
+    // From the first point to what lies below it, and above the last.
+    int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
+    unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
     int rows, steps;             // that lie in the box
+#if !PLAN_PACKS
+    int share;      // from there to the first of the warp's cells that the thread fetches
+    unsigned makes; // points that no other thread makes, a bit each
+#endif
 
     // False where the thread has no point.
     __device__ __forceinline__ bool place(const Arguments &a, const Point &origin) {
         const int ends[] = {int(a.end[0]), int(a.end[1]), int(a.end[2])};
-        const int lane = packs ? 0 : threadIdx.x % warp_lanes;
+#if PLAN_PACKS
+        x = int(origin.x) + int(threadIdx.x) * plan::vector;
+#else
+        const int lane = threadIdx.x % warp_lanes;
         x = int(origin.x) + (int(threadIdx.x) - lane) * plan::vector;
+#endif
         y = int(origin.y) + int(threadIdx.y) * plan::lane_y;
         z = int(origin.z);
         if (x >= ends[0] || y >= ends[1])
             return false;
         rows = min(plan::lane_y, ends[1] - y);
         steps = min(plan::walk, ends[2] - z);
+#if !PLAN_PACKS
         const int first = x; // another warp makes what lies below
         x = min(x, ends[0] - plan::vector * apart) + lane;
         share = lane * (plan::vector - 1);
+        makes = 0;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            makes |= unsigned(x + i * apart >= first) << i;
+#endif
         const int size_x = int(a.size[0]), size_y = int(a.size[1]);
 #pragma unroll
         for (int j = 0; j < line_rows; ++j)
@@ -119,17 +96,23 @@ template <bool packs> struct Thread {
         for (int d = 1; d <= plan::high_x; ++d)
             after[d - 1] = opaque(inside<0>(x + span + d, size_x) - x);
         unsigned keeps_x = 0;
-        makes = 0;
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i) {
+        for (int i = 0; i < plan::vector; ++i)
             keeps_x |= unsigned(keeps<0>(x + i * apart, size_x, plan::low_x, plan::high_x)) << i;
-            makes |= unsigned(x + i * apart >= first) << i;
-        }
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
-            kept[j] =
+            stay[j] =
                 opaque(keeps<1>(y + j, size_y, plan::low_y, plan::high_y) ? all_points : keeps_x);
         return true;
+    }
+
+    // Of a cell of the first point, the one that the thread fetches.
+    __device__ __forceinline__ const Real *fetched(const Real *cell) const {
+#if PLAN_PACKS
+        return cell;
+#else
+        return cell + share;
+#endif
     }
 
     // The cell of the first point, moved to that row and plane inside the grid.
@@ -149,11 +132,11 @@ template <bool packs> struct Thread {
 // ---- rows -------------------------------------------------------------------------------------
 
 // The thread's points of one row.
-template <bool packs> struct Own {
+struct Own {
     Real element[plan::vector];
 
     __device__ __forceinline__ void read(const Real *from) {
-        if constexpr (packs) {
+        if constexpr (plan::packs) {
             using Wide = Pack<Real, plan::vector>;
             const Wide pack = load(reinterpret_cast<const Wide *>(from));
 #pragma unroll
@@ -165,6 +148,16 @@ template <bool packs> struct Own {
                 element[i] = load(from + i * warp_lanes);
         }
     }
+#if PLAN_PACKS
+    __device__ __forceinline__ void store(Real *to) const {
+        using Wide = Pack<Real, plan::vector>;
+        Wide pack;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            pack.element[i] = element[i];
+        store_once(reinterpret_cast<Wide *>(to), pack);
+    }
+#endif
     __device__ __forceinline__ void fill(Real value) {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -172,29 +165,27 @@ template <bool packs> struct Own {
     }
 };
 
-template <bool packs>
-__device__ __forceinline__ void store_points(Real *to, const Own<packs> &row, unsigned which) {
-    if (packs && which == all_points) {
-        using Wide = Pack<Real, plan::vector>;
-        Wide pack;
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = row.element[i];
-        store_once(reinterpret_cast<Wide *>(to), pack);
-    } else {
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            if (which == all_points || (which >> i & 1))
-                store_once(to + i * Thread<packs>::apart, row.element[i]);
+#if PLAN_SOME_POINTS
+__device__ __forceinline__ void store_points(Real *to, const Own &row, unsigned which) {
+#if PLAN_PACKS
+    if (which == all_points) {
+        row.store(to);
+        return;
     }
+#endif
+#pragma unroll
+    for (int i = 0; i < plan::vector; ++i)
+        if (which == all_points || (which >> i & 1))
+            store_once(to + i * Thread::apart, row.element[i]);
 }
+#endif
 
 // Where the results of all outputs go, of the thread's first row.
-template <bool packs> struct Stores {
+struct Stores {
     Real *to[plan::outputs];
 
     template <int output = 0>
-    __device__ __forceinline__ void begin(const Arguments &a, const Thread<packs> &t) {
+    __device__ __forceinline__ void begin(const Arguments &a, const Thread &t) {
         if constexpr (output < plan::outputs) {
             const Grid &grid = a.grid[Output<output>::grid];
             to[output] = grid.data + opaque(offset(grid, t.x, t.y, t.z));
@@ -210,27 +201,39 @@ template <bool packs> struct Stores {
     // Kept cells: the current value goes to the next level; a field that is only written keeps what
     // its array holds.
     template <int output = 0>
-    __device__ __forceinline__ void put(const Arguments &a, const Thread<packs> &t, int j, int z,
-                                        unsigned kept, const Results &out) const {
+    __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
+                                        unsigned stay, const Results &out) const {
         if constexpr (output < plan::outputs) {
-            Own<packs> row;
+            Own row;
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
                 row.element[i] = out[i][output];
-            unsigned which = packs ? all_points : t.makes;
-            if (kept != 0) {
+#if PLAN_SOME_POINTS
+            unsigned which = all_points;
+#if !PLAN_PACKS
+            which = t.makes;
+#endif
+#endif
+            if (stay != 0) {
                 if constexpr (Output<output>::current >= 0) {
-                    Own<packs> current;
+                    Own current;
                     current.read(t.template cell<Output<output>::current>(a, t.y + j, z));
 #pragma unroll
                     for (int i = 0; i < plan::vector; ++i)
-                        row.element[i] = kept >> i & 1 ? current.element[i] : row.element[i];
-                } else {
-                    which &= ~kept;
+                        row.element[i] = stay >> i & 1 ? current.element[i] : row.element[i];
                 }
+#if PLAN_SOME_POINTS
+                if constexpr (Output<output>::current < 0)
+                    which &= ~stay;
+#endif
             }
-            store_points<packs>(to[output] + j * a.grid[Output<output>::grid].stride_y, row, which);
-            put<output + 1>(a, t, j, z, kept, out);
+            Real *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
+#if PLAN_SOME_POINTS
+            store_points(first, row, which);
+#else
+            row.store(first);
+#endif
+            put<output + 1>(a, t, j, z, stay, out);
         }
     }
 };
@@ -261,6 +264,52 @@ __device__ __forceinline__ Point first_point(const Arguments &a) {
             a.begin[2] + block.z * plan::walk};
 }
 
+// ---- what packs cannot do ---------------------------------------------------------------------
+
+// The kernel that takes the place of the one of packs (program_launch.spare) serves all rows, and
+// boxes smaller than a thread's points, and grids smaller than its reach.
+
+__device__ __forceinline__ bool is_short(const Grid &grid) {
+    constexpr Index most = 0x40000000 / sizeof(Real);
+    return grid.stride_y <= most && grid.stride_y >= -most;
+}
+template <int array = 0> __device__ __forceinline__ bool rows_are_short(const Arguments &a) {
+    if constexpr (array < plan::arrays)
+        return is_short(a.grid[Array<array>::grid]) && rows_are_short<array + 1>(a);
+    else if constexpr (array < plan::arrays + plan::outputs)
+        return is_short(a.grid[Output<array - plan::arrays>::grid]) && rows_are_short<array + 1>(a);
+    else
+        return true;
+}
+
+// Whether one rule leads into the grid from wherever the shape reaches: a grid shorter than that
+// may take several where it repeats or is mirrored.
+template <int axis, int low, int high> __device__ __forceinline__ bool is_long(const Arguments &a) {
+    constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
+    if constexpr (below == Boundary::mirror || below == Boundary::periodic ||
+                  above == Boundary::mirror || above == Boundary::periodic)
+        return low - min(a.begin[axis], Index(0)) < a.size[axis] &&
+               high + max(a.end[axis], a.size[axis]) < 2 * a.size[axis];
+    else
+        return true;
+}
+
+// Whether the box has so many points along x as threads make at once; and the rules above hold; and
+// all coordinates, and rows' lengths in bytes, are whole numbers of 32 bits. Along y and z the box
+// of a pass may reach over the grid. The host asks the same of packs (program_needs).
+__device__ __forceinline__ bool fits(const Arguments &a, int width) {
+    bool good = a.end[0] - a.begin[0] >= width &&
+                ((a.size[0] | a.size[1] | a.size[2]) & ~Index(0x3fffffff)) == 0;
+    if constexpr (plan::wraps)
+        good = good && is_long<0, plan::low_x, plan::high_x>(a) &&
+               is_long<1, plan::low_y, plan::high_y + plan::lane_y - 1>(a) &&
+               is_long<2, plan::low_z, plan::high_z>(a);
+    if constexpr (plan::flat)
+        return good;
+    else
+        return good && rows_are_short(a);
+}
+
 // Filters of many rows and columns.
 constexpr bool has_many_taps =
     plan::flat && (plan::low_x + 1 + plan::high_x) * (plan::low_z + 1 + plan::high_z) > 25;
@@ -280,20 +329,4 @@ __device__ __noinline__ void update_small(const Arguments &a) {
                 else
                     update_anywhere(a, p.x, p.y, p.z);
             }
-}
-
-// walk(a, thread) for each thread of the block that has points.
-template <class Walk> __device__ __forceinline__ void stream(const Arguments &a, const Walk &walk) {
-    const bool packs = a.aligned && a.end[0] % plan::vector == 0;
-    if (!fits(a, packs ? plan::vector : warp_lanes * plan::vector)) {
-        update_small(a);
-    } else if (packs) {
-        Thread<true> thread;
-        if (thread.place(a, first_point(a)))
-            walk(a, thread);
-    } else {
-        Thread<false> thread;
-        if (thread.place(a, first_point(a)))
-            walk(a, thread);
-    }
 }

@@ -6,63 +6,70 @@
 //        z     [a b c d]         the points made in this step: in registers for one step already
 //        z-1   [a b c d]
 //
-// Where rows start at multiples of a pack, a thread's points are neighbours and move as one pack;
-// elsewhere they lie a warp apart, so that a warp's accesses are whole lines wherever a row starts.
-// There the last warp of a row begins early enough to have all its points in the box, and leaves
-// those of the warp before to that. So only what lies beside a grid needs a rule, where it is read.
-#include "common.cuh"
-#include "streaming.cuh"
+// A thread's points of a row are neighbours and move as one pack; where rows cannot be packed they lie a
+// warp apart, so that a warp's accesses are whole lines wherever a row starts.
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+
 #include "plan.h"
+
 #include "grid.cuh"
+
 #include "cursors.cuh"
 #include "taps.cuh"
+
 #include "point.cuh"
+
 #include "stream.cuh"
+
 #include "lines.cuh"
 
-template <bool packs, int j, int i = 0>
-__device__ __forceinline__ void update_row(const Lines<packs, 0> &lines, const Arguments &a,
+template <int j, int i = 0>
+__device__ __forceinline__ void update_row(const Lines<0> &lines, const Arguments &a,
                                            Results &out) {
     if constexpr (i < plan::vector) {
-        update_point(AtLine<packs, j, i>{lines}, a, out[i]);
-        update_row<packs, j, i + 1>(lines, a, out);
+        update_point(AtLine<j, i>{lines}, a, out[i]);
+        update_row<j, i + 1>(lines, a, out);
     }
 }
 
-template <bool packs, int j = 0>
-__device__ __forceinline__ void make_rows(const Lines<packs, 0> &lines, const Arguments &a,
-                                          const Thread<packs> &thread, const Stores<packs> &stores,
-                                          int z) {
+template <int j = 0>
+__device__ __forceinline__ void make_rows(const Lines<0> &lines, const Arguments &a,
+                                          const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
-        update_row<packs, j>(lines, a, out);
+        update_row<j>(lines, a, out);
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
         if (j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.kept[j], out);
-        make_rows<packs, j + 1>(lines, a, thread, stores, z);
+            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
+        make_rows<j + 1>(lines, a, thread, stores, z);
     }
 }
 
-struct Walk {
-    template <bool packs>
-    __device__ __forceinline__ void operator()(const Arguments &a,
-                                               const Thread<packs> &thread) const {
-        Lines<packs, 0> lines;
-        const int end = thread.z + thread.steps;
-        lines.begin(a, thread, thread.z, end);
-        Stores<packs> stores;
-        stores.begin(a, thread);
+__device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
+    Lines<0> lines;
+    const int end = thread.z + thread.steps;
+    lines.begin(a, thread, thread.z, end);
+    Stores stores;
+    stores.begin(a, thread);
 #pragma unroll 1
-        for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
-            lines.arrive(a, thread, thread.z + step, end);
-            make_rows(lines, a, thread, stores, thread.z + step);
-            lines.advance();
-            stores.advance(a);
-        }
+    for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
+        lines.arrive(a, thread, thread.z + step, end);
+        make_rows(lines, a, thread, stores, thread.z + step);
+        lines.advance();
+        stores.advance(a);
     }
-};
+}
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    stream(arguments, Walk{});
+#if !PLAN_PACKS
+    if (!fits(arguments, warp_lanes * plan::vector)) {
+        update_small(arguments);
+        return;
+    }
+#endif
+    Thread thread;
+    if (thread.place(arguments, first_point(arguments)))
+        walk(arguments, thread);
 }

@@ -5,14 +5,20 @@
 //        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
 //        z     sum |r|   <--   [a b c d] at z, with what lies beside
 //        z-1   sum |r|         this one is then complete
-#include "common.cuh"
-#include "streaming.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+
 #include "plan.h"
+
 #include "grid.cuh"
+
 #include "cursors.cuh"
 #include "taps.cuh"
+
 #include "point.cuh"
+
 #include "stream.cuh"
+
 #include "lines.cuh"
 
 constexpr int depth = plan::low_z + 1 + plan::high_z;
@@ -20,13 +26,13 @@ constexpr int depth = plan::low_z + 1 + plan::high_z;
 // [j][i][o][k] gathers output o of point i of row j, k - high_z planes from the one at hand.
 using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
 
-template <bool packs, int j = 0, int i = 0>
-__device__ __forceinline__ void add(const Lines<packs, 0> &lines, const Arguments &a, Sums &sum) {
+template <int j = 0, int i = 0>
+__device__ __forceinline__ void add(const Lines<0> &lines, const Arguments &a, Sums &sum) {
     if constexpr (i < plan::vector) {
-        add_plane(AtLine<packs, j, i>{lines}, a, sum[j][i]);
-        add<packs, j, i + 1>(lines, a, sum);
+        add_plane(AtLine<j, i>{lines}, a, sum[j][i]);
+        add<j, i + 1>(lines, a, sum);
     } else if constexpr (j + 1 < plan::lane_y) {
-        add<packs, j + 1>(lines, a, sum);
+        add<j + 1>(lines, a, sum);
     }
 }
 
@@ -44,9 +50,8 @@ __device__ __forceinline__ void shift(Sums &sum) {
             }
 }
 
-template <bool packs>
-__device__ __forceinline__ void put_rows(const Arguments &a, const Thread<packs> &thread,
-                                         const Stores<packs> &stores, int z, const Sums &sum) {
+__device__ __forceinline__ void put_rows(const Arguments &a, const Thread &thread,
+                                         const Stores &stores, int z, const Sums &sum) {
     const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
 #pragma unroll
     for (int j = 0; j < plan::lane_y; ++j) {
@@ -59,37 +64,41 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread<packs>
             finish_sums(a, out[i]);
         }
         if (j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.kept[j], out);
+            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
     }
 }
 
-struct Walk {
-    template <bool packs>
-    __device__ __forceinline__ void operator()(const Arguments &a,
-                                               const Thread<packs> &thread) const {
-        const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
-        Lines<packs, 0> lines;
-        lines.begin(a, thread, begin, end);
-        Stores<packs> stores;
-        stores.begin(a, thread);
-        Sums sum = {};
+__device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
+    const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
+    Lines<0> lines;
+    lines.begin(a, thread, begin, end);
+    Stores stores;
+    stores.begin(a, thread);
+    Sums sum = {};
 #pragma unroll 1
-        for (int step = 0; step < plan::walk + depth - 1; ++step) {
-            const int z = begin + step;
-            if (z >= end)
-                break;
-            lines.arrive(a, thread, z, end);
-            add(lines, a, sum);
-            if (step >= depth - 1) { // the sums of a point that is to be made
-                put_rows(a, thread, stores, z - plan::high_z, sum);
-                stores.advance(a);
-            }
-            shift(sum);
+    for (int step = 0; step < plan::walk + depth - 1; ++step) {
+        const int z = begin + step;
+        if (z >= end)
+            break;
+        lines.arrive(a, thread, z, end);
+        add(lines, a, sum);
+        if (step >= depth - 1) { // the sums of a point that is to be made
+            put_rows(a, thread, stores, z - plan::high_z, sum);
+            stores.advance(a);
         }
+        shift(sum);
     }
-};
+}
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    stream(arguments, Walk{});
+#if !PLAN_PACKS
+    if (!fits(arguments, warp_lanes * plan::vector)) {
+        update_small(arguments);
+        return;
+    }
+#endif
+    Thread thread;
+    if (thread.place(arguments, first_point(arguments)))
+        walk(arguments, thread);
 }

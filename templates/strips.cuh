@@ -52,14 +52,6 @@ struct Place {
     int lane, low_lane, high_lane;
 };
 
-// Keeps a value in a register that the compiler would otherwise compute anew at each use.
-__device__ __forceinline__ int hold(int value) {
-#if !defined(SG_CPU)
-    asm volatile("" : "+r"(value));
-#endif
-    return value;
-}
-
 // Whether rows can be loaded and stored as packs.
 __device__ __forceinline__ bool in_packs(const Arguments &a) {
     return a.aligned && a.size[0] % plan::vector == 0;

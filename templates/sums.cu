@@ -5,8 +5,8 @@
 //        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
 //        z     sum |r|   <--   [ plane at z with its halo: shared memory ]
 //        z-1   sum |r|         this one is then complete
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "edge_cursors.cuh"

@@ -1,11 +1,16 @@
-// Taps straight from global memory, a load for each.
-
-// Of a point whose whole shape lies inside the grid.
+// Taps straight from global memory, a load for each: of a point whose whole shape lies inside the grid.
 struct AtInner {
     const Arguments &a;
-    Cells<true> cells;
+    const Real *cell[plan::arrays > 0 ? plan::arrays : 1]; // the point in each array
+    template <int array = 0> __device__ __forceinline__ void place(const Point &p) {
+        if constexpr (array < plan::arrays) {
+            const Grid &grid = a.grid[Array<array>::grid];
+            cell[array] = grid.data + opaque(offset(grid, p.x, p.y, p.z));
+            place<array + 1>(p);
+        }
+    }
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return cells.template of<array>().read(a, dx, dy, dz);
+        return load(cell[array] + offset(a.grid[Array<array>::grid], dx, dy, dz));
     }
 };
 

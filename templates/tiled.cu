@@ -5,8 +5,8 @@
 //        h t t t t h      t: the tile's points, one or more a thread
 //        h t t t t h      h: the halo, as far as the shape reaches
 //        h h h h h h
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "edge_cursors.cuh"

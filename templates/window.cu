@@ -6,8 +6,8 @@
 //
 // Threads read shared memory `walk` elements apart; an element of padding every 32 keeps them in
 // different banks.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "plan.h"
 #include "grid.cuh"
 #include "edge_cursors.cuh"

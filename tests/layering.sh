@@ -65,12 +65,20 @@ done
 
 begin 'templates include only plan.h and their common headers'
 for file in templates/*.cu templates/*.cuh; do
-    bad=$(includes "$file" | grep -vE ':(plan\.h|[a-z_]+\.cuh)$')
+    bad=$(includes "$file" | grep -vE ':(plan\.h|(arch/)?[a-z_]+\.cuh)$')
     [ -z "$bad" ] || flunk "$bad"
     for header in $(includes "$file" | sed 's/.*://' | grep '\.cuh$'); do
         [ -e "templates/$header" ] || flunk "$file includes $header, which is not in templates/"
     done
 done
+
+# What one device has and another has not stands in templates/arch/, and the cpu device has its own.
+hardware='\basm\b|__CUDA_ARCH__|__CUDACC|SG_CPU|\b__(ldg|ldcs|stcs|shfl|ballot|reduce|cvta|cluster)[a-z_]*'
+begin 'only templates/arch/ knows hardware, and no template the host'
+bad=$(find templates -name '*.cu' -o -name '*.cuh' | grep -v '^templates/arch/' | xargs grep -nE "$hardware")
+[ -z "$bad" ] || flunk "$bad"
+bad=$(grep -rn 'SG_CPU' templates)
+[ -z "$bad" ] || flunk "$bad"
 
 begin 'nothing under the library calls Lua but gen/'
 bad=$(grep -nE '\b(lua|luaL)_[a-z]+ *\(' base/*.[ch] matrix/*.[ch] runtime/*.[ch] cli/*.[ch] /dev/null)

@@ -7,10 +7,10 @@
 //     number  rows and columns of a block, at most plan::lanes of the former, a power of two
 //     out     offset[block rows + 1] column[blocks] value[rows · columns, blocks]
 //     work    count[block rows]
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "convert.cuh"
 
@@ -56,7 +56,7 @@ struct Walk {
         auto least = static_cast<Unsigned>(block);
 #pragma unroll
         for (int away = plan::lanes / 2; away > 0; away /= 2) {
-            const Unsigned other = __shfl_xor_sync(all_lanes, least, away);
+            const Unsigned other = shuffle_xor(least, away);
             least = other < least ? other : least;
         }
         return static_cast<Integer>(least);

@@ -64,7 +64,7 @@ __device__ __forceinline__ Counts<counters> sums_before(const Counts<counters> &
     for (int k = 0; k < counters; ++k)
 #pragma unroll
         for (int away = 1; away < warp_lanes; away *= 2) {
-            const Index other = __shfl_up_sync(all_lanes, sum.at[k], away);
+            const Index other = shuffle_up(sum.at[k], away);
             sum.at[k] += lane >= away ? other : 0;
         }
     if (lane == warp_lanes - 1)

@@ -3,10 +3,10 @@
 //
 //     out     diagonal[D] value[rows, D]
 //     work    bits: diagonal d of −(rows − 1) … columns − 1 is bit d + rows − 1; 0 before
-#include "common.cuh"
-#include "shared.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"
 #include "sweep.cuh"

@@ -2,11 +2,11 @@
 //
 //     out     column[rows, K] value[rows, K]
 //     totals  K, the longest row's entries; 0 before
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"
 
@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
         longest = maximum<Index>(longest, load(a.offset + row + 1) - load(a.offset + row));
 #pragma unroll
     for (int away = warp_lanes / 2; away > 0; away /= 2)
-        longest = maximum(longest, __shfl_xor_sync(all_lanes, longest, away));
+        longest = maximum(longest, shuffle_xor(longest, away));
     if (threadIdx.x % warp_lanes == 0 && load_relaxed(a.totals) < longest)
         atomicMax(a.totals, longest);
 }

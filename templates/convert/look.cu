@@ -6,11 +6,11 @@
 //     totals  the first row that is not sound (all bits set: none); the longest row; the entries less
 //             the shortest row; empty rows; the sum of squares of lengths less the mean; bandwidth;
 //             1 where the matrix is not symmetric
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"
 #include "sweep.cuh"
@@ -26,14 +26,14 @@ __device__ __forceinline__ Unsigned *total_of(const Arguments &a, int which) {
 __device__ __forceinline__ void note_most(const Arguments &a, int which, Index mine) {
 #pragma unroll
     for (int away = warp_lanes / 2; away > 0; away /= 2)
-        mine = maximum(mine, __shfl_xor_sync(all_lanes, mine, away));
+        mine = maximum(mine, shuffle_xor(mine, away));
     if (threadIdx.x % warp_lanes == 0 && load_relaxed(a.totals + which) < mine)
         atomicMax(a.totals + which, mine);
 }
 __device__ __forceinline__ void note_sum(const Arguments &a, int which, Index mine) {
 #pragma unroll
     for (int away = warp_lanes / 2; away > 0; away /= 2)
-        mine += __shfl_xor_sync(all_lanes, mine, away);
+        mine += shuffle_xor(mine, away);
     if (threadIdx.x % warp_lanes == 0 && mine != 0)
         atomicAdd(total_of(a, which), static_cast<Unsigned>(mine));
 }

@@ -4,9 +4,9 @@
 //     number  slice, sigma, rows of a block of the first kernel (whole windows)
 //     out     offset[slices + 1] row[rows] column[places] value[places]
 //     work    width[slices]: entries of each slice's longest row
-#include "common.cuh"
-#include "shared.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "convert.cuh"
 

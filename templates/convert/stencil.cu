@@ -14,11 +14,11 @@
 //
 // Groups without entries have patterns that come behind all others, as the host numbers them: that of
 // the last group at position `groups`, where it has none, and that of any other at `groups` + 1.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
 #include "plan.h"
 #include "convert.cuh"
 
@@ -80,13 +80,13 @@ __device__ __forceinline__ unsigned bits_of(const Arguments &a, Index row, Index
 __device__ __forceinline__ Index warp_sum(Index of) {
 #pragma unroll
     for (int away = warp_lanes / 2; away > 0; away /= 2)
-        of += __shfl_xor_sync(all_lanes, of, away);
+        of += shuffle_xor(of, away);
     return of;
 }
 __device__ __forceinline__ Index warp_most(Index of) {
 #pragma unroll
     for (int away = warp_lanes / 2; away > 0; away /= 2)
-        of = maximum(of, __shfl_xor_sync(all_lanes, of, away));
+        of = maximum(of, shuffle_xor(of, away));
     return of;
 }
 
@@ -124,8 +124,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const bool stored = there && bits == other, whole = begin < end && bits == full;
     const bool deviating = __any_sync(all_lanes, bits != full) != 0;
     const bool empty = __any_sync(all_lanes, begin < end) == 0;
-    const unsigned stored_rows = __popc(__ballot_sync(all_lanes, stored));
-    const unsigned whole_rows = __popc(__ballot_sync(all_lanes, whole));
+    const unsigned stored_rows = __popc(ballot_lanes(stored));
+    const unsigned whole_rows = __popc(ballot_lanes(whole));
     if (stored_rows != 0)
         note_others(a, w, group, stored ? end - begin : 0);
     if (deviating)
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
             if (found == free_slot)
                 found = atomicCAS(w.table + slot, free_slot, position);
         }
-        found = __shfl_sync(all_lanes, found, 0);
+        found = shuffle(found, 0);
         if (found == free_slot)
             break; // it is this group's now
         const unsigned its = load(w.bits + static_cast<Index>(found) * warp_lanes + lane);
@@ -248,9 +248,9 @@ __device__ __forceinline__ void store_rows(const Arguments &a, const Index *plac
     const int lane = threadIdx.x % warp_lanes;
     const Index begin = stored ? load(a.offset + row) : 0, end = stored ? load(a.offset + row + 1) : 0;
     Index at = place[1], entry = place[2];
-    for (unsigned left = __ballot_sync(all_lanes, stored); left != 0; left &= left - 1, ++at) {
+    for (unsigned left = ballot_lanes(stored); left != 0; left &= left - 1, ++at) {
         const int of = __ffs(static_cast<int>(left)) - 1;
-        const Index first = __shfl_sync(all_lanes, begin, of), last = __shfl_sync(all_lanes, end, of);
+        const Index first = shuffle(begin, of), last = shuffle(end, of);
         if (lane == of) {
             to_row[at] = static_cast<Integer>(row);
             offset[at] = static_cast<Integer>(entry);

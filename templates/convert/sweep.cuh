@@ -43,7 +43,7 @@ struct Window {
         int place = 0;
 #pragma unroll
         for (int away = warp_lanes / 2; away > 0; away /= 2)
-            place += __shfl_sync(all_lanes, mine, place + away) <= entry ? away : 0;
+            place += shuffle(mine, place + away) <= entry ? away : 0;
         return first + place;
     }
 };

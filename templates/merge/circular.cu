@@ -5,10 +5,10 @@
 //     round 1   [ c c c c r r ]      consumed, rest
 //     round 2   [ n n n n r r ]      new; the tile now begins at the first r and goes on at the
 //                         ^          first n
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

@@ -5,9 +5,9 @@
 //     a       | · · · | · | · · · · |         parts of unequal length
 //     b       | · | · · · |                   (one may be empty)
 //     output  | t t t t | t t t t | t t t     but plan::items outputs a thread
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

@@ -9,13 +9,13 @@
 //     threads   [ 0 0 | 1 1 | 2 2 | 3 3 ]        plan::items outputs each, in registers
 //     output    [ o o o o o o o o ]              through shared memory, so that consecutive
 //                                                threads store consecutive outputs
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "streaming.cuh"
-#include "async.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/streaming.cuh"
+#include "arch/async.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 #include "tile.cuh"

@@ -9,12 +9,12 @@
 //
 // With two stages the copies of a tile are under way while the one before is merged. Blocks do not
 // wait for each other.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "streaming.cuh"
-#include "async.cuh"
-#include "warps.cuh"
+#include "arch/streaming.cuh"
+#include "arch/async.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 #include "tile.cuh"

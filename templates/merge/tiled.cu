@@ -4,10 +4,10 @@
 //     a   · · [ c c c c r r ] · ·     a tile of each list is loaded, because all outputs of a
 //     b   · [ c c r r r r ] · · ·     round may come from one of them; what they consume (c) is
 //                                     half of it, and the rest (r) is loaded again
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "merge.cuh"
 

@@ -9,11 +9,11 @@
 //     stride 1   all                               thread 0 works
 //
 // The textbook overwrites its input; here a row of temporary memory for each block takes its place.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

@@ -6,11 +6,11 @@
 //     thread   0: x0 x4 x8   1: x1 x5 x9 …             neighbours read neighbours
 //              0: x0 x1 x2   1: x3 x4 x5 …             where the operator does not commute
 //     shared   the tree of tree.cuh                    → partials[block]
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

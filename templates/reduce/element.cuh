@@ -6,26 +6,8 @@ template <class T> __device__ __forceinline__ bool is_nan(T a) {
     return a != a;
 }
 
-template <bool places> struct Items;
-
-template <> struct Items<false> {
-    using Item = Real;
-    static __device__ __forceinline__ Item none() {
-        return identity();
-    }
-    static __device__ __forceinline__ Item of(Real value, Index) {
-        return value;
-    }
-    static __device__ __forceinline__ Item join(const Arguments &arguments, Item a, Item b) {
-        return combine(arguments, a, b);
-    }
-    template <class A> // Arguments, which has only the arrays that the spec needs
-    static __device__ __forceinline__ void store(const A &arguments, Index at, Item item) {
-        arguments.result[at] = item;
-    }
-};
-
-template <> struct Items<true> {
+#if PLAN_PLACES
+struct Kind {
     struct alignas(8) Item {
         Real value;
         unsigned long long place; // the largest, which is −1 as an index, where there is none
@@ -50,8 +32,24 @@ template <> struct Items<true> {
         arguments.index[at] = static_cast<Index>(item.place);
     }
 };
-
-using Kind = Items<plan::places != 0>;
+#else
+struct Kind {
+    using Item = Real;
+    static __device__ __forceinline__ Item none() {
+        return identity();
+    }
+    static __device__ __forceinline__ Item of(Real value, Index) {
+        return value;
+    }
+    static __device__ __forceinline__ Item join(const Arguments &arguments, Item a, Item b) {
+        return combine(arguments, a, b);
+    }
+    template <class A> // Arguments, which has only the arrays that the spec needs
+    static __device__ __forceinline__ void store(const A &arguments, Index at, Item item) {
+        arguments.result[at] = item;
+    }
+};
+#endif
 using Item = Kind::Item;
 
 __device__ __forceinline__ Item join(const Arguments &arguments, const Item &a, const Item &b) {

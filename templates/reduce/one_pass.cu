@@ -1,45 +1,32 @@
 // one-pass: a list of any length in one launch. Each block reduces its share and publishes the result
 // with the launch's tag beside it; the last block by number waits for all of them and joins them in
 // the order of the blocks. Shares and order depend on the length alone: every run gives the same
-// bits. A single block has nobody to wait for.
+// bits. All other blocks end without waiting for anybody, so that they get their turn.
 //
 //     blocks     0 1 2 3 0 1 2 3 0 1 …        packs to the threads of all blocks in turn,
 //                0 0 0 1 1 1 2 2 2 …          or consecutive shares where the order counts
 //     partials   tag p0 | tag p1 | tag p2     block 3 waits for these and joins its own
 //
-// No memory is set before the launch, and what is published is erased as it is read: words of this
-// tag exist only while the launch runs, whatever was in the memory before, and also where a CUDA
-// graph launches with the same tag again.
-//
-// The one block that waits has the highest number. All others end without waiting for anybody; so
-// they get their turn, in whatever order blocks begin, as soon as the device has room for one block
-// beside the one that waits. Launches that run at the same time have one such block each; those
-// cannot fill the device between them as long as blocks begin in the order of their numbers, as
-// they do on all GPUs known, because then all others have begun when the one that waits begins. The
-// cpu device hands out blocks in that order.
-//
-// Blocks may come in clusters. Those of one send their results to the shared memory of the first,
-// which goes on alone, as a single block would. What one block can take at once it takes alone.
-#include "common.cuh"
-#include "shared.cuh"
+// What is published is erased as it is read: words of this tag exist only while the launch runs.
+#include "arch/compilers.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
-#include "marked_words.cuh"
-#include "cluster.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
+#include "arch/marked_words.cuh"
+#include "arch/cluster.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"
 #include "share.cuh"
 
 #if defined(PATTERN_CLUSTER_0)
-#define CLUSTERS SG_CLUSTERS_OF(PATTERN_CLUSTER_0)
-constexpr bool clustered = true;
+#define PATTERN_CLUSTERS CLUSTERS_OF(PATTERN_CLUSTER_0)
 constexpr int cluster = has_clusters ? PATTERN_CLUSTER_0 : 1;
 #else
-#define CLUSTERS
-constexpr bool clustered = false;
+#define PATTERN_CLUSTERS
 constexpr int cluster = 1;
 #endif
 
@@ -48,8 +35,10 @@ static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
 
 struct Shared {
     alignas(16) Item place[warps];
+#if defined(PATTERN_CLUSTER_0)
     Mailbox mailbox; // of the first block of a cluster, and all its blocks' results:
     unsigned long long results[cluster][words];
+#endif
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host gives as much shared memory");
 
@@ -91,8 +80,7 @@ struct Part {
 // Waits for partials n … n + count − 1 of the part, of which there is one at least, and joins them to
 // `mine` in order. All are asked for at once, and all again as long as one was not there: an answer
 // takes as long as all of them. In place of those that are not the part's it looks at its first
-// again, which no other thread erases. (Looks that follow one another while the first is under way
-// make it slower: the partials themselves then wait behind them.)
+// again, which no other thread erases.
 template <int count>
 __device__ __forceinline__ Item await_partials(const Arguments &arguments, Item mine,
                                                const Part &part, int n) {
@@ -165,6 +153,7 @@ __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, i
     return join(arguments, others, own);
 }
 
+#if defined(PATTERN_CLUSTER_0)
 // The results of a cluster's blocks, of which thread 0 has its own; thread 0 of the first block gets all.
 __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item own,
                                                Shared &shared) {
@@ -187,6 +176,7 @@ __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item 
     }
     return reduce_warp<cluster>(arguments, mine);
 }
+#endif
 
 __device__ __forceinline__ Item join_elements(const Arguments &arguments, unsigned width) {
     const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
@@ -199,11 +189,12 @@ __device__ __forceinline__ Item join_elements(const Arguments &arguments, unsign
                    : join_share<false, true>(arguments, 0, arguments.count, rank, width);
 }
 
-extern "C" __global__ void CLUSTERS __launch_bounds__(plan::threads, plan::resident)
+extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, plan::resident)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     await_launch_before();
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
-    const bool alone = clustered && arguments.count <= plan::threads * plan::share;
+#if defined(PATTERN_CLUSTER_0)
+    const bool alone = arguments.count <= plan::threads * plan::share;
     const bool together = cluster > 1 && !alone;
     if (alone && blockIdx.x > 0)
         return;
@@ -212,13 +203,18 @@ extern "C" __global__ void CLUSTERS __launch_bounds__(plan::threads, plan::resid
             open_mailbox(&shared.mailbox, sizeof shared.results);
         cluster_begin();
     }
+#else
+    constexpr bool alone = false;
+#endif
     const Item mine = join_elements(arguments, (alone ? 1 : gridDim.x) * plan::threads);
     Item total = reduce_block(arguments, mine, shared.place);
+#if defined(PATTERN_CLUSTER_0)
     if (together) {
         total = gather_cluster(arguments, total, shared);
         if (blockIdx.x % cluster != 0)
             return;
     }
+#endif
     // A block that is left is a cluster's first, if there are clusters.
     const int block = static_cast<int>(blockIdx.x) / cluster;
     const int last = alone ? 0 : static_cast<int>(gridDim.x) / cluster - 1;

@@ -4,6 +4,7 @@
 
 using Real = float;
 
+#define PLAN_PLACES 0 // as plan::places, for the preprocessor: so is each of its constants
 #define PATTERN_KERNEL_0 example_first
 #define PATTERN_KERNEL_1 example_second
 

@@ -5,11 +5,12 @@
 //     groups    0     1 2        3   …
 //
 // Offsets that lead out of the input are cut to it: they can spoil results, nothing else.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/compilers.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

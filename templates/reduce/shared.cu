@@ -5,11 +5,11 @@
 //     shared   04 15 26 37                  or 01 23 45 67 where the operator does not commute
 //              0426 1537                    (tree.cuh)
 //              all                          → partials[block]
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "element.cuh"
 #include "block.cuh"

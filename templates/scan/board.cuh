@@ -119,12 +119,11 @@ struct Board {
 // A step from one prefix to the next: the same operations wherever it stands. Of a function of the
 // spec the compiler might contract others at each place.
 #if defined(PATTERN_OWN_OPERATOR)
-__device__ __noinline__
+#define PATTERN_CHAIN __noinline__
 #else
-__device__ SAME_BITS
+#define PATTERN_CHAIN SAME_BITS
 #endif
-    Real
-    chain(const Arguments &arguments, Real before, Real value) {
+__device__ PATTERN_CHAIN Real chain(const Arguments &arguments, Real before, Real value) {
     return combine(arguments, before, value);
 }
 

@@ -9,8 +9,8 @@
 //              4                                            0..7
 //     down     2                                0..5
 //              1              0..2        0..4        0..6
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
 #include "plan.h"
 #include "phases.cuh"

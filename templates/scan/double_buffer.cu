@@ -5,8 +5,8 @@
 //     first    x0    x1    x2    x3        0..0  0..1  0..2  0..3
 //                \ |   \ |   \ |   ↓ distance 1     ↑ distance 2
 //     second   0..0  0..1  1..2  2..3  ———————————→
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
 #include "plan.h"
 #include "phases.cuh"

@@ -5,8 +5,8 @@
 //     distance 1  0..0  0..1  1..2  2..3  3..4  4..5  5..6  6..7
 //     distance 2  0..0  0..1  0..2  0..3  1..4  2..5  3..6  4..7
 //     distance 4  0..0  0..1  0..2  0..3  0..4  0..5  0..6  0..7
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
 #include "plan.h"
 #include "phases.cuh"

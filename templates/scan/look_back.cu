@@ -8,12 +8,13 @@
 //                        └───────┴───────┴───────┴─────→ before tile 5
 //
 // Tiles are drawn from a counter, so that a block waits only for blocks that have begun.
-#include "common.cuh"
-#include "shared.cuh"
+#include "arch/compilers.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
 #include "numbers.cuh"
-#include "warps.cuh"
-#include "cooperation.cuh"
-#include "marked_words.cuh"
+#include "arch/warps.cuh"
+#include "arch/cooperation.cuh"
+#include "arch/marked_words.cuh"
 #include "plan.h"
 #include "tile.cuh"
 
@@ -101,12 +102,11 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
 // One step of the chain: the same operations wherever it stands. Of a function of the spec the
 // compiler might contract others at each place.
 #if defined(PATTERN_OWN_OPERATOR)
-__device__ __noinline__
+#define PATTERN_CHAIN __noinline__
 #else
-__device__ SAME_BITS
+#define PATTERN_CHAIN SAME_BITS
 #endif
-    Real
-    chain(const Arguments &arguments, Real before, Real value) {
+__device__ PATTERN_CHAIN Real chain(const Arguments &arguments, Real before, Real value) {
     return combine(arguments, before, value);
 }
 

@@ -10,9 +10,9 @@
 //
 // Blocks of a row stand by column, so a product may take several `passes`, each over a part of every
 // row, as ell does (ell.cuh).
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 
@@ -106,19 +106,25 @@ template <int pass> __device__ __forceinline__ void bcsr_row(const Arguments &a)
         multiply<false, pass>(a, row);
 }
 
-#define BCSR_PASS(kernel, pass)                                                                    \
-    extern "C" __global__ void __launch_bounds__(plan::threads)                                    \
-        kernel(const __grid_constant__ Arguments a) {                                              \
-        bcsr_row<pass>(a);                                                                         \
-    }
-
-BCSR_PASS(PATTERN_KERNEL_0, 0)
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    PATTERN_KERNEL_0(const __grid_constant__ Arguments a) {
+    bcsr_row<0>(a);
+}
 #if defined(PATTERN_KERNEL_1)
-BCSR_PASS(PATTERN_KERNEL_1, 1)
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    PATTERN_KERNEL_1(const __grid_constant__ Arguments a) {
+    bcsr_row<1>(a);
+}
 #endif
 #if defined(PATTERN_KERNEL_2)
-BCSR_PASS(PATTERN_KERNEL_2, 2)
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    PATTERN_KERNEL_2(const __grid_constant__ Arguments a) {
+    bcsr_row<2>(a);
+}
 #endif
 #if defined(PATTERN_KERNEL_3)
-BCSR_PASS(PATTERN_KERNEL_3, 3)
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    PATTERN_KERNEL_3(const __grid_constant__ Arguments a) {
+    bcsr_row<3>(a);
+}
 #endif

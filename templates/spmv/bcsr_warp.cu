@@ -3,10 +3,10 @@
 //
 //     2 × 2     value  [a b c d | e f g h | …     lanes 0 1 2 3 | 4 5 6 7 | … 31
 //                                                  row   0 0 1 1 | 0 0 1 1 | …
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -1,12 +1,12 @@
 // coo: entries with their rows, sorted by row. y is set to beta·y, which leaves the rows without
 // entries as they are to be; then every block adds its entries (entries.cuh), and a last launch
 // what blocks carry over to the next.
-#include "common.cuh"
-#include "shared.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

@@ -16,11 +16,11 @@
 //     3 the sums as floating-point numbers, to y
 //
 // In 64 bits there is room for 2^32 entries of a row.
-#include "common.cuh"
+#include "arch/memory.cuh"
 #include "numbers.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "cooperation.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/cooperation.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

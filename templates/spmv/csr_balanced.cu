@@ -19,12 +19,12 @@
 // second-level cache. So all columns and values of a tile are on their way at once, then all of x,
 // and shared memory, which takes the way of x, is used little: a row's sum goes there once, and once
 // the marks. They are bytes, so that no two rows write to the same place.
-#include "common.cuh"
-#include "shared.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

@@ -5,9 +5,9 @@
 //     column [1 4 | 0 2 3 |   | 4]
 //     value  [a b | c d e |   | f]
 //             t0    t1     t2  t3
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

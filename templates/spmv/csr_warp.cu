@@ -3,10 +3,10 @@
 //
 //     value  [a b c d e f g h i j | k l m …      lanes = 4:
 //             0 1 2 3 0 1 2 3 0 1   0 1 2            the lane that takes each entry
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

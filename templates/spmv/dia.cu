@@ -7,9 +7,9 @@
 //          c d · e
 //          · f g ·
 //          · · i j
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

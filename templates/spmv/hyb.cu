@@ -4,12 +4,12 @@
 //     row  a b c |           ell of width 3, and the tail: d e f g
 //          a b c | d e f g
 //          a − − |
-#include "common.cuh"
-#include "shared.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

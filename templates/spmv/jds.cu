@@ -5,9 +5,9 @@
 //     row     3 0 2 1        value  k=0 [a b c d]  offset[0] = 0
 //                                   k=1 [e f g]    offset[1] = 4
 //                                   k=2 [h]        offset[2] = 7, offset[3] = 8
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

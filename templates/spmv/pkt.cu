@@ -6,12 +6,12 @@
 //            | · a · · |
 //     order  | b · c · |     lane 0:  a      d          every row is in one of the packet's lanes,
 //            | · d · · |     lane 1:  b c               whose thread alone adds to its sum
-#include "common.cuh"
-#include "shared.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
-#include "launches.cuh"
-#include "warps.cuh"
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
+#include "arch/launches.cuh"
+#include "arch/warps.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "segments.cuh"

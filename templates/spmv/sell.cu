@@ -5,9 +5,9 @@
 //     C = 2     row     0 2 | 1 3        value  slice 0 [a b | c d | e −]   offset[0] = 0
 //                                               slice 1 [f g | h −]         offset[1] = 6
 //                                                                           offset[2] = 10
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 #include "places.cuh"

@@ -12,9 +12,9 @@
 // A thread has `items` rows. Lanes read neighbours, wherever a diagonal begins, and what several
 // diagonals read of x comes from the caches but once. A place of x that a row has no entry for is not
 // part of its sum, be it a NaN. Entries are added by ascending column.
-#include "common.cuh"
-#include "streaming.cuh"
-#include "cache_hints.cuh"
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/cache_hints.cuh"
 #include "plan.h"
 #include "spmv.cuh"
 

@@ -6,6 +6,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 6; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = true; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 1, low_z = 1;
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
 };
@@ -26,16 +28,11 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 1, high_y = 1, low_z = 1, high_z = 1;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -22,6 +22,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 4; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = true; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 2, low_y = 2, low_z = 2;
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
     static constexpr int time = 2;
@@ -30,16 +32,14 @@ struct plan {
     static constexpr bool keep = true, corners = false, copy_packs = true;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
     static constexpr int low_x = 2, high_x = 2, low_y = 2, high_y = 2, low_z = 2, high_z = 2;
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -85,8 +85,10 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
 __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
                                             [[maybe_unused]] Real (&out)[1]) {
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL heat3d_step
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 256, tile_y = 8, tile_z = 1;
@@ -94,24 +96,22 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 2; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = true; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 2, low_y = 2, low_z = 2;
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
-    static constexpr int vector = 4, rows = 9;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 4;
     static constexpr int lane_y = 2, walk = 8, ahead = 2;
     static constexpr int slab = 4000000; // points that are walked through together
     static constexpr bool flat = false; // there is no axis y
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 2, low_y = 2, high_y = 2, low_z = 2, high_z = 2;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -129,35 +129,15 @@ template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> {
-    static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2;
-};
-template <> struct Row<1> {
-    static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0;
-};
-template <> struct Row<2> {
-    static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0;
-};
-template <> struct Row<3> {
-    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
-};
-template <> struct Row<4> {
-    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0;
-};
-template <> struct Row<5> {
-    static constexpr int array = 0, dy = -2, dz = 0, low = 0, high = 0;
-};
-template <> struct Row<6> {
-    static constexpr int array = 0, dy = 2, dz = 0, low = 0, high = 0;
-};
-template <> struct Row<7> {
-    static constexpr int array = 0, dy = 0, dz = -2, low = 0, high = 0;
-};
-template <> struct Row<8> {
-    static constexpr int array = 0, dy = 0, dz = 2, low = 0, high = 0;
-};
+// What line y (0: the thread's first row) of an array is read for: the first and last plane; in how
+// many planes the shape reaches along x, the last of them, and how far at most.
+template <int array, int y> struct Asks;
+template <> struct Asks<0, -2> { static constexpr int first = 0, last = 0, sides = 0, plane = 0, low = 0, high = 0; };
+template <> struct Asks<0, -1> { static constexpr int first = 0, last = 0, sides = 0, plane = 0, low = 0, high = 0; };
+template <> struct Asks<0, 0> { static constexpr int first = -2, last = 2, sides = 1, plane = 0, low = 2, high = 2; };
+template <> struct Asks<0, 1> { static constexpr int first = -2, last = 2, sides = 1, plane = 0, low = 2, high = 2; };
+template <> struct Asks<0, 2> { static constexpr int first = 0, last = 0, sides = 0, plane = 0, low = 0, high = 0; };
+template <> struct Asks<0, 3> { static constexpr int first = 0, last = 0, sides = 0, plane = 0, low = 0, high = 0; };
 
 // One point; taps come from `at`.
 template <class At>

@@ -22,22 +22,22 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 9; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = true; // some side
     static constexpr int low_x = 2, low_y = 0, low_z = 0;
     static constexpr int high_x = 2, high_y = 0, high_z = 0;
     static constexpr int time = 16;
     static constexpr int lane_x = 12, halo_low_x = 32;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
     static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -68,8 +68,8 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
     const Real t1 = 0.0625f * u_c + 0.178125f * u_xm1 - 0.29375f * u_xp1 + 0.09375f * u_xm2;
     out[0] = t1 + 0.209375f * u_xp2;
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL star1d2_step
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
@@ -77,21 +77,20 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 12; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = true; // some side
     static constexpr int low_x = 2, low_y = 0, low_z = 0;
     static constexpr int high_x = 2, high_y = 0, high_z = 0;
-    static constexpr int vector = 4, rows = 1;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 4;
+    static constexpr int rows = 1;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -111,9 +110,7 @@ template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
 // The rows of x that a point's taps read.
 template <int row> struct Row;
-template <> struct Row<0> {
-    static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2;
-};
+template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2; };
 
 // One point; taps come from `at`.
 template <class At>

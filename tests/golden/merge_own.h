@@ -1,6 +1,16 @@
 using Real = float;
 
 #define PATTERN_KERNEL_0 own_merge
+#define PLAN_THREADS 128
+#define PLAN_ITEMS 8
+#define PLAN_ROUNDS 4
+#define PLAN_LANES 1
+#define PLAN_STAGES 1
+#define PLAN_BLOCKS 1
+#define PLAN_SPLIT 1
+#define PLAN_EARLY 0
+#define PLAN_VALUES 0
+#define PLAN_SHARED_BYTES 8208
 
 struct alignas(8) Parameter {
     Real value;

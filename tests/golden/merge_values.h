@@ -2,6 +2,16 @@ using Real = long long;
 
 #define PATTERN_KERNEL_0 pairs_split
 #define PATTERN_KERNEL_1 pairs_merge
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 7
+#define PLAN_ROUNDS 1
+#define PLAN_LANES 1
+#define PLAN_STAGES 1
+#define PLAN_BLOCKS 3
+#define PLAN_SPLIT 128
+#define PLAN_EARLY 396
+#define PLAN_VALUES 1
+#define PLAN_SHARED_BYTES 21856
 
 struct alignas(8) Parameter {
     Real value;

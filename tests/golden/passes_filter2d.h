@@ -22,12 +22,14 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 21; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = true; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 0;
     static constexpr int high_x = 1, high_y = 0, high_z = 0;
     static constexpr int walk = 8, walk_low = 0, walk_high = 0;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // image
     static constexpr int grid = 0;
@@ -36,9 +38,7 @@ template <> struct Array<0> { // image
     static constexpr int shared = 0;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // pass_1
-    static constexpr int grid = 2, current = -1;
-};
+template <> struct Output<0> { static constexpr int grid = 2, current = -1; }; // pass_1
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -66,7 +66,6 @@ __device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
     const Real image_xp1 = at.template tap<0, 1, 0, 0>();
     out[0] = 0.125f * (image_xm1 + image_xp1) + 0.25f * image_c;
 }
-#undef STENCIL_KERNEL
 #define STENCIL_KERNEL filter_pass_2
 
 struct plan {
@@ -75,12 +74,14 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 21; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = true; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 0, low_y = 0, low_z = 1;
     static constexpr int high_x = 0, high_y = 0, high_z = 1;
     static constexpr int walk = 8, walk_low = 1, walk_high = 1;
 };
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // pass_1
     static constexpr int grid = 2;
@@ -89,9 +90,7 @@ template <> struct Array<0> { // pass_1
     static constexpr int shared = 0;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // result
-    static constexpr int grid = 1, current = -1;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = -1; }; // result
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -1,6 +1,19 @@
 using Real = long long;
 
 #define PATTERN_KERNEL_0 least_reduce
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 4
+#define PLAN_INPUTS 1
+#define PLAN_PLACES 1
+#define PLAN_LEAST 1
+#define PLAN_ORDERED 0
+#define PLAN_PITCH 0
+#define PLAN_SHARED_BYTES 128
+#define PLAN_BLOCK_MEAN 2048
+#define PLAN_LANES 0
+#define PLAN_BLOCKS 1056
+#define PLAN_SHARE 0
+#define PLAN_RESIDENT 8
 
 struct alignas(8) Parameter {
     Real value;

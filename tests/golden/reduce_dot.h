@@ -2,6 +2,19 @@ using Real = double;
 
 #define PATTERN_KERNEL_0 dot_tiles
 #define PATTERN_KERNEL_1 dot_partials
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 2
+#define PLAN_INPUTS 2
+#define PLAN_PLACES 0
+#define PLAN_LEAST 0
+#define PLAN_ORDERED 0
+#define PLAN_PITCH 1
+#define PLAN_SHARED_BYTES 2048
+#define PLAN_BLOCK_MEAN 2048
+#define PLAN_LANES 0
+#define PLAN_BLOCKS 0
+#define PLAN_SHARE 0
+#define PLAN_RESIDENT 0
 
 struct alignas(8) Parameter {
     Real value;

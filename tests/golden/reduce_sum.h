@@ -1,6 +1,19 @@
 using Real = float;
 
 #define PATTERN_KERNEL_0 sum_reduce
+#define PLAN_THREADS 512
+#define PLAN_ITEMS 16
+#define PLAN_INPUTS 1
+#define PLAN_PLACES 0
+#define PLAN_LEAST 0
+#define PLAN_ORDERED 0
+#define PLAN_PITCH 0
+#define PLAN_SHARED_BYTES 80
+#define PLAN_BLOCK_MEAN 4096
+#define PLAN_LANES 0
+#define PLAN_BLOCKS 264
+#define PLAN_SHARE 4
+#define PLAN_RESIDENT 2
 
 struct alignas(8) Parameter {
     Real value;

@@ -3,6 +3,12 @@ using Real = double;
 #define PATTERN_KERNEL_0 own_tiles
 #define PATTERN_KERNEL_1 own_sums
 #define PATTERN_KERNEL_2 own_add
+#define PLAN_THREADS 128
+#define PLAN_ITEMS 2
+#define PLAN_RUNS 2
+#define PLAN_EXCLUSIVE 0
+#define PLAN_IN_ORDER 0
+#define PLAN_SHARED_BYTES 2048
 
 struct alignas(8) Parameter {
     Real value;

@@ -1,6 +1,16 @@
 using Real = float;
 
 #define PATTERN_KERNEL_0 sum_scan
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 12
+#define PLAN_RUNS 1
+#define PLAN_EXCLUSIVE 0
+#define PLAN_IN_ORDER 1
+#define PLAN_SHARED_BYTES 36912
+#define PLAN_STAGES 3
+#define PLAN_BLOCKS 2
+#define PLAN_AHEAD 1
+#define PLAN_DRAW 1
 
 struct alignas(8) Parameter {
     Real value;

@@ -1,6 +1,12 @@
 using Real = int;
 
 #define PATTERN_KERNEL_0 sum_scan
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 15
+#define PLAN_RUNS 1
+#define PLAN_EXCLUSIVE 1
+#define PLAN_IN_ORDER 0
+#define PLAN_SHARED_BYTES 15408
 
 struct alignas(8) Parameter {
     Real value;

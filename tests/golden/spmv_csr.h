@@ -2,6 +2,14 @@ using Real = double;
 
 #define PATTERN_KERNEL_0 product_shares
 #define PATTERN_KERNEL_1 product_carries
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 7
+#define PLAN_RUN 4
+#define PLAN_ABREAST 1
+#define PLAN_TAPER 1
+#define PLAN_CACHE 2
+#define PLAN_VECTORS 1
+#define PLAN_SHARED 16512
 
 struct alignas(8) Parameter {
     Real value;

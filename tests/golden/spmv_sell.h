@@ -1,6 +1,11 @@
 using Real = float;
 
 #define PATTERN_KERNEL_0 product_rows
+#define PLAN_SLICE 32
+#define PLAN_THREADS 256
+#define PLAN_ITEMS 8
+#define PLAN_CACHE 3
+#define PLAN_VECTORS 3
 
 struct alignas(8) Parameter {
     Real value;

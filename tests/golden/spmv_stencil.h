@@ -1,6 +1,14 @@
 using Real = double;
 
 #define PATTERN_KERNEL_0 product_rows
+#define PLAN_THREADS 128
+#define PLAN_ITEMS 4
+#define PLAN_APART 32
+#define PLAN_VECTORS 1
+#define PLAN_AHEAD 0
+#define PLAN_DIAGONALS 4
+#define PLAN_LOW -1
+#define PLAN_HIGH 1000000
 
 struct alignas(8) Parameter {
     Real value;

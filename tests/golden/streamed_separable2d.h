@@ -1,4 +1,7 @@
 #define STENCIL_KERNEL filter_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 1 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
@@ -6,9 +9,12 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 28; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 2;
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
-    static constexpr int vector = 4, rows = 1;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 4;
     static constexpr int lane_y = 1, walk = 8, ahead = 2;
     static constexpr int slab = 4000000; // points that are walked through together
     static constexpr bool flat = true; // there is no axis y
@@ -30,16 +36,11 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // image
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 2, high_z = 1;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // image
 template <int output> struct Output;
-template <> struct Output<0> { // result
-    static constexpr int grid = 1, current = -1;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = -1; }; // result
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -57,11 +58,10 @@ template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> {
-    static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
-};
+// What line y (0: the thread's first row) of an array is read for: the first and last plane; in how
+// many planes the shape reaches along x, the last of them, and how far at most.
+template <int array, int y> struct Asks;
+template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 1; };
 
 // One point; taps come from `at`.
 template <class At>

@@ -1,4 +1,7 @@
 #define STENCIL_KERNEL grayscott2d_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
@@ -6,9 +9,12 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 11; // to leave registers for, a multiprocessor
     static constexpr int arrays = 2, outputs = 2;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 1;
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
-    static constexpr int vector = 2, rows = 6;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 2;
     static constexpr int lane_y = 1, walk = 4, ahead = 2;
     static constexpr int slab = 2000000; // points that are walked through together
     static constexpr bool flat = true; // there is no axis y
@@ -30,23 +36,13 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 232, "the host packs 232 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-};
-template <> struct Array<1> { // v
-    static constexpr int grid = 2;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
+template <> struct Array<1> { static constexpr int grid = 2; }; // v
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
-template <> struct Output<1> { // v.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; // v.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -64,26 +60,11 @@ template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> {
-    static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1;
-};
-template <> struct Row<1> {
-    static constexpr int array = 1, dy = 0, dz = 0, low = 1, high = 1;
-};
-template <> struct Row<2> {
-    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
-};
-template <> struct Row<3> {
-    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0;
-};
-template <> struct Row<4> {
-    static constexpr int array = 1, dy = 0, dz = -1, low = 0, high = 0;
-};
-template <> struct Row<5> {
-    static constexpr int array = 1, dy = 0, dz = 1, low = 0, high = 0;
-};
+// What line y (0: the thread's first row) of an array is read for: the first and last plane; in how
+// many planes the shape reaches along x, the last of them, and how far at most.
+template <int array, int y> struct Asks;
+template <> struct Asks<0, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
+template <> struct Asks<1, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
 
 // One point; taps come from `at`.
 template <class At>

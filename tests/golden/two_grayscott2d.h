@@ -6,6 +6,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 12; // to leave registers for, a multiprocessor
     static constexpr int arrays = 2, outputs = 2;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 1;
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr int walk = 16, walk_low = 1, walk_high = 1;
@@ -27,7 +29,7 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 216, "the host packs 216 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
@@ -42,12 +44,8 @@ template <> struct Array<1> { // v
     static constexpr int shared = 390;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
-template <> struct Output<1> { // v.next
-    static constexpr int grid = 3, current = 2;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; // v.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

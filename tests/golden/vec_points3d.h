@@ -1,4 +1,5 @@
 #define STENCIL_KERNEL points3d_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
@@ -6,9 +7,13 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 8; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = true; // some side
     static constexpr int low_x = 2, low_y = 3, low_z = 4;
     static constexpr int high_x = 3, high_y = 1, high_z = 2;
-    static constexpr int vector = 2, rows = 6;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 2;
+    static constexpr int rows = 6;
 };
 
 using Real = double;
@@ -27,16 +32,11 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 2, high_x = 3, low_y = 3, high_y = 1, low_z = 4, high_z = 2;
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
@@ -56,24 +56,12 @@ template <> struct Edge<2, 1> : Side<Boundary::zero> {};
 
 // The rows of x that a point's taps read.
 template <int row> struct Row;
-template <> struct Row<0> {
-    static constexpr int array = 0, dy = 0, dz = 0, low = 0, high = 1;
-};
-template <> struct Row<1> {
-    static constexpr int array = 0, dy = 1, dz = 0, low = 2, high = 0;
-};
-template <> struct Row<2> {
-    static constexpr int array = 0, dy = -3, dz = 2, low = 0, high = 0;
-};
-template <> struct Row<3> {
-    static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0;
-};
-template <> struct Row<4> {
-    static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 3;
-};
-template <> struct Row<5> {
-    static constexpr int array = 0, dy = 1, dz = -4, low = 0, high = 0;
-};
+template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 0, high = 1; };
+template <> struct Row<1> { static constexpr int array = 0, dy = 1, dz = 0, low = 2, high = 0; };
+template <> struct Row<2> { static constexpr int array = 0, dy = -3, dz = 2, low = 0, high = 0; };
+template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
+template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 3; };
+template <> struct Row<5> { static constexpr int array = 0, dy = 1, dz = -4, low = 0, high = 0; };
 
 // One point; taps come from `at`.
 template <class At>

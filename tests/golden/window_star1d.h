@@ -6,6 +6,8 @@ struct plan {
     static constexpr int threads = threads_x * threads_y * threads_z;
     static constexpr int blocks = 12; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = true; // some side
     static constexpr int low_x = 2, low_y = 0, low_z = 0;
     static constexpr int high_x = 2, high_y = 0, high_z = 0;
     static constexpr int walk = 4, results = 533, result_pitch = 529;
@@ -27,7 +29,7 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
-// The arrays that taps read, and how far.
+// The arrays that taps read.
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;
@@ -36,9 +38,7 @@ template <> struct Array<0> { // u
     static constexpr int shared = 0;     // ... from this element on
 };
 template <int output> struct Output;
-template <> struct Output<0> { // u.next
-    static constexpr int grid = 1, current = 0;
-};
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/pattern.h"
 #include "tests/runner/subject.h"
 
 typedef struct golden_one {
@@ -16,17 +15,6 @@ typedef struct golden_one {
 
 static const family_build *generate(job *j, const golden_one *g) {
     return subject_generate(j, g->test, subject_load(j, g->options, g->test), g->test->arch, NULL);
-}
-
-static const char *plan_header(job *j, const family_build *b) {
-    if (b->header != NULL)
-        return b->header;
-    const char *begin = strstr(b->program->source, pattern_plan_begins);
-    const char *end = begin != NULL ? strstr(begin, pattern_plan_ends) : NULL;
-    if (end == NULL)
-        job_fail(j, FAULT_USAGE, NULL, 0, "its source has no plan.h");
-    begin += strlen(pattern_plan_begins);
-    return job_copy(j, begin, (size_t)(end - begin));
 }
 
 static char *read_file(job *j, const char *path) {
@@ -68,7 +56,7 @@ static void compare_header(job *j, void *argument) {
     const char *slash = strrchr(g->test->name, '/');
     const char *path = job_print(j, "%s/tests/golden/%s.h", g->options->root,
                                  slash != NULL ? slash + 1 : g->test->name);
-    const char *actual = plan_header(j, generate(j, g));
+    const char *actual = generate(j, g)->header;
     if (g->options->update)
         write_file(j, path, actual);
     const char *expected = read_file(j, path);

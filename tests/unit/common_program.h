@@ -9,13 +9,23 @@
 #include "runtime/fiber.h"
 #include "runtime/nvrtc.h"
 
-static program *text_program(job *j, const char *code, int x, int y, int z, size_t shared_bytes) {
-    static const char headers[] = "#include \"shared.cuh\"\n"
-                                  "#include \"warps.cuh\"\n"
-                                  "#include \"cooperation.cuh\"\n";
-    text whole = text_new(j);
-    source_lay(&whole, "passes.cuh", job_print(j, "%s%s", headers, code));
-    return make_program(j, whole.data, x, y, z, shared_bytes, true);
+static program *text_program_for(job *j, const char *arch, const char *code, int x, int y, int z,
+                                 size_t shared_bytes) {
+    static const char headers[] = "#include \"arch/shared.cuh\"\n"
+                                  "#include \"arch/warps.cuh\"\n"
+                                  "#include \"arch/cooperation.cuh\"\n"
+                                  "#include \"numbers.cuh\"\n";
+    program *p = make_program(j, NULL, x, y, z, shared_bytes, true);
+    source_file file = source_begin(j);
+    p->target = arch;
+    source_lay(&file, "passes.cuh", headers, NULL, NULL);
+    text_add(&file.kernels[0].rest, code);
+    source_end(&file, "", NULL, p);
+    return p;
+}
+static inline program *text_program(job *j, const char *code, int x, int y, int z,
+                                    size_t shared_bytes) {
+    return text_program_for(j, "sm_90", code, x, y, z, shared_bytes);
 }
 
 typedef struct cubins {
@@ -40,11 +50,11 @@ static void make_cubins(job *j, void *argument) {
         return;
     compiler *c = nvrtc_compiler(j, NULL);
     job_defer(j, close_compiler, c);
-    for (size_t i = 0; i < all->count; i++) {
-        const program *p = text_program(j, all->texts[i], 32, 1, 1, 0);
-        for (size_t k = 0; k < sizeof archs / sizeof archs[0]; k++)
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; k < sizeof archs / sizeof archs[0]; k++) {
+            const program *p = text_program_for(j, archs[k], all->texts[i], 32, 1, 1, 0);
             assert_true(c->ops->compile(c, j, p, archs[k], BINARY_CUBIN).data.size > 0);
-    }
+        }
     job_keep(j, c);
     close_compiler(c);
 }

@@ -111,6 +111,14 @@ static inline void expect_same_programs(const program *a, const program *b) {
     expect_same_layers(a, b);
     assert_int_equal(a->launch_count, b->launch_count);
     assert_int_equal(a->ways, b->ways);
+    assert_int_equal(a->spare_count, b->spare_count);
+    assert_int_equal(a->arch_begin, b->arch_begin);
+    assert_int_equal(a->arch_end, b->arch_end);
+    assert_int_equal(a->spare_source != NULL, b->spare_source != NULL);
+    if (a->spare_source != NULL)
+        assert_string_equal(a->spare_source, b->spare_source);
+    assert_int_equal(a->spare_arch_begin, b->spare_arch_begin);
+    assert_int_equal(a->spare_arch_end, b->spare_arch_end);
     for (int i = 0; i < a->launch_count; i++) {
         const program_launch *x = &a->launches[i], *y = &b->launches[i];
         assert_string_equal(x->entry, y->entry);
@@ -125,6 +133,8 @@ static inline void expect_same_programs(const program *a, const program *b) {
         assert_int_equal(x->steps, y->steps);
         assert_memory_equal(x->least, y->least, sizeof x->least);
         assert_int_equal(x->cooperative, y->cooperative);
+        assert_int_equal(x->spare, y->spare);
+        assert_memory_equal(&x->needs, &y->needs, sizeof x->needs);
         assert_int_equal(x->early, y->early);
         for (int k = 0; k < PROGRAM_AXES; k++) {
             expect_same_extents(&x->blocks[k].items, &y->blocks[k].items);

@@ -26,8 +26,13 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
         size[axis] = 1;
     const plan *p = plan_make(j, m, &wanted, target_find("sm_90"), size, 1);
     program *made = source_make(j, m, p);
-    if (brief)
+    if (brief) {
         made->source = "// source\n";
+        made->arch_begin = 3;
+        made->arch_end = 9;
+        made->spare_source = made->spare_count > 0 ? "// spare\n" : NULL;
+        made->spare_arch_begin = made->spare_arch_end = 0;
+    }
     kernel_file *f = job_alloc(j, sizeof *f);
     *f = (kernel_file){.program = made,
                        .texts = {made->name, "a shape", "a model\n", "a plan", "a reason",

@@ -1,5 +1,5 @@
-/* Warps: every operation of templates/warps.cuh and cooperation.cuh and of cpu_cuda.h on the cpu
-   device against what its lanes ought to read, for blocks of any size; and NVRTC takes the same
+/* Warps: every operation of templates/arch/warps.cuh and cooperation.cuh and of cpu_cuda.h on the
+   cpu device against what its lanes ought to read, for blocks of any size; and NVRTC takes the same
    texts for every architecture. */
 #include "tests/unit/common_program.h"
 

@@ -95,8 +95,11 @@ static program *make_ways(job *j, const kernel_file *good, program_launch ways[3
     p->ways = true;
     p->launches = ways;
     p->launch_count = 3;
+    p->spare_count = 0;
+    p->spare_source = NULL;
     for (int i = 0; i < 3; i++) {
         ways[i] = good->program->launches[0];
+        ways[i].spare = 0;
         ways[i].steps = 4 >> i;
         ways[i].least[2] = i < 2 ? 40 - i : 0;
         ways[i].cooperative = i == 0;

@@ -76,6 +76,10 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->parameters[0].value = -HUGE_VAL, "a parameter's default is out of range")             \
     SPOIL(s->program.launch_count = 0, "the number of launches is 0")                              \
     SPOIL(s->program.launch_count = 65, "the number of launches is 65")                            \
+    SPOIL(s->program.spare_count = 99, "the number of spares is 99")                               \
+    SPOIL(s->launches[0].spare = 99, "a spare is 99")                                              \
+    SPOIL(s->program.arch_begin = 10, "a place in the source is none")                             \
+    SPOIL(s->program.arch_end = 11, "a place in the source is none")                               \
     SPOIL(s->launches[0].entry = NULL, "a kernel's name is missing")                               \
     SPOIL(s->launches[0].entry = "_a", "a kernel's name is no name")                               \
     SPOIL(s->launches[0].axes[2] = 2, "an axis is 2")                                              \

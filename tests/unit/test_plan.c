@@ -146,7 +146,7 @@ static void fused_steps_have_ways(void **state) {
     assert_non_null(p.plan->single);
     assert_int_equal(p.plan->single->schedule.time, 1);
     assert_true(p.program->ways);
-    assert_int_equal(p.program->launch_count, 3);
+    assert_int_equal(program_own_launches(p.program), 3);
     const program_launch *ways = p.program->launches;
     assert_int_equal(ways[0].steps, 8);
     assert_int_equal(ways[0].block[2], 2);

@@ -4,7 +4,7 @@
 #include "family_scene.h"
 #include "runtime/context.h"
 
-/* What blocks publish: base/program.h, templates/marked_words.cuh. */
+/* What blocks publish: base/program.h, templates/arch/marked_words.cuh. */
 typedef struct word {
     uint64_t mark, value;
 } word;

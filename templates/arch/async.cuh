@@ -1,32 +1,14 @@
 #pragma once
-#include "common.cuh"
+#include "memory.cuh"
 #include "shared.cuh"
 
-// Shared memory by place, and copies from global memory into it that run beside the arithmetic: the
-// thread goes on, and waits for its own copies later. Where the hardware has none (before sm_80, and
-// the host) they are plain ones, done at once.
-
-#if !defined(SG_CPU) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
 #define SG_ASYNC_COPIES
 #endif
 
-// A place in shared memory. On GPUs a 32-bit address, which costs one register, and to which what is
-// known when compiling adds nothing; a pointer there is computed anew at each use.
+// A place in shared memory: an address of 32 bits, to which what is known when compiling adds
+// nothing.
 template <class T> struct SharedAt {
-#if defined(SG_CPU)
-    T *at;
-    __device__ __forceinline__ explicit SharedAt(T *shared) : at(shared) {
-    }
-    __device__ __forceinline__ SharedAt operator+(int elements) const {
-        return SharedAt(at + elements);
-    }
-    template <int count> __device__ __forceinline__ Pack<T, count> read() const {
-        return *reinterpret_cast<const Pack<T, count> *>(at);
-    }
-    template <int count> __device__ __forceinline__ void write(const Pack<T, count> &pack) const {
-        *reinterpret_cast<Pack<T, count> *>(at) = pack;
-    }
-#else
     unsigned at;
     __device__ __forceinline__ explicit SharedAt(T *shared)
         : at(static_cast<unsigned>(__cvta_generic_to_shared(shared))) {
@@ -81,7 +63,6 @@ template <class T> struct SharedAt {
             asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(w) : "memory");
         }
     }
-#endif
     __device__ __forceinline__ T read() const {
         return read<1>().element[0];
     }
@@ -95,21 +76,14 @@ template <class T> struct SharedAt {
 // Places as numbers, for those who compute with them: bytes, of which shared_begin() is where
 // shared_bytes() begins.
 __device__ __forceinline__ int shared_begin() {
-#if defined(SG_CPU)
-    return 0;
-#else
     return static_cast<int>(SharedAt<unsigned char>(shared_bytes()).at);
-#endif
 }
 template <class T> __device__ __forceinline__ SharedAt<T> shared_place(int place) {
-#if defined(SG_CPU)
-    return SharedAt<T>(reinterpret_cast<T *>(shared_bytes() + place));
-#else
     return SharedAt<T>(typename SharedAt<T>::address{static_cast<unsigned>(place)});
-#endif
 }
 
-// `count` elements of 4, 8 or 16 bytes together, each address aligned to that.
+// Copies run beside the arithmetic: the thread goes on, and waits for its own copies later. `count`
+// elements of 4, 8 or 16 bytes together, each address aligned to that.
 template <int count, class T>
 __device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
     constexpr int bytes = count * static_cast<int>(sizeof(T));

@@ -1,10 +1,7 @@
 #pragma once
 
-// How the threads of a warp work together.
-//
 // A warp is 32 consecutive threads of a block. Every lane that has not ended takes part in each of
-// these, and all in the same order. What is read of a lane that takes no part is undefined: blocks
-// whose threads are no multiple of 32 have a last warp with fewer.
+// these, all in the same order; what is read of one that takes no part is undefined.
 
 constexpr int warp_size = 32;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
@@ -24,22 +21,18 @@ __device__ __forceinline__ void warp_barrier() {
 
 // Applies a shuffle of 4-byte words to a value of up to four.
 template <class T, class Shuffle>
-__device__ __forceinline__ T shuffle_words(const T &value, Shuffle shuffle) {
+__device__ __forceinline__ T shuffle_words(const T &value, Shuffle move) {
     static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "one to four words");
-#if defined(SG_CPU)
-    return shuffle(value); // at once: the lanes need not take turns for each word
-#else
     struct {
         unsigned word[sizeof(T) / 4];
     } words;
     memcpy(&words, &value, sizeof value);
 #pragma unroll
     for (unsigned k = 0; k < sizeof(T) / 4; ++k)
-        words.word[k] = shuffle(words.word[k]);
+        words.word[k] = move(words.word[k]);
     T result;
     memcpy(&result, &words, sizeof result);
     return result;
-#endif
 }
 
 // The value of lane `from`, from 0 to 31.
@@ -86,10 +79,9 @@ template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int 
     return shuffle_words(value, ShuffleXor{bits});
 }
 
-// All lanes' words of 4 bytes, whole numbers, to one that each lane gets, by one instruction (sm_80)
-// in place of five shuffles one after another. How: 1 the sum, 2 the least, 3 the greatest, 4 and,
-// 5 or, 6 exclusive or.
-#if !defined(SG_CPU) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// All lanes' words of 4 bytes, whole numbers, to one that each lane gets, by one instruction. How:
+// 1 the sum, 2 the least, 3 the greatest, 4 and, 5 or, 6 exclusive or.
+#if __CUDA_ARCH__ >= 800
 constexpr bool can_join_lanes = true;
 template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) {
     if constexpr (how == 1)

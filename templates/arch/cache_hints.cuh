@@ -1,8 +1,6 @@
 #pragma once
-#include "common.cuh"
+#include "memory.cuh"
 #include "numbers.cuh"
-
-// Loads of a word, or of four, that tell the caches how long to keep its line.
 
 // Reads as `load` does, and says what the caches make of the line, so that others stay in them:
 // `once`, both let go of it first; `past`, the first-level cache does not even keep it; `stay`, the
@@ -10,7 +8,6 @@
 // sm_80).
 enum class Cached { as_it_comes = 1, once, past, stay };
 
-#if !defined(SG_CPU)
 template <Cached way, class Word>
 __device__ __forceinline__ Word load_word_as(const Word *from, unsigned long long policy) {
     Word to;
@@ -57,11 +54,10 @@ __device__ __forceinline__ uint4 load_word_as(const uint4 *from, unsigned long l
 
 template <int bytes> struct LoadedAs { using type = typename WordOf<bytes>::type; };
 template <> struct LoadedAs<16> { using type = uint4; };
-#endif
 
 template <Cached way, class T> __device__ __forceinline__ T load_as(const T *from) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
-#if !defined(SG_CPU) && __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800
     if constexpr (way != Cached::as_it_comes) {
         unsigned long long policy;
         if constexpr (way == Cached::stay)

@@ -1,0 +1,35 @@
+#pragma once
+
+// A launch that may begin early does so once every block of the launch before it has said
+// `next_may_begin`, or has ended; `await_launch_before` waits until all of those have ended, and
+// what they wrote is seen. Its kernel touches no global memory before that.
+
+__device__ __forceinline__ void next_may_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void await_launch_before() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// A load that stays behind such a wait, before which compilers move those of memory that is only
+// read.
+template <class T> __device__ __forceinline__ T load_behind(const T *from) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
+    unsigned word[sizeof(T) / 4];
+    const auto at = __cvta_generic_to_global(from);
+    if constexpr (sizeof(T) == 16)
+        asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                     : "l"(at));
+    else if constexpr (sizeof(T) == 8)
+        asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "l"(at));
+    else
+        asm volatile("ld.global.u32 %0, [%1];" : "=r"(word[0]) : "l"(at));
+    T to;
+    memcpy(&to, word, sizeof to);
+    return to;
+}
