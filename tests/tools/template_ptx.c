@@ -32,9 +32,10 @@ static void compile(job *j, void *argument) {
     const char *plan = file_text(j, w->plan, MOST_BYTES);
     if (plan == NULL)
         job_fail(j, FAULT_IO, NULL, 0, "cannot read %s", w->plan);
-    text source = text_new(j);
-    source_lay(&source, w->name, plan);
-    const program p = {.name = w->name, .source = source.data};
+    program p = {.name = w->name, .target = "sm_90"};
+    source_file file = source_begin(j);
+    source_lay(&file, w->name, plan, NULL, NULL);
+    source_end(&file, "", "", &p);
     compiler *c = nvrtc_compiler(j, NULL);
     job_defer(j, close_compiler, c);
     const binary b = c->ops->compile(c, j, &p, "sm_90", BINARY_PTX);
