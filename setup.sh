@@ -61,6 +61,7 @@ missing_packages() {
     pkg-config --exists libxxhash 2>/dev/null || echo libxxhash-dev
     pkg-config --exists cmocka 2>/dev/null || echo libcmocka-dev
     [ -e /usr/include/stdio.h ] || echo libc6-dev
+    [ -e /usr/share/i18n/charmaps ] || echo locales # what localedef makes a locale of
 }
 
 install_for_ci() {
