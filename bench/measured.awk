@@ -1,6 +1,6 @@
 # Writes the table of measured rates that the planner reads, from what bench/stencils has measured.
 # Takes: JSON files of it, with rows of many steps and of one, of sweeps and of `auto`. Makes: C on standard output.
-#   awk -f bench/measured.awk sweep.json … >gen/plan_measured_rates.c
+#   awk -f bench/measured.awk sweep.json … >gen/stencil/measured_rates.c
 # Of each shape, precision and size it keeps what comes within a twelfth of the best (a fiftieth where
 # a launch makes one step), and what the model takes to be as good as the best, so that the planner
 # learns that it is not. Of a kernel that was measured twice the faster figure counts: a GPU may be
@@ -60,7 +60,7 @@ BEGIN {
 END {
     print "/* What kernels of several steps were measured at. Written by bench/measured.awk from runs of"
     printf "   bench/stencils: stencilgen %s on %s. */\n", version, device
-    print "#include \"gen/plan_measured.h\"\n\n/* clang-format off */\nconst measured_rate measured_rates[] = {"
+    print "#include \"gen/stencil/measured.h\"\n\n/* clang-format off */\nconst measured_rate measured_rates[] = {"
     for (i = 1; i <= count; i++) {
         key = order[i]
         group = groups[key]

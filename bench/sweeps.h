@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/search.h"
+#include "runtime/tune/search.h"
 
 enum { SWEEP_NAME = 80, SWEEP_WORD = 40 };
 

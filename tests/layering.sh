@@ -87,8 +87,8 @@ bad=$(grep -nE '\b(lua|luaL)_[a-z]+ *\(' base/*.[ch] matrix/*.[ch] runtime/*.[ch
 # The test itself must see what it forbids.
 begin 'a forbidden include is seen'
 probe=$(mktemp)
-printf '#  include <cuda_runtime.h>\n#include "gen/model.h"\n' >"$probe"
+printf '#  include <cuda_runtime.h>\n#include "gen/model/model.h"\n' >"$probe"
 [ "$(includes "$probe" | grep -cE ":$cuda\$")" = 1 ] || flunk 'cuda_runtime.h was overlooked'
-[ "$(includes "$probe" | grep -cE ':gen/')" = 1 ] || flunk 'gen/model.h was overlooked'
+[ "$(includes "$probe" | grep -cE ':gen/')" = 1 ] || flunk 'gen/model/model.h was overlooked'
 rm -f "$probe"
 finish

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gen/spec.h"
+#include "gen/spec/spec.h"
 
 static const char *const lua[] = {
     "and",

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "runtime/kernel_file.h"
-#include "runtime/lists.h"
+#include "runtime/api/kernel_file.h"
+#include "runtime/launch/lists.h"
 
 typedef struct input {
     const uint8_t *bytes;

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/npy.h"
+#include "cli/files/npy.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/pgm.h"
+#include "cli/files/pgm.h"
 
 #include <stdbool.h>
 #include <string.h>

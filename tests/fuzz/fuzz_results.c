@@ -9,9 +9,9 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "cli/page.h"
-#include "cli/t4.h"
-#include "runtime/results.h"
+#include "cli/report/page.h"
+#include "cli/report/t4.h"
+#include "runtime/store/results.h"
 
 static const char heat[] =
     "return stencil { name = 'heat', shape = star(1, 1),"

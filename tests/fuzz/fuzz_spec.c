@@ -5,10 +5,10 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/job.h"
-#include "gen/plan.h"
-#include "gen/reference.h"
-#include "gen/source.h"
-#include "gen/spec.h"
+#include "gen/stencil/plan.h"
+#include "gen/reference/reference.h"
+#include "gen/stencil/source.h"
+#include "gen/spec/spec.h"
 #include "tests/fuzz/lists.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gen/pattern.h"
+#include "gen/lists/pattern.h"
 #include "tests/fuzz/fuzz.h"
 
 typedef struct list_input {

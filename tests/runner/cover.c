@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/random.h"
+#include "runtime/launch/random.h"
 
 enum { ATTEMPTS = 6 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/random.h"
+#include "runtime/launch/random.h"
 
 enum {
     GUARD = 4096, /* bytes, so that the memory between two of them begins as the device's does */

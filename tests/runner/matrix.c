@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "runtime/random.h"
+#include "runtime/launch/random.h"
 
 /* ---- reading
  * ------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "base/text.h"
-#include "gen/model.h"
+#include "gen/model/model.h"
 #include "runtime/stencilgen.h"
 
 /* How the arrays of a place lie in memory. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/reference_steps.h"
+#include "gen/reference/steps.h"
 #include "tests/runner/scene.h"
 
 typedef struct judging {

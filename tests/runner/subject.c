@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "gen/reach.h"
-#include "gen/spec.h"
-#include "runtime/random.h"
+#include "gen/lists/reach.h"
+#include "gen/spec/spec.h"
+#include "runtime/launch/random.h"
 
 const char *subject_path(job *j, const options *o, const test_case *t) {
     return t->path == NULL ? NULL : job_print(j, "%s/%s", o->root, t->path);

@@ -4,8 +4,8 @@
 #define TESTS_RUNNER_SUBJECT_H
 
 #include "base/sample.h"
-#include "gen/family.h"
-#include "gen/reference.h"
+#include "gen/model/family.h"
+#include "gen/reference/reference.h"
 #include "tests/runner/runner.h"
 
 enum { SUBJECT_ARRAYS = 3 * MAX_FIELDS };

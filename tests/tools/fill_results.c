@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/results.h"
+#include "runtime/store/results.h"
 #include "runtime/stencilgen.h"
 
 static const char device_name[] = "Example <\"GPU\"> & 'co' </script>";

@@ -2,9 +2,9 @@
    plan.h. Makes: PTX for sm_90 on standard output; exits with 77 where there is no NVRTC. */
 #include <stdio.h>
 
-#include "gen/source_text.h"
-#include "runtime/file_facts.h"
-#include "runtime/nvrtc.h"
+#include "gen/source/text.h"
+#include "runtime/files/file_facts.h"
+#include "runtime/compile/nvrtc.h"
 
 enum { MOST_BYTES = 1 << 20, NO_NVRTC = 77 };
 

@@ -4,7 +4,7 @@
 #ifndef SG_TESTS_UNIT_BOUNDS_H
 #define SG_TESTS_UNIT_BOUNDS_H
 
-#include "gen/reference.h"
+#include "gen/reference/reference.h"
 #include "tests/unit/models.h"
 
 #include <math.h>

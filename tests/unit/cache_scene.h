@@ -5,8 +5,8 @@
 
 #include <time.h>
 
-#include "runtime/cache.h"
-#include "runtime/cache_entry.h"
+#include "runtime/cache/cache.h"
+#include "runtime/cache/entry.h"
 #include "tests/unit/scratch_folder.h"
 
 typedef struct scene {

@@ -5,9 +5,9 @@
 
 #include "tests/unit/cpu_program.h"
 
-#include "gen/source_text.h"
-#include "runtime/fiber.h"
-#include "runtime/nvrtc.h"
+#include "gen/source/text.h"
+#include "runtime/device/cpu/fiber.h"
+#include "runtime/compile/nvrtc.h"
 
 static program *text_program_for(job *j, const char *arch, const char *code, int x, int y, int z,
                                  size_t shared_bytes) {

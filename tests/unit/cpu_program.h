@@ -3,7 +3,7 @@
 #ifndef SG_TESTS_CPU_PROGRAM_H
 #define SG_TESTS_CPU_PROGRAM_H
 
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/kernels.h"
-#include "runtime/launch.h"
+#include "runtime/launch/kernels.h"
+#include "runtime/launch/launch.h"
 
 enum { FAKE_LAUNCHES = 1024, FAKE_FILLS = 16 };
 

@@ -5,8 +5,8 @@
 #define TESTS_FAMILY_SCENE_H
 
 #include "api.h"
-#include "gen/draw.h"
-#include "gen/spec.h"
+#include "gen/lists/draw.h"
+#include "gen/spec/spec.h"
 
 typedef struct scene {
     const char *text, *schedule;

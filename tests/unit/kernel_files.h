@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#include "gen/plan.h"
-#include "gen/source.h"
-#include "gen/spec.h"
+#include "gen/stencil/plan.h"
+#include "gen/stencil/source.h"
+#include "gen/spec/spec.h"
 #include "lists_call.h"
 #include "matrix/format.h"
-#include "runtime/kernel_file.h"
+#include "runtime/api/kernel_file.h"
 #include "specs.h"
 
 static const char fake_code[] = "\177ELF\0 code";

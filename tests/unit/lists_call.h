@@ -4,7 +4,7 @@
 #ifndef TESTS_LISTS_CALL_H
 #define TESTS_LISTS_CALL_H
 
-#include "runtime/launch.h"
+#include "runtime/launch/launch.h"
 
 /* output = a, then b, each times step; total = how many, by a counter that begins as 0, plus
    scale; next = a + 1, also in place. */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "gen/spec.h"
+#include "gen/spec/spec.h"
 
 typedef struct loaded {
     job *job;

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "gen/model.h"
+#include "gen/model/model.h"
 
 typedef void test_body(job *);
 

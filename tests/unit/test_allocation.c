@@ -8,7 +8,7 @@
 
 #include "api.h"
 
-#include "runtime/results.h"
+#include "runtime/store/results.h"
 
 /* ---- the allocator ------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "gen/spec.h"
-#include "runtime/kernel.h"
+#include "gen/spec/spec.h"
+#include "runtime/launch/kernel.h"
 
 /* What goes wrong after a launch, or instead of it. */
 static struct damage {

@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "gen/family.h"
-#include "runtime/check_lists.h"
+#include "gen/model/family.h"
+#include "runtime/check/lists.h"
 
 /* ---- a family ------------------------------------------------------------------------------ */
 

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "runtime/check_lists.h"
-#include "runtime/launch.h"
+#include "runtime/check/lists.h"
+#include "runtime/launch/launch.h"
 
 /* What goes wrong within a launch of several steps. */
 static struct damage {

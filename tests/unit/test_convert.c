@@ -5,7 +5,7 @@
 #include "tests/unit/stencils.h"
 
 #include "matrix/stencil.h"
-#include "runtime/convert.h"
+#include "runtime/matrix/convert.h"
 
 /* ---- both ways ------------------------------------------------------------------------------- */
 

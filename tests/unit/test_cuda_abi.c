@@ -40,7 +40,7 @@ typedef CUlaunchAttribute cu_launch_attribute;
 typedef CUlaunchConfig cu_launch;
 #endif
 
-#include "runtime/cuda_driver.h"
+#include "runtime/device/cuda/driver.h"
 
 #ifdef HAVE_CUDA_H
 #define SAME_SIGNATURE(member, symbol, arguments)                                                  \

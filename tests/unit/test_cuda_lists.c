@@ -3,7 +3,7 @@
 #include "tests/unit/fake/fixture.h"
 
 #include "lists_call.h"
-#include "runtime/lists.h"
+#include "runtime/launch/lists.h"
 
 /* Like a kernel that was built. */
 typedef struct scene {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/element.h"
+#include "cli/files/element.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "gen/expr.h"
+#include "gen/expr/expr.h"
 
 #define NONE EXPR_NONE
 

@@ -2,7 +2,7 @@
    written and whatever schedule they ask for, and another for those that do not. */
 #include "tests/unit/load_spec.h"
 
-#include "gen/family.h"
+#include "gen/model/family.h"
 
 typedef struct printing {
     const subject *subject;

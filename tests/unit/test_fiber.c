@@ -1,5 +1,5 @@
 /* Fibers: control arrives where it was left, with the registers that a callee keeps. */
-#include "runtime/fiber.h"
+#include "runtime/device/cpu/fiber.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

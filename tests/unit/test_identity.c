@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/cpu_compile.h"
-#include "runtime/cpu_machine.h"
-#include "runtime/file_facts.h"
-#include "runtime/nvrtc.h"
+#include "runtime/compile/host.h"
+#include "runtime/device/machine.h"
+#include "runtime/files/file_facts.h"
+#include "runtime/compile/nvrtc.h"
 
 /* Every test has a folder of its own, and paths in it are made in the job of the test. */
 typedef struct place {

@@ -12,7 +12,7 @@
 
 #include "kernel_file_cases.h"
 #include "miser.h"
-#include "runtime/launch.h"
+#include "runtime/launch/launch.h"
 
 /* ---- there and back ------------------------------------------------------------------------ */
 

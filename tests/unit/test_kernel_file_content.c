@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "kernel_file_cases.h"
-#include "runtime/launch.h"
+#include "runtime/launch/launch.h"
 
 /* Everything of a kernel file that a test may spoil. The wave: c; u, u.prev, u.next. */
 typedef struct spoilt {

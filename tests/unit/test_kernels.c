@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "runtime/cache.h"
+#include "runtime/cache/cache.h"
 
 static atomic_int compiled, cached;
 

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/loader.h"
-#include "runtime/loader_system.h"
+#include "runtime/device/loader.h"
+#include "runtime/device/loader_system.h"
 
 static char root[] = "/tmp/sg [loader]* XXXXXX"; /* with what has a meaning in patterns */
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/npy.h"
+#include "cli/files/npy.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "cli/page.h"
-#include "cli/page_svg.h"
+#include "cli/report/page.h"
+#include "cli/report/page_svg.h"
 #include "tests/unit/html_reader.h"
 #include "tests/unit/tuned_result.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "gen/pattern.h"
+#include "gen/lists/pattern.h"
 
 static const method_word algorithms[] = {{"auto", ""}, {"shared", ""}, {"coarsened", ""}};
 static const method_word formats[] = {{"auto", ""}, {"csr", ""}, {"sell", ""}};

@@ -1,8 +1,8 @@
 /* The planner: what it chooses, what constraints do to it, what it refuses. */
 #include "load_spec.h"
 
-#include "gen/plan.h"
-#include "gen/source.h"
+#include "gen/stencil/plan.h"
+#include "gen/stencil/source.h"
 
 typedef struct planning {
     const char *schedule, *arch;

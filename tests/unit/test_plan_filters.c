@@ -3,7 +3,7 @@
    HBM3. */
 #include "load_spec.h"
 
-#include "gen/plan.h"
+#include "gen/stencil/plan.h"
 
 typedef struct figure {
     int weights, side; /* of a filter and a picture, along each axis */

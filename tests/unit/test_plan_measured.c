@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "gen/plan_measured.h"
+#include "gen/stencil/measured.h"
 
 /* The spec of a row: the heat equation's stars, and boxes of weights that fall with the distance.
  */

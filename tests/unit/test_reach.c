@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#include "gen/draw.h"
-#include "gen/reach.h"
-#include "gen/reduce.h"
-#include "gen/reference.h"
+#include "gen/lists/draw.h"
+#include "gen/lists/reach.h"
+#include "gen/lists/reduce/reduce.h"
+#include "gen/reference/reference.h"
 
 enum { DRAWN = 20000 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/record.h"
+#include "runtime/files/record.h"
 
 static void run(void (*body)(job *, void *)) {
     job *j;

@@ -2,7 +2,7 @@
    tag that was there before as a CUDA graph replays it, and in memory that holds words of other
    launches; and how many blocks there are for a count. */
 #include "family_scene.h"
-#include "runtime/context.h"
+#include "runtime/launch/context.h"
 
 /* What blocks publish: base/program.h, templates/arch/marked_words.cuh. */
 typedef struct word {

@@ -1,6 +1,6 @@
 /* The reference's values: hand-computed cells, and every boundary on small grids against an
    evaluator of the test's own that works cell by cell. */
-#include "gen/reference.h"
+#include "gen/reference/reference.h"
 #include "tests/unit/models.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The places of requests on the cpu device: what is the same place, and what another one. */
-#include "gen/family.h"
-#include "runtime/results_place.h"
+#include "gen/model/family.h"
+#include "runtime/api/place.h"
 #include "tests/unit/results_scene.h"
 
 typedef struct asking {

@@ -2,8 +2,8 @@
 #include <sys/resource.h>
 
 #include "base/whole_file.h"
-#include "runtime/checksum.h"
-#include "runtime/sealed.h"
+#include "runtime/files/checksum.h"
+#include "runtime/files/sealed.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/scratch_folder.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/sensors.h"
+#include "runtime/tune/sensors.h"
 
 typedef struct asking {
     const char *bus;

@@ -3,9 +3,9 @@
 
 #include <time.h>
 
-#include "gen/space.h"
+#include "gen/space/space.h"
 #include "matrix/format.h"
-#include "runtime/search_space.h"
+#include "runtime/tune/search_space.h"
 
 typedef struct made {
     job *job;

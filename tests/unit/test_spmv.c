@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "gen/spmv.h"
+#include "gen/lists/spmv/spmv.h"
 
 /* Every template, with schedules that make several blocks out of few entries. */
 static const char *const schedules[] = {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "gen/spmv.h"
+#include "gen/lists/spmv/spmv.h"
 #include "tests/unit/stencils.h"
 
 /* ---- draws ------------------------------------------------------------------------------------

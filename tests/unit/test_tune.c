@@ -2,7 +2,7 @@
    that later builds take what they found. Kernels are compiled once for all tests. */
 #include <signal.h>
 
-#include "runtime/context.h"
+#include "runtime/launch/context.h"
 #include "tests/unit/tune_scene.h"
 
 /* ---- a device that spoils the results of some kernels -------------------------------------------

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda_driver.h"
+#include "runtime/device/cuda/driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

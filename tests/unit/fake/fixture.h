@@ -18,7 +18,7 @@
 #include <pthread.h>
 
 #include "base/job.h"
-#include "runtime/device.h"
+#include "runtime/device/device.h"
 #include "tests/unit/fake/cuda.h"
 
 enum { OUT_OF_MEMORY = 2, UNKNOWN = 999 };

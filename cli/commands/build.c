@@ -1,0 +1,301 @@
+/* The main job. Takes: specs. Makes: their files and a report each: built, checked, measured. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "cli/report/report.h"
+#include "cli/words.h"
+
+/* A measurement of many steps takes no more than so many launches. */
+enum { LAUNCHES_TIMED = 64 };
+
+typedef struct work {
+    session session;
+    json json;
+    buffer json_text;
+    bindings written; /* names of kernels whose files were written, with their specs */
+    output_set outputs;
+} work;
+
+static const char *name_of(const report *r) {
+    return sg_kernel_text(r->kernel, SG_TEXT_NAME);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* Two specs of one name would write one file twice. */
+static bool claim_name(work *w, report *r) {
+    const char *name = name_of(r);
+    for (int i = 0; i < w->written.count; i++)
+        if (strcmp(w->written.items[i].name, name) == 0) {
+            r->code = complain(EXIT_USAGE, r->spec,
+                               "two specs are named %s (the other is in %s); their files would "
+                               "replace each other",
+                               name, w->written.items[i].value);
+            return false;
+        }
+    bindings_add(&w->written, name, strlen(name), r->spec);
+    return true;
+}
+
+/* Before the work, so that none of it is lost. */
+static bool open_files(work *w, report *r) {
+    for (int which = 0; which < EMIT_COUNT && r->code == EXIT_DONE; which++) {
+        if (!w->session.options->emit[which])
+            continue;
+        emitted *e = &r->files[which];
+        e->path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
+        r->code = output_begin(&e->open, &w->outputs, e->path);
+    }
+    return r->code == EXIT_DONE;
+}
+
+static bool write_file(report *r, emit which, const void *bytes, size_t count) {
+    emitted *e = &r->files[which];
+    output *out = e->open;
+    e->open = NULL;
+    e->written = output_finish(out, bytes, count);
+    if (!e->written)
+        r->code = first_failure(r->code, EXIT_DATA);
+    return e->written;
+}
+
+static void write_texts(work *w, report *r) {
+    static const struct {
+        emit which;
+        sg_text text;
+    } texts[] = {
+        {EMIT_SOURCE, SG_TEXT_SOURCE}, {EMIT_PLAN, SG_TEXT_PLAN}, {EMIT_MODEL, SG_TEXT_MODEL}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!w->session.options->emit[texts[i].which])
+            continue;
+        buffer b = {0};
+        buffer_add(&b, sg_kernel_text(r->kernel, texts[i].text));
+        if (b.length > 0 && b.data[b.length - 1] != '\n')
+            buffer_add(&b, "\n");
+        const bool good = write_file(r, texts[i].which, buffer_text(&b), b.length);
+        buffer_free(&b);
+        if (!good)
+            return;
+    }
+}
+
+/* ---- binaries ------------------------------------------------------------------------------ */
+
+static void note_nvrtc(void *user, const char *what, int usable, const char *text) {
+    (void)text;
+    if (strcmp(what, "NVRTC") == 0 && usable)
+        *(bool *)user = true;
+}
+
+/* Being without NVRTC is worth a line, unless a binary was asked for; a source that NVRTC refuses
+   is a failure. */
+static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
+    const options *o = w->session.options;
+    const sg_options same = {.struct_size = sizeof same, .device = o->device};
+    const char *text = sg_error(w->session.context);
+    if (strncmp(text, "error: ", 7) == 0)
+        text += 7;
+    buffer_add(&r->no_binary, text);
+    bool has_nvrtc = false;
+    if (!wanted && status == SG_ERROR_COMPILER)
+        sg_doctor(&same, note_nvrtc, &has_nvrtc);
+    if (!wanted && status == SG_ERROR_COMPILER && !has_nvrtc)
+        return;
+    r->code = first_failure(r->code,
+                            complain(exit_code(status), r->spec, "%s", buffer_text(&r->no_binary)));
+}
+
+static void make_binaries(work *w, report *r) {
+    const options *o = w->session.options;
+    sg_binary ptx = {.struct_size = sizeof ptx};
+    r->binary.struct_size = sizeof r->binary;
+    progress("%s: compiling with NVRTC", name_of(r));
+    const sg_status status = sg_kernel_binary(r->kernel, SG_BINARY_CUBIN, &r->binary);
+    r->has_binary = status == SG_OK;
+    if (!r->has_binary) {
+        judge_no_binary(w, r, status, o->emit[EMIT_CUBIN] || o->emit[EMIT_PTX]);
+        return;
+    }
+    if (o->emit[EMIT_CUBIN])
+        write_file(r, EMIT_CUBIN, r->binary.data, r->binary.size);
+    if (!o->emit[EMIT_PTX])
+        return;
+    const sg_status ptx_status = sg_kernel_binary(r->kernel, SG_BINARY_PTX, &ptx);
+    if (ptx_status == SG_OK)
+        write_file(r, EMIT_PTX, ptx.data, ptx.size);
+    else
+        r->code = first_failure(r->code, session_failed(&w->session, ptx_status));
+}
+
+/* ---- checking and measuring ---------------------------------------------------------------- */
+
+static void check(work *w, report *r, const double *parameters) {
+    sg_check_options how = {
+        .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
+    if (r->info.steps > 1)
+        how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
+    else if (w->session.options->command == COMMAND_BENCH)
+        beside_check_size(&r->info, how.size);
+    r->check.struct_size = sizeof r->check;
+    progress("%s: checking", name_of(r));
+    const sg_status status = sg_check(r->built, &how, &r->check);
+    r->checked = status == SG_OK || status == SG_ERROR_CHECK;
+    report_keep_check(r);
+    if (status != SG_OK)
+        r->code = first_failure(r->code, session_failed(&w->session, status));
+}
+
+static void measure(work *w, report *r, const double *parameters) {
+    sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
+    const int64_t most = (int64_t)LAUNCHES_TIMED * r->info.steps, steps = w->session.options->steps;
+    if (steps > 1)
+        how.steps = steps < most ? steps : most;
+    r->speed.struct_size = sizeof r->speed;
+    progress("%s: measuring", name_of(r));
+    const sg_status status = sg_measure(r->built, &how, &r->speed);
+    r->measured = status == SG_OK;
+    if (status != SG_OK)
+        r->code = first_failure(r->code, session_failed(&w->session, status));
+}
+
+/* Benches check on grids of a modest size, and stencils alone. */
+static void bench(work *w, report *r, const double *parameters) {
+    session *s = &w->session;
+    const bool is_grid = words_of(r->built)->is_grid;
+    if (is_grid)
+        check(w, r, parameters);
+    if (is_grid && (!r->checked || r->check.wrong > 0))
+        return;
+    measure(w, r, parameters);
+    if (r->measured && is_grid && s->options->schedule.length == 0)
+        r->code = first_failure(
+            r->code, beside_measure(s, r->spec, r->index, &r->info, parameters, r->beside));
+}
+
+static void exercise(work *w, report *r, const double *parameters) {
+    if (w->session.options->command == COMMAND_BENCH) {
+        bench(w, r, parameters);
+        return;
+    }
+    check(w, r, parameters);
+    if (r->checked && r->check.wrong == 0)
+        measure(w, r, parameters);
+}
+
+/* ---- one kernel ---------------------------------------------------------------------------- */
+
+/* Source and plan, and what the command line says of them. */
+static int make_source(work *w, report *r, double **parameters) {
+    session *s = &w->session;
+    sg_build_options how = session_build_options(s, r->index);
+    int dims, count, code = EXIT_DONE;
+    if (s->options->size_count > 0)
+        code = session_dimensions(s, r->spec, &how, &dims);
+    how.source_only = 1;
+    if (code == EXIT_DONE)
+        code = session_build(s, r->spec, &how, &r->kernel);
+    if (code != EXIT_DONE)
+        return code;
+    sg_kernel_facts(r->kernel, &r->info);
+    code = session_judge_steps(s, r->spec, r->kernel);
+    if (code != EXIT_DONE) { /* there is nothing to report */
+        sg_release(r->kernel);
+        r->kernel = NULL;
+        return code;
+    }
+    return session_parameters(s, r->spec, r->kernel, false, parameters, &count);
+}
+
+static void compile(work *w, report *r) {
+    const sg_build_options how = session_build_options(&w->session, r->index);
+    const bool is_cpu = strcmp(w->session.device.device, "cpu") == 0;
+    if (r->code != EXIT_DONE && !r->has_binary && !is_cpu)
+        return; /* what NVRTC refuses would be refused, and said, again */
+    progress("%s: compiling for the device", name_of(r));
+    const int code = session_build(&w->session, r->spec, &how, &r->built);
+    r->code = first_failure(r->code, code);
+    if (code == EXIT_DONE)
+        sg_kernel_facts(r->built, &r->info);
+}
+
+/* The source is written before it is compiled, which may take long or fail. */
+static void build_kernel(work *w, report *r) {
+    double *parameters = NULL;
+    progress("%s: planning", r->spec);
+    r->info.struct_size = sizeof r->info;
+    r->code = make_source(w, r, &parameters);
+    if (r->code == EXIT_DONE && w->session.options->command == COMMAND_BUILD && claim_name(w, r) &&
+        open_files(w, r)) {
+        write_texts(w, r);
+        if (r->code == EXIT_DONE)
+            make_binaries(w, r);
+    }
+    if (r->kernel != NULL && r->code != EXIT_DATA && r->code != EXIT_USAGE)
+        compile(w, r);
+    if (r->built != NULL && r->info.launchable)
+        exercise(w, r, parameters);
+    free(parameters);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static int build_one(work *w, const char *spec, int index) {
+    report r = {.spec = spec, .index = index};
+    build_kernel(w, &r);
+    r.error = complaint_take();
+    int code = r.code;
+    if (w->session.options->json) {
+        report_json(&r, &w->session, &w->json);
+    } else if (r.kernel != NULL) {
+        buffer text = {0};
+        report_text(&r, &w->session, &text);
+        code = first_failure(code, say(&text));
+        buffer_free(&text);
+    }
+    report_free(&r);
+    return code;
+}
+
+/* A spec file that cannot be counted has no kernel to report on, but its error. */
+static int build_spec(work *w, const char *spec) {
+    int count = 0;
+    int code = session_count(&w->session, spec, &count);
+    if (code != EXIT_DONE && w->session.options->json) {
+        report r = {.spec = spec, .code = code, .error = complaint_take()};
+        report_json(&r, &w->session, &w->json);
+        report_free(&r);
+    }
+    for (int index = 0; index < count; index++)
+        code = first_failure(code, build_one(w, spec, index));
+    return code;
+}
+
+int command_build(const options *o) {
+    work w = {0};
+    if (o->folder != NULL && !output_folder(o->folder))
+        return EXIT_DATA;
+    int code = session_open(&w.session, o);
+    if (code != EXIT_DONE)
+        return code;
+    w.json.out = &w.json_text;
+    json_object(&w.json, NULL);
+    json_string(&w.json, "stencilgen", SG_VERSION);
+    json_string(&w.json, "command", command_name(o->command));
+    session_json(&w.session, &w.json);
+    json_array(&w.json, "kernels");
+    for (int i = 0; i < o->spec_count; i++)
+        code = first_failure(code, build_spec(&w, o->specs[i]));
+    json_end_array(&w.json);
+    json_integer(&w.json, "exit", code);
+    json_end_object(&w.json);
+    if (o->json)
+        code = first_failure(code, say(&w.json_text));
+    buffer_free(&w.json_text);
+    bindings_free(&w.written);
+    output_set_free(&w.outputs);
+    session_close(&w.session);
+    progress_end();
+    return code;
+}

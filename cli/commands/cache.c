@@ -1,0 +1,164 @@
+/* cache: the compiled kernels kept on disk. Takes: what to do. Makes: a list of them, a word on
+   each that is not right, or an empty cache. */
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands/commands.h"
+#include "cli/session.h"
+
+typedef enum action { ACTION_LIST, ACTION_VERIFY, ACTION_CLEAR, ACTIONS } action;
+static const char *const action_words[ACTIONS] = {"list", "verify", "clear"};
+
+typedef struct report {
+    action action;
+    sg_cache_info info;
+    buffer text, json_text;
+    json json;
+    int wrong;
+} report;
+
+/* False after an error. */
+static bool find_action(const options *o, action *out) {
+    if (o->spec_count != 1) {
+        complain(EXIT_USAGE, NULL, "cache takes one word: list, verify or clear");
+        return false;
+    }
+    for (int a = 0; a < ACTIONS; a++)
+        if (strcmp(o->specs[0], action_words[a]) == 0) {
+            *out = (action)a;
+            return true;
+        }
+    const char *nearest = nearest_word(o->specs[0], action_words, ACTIONS);
+    complain(EXIT_USAGE, NULL, "cache '%s': list, verify or clear is needed%s%s%s", o->specs[0],
+             nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+             nearest != NULL ? "?" : "");
+    return false;
+}
+
+static void add_count(buffer *out, int64_t entries, int64_t bytes) {
+    buffer_printf(out, "%lld %s, ", (long long)entries, entries == 1 ? "entry" : "entries");
+    buffer_bytes(out, (double)bytes);
+}
+
+/* ---- list and verify ----------------------------------------------------------------------- */
+
+static void add_line(buffer *out, const sg_cache_entry *e) {
+    const time_t used = (time_t)e->used;
+    struct tm local;
+    char when[sizeof "2026-11-21 12:34 and more"] = "-";
+    if (localtime_r(&used, &local) != NULL)
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &local);
+    buffer size = {0};
+    buffer_bytes(&size, (double)e->bytes);
+    buffer_printf(out, "  %-16s  %8s  %s\n", when, size.data,
+                  e->text[0] != '\0' ? e->text : e->file);
+    if (e->trouble != NULL)
+        buffer_printf(out, "%*snot used: %s\n", 30, "", e->trouble);
+    buffer_free(&size);
+}
+
+static void add_entry(void *user, const sg_cache_entry *e) {
+    report *r = user;
+    json *j = &r->json;
+    if (r->action == ACTION_LIST)
+        add_line(&r->text, e);
+    if (r->action == ACTION_VERIFY && e->trouble != NULL) {
+        buffer path = {0};
+        buffer_printf(&path, "%s/%s", r->info.folder, e->file);
+        complain(EXIT_WRONG, path.data, "%s", e->trouble);
+        buffer_free(&path);
+    }
+    r->wrong += e->trouble != NULL;
+    json_object(j, NULL);
+    json_string(j, "file", e->file);
+    json_string(j, "text", e->text);
+    json_integer(j, "bytes", e->bytes);
+    json_integer(j, "used", e->used);
+    json_string(j, "trouble", e->trouble);
+    json_end_object(j);
+}
+
+static void add_head(report *r) {
+    const sg_cache_info *i = &r->info;
+    if (i->folder[0] == '\0') {
+        buffer_printf(&r->text, "there is no cache: %s\n", i->trouble);
+        return;
+    }
+    buffer_printf(&r->text, "%s: ", i->folder);
+    add_count(&r->text, i->entries, i->bytes);
+    buffer_add(&r->text, " of at most ");
+    buffer_bytes(&r->text, (double)i->most_bytes);
+    if (i->trouble != NULL)
+        buffer_printf(&r->text, "\n  nothing is stored there: %s", i->trouble);
+    buffer_add(&r->text, "\n");
+}
+
+static sg_status list(sg_context *context, report *r) {
+    add_head(r);
+    json_string(&r->json, "folder", r->info.folder);
+    json_string(&r->json, "trouble", r->info.trouble);
+    json_integer(&r->json, "bytes", r->info.bytes);
+    json_integer(&r->json, "most_bytes", r->info.most_bytes);
+    json_array(&r->json, "entries");
+    const sg_status status = sg_cache_list(context, r->action == ACTION_VERIFY, add_entry, r);
+    json_end_array(&r->json);
+    if (status == SG_OK && r->action == ACTION_VERIFY && r->wrong == 0 && r->info.entries > 0)
+        buffer_add(&r->text, "all of them are whole\n");
+    return status;
+}
+
+/* ---- clear --------------------------------------------------------------------------------- */
+
+static sg_status clear(sg_context *context, report *r) {
+    int64_t entries = 0, bytes = 0;
+    const sg_status status = sg_cache_clear(context, &entries, &bytes);
+    json_string(&r->json, "folder", r->info.folder);
+    json_integer(&r->json, "removed", entries);
+    json_integer(&r->json, "removed_bytes", bytes);
+    if (status == SG_OK && r->info.folder[0] == '\0') {
+        buffer_printf(&r->text, "there is no cache: %s\n", r->info.trouble);
+    } else if (status == SG_OK) {
+        buffer_printf(&r->text, "%s: ", r->info.folder);
+        add_count(&r->text, entries, bytes);
+        buffer_add(&r->text, " removed\n");
+    }
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------------- */
+
+static int run(sg_context *context, report *r) {
+    sg_status status = sg_cache_facts(context, &r->info);
+    if (status == SG_OK)
+        status = r->action == ACTION_CLEAR ? clear(context, r) : list(context, r);
+    if (status != SG_OK)
+        return complain_library(context, status);
+    return r->action == ACTION_VERIFY && r->wrong > 0 ? EXIT_WRONG : EXIT_DONE;
+}
+
+int command_cache(const options *o) {
+    report r = {.info = {.struct_size = sizeof r.info}, .json = {.out = NULL}};
+    if (!find_action(o, &r.action))
+        return EXIT_USAGE;
+    const sg_options wanted = {.struct_size = sizeof wanted, .device = "none"};
+    sg_context *context;
+    const sg_status status = sg_open(&context, &wanted);
+    if (status != SG_OK) {
+        const int failed = complain_library(context, status);
+        sg_close(context);
+        return failed;
+    }
+    r.json.out = &r.json_text;
+    json_object(&r.json, NULL);
+    json_string(&r.json, "stencilgen", SG_VERSION);
+    json_string(&r.json, "command", command_name(o->command));
+    json_string(&r.json, "action", action_words[r.action]);
+    int code = run(context, &r);
+    json_integer(&r.json, "exit", code);
+    json_end_object(&r.json);
+    code = first_failure(code, say(o->json ? &r.json_text : &r.text));
+    sg_close(context);
+    buffer_free(&r.text);
+    buffer_free(&r.json_text);
+    return code;
+}

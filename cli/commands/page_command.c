@@ -1,0 +1,338 @@
+/* report: the page of a spec's tuning results. Takes: options. Makes: NAME.html, or the file that
+   -o names. Runs nothing, and so needs no device: results of a GPU are shown on any machine. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/commands.h"
+#include "cli/output.h"
+#include "cli/report/page.h"
+#include "cli/session.h"
+#include "cli/spec_text.h"
+
+typedef struct reporting {
+    const options *options;
+    sg_context *context;
+    const char *spec;
+    char *text;        /* of the spec; NULL: it could not be read */
+    sg_kernel *kernel; /* of no particular size */
+    sg_matrix *matrix; /* of --input; NULL */
+    output_set outputs;
+    page_results all;   /* of the spec, as it is now */
+    page_drifts drifts; /* of the chosen place */
+    int others;         /* of a spec of this name that computes something else */
+} reporting;
+
+/* ---- which results ------------------------------------------------------------------------- */
+
+/* Whatever the spec was called when it was tuned. */
+static void keep_result(void *user, const sg_result *r) {
+    reporting *p = user;
+    if (strcmp(r->family, sg_kernel_text(p->kernel, SG_TEXT_FAMILY)) == 0 &&
+        strcmp(r->model, sg_kernel_text(p->kernel, SG_TEXT_MEANING)) == 0)
+        page_keep(&p->all, r);
+    else
+        p->others += strcmp(r->name, sg_kernel_text(p->kernel, SG_TEXT_NAME)) == 0;
+}
+
+/* With --input the results of its matrix alone. */
+static bool is_of_matrix(const reporting *p, const sg_result *r) {
+    sg_matrix_info m = {.struct_size = sizeof m};
+    if (p->matrix == NULL)
+        return true;
+    return sg_matrix_facts(p->matrix, &m) == SG_OK && page_is_of_matrix(r) &&
+           r->size[0] == m.rows && r->size[1] == m.columns && r->size[2] == m.entries &&
+           r->size[3] == m.longest_row && r->size[4] == m.empty_rows && r->size[5] == m.diagonals;
+}
+
+static bool is_wanted(const reporting *p, const sg_result *r) {
+    const options *o = p->options;
+    if (!is_of_matrix(p, r))
+        return false;
+    if (o->device != NULL && strcmp(o->device, "auto") != 0 && strcmp(o->device, r->device) != 0)
+        return false;
+    if (o->arch != NULL && strcmp(o->arch, r->arch) != 0)
+        return false;
+    if (o->steps_given && o->steps != r->steps)
+        return false;
+    if (o->size_count > 0 && o->size_count != r->size_count)
+        return false;
+    return o->size_count == 0 ||
+           memcmp(o->size, r->size, (size_t)o->size_count * sizeof *o->size) == 0;
+}
+
+/* The place measured last, one where something was right before one where nothing was. */
+static const sg_result *choose(const reporting *p) {
+    const sg_result *best = NULL;
+    for (int i = 0; i < p->all.count; i++) {
+        const sg_result *r = &p->all.list[i];
+        if (!is_wanted(p, r))
+            continue;
+        const bool better = best == NULL || page_is_right(r) > page_is_right(best) ||
+                            (page_is_right(r) == page_is_right(best) && r->taken >= best->taken);
+        if (better)
+            best = r;
+    }
+    return best;
+}
+
+/* "cuda 512x512x512 (40 results), …": what there is instead. */
+static void add_places(const reporting *p, buffer *out) {
+    enum { MOST = 8 };
+    int places = 0;
+    for (int i = 0; i < p->all.count; i++) {
+        const sg_result *r = &p->all.list[i];
+        int same = 0, before = 0;
+        for (int k = 0; k < p->all.count; k++)
+            if (page_same_place(&p->all.list[k], r)) {
+                same++;
+                before += k < i;
+            }
+        if (before > 0 || ++places > MOST)
+            continue;
+        buffer_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
+        page_add_size(out, r);
+        if (r->steps > 1)
+            buffer_printf(out, ", %" PRId64 " steps", r->steps);
+        buffer_printf(out, " (%d)", same);
+    }
+    if (places > MOST)
+        buffer_printf(out, " and %d more", places - MOST);
+}
+
+static int complain_of_none(const reporting *p) {
+    const char *name = sg_kernel_text(p->kernel, SG_TEXT_NAME);
+    buffer places = {0};
+    add_places(p, &places);
+    if (p->all.count > 0)
+        complain(EXIT_USAGE, p->spec,
+                 "there are no tuning results of %s for this size and device; there are those of "
+                 "%s; choose with --size, --steps, --device and --arch",
+                 name, places.data);
+    else
+        complain(EXIT_USAGE, p->spec,
+                 "there are no tuning results of %s%s; make some with stencilgen tune %s, or name "
+                 "another database with --database",
+                 name,
+                 p->others > 0 ? ", but of a spec of this name that computes something else" : "",
+                 p->spec);
+    buffer_free(&places);
+    return EXIT_USAGE;
+}
+
+/* What failed was stored too, but makes no page. */
+static int complain_of_failures(const reporting *p, const sg_result *one) {
+    buffer place = {0};
+    int count = 0;
+    for (int i = 0; i < p->all.count; i++)
+        count += page_same_place(&p->all.list[i], one);
+    page_add_size(&place, one);
+    complain(EXIT_USAGE, p->spec,
+             "no tuning result of %s at %s on %s was right, of %d; there is nothing to show (%s: "
+             "%s%s%s); tune again with --no-resume",
+             sg_kernel_text(p->kernel, SG_TEXT_NAME), place.data, one->device_name, count,
+             one->plan, one->state, one->reason[0] != '\0' ? ", " : "", one->reason);
+    buffer_free(&place);
+    return EXIT_USAGE;
+}
+
+static void keep_drift(void *user, const sg_drift *d) {
+    page_keep_drift(&((reporting *)user)->drifts, d);
+}
+
+/* Of each sweep that one of the rows is of. */
+static sg_status find_drifts(reporting *p, const page_results *rows) {
+    for (int i = 0; i < rows->count; i++) {
+        const int64_t sweep = rows->list[i].sweep;
+        bool seen = sweep <= 0;
+        for (int k = 0; k < i && !seen; k++)
+            seen = rows->list[k].sweep == sweep;
+        const sg_status status = seen ? SG_OK : sg_drifts(p->context, sweep, keep_drift, p);
+        if (status != SG_OK)
+            return status;
+    }
+    return SG_OK;
+}
+
+/* ---- what a build says --------------------------------------------------------------------- */
+
+/* Of the cpu device the plans are those for the default architecture. */
+static sg_build_options options_for(const reporting *p, int index, const sg_result *r) {
+    sg_build_options how = {
+        .struct_size = sizeof how,
+        .text = p->text,
+        .index = index,
+        .source_only = 1,
+        .arch = strcmp(r->device, "cpu") == 0 ? NULL : r->arch,
+        .matrix = p->matrix,
+        .steps = r->steps,
+    };
+    enum { AXES = 3 };
+    for (int axis = 0; axis < AXES && axis < r->size_count; axis++)
+        how.size[axis] = r->size[axis];
+    if (page_is_of_matrix(r)) { /* its entries */
+        memset(how.size, 0, sizeof how.size);
+        how.size[0] = r->size[2];
+    }
+    return how;
+}
+
+static char *copy(const char *text) {
+    buffer b = {0};
+    buffer_add(&b, text);
+    return b.data;
+}
+
+/* The plan of a build that knows no results; NULL where it cannot be said. For the caller to free.
+ */
+static char *usual_plan(const reporting *p, const sg_build_options *how) {
+    sg_space *space = NULL;
+    char *usual = NULL;
+    if (sg_candidates(p->context, p->spec, how, &space) == SG_OK && space->usual != NULL)
+        usual = copy(space->usual);
+    sg_space_free(space);
+    return usual;
+}
+
+static int write_page(const reporting *p, const page *filled, const char *path, output *out) {
+    buffer text = {0};
+    page_write(filled, &text);
+    int code = EXIT_DONE;
+    if (!output_finish(out, text.data, text.length))
+        code = EXIT_DATA;
+    buffer_free(&text);
+    if (code == EXIT_DONE) {
+        buffer said = {0};
+        buffer_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
+                      sg_kernel_text(p->kernel, SG_TEXT_NAME));
+        page_add_size(&said, &filled->rows[0]);
+        buffer_printf(&said, " on %s\n", filled->rows[0].device_name);
+        code = say(&said);
+        buffer_free(&said);
+    }
+    return code;
+}
+
+static int make_page(const reporting *p, int index, const page_results *rows, const char *path,
+                     output *out) {
+    const char *slash = strrchr(p->spec, '/');
+    sg_build_options how = options_for(p, index, &rows->list[0]);
+    char *usual = usual_plan(p, &how), *trouble = NULL;
+    page filled = {.spec = slash != NULL ? slash + 1 : p->spec,
+                   .name = sg_kernel_text(p->kernel, SG_TEXT_NAME),
+                   .shape = sg_kernel_text(p->kernel, SG_TEXT_SHAPE),
+                   .dtype = sg_kernel_text(p->kernel, SG_TEXT_DTYPE),
+                   .usual = usual,
+                   .rows = rows->list,
+                   .count = rows->count,
+                   .all = &p->all,
+                   .drifts = &p->drifts};
+    page_look(&filled);
+    sg_kernel *best = NULL;
+    if (filled.best >= 0) {
+        how.schedule = rows->list[filled.best].plan;
+        if (sg_build(p->context, p->spec, &how, &best) != SG_OK)
+            trouble = copy(sg_error(p->context));
+    }
+    sg_kernel_info info = {.struct_size = sizeof info};
+    if (sg_kernel_facts(best != NULL ? best : p->kernel, &info) == SG_OK) {
+        filled.operations = info.textbook_operations;
+        filled.bytes = info.bytes_per_point;
+    }
+    filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
+    filled.source_trouble = trouble;
+    const int code = write_page(p, &filled, path, out);
+    page_look_free(&filled);
+    sg_release(best);
+    free(usual);
+    free(trouble);
+    return code;
+}
+
+/* ---- one spec ------------------------------------------------------------------------------ */
+
+static int report_kernel(reporting *p, int index) {
+    sg_status status = sg_results(p->context, NULL, keep_result, p);
+    if (status != SG_OK)
+        return complain_library(p->context, status);
+    const sg_result *chosen = choose(p);
+    if (chosen == NULL)
+        return complain_of_none(p);
+    if (!page_is_right(chosen))
+        return complain_of_failures(p, chosen);
+    page_results rows = {0};
+    for (int i = 0; i < p->all.count; i++)
+        if (page_same_place(&p->all.list[i], chosen))
+            page_keep(&rows, &p->all.list[i]);
+    status = find_drifts(p, &rows);
+    char *path = p->options->folder != NULL
+                     ? copy(p->options->folder)
+                     : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
+    output *out = NULL;
+    int code = status == SG_OK ? output_begin(&out, &p->outputs, path)
+                               : complain_library(p->context, status);
+    if (code == EXIT_DONE)
+        code = make_page(p, index, &rows, path, out);
+    page_results_free(&rows);
+    free(path);
+    return code;
+}
+
+/* Once, for all specs of the file. */
+static int read_matrix(reporting *p) {
+    const bindings *inputs = &p->options->inputs;
+    if (inputs->count == 0 || p->matrix != NULL)
+        return EXIT_DONE;
+    const sg_status status = sg_matrix_read(p->context, inputs->items[0].value, &p->matrix);
+    return status == SG_OK ? EXIT_DONE : complain_library(p->context, status);
+}
+
+static int report_spec(reporting *p, int index) {
+    const sg_build_options how = {
+        .struct_size = sizeof how, .text = p->text, .index = index, .source_only = 1};
+    const sg_status status = sg_build(p->context, p->spec, &how, &p->kernel);
+    int code = status == SG_OK ? session_judge_input(p->options, p->spec, p->kernel)
+                               : complain_library(p->context, status);
+    if (code == EXIT_DONE)
+        code = read_matrix(p);
+    if (code == EXIT_DONE)
+        code = report_kernel(p, index);
+    sg_release(p->kernel);
+    page_results_free(&p->all);
+    page_drifts_free(&p->drifts);
+    p->kernel = NULL;
+    p->others = 0;
+    return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
+}
+
+int command_report(const options *o) {
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = "none", .database = o->database};
+    reporting p = {.options = o, .spec = o->specs[0]};
+    int count = 0;
+    sg_status status = sg_open(&p.context, &wanted);
+    int code = status == SG_OK ? EXIT_DONE : complain_library(p.context, status);
+    if (code == EXIT_DONE) {
+        code = spec_text_read(p.spec, &p.text);
+    }
+    if (code == EXIT_DONE) {
+        status = sg_count_specs(p.context, p.spec, p.text, &count);
+        if (status != SG_OK)
+            code = complain_library(p.context, status);
+        if (status == SG_ERROR_IO)
+            code = EXIT_USAGE;
+        if (count > 1 && o->folder != NULL)
+            code = complain(EXIT_USAGE, p.spec,
+                            "-o names one file, but this one has %d specs; without it each has its "
+                            "NAME.html",
+                            count);
+    }
+    const bool whole = code == EXIT_DONE;
+    for (int index = 0; index < count && whole; index++)
+        code = first_failure(code, report_spec(&p, index));
+    output_set_free(&p.outputs);
+    sg_matrix_free(p.matrix);
+    sg_close(p.context);
+    free(p.text);
+    return code;
+}

@@ -1,0 +1,217 @@
+/* The arrays of `run`: what the kernel has, and which file is which. */
+#include "cli/files/arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/files/product.h"
+#include "cli/words.h"
+
+bool arrays_is(const arrays *a, const char *family) {
+    return strcmp(sg_kernel_text(a->plan, SG_TEXT_FAMILY), family) == 0;
+}
+
+int arrays_find(const arrays *a, const char *name) {
+    int i = 0;
+    while (i < a->count && strcmp(a->items[i].info.name, name) != 0)
+        i++;
+    return i < a->count ? i : -1;
+}
+
+static bool is_level(const array *a) {
+    return strcmp(a->info.name, a->info.field) != 0; /* u.prev, u.next */
+}
+
+/* Whether its content at the beginning may come from a file. */
+static bool takes_input(const array *a) {
+    return a->info.role == SG_READ || a->info.updated;
+}
+
+static bool is_written(const array *a) {
+    return a->info.role == SG_WRITE;
+}
+
+static const char *input_option(const array *a) {
+    return a->is_values ? "--values" : "--input";
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
+    buffer known = {0};
+    if (reads && arrays_is(a, "spmv"))
+        buffer_add(&known, "A");
+    for (int i = 0; i < a->count; i++) {
+        const sg_array_info *info = &a->items[i].info;
+        if (reads ? takes_input(&a->items[i]) : is_written(&a->items[i]))
+            buffer_printf(&known, "%s%s", known.length > 0 ? ", " : "",
+                          reads ? info->name : info->field);
+    }
+    const int code =
+        complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
+                 reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
+    buffer_free(&known);
+    return code;
+}
+
+/* The array that an input is for: the one it names, or the next that has none. */
+static int find_input(const arrays *a, const binding *b) {
+    for (int i = 0; i < a->count; i++) {
+        const array *item = &a->items[i];
+        if (b->name != NULL ? takes_input(item) && strcmp(item->info.name, b->name) == 0
+                            : item->info.role == SG_READ && item->input == NULL &&
+                                  !is_level(item) && item->is_values == b->is_values)
+            return i;
+    }
+    return -1;
+}
+
+static int match_input(arrays *a, const binding *b) {
+    const char *option = b->is_values ? "--values" : "--input";
+    const int at = find_input(a, b);
+    if (at < 0 && b->name != NULL)
+        return arrays_unknown(a, option, b->name, true);
+    if (at < 0)
+        return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s reads", option, b->value,
+                        a->name);
+    if (a->items[at].input != NULL)
+        return complain(EXIT_USAGE, a->spec, "%s %s is given twice", option, b->name);
+    const int code = datafile_judge_name(b->value, true);
+    if (code != EXIT_DONE)
+        return code;
+    a->items[at].input = b->value;
+    return EXIT_DONE;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t length = strlen(text), ending = strlen(end);
+    return length >= ending && strcmp(text + length - ending, end) == 0;
+}
+
+/* The matrix is the input named A, or the first unnamed one whose file is a .mtx; else −1. */
+static int matrix_input(const arrays *a) {
+    const bindings *inputs = &a->session->options->inputs;
+    int found = -1;
+    for (int i = 0; i < inputs->count && arrays_is(a, "spmv"); i++) {
+        const binding *b = &inputs->items[i];
+        if (b->name != NULL && strcmp(b->name, "A") == 0)
+            return i;
+        if (b->name == NULL && found < 0 && ends_with(b->value, ".mtx"))
+            found = i;
+    }
+    return found;
+}
+
+static int match_inputs(arrays *a) {
+    const bindings *inputs = &a->session->options->inputs;
+    const int matrix = matrix_input(a);
+    if (matrix >= 0)
+        a->matrix_path = inputs->items[matrix].value;
+    else if (arrays_is(a, "spmv"))
+        return complain(EXIT_USAGE, a->spec, "%s reads a matrix; give it with --input A=FILE.mtx",
+                        a->name);
+    for (int named = 1; named >= 0; named--)
+        for (int i = 0; i < inputs->count; i++) {
+            const binding *b = &inputs->items[i];
+            if ((b->name != NULL) != named || i == matrix)
+                continue;
+            const int code = match_input(a, b);
+            if (code != EXIT_DONE)
+                return code;
+        }
+    return EXIT_DONE;
+}
+
+static int default_levels(arrays *a) {
+    for (int i = 0; i < a->count; i++) {
+        const sg_array_info *w = &a->items[i].info;
+        if (is_written(&a->items[i]) && w->previous >= 0 && a->items[w->previous].input == NULL)
+            a->items[w->previous].copies = w->reads;
+    }
+    for (int i = 0; i < a->count; i++) {
+        const array *item = &a->items[i];
+        if (item->info.role == SG_READ && item->input == NULL && item->copies < 0)
+            return complain(EXIT_USAGE, a->spec, "%s reads %s; give it with %s %s=FILE.npy",
+                            a->name, item->info.name, input_option(item), item->info.name);
+    }
+    return EXIT_DONE;
+}
+
+int arrays_match(arrays *a) {
+    int code = match_inputs(a);
+    if (code == EXIT_DONE)
+        code = default_levels(a);
+    return code == EXIT_DONE ? arrays_match_outputs(a) : code;
+}
+
+/* ---- the kernel's arrays --------------------------------------------------------------------- */
+
+/* Those of the matrix are made from it. */
+static bool belongs_to_matrix(const arrays *a, const char *name) {
+    return arrays_is(a, "spmv") && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
+}
+
+static int list_arrays(arrays *a) {
+    const size_t count = (size_t)a->info.arrays;
+    a->items = must_alloc(count, sizeof *a->items);
+    a->grids = must_alloc(count, sizeof *a->grids);
+    for (int i = 0; i < a->info.arrays; i++) {
+        array *item = &a->items[a->count];
+        *item = (array){.info = {.struct_size = sizeof item->info}, .copies = -1};
+        const sg_status status = sg_kernel_array(a->plan, i, &item->info);
+        if (status != SG_OK)
+            return session_failed(a->session, status);
+        if (belongs_to_matrix(a, item->info.name))
+            continue;
+        item->type = element_find(item->info.dtype);
+        if (item->type == ELEMENT_COUNT)
+            return complain(EXIT_USAGE, a->spec, "%s has arrays of %s, which no file holds",
+                            a->name, item->info.dtype);
+        item->is_values = arrays_is(a, "merge") && ends_with(item->info.name, "_values");
+        if (!a->is_grid)
+            item->info.reads = item->info.previous = -1;
+        a->count++;
+    }
+    return EXIT_DONE;
+}
+
+int arrays_open(arrays *a, session *s, const char *spec) {
+    *a = (arrays){.session = s,
+                  .spec = spec,
+                  .info = {.struct_size = sizeof a->info},
+                  .matrix_info = {.struct_size = sizeof a->matrix_info},
+                  .maxval = 255};
+    sg_build_options how = session_build_options(s, 0);
+    memset(how.size, 0, sizeof how.size);
+    how.source_only = 1;
+    int code = product_plan(s, spec, &how, &a->plan);
+    if (code == EXIT_DONE)
+        code = session_judge_size(s, a->plan);
+    if (code != EXIT_DONE)
+        return code;
+    sg_kernel_facts(a->plan, &a->info);
+    a->name = sg_kernel_text(a->plan, SG_TEXT_NAME);
+    a->is_grid = words_of(a->plan)->is_grid;
+    code = list_arrays(a);
+    if (code == EXIT_DONE)
+        code = session_judge_steps(s, spec, a->plan);
+    if (code == EXIT_DONE)
+        code = arrays_match(a);
+    if (code == EXIT_DONE && arrays_is(a, "spmv"))
+        code = arrays_read_matrix(a);
+    if (code == EXIT_DONE)
+        code = arrays_measure(a);
+    return code == EXIT_DONE ? arrays_open_outputs(a) : code;
+}
+
+void arrays_close(arrays *a) {
+    arrays_close_outputs(a);
+    for (int i = 0; i < a->count; i++) {
+        datafile_close(&a->items[i].file);
+        sg_free(a->session->context, a->grids[i].data);
+    }
+    free(a->items);
+    free(a->grids);
+    sg_matrix_free(a->matrix);
+    sg_release(a->plan);
+}

@@ -1,0 +1,95 @@
+/* The arrays of `run`. Takes: a kernel, --input, --values and --output. Makes: device memory filled
+   from files, and files from device memory; the fields of a grid and lists alike.
+   What fails has been printed; results are exit codes. */
+#ifndef SG_CLI_FILES_ARRAYS_H
+#define SG_CLI_FILES_ARRAYS_H
+
+#include "cli/files/datafile.h"
+#include "cli/session.h"
+
+typedef struct array {
+    sg_array_info info;
+    element type;
+    const char *input; /* the file to read; NULL */
+    int copies;     /* a previous level without a file: the array of the current one; else −1 */
+    bool is_values; /* of a merge: given by --values and --output-values */
+    datafile file;
+    int dims;
+} array;
+
+/* A file that shows an item. */
+typedef struct array_output {
+    int item;
+    char *path;
+    bool has_range; /* of an image */
+    pgm_scale range;
+    output *file; /* NULL: not open */
+    bool saved;
+    datafile_written written;
+} array_output;
+
+typedef struct arrays {
+    session *session;
+    const char *spec;
+    sg_kernel_info info;
+    const char *name; /* of the kernel; lives as long as `plan` */
+    bool is_grid;     /* else lists */
+    sg_kernel *plan;  /* built without a binary, to know the arrays */
+    array *items;     /* those of the kernel; of spmv without the matrix's */
+    int count;
+    sg_grid *grids; /* one for each item */
+    array_output *outputs;
+    int output_count;
+    output_set output_set;
+    int64_t size[3];         /* to plan for: the grid, or the elements */
+    const char *matrix_path; /* of spmv */
+    sg_matrix *matrix;
+    sg_matrix_info matrix_info;
+    sg_conversion_info conversion; /* how it came to the device */
+    bool has_image;                /* an input is one */
+    int maxval;                    /* of the first image read; 255 */
+} arrays;
+
+/* Matches the files with the arrays, opens the inputs, finds all extents, and opens the outputs. */
+int arrays_open(arrays *, session *, const char *spec);
+/* Allocates all arrays and reads the inputs. */
+int arrays_load(arrays *);
+/* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
+int arrays_save(arrays *, json *j, buffer *text);
+/* The written arrays that no --output names where they are printed instead (reduce). */
+int arrays_print(arrays *, json *j, buffer *text);
+void arrays_close(arrays *);
+
+/* The item of this name, or −1. */
+int arrays_find(const arrays *, const char *name);
+bool arrays_is(const arrays *, const char *family);
+
+/* An item as a file shows it. */
+void arrays_describe(const arrays *, int item, datafile_array *out);
+
+/* Elements of an item, for datafile_write and datafile_look. */
+typedef struct array_reading {
+    const arrays *arrays;
+    int item;
+} array_reading;
+int arrays_download(void *reading, uint64_t first, size_t count, void *out);
+
+/* Looks for NaN and infinite values among the newest of the written fields; *item is the first that
+   has some, or −1. Before the first step only those have values that are also read. */
+int arrays_find_nan(const arrays *, bool began, int *item);
+
+/* Whether an output is of this item. */
+bool arrays_is_shown(const arrays *, int item);
+
+/* Part of opening and closing. */
+int arrays_match(arrays *);   /* files with arrays */
+int arrays_measure(arrays *); /* opens the inputs; all extents */
+int arrays_read_matrix(arrays *);
+int arrays_match_outputs(arrays *);
+int arrays_open_outputs(arrays *);
+void arrays_close_outputs(arrays *);
+
+/* Says which names there are. */
+int arrays_unknown(const arrays *, const char *option, const char *name, bool reads);
+
+#endif

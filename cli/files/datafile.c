@@ -1,0 +1,231 @@
+/* Files of arrays. */
+#include "cli/files/datafile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/files/vti.h"
+
+enum { PIECE = 1 << 20 }; /* elements written at once */
+
+static const char *const suffixes[] = {
+    [DATAFILE_NPY] = ".npy", [DATAFILE_PGM] = ".pgm", [DATAFILE_VTI] = ".vti"};
+
+datafile_kind datafile_kind_of(const char *path) {
+    const size_t length = strlen(path);
+    for (datafile_kind kind = DATAFILE_PGM; kind <= DATAFILE_VTI; kind++)
+        if (length >= 4 && strcmp(path + length - 4, suffixes[kind]) == 0)
+            return kind;
+    return DATAFILE_NPY;
+}
+
+static const char *extension_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? dot : "";
+}
+
+int datafile_judge_name(const char *path, bool reads) {
+    struct stat there;
+    const char *extension = extension_of(path);
+    bool known = extension[0] == '\0' || (reads && strcmp(extension, ".mtx") == 0);
+    for (datafile_kind kind = DATAFILE_NPY; kind <= DATAFILE_VTI && !known; kind++)
+        known = strcmp(extension, suffixes[kind]) == 0;
+    if (known || (stat(path, &there) == 0 && !S_ISREG(there.st_mode)))
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, path, "'%s' is no kind of file that can be %s; %s", extension,
+                    reads ? "read" : "written",
+                    reads ? "arrays are read from .npy files, images, .pgm, and matrices, .mtx"
+                          : "arrays are written to .npy files, and grids also to .vti and .pgm "
+                            "(.pgm:LOW..HIGH)");
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool read_header(datafile *f, buffer *error) {
+    const int first = fgetc(f->file);
+    if (first != EOF)
+        ungetc(first, f->file);
+    f->kind = first == 'P' ? DATAFILE_PGM : datafile_kind_of(f->path);
+    if (f->kind == DATAFILE_VTI) {
+        buffer_add(error, "a .vti file can be written, but not read; give a .npy file");
+        return false;
+    }
+    if (f->kind == DATAFILE_PGM) {
+        const bool good = pgm_read_header(f->file, &f->pgm, error);
+        f->dims = 2;
+        memcpy(f->size, (int64_t[3]){f->pgm.width, f->pgm.height, 1}, sizeof f->size);
+        return good;
+    }
+    const bool good = npy_read_header(f->file, &f->npy, error);
+    f->dims = f->npy.dims;
+    memcpy(f->size, f->npy.size, sizeof f->size);
+    return good;
+}
+
+int datafile_open(datafile *f, const char *path) {
+    *f = (datafile){.path = path, .file = fopen(path, "rbe")}; /* compilers do not inherit it */
+    if (f->file == NULL)
+        return complain(EXIT_DATA, path, "cannot open: %s", strerror(errno));
+    buffer error = {0};
+    int code = EXIT_DONE;
+    if (!read_header(f, &error))
+        code = complain(EXIT_DATA, path, "%s", buffer_text(&error));
+    buffer_free(&error);
+    if (code != EXIT_DONE)
+        datafile_close(f);
+    return code;
+}
+
+bool datafile_holds(const datafile *f, element type) {
+    return f->kind == DATAFILE_PGM || f->npy.type == type;
+}
+
+int datafile_read(datafile *f, element type, element_take take, void *user, const int *code) {
+    buffer error = {0};
+    int result = EXIT_DONE;
+    progress("reading %s", f->path);
+    if (!(f->kind == DATAFILE_PGM ? pgm_read_data(f->file, &f->pgm, type, take, user, &error)
+                                  : npy_read_data(f->file, &f->npy, take, user, &error)))
+        result =
+            *code != EXIT_DONE ? *code : complain(EXIT_DATA, f->path, "%s", buffer_text(&error));
+    buffer_free(&error);
+    datafile_close(f);
+    return result;
+}
+
+void datafile_close(datafile *f) {
+    if (f->file != NULL)
+        fclose(f->file);
+    f->file = NULL;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static uint64_t count_elements(const datafile_array *a) {
+    uint64_t count = 1;
+    for (int axis = 0; axis < 3; axis++)
+        count *= axis < a->dims ? (uint64_t)a->size[axis] : 1;
+    return count;
+}
+
+int datafile_suits(const char *path, const datafile_array *a) {
+    const datafile_kind kind = datafile_kind_of(path);
+    if (kind == DATAFILE_PGM && a->dims != 2)
+        return complain(EXIT_USAGE, path,
+                        "an image has 2 dimensions, but %s has %d; give a .npy file", a->name,
+                        a->dims);
+    if (kind != DATAFILE_NPY && count_elements(a) == 0)
+        return complain(EXIT_USAGE, path, "%s has no elements; give a .npy file", a->name);
+    return EXIT_DONE;
+}
+
+static void add_head(buffer *out, datafile_kind kind, const datafile_array *a) {
+    if (kind == DATAFILE_NPY)
+        npy_header(out, a->type, a->dims, a->size);
+    else if (kind == DATAFILE_VTI)
+        vti_head(out, a->name, a->type, a->size);
+    else
+        pgm_header(out, &(pgm){.width = a->size[0], .height = a->size[1], .maxval = a->maxval});
+}
+
+/* Hands the array on in pieces. */
+typedef int (*take_piece)(void *user, const void *elements, size_t count);
+
+static int each_piece(const datafile_array *a, datafile_give give, void *user, take_piece take,
+                      void *taker) {
+    const uint64_t all = count_elements(a);
+    unsigned char *piece = must_alloc(PIECE, element_words[a->type].bytes);
+    int code = EXIT_DONE;
+    for (uint64_t at = 0; at < all && code == EXIT_DONE; at += PIECE) {
+        const size_t count = all - at < PIECE ? (size_t)(all - at) : PIECE;
+        code = give(user, at, count, piece);
+        if (code == EXIT_DONE)
+            code = take(taker, piece, count);
+    }
+    free(piece);
+    return code;
+}
+
+static int look_at_piece(void *user, const void *elements, size_t count) {
+    values_add(user, elements, count);
+    return EXIT_DONE;
+}
+
+int datafile_look(const datafile_array *a, datafile_give give, void *user, values *v) {
+    *v = (values){.type = a->type};
+    return each_piece(a, give, user, look_at_piece, v);
+}
+
+typedef struct writing {
+    output *out;
+    const datafile_array *array;
+    datafile_written *about;
+    unsigned char *samples; /* of an image */
+} writing;
+
+static int write_piece(void *user, const void *elements, size_t count) {
+    const writing *w = user;
+    const datafile_array *a = w->array;
+    const void *bytes = elements;
+    size_t length = count * element_words[a->type].bytes;
+    if (w->about->is_image) {
+        length = pgm_samples(a->type, elements, count, a->maxval, &w->about->scale, w->samples);
+        bytes = w->samples;
+    } else {
+        values_add(&w->about->values, elements, count);
+    }
+    return output_write(w->out, bytes, length) ? EXIT_DONE : EXIT_DATA;
+}
+
+static int write_elements(writing *w, datafile_give give, void *user) {
+    if (w->about->is_image)
+        w->samples = must_alloc(PIECE, 2);
+    const int code = each_piece(w->array, give, user, write_piece, w);
+    free(w->samples);
+    return code;
+}
+
+/* The scale of an image may need all of its values first. */
+static int prepare(const datafile_array *a, datafile_give give, void *user, datafile_written *w) {
+    if (!w->is_image)
+        return EXIT_DONE;
+    const int code = datafile_look(a, give, user, &w->values);
+    if (a->scale == DATAFILE_SCALE_IMAGE)
+        w->scale = (pgm_scale){0, a->maxval};
+    else if (a->scale == DATAFILE_SCALE_GIVEN)
+        w->scale = a->given;
+    else if (w->values.any)
+        w->scale = (pgm_scale){element_get(a->type, w->values.minimum),
+                               element_get(a->type, w->values.maximum)};
+    return code;
+}
+
+int datafile_write(output *out, const char *path, const datafile_array *a, datafile_give give,
+                   void *user, datafile_written *about) {
+    const datafile_kind kind = datafile_kind_of(path);
+    writing w = {.out = out, .array = a, .about = about};
+    *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
+    progress("writing %s", path);
+    int code = prepare(a, give, user, about);
+    buffer head = {0}, tail = {0};
+    add_head(&head, kind, a);
+    if (kind == DATAFILE_VTI)
+        vti_tail(&tail);
+    if (code == EXIT_DONE && !output_write(out, buffer_text(&head), head.length))
+        code = EXIT_DATA;
+    if (code == EXIT_DONE)
+        code = write_elements(&w, give, user);
+    if (code == EXIT_DONE && !output_write(out, buffer_text(&tail), tail.length))
+        code = EXIT_DATA;
+    buffer_free(&head);
+    buffer_free(&tail);
+    if (code == EXIT_DONE)
+        return output_commit(out) ? EXIT_DONE : EXIT_DATA;
+    output_drop(out);
+    return code;
+}

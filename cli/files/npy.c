@@ -1,0 +1,353 @@
+/* NumPy's .npy files: the header is a Python dictionary of three keys in any order. */
+#include "cli/files/npy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are read as they lie");
+
+enum {
+    MAGIC = 6,
+    LONGEST_HEADER = 65536, /* NumPy itself writes hundreds of bytes */
+    PIECE = 4 << 20,        /* bytes of elements read at once */
+};
+
+typedef struct scanner {
+    const char *at, *end;
+    buffer *error;
+} scanner;
+
+static bool refuse(scanner *s, const char *what) {
+    buffer_printf(s->error, "%s in the .npy header", what);
+    return false;
+}
+
+static void skip_space(scanner *s) {
+    while (s->at < s->end && strchr(" \t\r\n", *s->at) != NULL && *s->at != '\0')
+        s->at++;
+}
+
+static bool accept(scanner *s, char c) {
+    skip_space(s);
+    if (s->at == s->end || *s->at != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static bool accept_word(scanner *s, const char *word) {
+    skip_space(s);
+    const size_t length = strlen(word);
+    if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0)
+        return false;
+    s->at += length;
+    return true;
+}
+
+/* A quoted string without escapes; points into the header. */
+static bool scan_string(scanner *s, const char **start, size_t *length) {
+    skip_space(s);
+    if (s->at == s->end || (*s->at != '\'' && *s->at != '"'))
+        return false;
+    const char quote = *s->at++;
+    *start = s->at;
+    while (s->at < s->end && *s->at != quote && *s->at != '\\')
+        s->at++;
+    if (s->at == s->end || *s->at != quote)
+        return false;
+    *length = (size_t)(s->at++ - *start);
+    return true;
+}
+
+/* What may stand there, for messages. */
+static void add_types(buffer *out) {
+    for (element type = 0; type < ELEMENT_COUNT; type++)
+        buffer_printf(out, "%s%s ('<%s')",
+                      type == 0                   ? ""
+                      : type + 1 == ELEMENT_COUNT ? " or "
+                                                  : ", ",
+                      element_words[type].numpy, element_words[type].code);
+    buffer_add(out, " is needed");
+}
+
+static element find_code(const char *code, size_t length) {
+    element type = 0;
+    while (type < ELEMENT_COUNT && (strlen(element_words[type].code) != length ||
+                                    memcmp(element_words[type].code, code, length) != 0))
+        type++;
+    return type;
+}
+
+static bool scan_type(scanner *s, npy *out) {
+    const char *name;
+    size_t length;
+    if (!scan_string(s, &name, &length)) {
+        if (!accept(s, '['))
+            return refuse(s, "no type after 'descr'");
+        buffer_add(s->error, "a record type; ");
+        add_types(s->error);
+        return false;
+    }
+    const bool ordered = length > 0 && strchr("<>=|", name[0]) != NULL;
+    out->type = find_code(name + ordered, length - ordered);
+    if (out->type == ELEMENT_COUNT || name[0] == '>') {
+        buffer_add(s->error, "type '");
+        buffer_add_bytes(s->error, name, length < 32 ? length : 32);
+        buffer_printf(s->error, "'%s; ", out->type != ELEMENT_COUNT ? " is big endian" : "");
+        add_types(s->error);
+        return false;
+    }
+    return true;
+}
+
+static bool scan_extent(scanner *s, int64_t *out) {
+    skip_space(s);
+    int64_t value = 0;
+    const char *start = s->at;
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
+        if (value > (INT64_MAX - 9) / 10)
+            return refuse(s, "an extent too large");
+        value = 10 * value + (*s->at - '0');
+    }
+    if (s->at == start)
+        return refuse(s, "no extent in 'shape'");
+    if (s->at < s->end && *s->at == 'L') /* as Python 2 wrote long integers */
+        s->at++;
+    *out = value;
+    return true;
+}
+
+static bool scan_shape(scanner *s, npy *out) {
+    int64_t extents[NPY_DIMS];
+    int count = 0;
+    bool comma = true;
+    if (!accept(s, '('))
+        return refuse(s, "no tuple after 'shape'");
+    while (!accept(s, ')')) {
+        if (!comma)
+            return refuse(s, "no comma between extents");
+        if (count == NPY_DIMS) {
+            buffer_add(s->error, "more than 3 dimensions");
+            return false;
+        }
+        if (!scan_extent(s, &extents[count]))
+            return false;
+        count++;
+        comma = accept(s, ',');
+    }
+    if (count == 1 && !comma)
+        return refuse(s, "a shape that is no tuple");
+    if (count == 0) {
+        buffer_add(s->error, "an array without dimensions; 1 to 3 are needed");
+        return false;
+    }
+    out->dims = count;
+    for (int axis = 0; axis < NPY_DIMS; axis++)
+        out->size[axis] = axis < count ? extents[count - 1 - axis] : 1;
+    return true;
+}
+
+static bool scan_order(scanner *s, npy *out) {
+    out->fortran = accept_word(s, "True");
+    return out->fortran || accept_word(s, "False") || refuse(s, "no True or False");
+}
+
+static bool scan_dictionary(scanner *s, npy *out) {
+    static const struct {
+        const char *name;
+        bool (*scan)(scanner *, npy *);
+    } keys[] = {{"descr", scan_type}, {"fortran_order", scan_order}, {"shape", scan_shape}};
+    enum { KEYS = sizeof keys / sizeof keys[0] };
+    bool seen[KEYS] = {false}, comma = true;
+    if (!accept(s, '{'))
+        return refuse(s, "no dictionary");
+    while (!accept(s, '}')) {
+        const char *name;
+        size_t length;
+        if (!comma || !scan_string(s, &name, &length))
+            return refuse(s, "a damaged dictionary");
+        int key = 0;
+        while (key < KEYS &&
+               (strlen(keys[key].name) != length || memcmp(keys[key].name, name, length) != 0))
+            key++;
+        if (key == KEYS || seen[key])
+            return refuse(s, "an unknown or repeated key");
+        seen[key] = true;
+        if (!accept(s, ':') || !keys[key].scan(s, out))
+            return s->error->length > 0 ? false : refuse(s, "a missing colon");
+        comma = accept(s, ',');
+    }
+    for (int key = 0; key < KEYS; key++)
+        if (!seen[key])
+            return refuse(s, "a missing key");
+    skip_space(s);
+    return s->at == s->end || refuse(s, "something after the dictionary");
+}
+
+/* How long the whole header is, from the first 12 bytes (10 for version 1). 0 with an error. */
+static size_t header_length(const unsigned char *bytes, size_t count, buffer *error) {
+    if (count < MAGIC || memcmp(bytes, "\x93NUMPY", MAGIC) != 0) {
+        buffer_add(error, "not a .npy file");
+        return 0;
+    }
+    const int version = count > MAGIC + 1 && bytes[MAGIC + 1] == 0 ? bytes[MAGIC] : 0;
+    if (count > MAGIC + 1 && (version < 1 || version > 3)) {
+        buffer_printf(error, ".npy version %d.%d; 1.0, 2.0 and 3.0 are known", bytes[MAGIC],
+                      bytes[MAGIC + 1]);
+        return 0;
+    }
+    const size_t start = version == 1 ? 10 : 12;
+    if (count < start) {
+        buffer_add(error, "the .npy header is cut short");
+        return 0;
+    }
+    size_t length = bytes[8] | (size_t)bytes[9] << 8;
+    if (version > 1)
+        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (length > LONGEST_HEADER) {
+        buffer_printf(error, "a .npy header of %zu bytes", length);
+        return 0;
+    }
+    return start + length;
+}
+
+bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error) {
+    const size_t length = header_length(bytes, count, error);
+    if (length == 0)
+        return false;
+    if (length > count) {
+        buffer_add(error, "the .npy header is cut short");
+        return false;
+    }
+    npy header = {.data_offset = length};
+    scanner s = {(const char *)bytes + (bytes[MAGIC] == 1 ? 10 : 12), (const char *)bytes + length,
+                 error};
+    if (!scan_dictionary(&s, &header))
+        return false;
+    bool empty = false;
+    for (int axis = 0; axis < NPY_DIMS; axis++)
+        empty |= header.size[axis] == 0;
+    header.data_bytes = element_words[header.type].bytes;
+    for (int axis = 0; axis < NPY_DIMS; axis++) {
+        const uint64_t size = header.size[axis] > 0 ? (uint64_t)header.size[axis] : 1;
+        if (size > INT64_MAX / header.data_bytes) {
+            buffer_add(error, "an array of more than 2^63 bytes");
+            return false;
+        }
+        header.data_bytes *= size;
+    }
+    if (empty)
+        header.data_bytes = 0;
+    *out = header;
+    return true;
+}
+
+static bool wrong_length(const npy *header, buffer *error, const char *how) {
+    buffer_printf(error, "the file is %s than its header says (%" PRIu64 " bytes of elements)", how,
+                  header->data_bytes);
+    return false;
+}
+
+/* What a failed read means. */
+static bool read_failed(FILE *file, const npy *header, buffer *error) {
+    if (!ferror(file))
+        return wrong_length(header, error, "shorter");
+    buffer_printf(error, "cannot read: %s", strerror(errno));
+    return false;
+}
+
+bool npy_read_header(FILE *file, npy *out, buffer *error) {
+    unsigned char start[12];
+    /* The shortest file is longer than this. */
+    const size_t got = fread(start, 1, sizeof start, file);
+    if (ferror(file)) {
+        buffer_printf(error, "cannot read: %s", strerror(errno));
+        return false;
+    }
+    const size_t length = header_length(start, got, error);
+    if (length == 0)
+        return false;
+    if (length < sizeof start) {
+        buffer_add(error, "an empty .npy header");
+        return false;
+    }
+    unsigned char *bytes = must_alloc(length, 1);
+    memcpy(bytes, start, got);
+    const size_t rest = got == sizeof start ? fread(bytes + got, 1, length - got, file) : 0;
+    const bool parsed = npy_parse(bytes, got + rest, out, error);
+    free(bytes);
+    struct stat status;
+    if (!parsed || fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode))
+        return parsed;
+    const uint64_t declared = out->data_offset + out->data_bytes;
+    if ((uint64_t)status.st_size != declared)
+        return wrong_length(out, error, (uint64_t)status.st_size < declared ? "shorter" : "longer");
+    return true;
+}
+
+/* Elements whose first index varies fastest: the whole array is read, then gathered in pieces. */
+static bool read_reversed(FILE *file, const npy *h, element_take take, void *user, buffer *error) {
+    const size_t bytes = element_words[h->type].bytes;
+    const int64_t nx = h->size[0], ny = h->dims > 1 ? h->size[1] : 1;
+    const int64_t nz = h->dims > 2 ? h->size[2] : 1;
+    unsigned char *whole = must_alloc(h->data_bytes, 1);
+    unsigned char *row = must_alloc((size_t)nx, bytes);
+    bool good =
+        fread(whole, 1, h->data_bytes, file) == h->data_bytes || read_failed(file, h, error);
+    uint64_t offset = 0;
+    for (int64_t z = 0; z < nz && good; z++)
+        for (int64_t y = 0; y < ny && good; y++) {
+            for (int64_t x = 0; x < nx; x++)
+                memcpy(row + (size_t)x * bytes, whole + (size_t)(z + nz * (y + ny * x)) * bytes,
+                       bytes);
+            good = take(user, offset, row, (size_t)nx * bytes);
+            offset += (uint64_t)nx * bytes;
+        }
+    free(row);
+    free(whole);
+    return good;
+}
+
+static bool read_in_order(FILE *file, const npy *h, element_take take, void *user, buffer *error) {
+    unsigned char *piece = must_alloc(PIECE, 1);
+    bool good = true;
+    for (uint64_t offset = 0; offset < h->data_bytes && good;) {
+        const uint64_t left = h->data_bytes - offset;
+        const size_t count = left < PIECE ? (size_t)left : PIECE;
+        good = fread(piece, 1, count, file) == count ? take(user, offset, piece, count)
+                                                     : read_failed(file, h, error);
+        offset += count;
+    }
+    free(piece);
+    return good;
+}
+
+bool npy_read_data(FILE *file, const npy *header, element_take take, void *user, buffer *error) {
+    const bool good = header->fortran && header->dims > 1 && header->data_bytes > 0
+                          ? read_reversed(file, header, take, user, error)
+                          : read_in_order(file, header, take, user, error);
+    if (good && fgetc(file) != EOF)
+        return wrong_length(header, error, "longer");
+    return good;
+}
+
+void npy_header(buffer *out, element type, int dims, const int64_t size[NPY_DIMS]) {
+    enum { PREFIX = 10, ALIGNMENT = 64 };
+    buffer text = {0};
+    buffer_printf(&text, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
+                  element_words[type].code);
+    for (int axis = dims - 1; axis >= 0; axis--)
+        buffer_printf(&text, "%" PRId64 "%s", size[axis], axis > 0 ? ", " : dims == 1 ? "," : "");
+    buffer_add(&text, "), }");
+    while ((PREFIX + text.length + 1) % ALIGNMENT != 0)
+        buffer_add(&text, " ");
+    buffer_add(&text, "\n");
+    const unsigned char prefix[PREFIX] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, text.length & 0xFF, text.length >> 8 & 0xFF};
+    buffer_add_bytes(out, prefix, PREFIX);
+    buffer_add_bytes(out, text.data, text.length);
+    buffer_free(&text);
+}

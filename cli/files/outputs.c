@@ -1,0 +1,230 @@
+/* The outputs of `run`: which file shows which array. They are opened before the work, so that a
+   slip of the pen does not cost it, and written after it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/files/arrays.h"
+
+static bool is_written(const array *a) {
+    return a->info.role == SG_WRITE;
+}
+
+/* After a run the newest values of an inout field are where its current ones were read. */
+static int newest(const arrays *a, int written) {
+    const int reads = a->items[written].info.reads;
+    return reads >= 0 ? reads : written;
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+/* The array that an output of this name shows: a field, or its previous level. */
+static int find_output(const arrays *a, const char *name) {
+    for (int i = 0; i < a->count; i++) {
+        const sg_array_info *info = &a->items[i].info;
+        if (!is_written(&a->items[i]))
+            continue;
+        if (strcmp(info->field, name) == 0 || strcmp(info->name, name) == 0)
+            return newest(a, i);
+        if (info->previous >= 0 && strcmp(a->items[info->previous].info.name, name) == 0)
+            return info->previous;
+    }
+    return -1;
+}
+
+/* The `skip`th written array, or −1. */
+static int find_written(const arrays *a, bool is_values, int skip) {
+    for (int i = 0; i < a->count; i++)
+        if (is_written(&a->items[i]) && a->items[i].is_values == is_values && skip-- == 0)
+            return newest(a, i);
+    return -1;
+}
+
+static int match_named(arrays *a) {
+    const bindings *given = &a->session->options->outputs;
+    int unnamed[2] = {0};
+    for (int i = 0; i < given->count; i++) {
+        const binding *b = &given->items[i];
+        const char *option = b->is_values ? "--output-values" : "--output";
+        const int code = datafile_judge_name(b->value, false);
+        if (code != EXIT_DONE)
+            return code;
+        array_output *o = &a->outputs[a->output_count];
+        o->item = b->name != NULL ? find_output(a, b->name)
+                                  : find_written(a, b->is_values, unnamed[b->is_values]++);
+        if (o->item < 0 && b->name != NULL)
+            return arrays_unknown(a, option, b->name, false);
+        if (o->item < 0)
+            return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s writes", option,
+                            b->value, a->name);
+        o->path = output_path(NULL, b->value, "");
+        o->has_range = b->has_range;
+        o->range = (pgm_scale){b->low, b->high};
+        a->output_count++;
+    }
+    return EXIT_DONE;
+}
+
+static bool is_file(const char *path, const struct stat *file) {
+    struct stat other;
+    return path != NULL && stat(path, &other) == 0 && file->st_dev == other.st_dev &&
+           file->st_ino == other.st_ino;
+}
+
+/* A file that nobody named must not replace what is read. */
+static int protect_inputs(const arrays *a, const char *path, const char *field) {
+    struct stat there;
+    if (stat(path, &there) != 0)
+        return EXIT_DONE;
+    for (int i = 0; i < a->count; i++)
+        if (is_file(a->items[i].input, &there))
+            return complain(EXIT_USAGE, path,
+                            "the result would replace the input; name a file with --output "
+                            "%s=FILE.npy",
+                            field);
+    return EXIT_DONE;
+}
+
+static int match_default(arrays *a) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
+        if (!is_written(&a->items[i]))
+            continue;
+        const char *field = a->items[i].info.field;
+        array_output *o = &a->outputs[a->output_count++];
+        o->item = newest(a, i);
+        o->path = output_path(a->session->options->folder, field, ".npy");
+        code = protect_inputs(a, o->path, field);
+    }
+    return code;
+}
+
+int arrays_match_outputs(arrays *a) {
+    const int given = a->session->options->outputs.count;
+    a->outputs = must_alloc((size_t)(given + a->count), sizeof *a->outputs);
+    if (given == 0 && !arrays_is(a, "reduce"))
+        return match_default(a);
+    return match_named(a);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* Whether the file can hold what it is to show. */
+static int judge(const arrays *a, const array_output *o) {
+    datafile_array about;
+    arrays_describe(a, o->item, &about);
+    if (!a->is_grid && datafile_kind_of(o->path) != DATAFILE_NPY)
+        return complain(EXIT_USAGE, o->path, "%s of %s is no grid; give a .npy file", about.name,
+                        a->name);
+    return datafile_suits(o->path, &about);
+}
+
+int arrays_open_outputs(arrays *a) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < a->output_count && code == EXIT_DONE; i++)
+        code = judge(a, &a->outputs[i]);
+    for (int i = 0; i < a->output_count && code == EXIT_DONE; i++)
+        code = output_begin(&a->outputs[i].file, &a->output_set, a->outputs[i].path);
+    return code;
+}
+
+void arrays_close_outputs(arrays *a) {
+    for (int i = 0; i < a->output_count; i++) {
+        output_drop(a->outputs[i].file);
+        free(a->outputs[i].path);
+    }
+    free(a->outputs);
+    output_set_free(&a->output_set);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+static int save(arrays *a, array_output *o) {
+    datafile_array about;
+    arrays_describe(a, o->item, &about);
+    about.scale = o->has_range   ? DATAFILE_SCALE_GIVEN
+                  : a->has_image ? DATAFILE_SCALE_IMAGE
+                                 : DATAFILE_SCALE_DATA;
+    about.given = o->range;
+    output *file = o->file;
+    o->file = NULL;
+    return datafile_write(file, o->path, &about, arrays_download, &(array_reading){a, o->item},
+                          &o->written);
+}
+
+static const char *name_of(const arrays *a, const array_output *o) {
+    return a->items[o->item].info.name;
+}
+
+static void describe_text(const arrays *a, const array_output *o, buffer *text) {
+    const datafile_written *w = &o->written;
+    buffer_printf(text, "  output   %s: %s\n           ", name_of(a, o), o->path);
+    values_text(&w->values, text);
+    buffer_add(text, "\n");
+    if (!w->is_image)
+        return;
+    buffer_add(text, "           ");
+    element_print(text, ELEMENT_DOUBLE, &w->scale.low);
+    buffer_add(text, " .. ");
+    element_print(text, ELEMENT_DOUBLE, &w->scale.high);
+    buffer_printf(text, " -> 0..%d\n", a->maxval);
+    if (w->values.nan > 0)
+        warn(o->path, "%" PRId64 " NaN %s written as black", w->values.nan,
+             w->values.nan == 1 ? "is" : "are");
+}
+
+static void describe_json(const arrays *a, const array_output *o, json *j) {
+    const datafile_written *w = &o->written;
+    json_object(j, name_of(a, o));
+    values_json(&w->values, j);
+    if (w->is_image) {
+        json_number(j, "black", w->scale.low);
+        json_number(j, "white", w->scale.high);
+    }
+    json_end_object(j);
+}
+
+bool arrays_is_shown(const arrays *a, int index) {
+    for (int i = 0; i < a->output_count; i++)
+        if (a->outputs[i].item == index)
+            return true;
+    return false;
+}
+
+/* Of several fields some may have an --output and others none. */
+static void name_the_rest(const arrays *a, json *j, buffer *text) {
+    json_array(j, "not_written");
+    for (int i = 0; i < a->count && !arrays_is(a, "reduce"); i++)
+        if (is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
+            const char *field = a->items[i].info.field;
+            buffer_printf(text, "  output   %s: not written; name a file with --output %s=FILE\n",
+                          field, field);
+            json_string(j, NULL, field);
+        }
+    json_end_array(j);
+}
+
+/* A full disk for one file leaves the others. */
+int arrays_save(arrays *a, json *j, buffer *text) {
+    int code = EXIT_DONE;
+    json_object(j, "outputs");
+    for (int i = 0; i < a->output_count && (code == EXIT_DONE || code == EXIT_DATA); i++) {
+        array_output *o = &a->outputs[i];
+        const int now = save(a, o);
+        o->saved = now == EXIT_DONE;
+        code = first_failure(code, now);
+        if (!o->saved)
+            continue;
+        json_string(j, name_of(a, o), o->path);
+        describe_text(a, o, text);
+    }
+    json_end_object(j);
+    json_object(j, "values");
+    for (int i = 0; i < a->output_count; i++)
+        if (a->outputs[i].saved)
+            describe_json(a, &a->outputs[i], j);
+    json_end_object(j);
+    name_the_rest(a, j, text);
+    return code;
+}

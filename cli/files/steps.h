@@ -1,0 +1,21 @@
+/* The computing of `run`. Takes: arrays in device memory, a kernel. Makes: all steps, or those
+   until a value is none where --stop-on-nan asks for that. What fails has been printed; results are
+   exit codes, and EXIT_WRONG says that the steps were stopped. */
+#ifndef SG_CLI_FILES_STEPS_H
+#define SG_CLI_FILES_STEPS_H
+
+#include "cli/files/arrays.h"
+
+typedef struct steps {
+    int64_t made;
+    double seconds;
+    const char *stopped_by; /* the field with NaN or infinite values; NULL */
+    int64_t sound;          /* so many steps after which there were none */
+} steps;
+
+int steps_compute(arrays *, sg_kernel *, const double *parameters, int count, steps *);
+
+void steps_text(const steps *, buffer *out);
+void steps_json(const steps *, json *);
+
+#endif

@@ -1,0 +1,326 @@
+/* The charts with numbers on both axes: how the search went, the roofline, other sizes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/page.h"
+#include "cli/report/page_svg.h"
+#include "cli/words.h"
+
+static void widen(double range[2], double x) {
+    range[0] = fmin(range[0], x);
+    range[1] = fmax(range[1], x);
+}
+
+static void add_row_mark(const page *p, svg *s, double x, double y, int row) {
+    const bool right = page_is_right(&p->rows[row]);
+    buffer title = {0};
+    page_add_mark_title(&title, &p->rows[row]);
+    svg_mark(s, x, y, right ? p->kinds[row] : CHART_LOST, row == p->best, title.data);
+    buffer_free(&title);
+}
+
+/* ---- progress ------------------------------------------------------------------------------ */
+
+static void times_of(const page *p, double *least, double *most) {
+    *least = INFINITY, *most = 0;
+    for (int i = 0; i < p->count; i++)
+        if (page_is_right(&p->rows[i])) {
+            const double last = page_time(&p->rows[i]);
+            *least = fmin(*least, fmin(last, p->rows[i].median));
+            *most = fmax(*most, fmax(last, p->rows[i].median));
+        }
+}
+
+/* The best so far, a staircase. */
+static void add_best_so_far(const page *p, svg *s) {
+    double best = INFINITY;
+    for (int i = 0; i < p->count; i++) {
+        const double x = svg_at(&s->x, i + 1);
+        if (!page_is_right(&p->rows[i]) || p->rows[i].median >= best)
+            continue;
+        const bool first = isinf(best);
+        best = p->rows[i].median;
+        buffer_printf(s->out, first ? "<path class=\"line\" d=\"M%.1f %.1f" : "H%.1fV%.1f", x,
+                      svg_at(&s->y, best));
+    }
+    buffer_printf(s->out, "H%.1f\"/>\n", svg_at(&s->x, p->count));
+}
+
+void page_write_progress(const page *p, buffer *out) {
+    double least, most;
+    times_of(p, &least, &most);
+    if (p->best < 0 || p->count < 2)
+        return;
+    buffer_add(out, "<section id=\"progress\">\n<h2>Search progress</h2>\n<p>Every evaluation in "
+                    "the order taken, and the best time so far.</p>\n");
+    svg s;
+    svg_begin(&s, out, "Time by evaluation",
+              "Dots: the time of each evaluation. Line: the best so far.", CHART_HEIGHT);
+    s.x = svg_scale_of(1, p->count, false);
+    s.y = svg_scale_of(least, most, true);
+    svg_frame(&s, svg_plain, buffer_seconds, "evaluation", "time");
+    add_best_so_far(p, &s);
+    for (int i = 0; i < p->count; i++)
+        add_row_mark(p, &s, svg_at(&s.x, i + 1),
+                     page_is_right(&p->rows[i]) ? svg_at(&s.y, p->rows[i].median) : s.top + 4, i);
+    svg_end(&s);
+    page_write_kinds(p, page_any_lost(p), out);
+    buffer_add(out, "</section>\n");
+}
+
+/* ---- roofline ------------------------------------------------------------------------------ */
+
+/* Multiply-adds a clock and multiprocessor, of float and double: "Throughput of Native Arithmetic
+   Instructions" of the CUDA C++ Programming Guide. */
+static const struct {
+    const char *arch;
+    double lanes[2];
+} arithmetic[] = {{"sm_75", {64, 2}},  {"sm_80", {64, 32}},  {"sm_86", {128, 2}},
+                  {"sm_89", {128, 2}}, {"sm_90", {128, 64}}, {"sm_100", {128, 64}},
+                  {"sm_120", {128, 2}}};
+
+/* Operations a second at the clock that was measured; 0 where unknown. */
+static double arithmetic_of(const page *p, const sg_result *r) {
+    const bool is_double = strcmp(p->dtype, "double") == 0;
+    if (!isfinite(r->clock_after) || (!is_double && strcmp(p->dtype, "float") != 0))
+        return 0;
+    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
+        if (strncmp(arithmetic[i].arch, r->arch, strlen(arithmetic[i].arch)) == 0)
+            return 2 * arithmetic[i].lanes[is_double] * r->multiprocessors * r->clock_after * 1e6;
+    return 0;
+}
+
+/* Steps that a launch makes between reading and writing the grid. */
+static double fused(const page *p, int row) {
+    const page_axis *time = page_axis_named(&p->axes, "time");
+    const double steps =
+        time != NULL && time->of[row] >= 0 ? strtod(time->values[time->of[row]], NULL) : 1;
+    return steps > 1 ? steps : 1;
+}
+
+typedef struct roofline {
+    const page *page;
+    double copy;       /* bytes a second */
+    double arithmetic; /* operations a second; 0 */
+    double intensity[2], rate[2];
+} roofline;
+
+static double intensity_of(const page *p, int row) {
+    return p->operations * fused(p, row) / p->bytes;
+}
+
+static double rate_of(const page *p, int row) {
+    const sg_result *r = &p->rows[row];
+    return p->operations * page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / page_time(r);
+}
+
+static bool measure_roofline(const page *p, roofline *f) {
+    if (p->best < 0 || !(p->operations > 0) || !(p->bytes > 0))
+        return false;
+    const sg_result *best = &p->rows[p->best];
+    if (!(best->copy_seconds > 0) || !(page_points(best) > 0))
+        return false;
+    *f = (roofline){.page = p,
+                    .copy = p->bytes * page_points(best) / best->copy_seconds,
+                    .arithmetic = arithmetic_of(p, best),
+                    .intensity = {INFINITY, 0},
+                    .rate = {INFINITY, 0}};
+    for (int i = 0; i < p->count; i++)
+        if (page_is_right(&p->rows[i])) {
+            widen(f->intensity, intensity_of(p, i));
+            widen(f->rate, rate_of(p, i));
+        }
+    widen(f->intensity, f->intensity[0] / 2);
+    widen(f->intensity, f->intensity[1] * 2);
+    widen(f->rate, f->copy * f->intensity[0]);
+    if (f->arithmetic > 0) {
+        widen(f->intensity, 1.5 * f->arithmetic / f->copy);
+        widen(f->rate, f->arithmetic);
+    } else {
+        widen(f->rate, f->copy * f->intensity[1]);
+    }
+    return true;
+}
+
+static void add_roofs(const roofline *f, svg *s) {
+    const double left = f->intensity[0];
+    const double ridge = f->arithmetic > 0 ? f->arithmetic / f->copy : f->intensity[1];
+    buffer rate = {0};
+    buffer_bytes(&rate, f->copy);
+    svg_line(s, svg_at(&s->x, left), svg_at(&s->y, left * f->copy), svg_at(&s->x, ridge),
+             svg_at(&s->y, ridge * f->copy), "roof");
+    buffer text = {0};
+    buffer_printf(&text, "copy, %s/s", rate.data);
+    const double middle = sqrt(left * ridge); /* of the line; left of it nothing can be */
+    svg_text(s, svg_at(&s->x, middle) - 8, svg_at(&s->y, middle * f->copy) - 4, "end", "note",
+             text.data);
+    if (f->arithmetic > 0) {
+        const double y = svg_at(&s->y, f->arithmetic);
+        buffer peak = {0};
+        svg_rate(&peak, f->arithmetic);
+        buffer_add(&peak, "op/s");
+        svg_line(s, svg_at(&s->x, ridge), y, svg_at(&s->x, f->intensity[1]), y, "roof");
+        svg_text(s, svg_at(&s->x, f->intensity[1]), y - 5, "end", "note", peak.data);
+        buffer_free(&peak);
+    }
+    buffer_free(&rate);
+    buffer_free(&text);
+}
+
+static void add_roofline_text(const roofline *f, buffer *out) {
+    const page *p = f->page;
+    buffer_add(out, "<section id=\"roofline\">\n<h2>Roofline</h2>\n<p>");
+    buffer_printf(out,
+                  "A point takes %g operations and at least %g bytes of device memory, in each "
+                  "launch once. The slanted line is a copy of as many bytes, in the same run",
+                  p->operations, p->bytes);
+    if (f->arithmetic > 0)
+        buffer_printf(out, "; the level one is all multiply-adds at the %g MHz measured",
+                      p->rows[p->best].clock_after);
+    buffer_add(out, ". Candidates of the same intensity stand side by side. Williams, Waterman and "
+                    "Patterson, CACM 52 (2009).</p>\n");
+}
+
+/* Where operations and bytes of an element are not to be had: all candidates beside the copy. */
+static void write_ranked(const page *p, buffer *out) {
+    const sg_result *best = p->best >= 0 ? &p->rows[p->best] : NULL;
+    if (best == NULL || !(best->copy_seconds > 0))
+        return;
+    const double copy = page_time(best) * page_of_copy(best);
+    double times[2];
+    times_of(p, &times[0], &times[1]);
+    widen(times, copy);
+    buffer_add(out, "<section id=\"roofline\">\n<h2>Beside a copy</h2>\n<p>Every candidate, the "
+                    "fastest first. The line is a copy of as many bytes as must be moved, in the "
+                    "same run.</p>\n");
+    svg s;
+    svg_begin(&s, out, "Time by rank", "All candidates above the time of a copy.", CHART_HEIGHT);
+    s.x = svg_scale_of(1, p->count, false);
+    s.y = svg_scale_of(times[0], times[1], true);
+    svg_frame(&s, svg_plain, buffer_seconds, "rank", "time");
+    svg_line(&s, s.left, svg_at(&s.y, copy), s.right, svg_at(&s.y, copy), "roof");
+    svg_text(&s, s.right, svg_at(&s.y, copy) - 5, "end", "note", "copy");
+    int *order = page_order(p);
+    for (int i = 0; i < p->count && page_is_right(&p->rows[order[i]]); i++)
+        add_row_mark(p, &s, svg_at(&s.x, i + 1), svg_at(&s.y, page_time(&p->rows[order[i]])),
+                     order[i]);
+    free(order);
+    svg_end(&s);
+    page_write_kinds(p, false, out);
+    buffer_add(out, "</section>\n");
+}
+
+/* Most candidates move the same bytes; side by side more of them can be seen, and pointed at. */
+static double sideways(const page *p, int row) {
+    const double width = 18;
+    return p->count > 1 ? width * ((double)row / (p->count - 1) - 0.5) : 0;
+}
+
+void page_write_roofline(const page *p, buffer *out) {
+    roofline f;
+    if (!measure_roofline(p, &f)) {
+        write_ranked(p, out);
+        return;
+    }
+    add_roofline_text(&f, out);
+    svg s;
+    svg_begin(&s, out, "Operations a second by operations a byte",
+              "Each candidate below the line of a copy and the level of the arithmetic.",
+              CHART_HEIGHT);
+    s.x = svg_scale_of(f.intensity[0], f.intensity[1], true);
+    s.y = svg_scale_of(f.rate[0], f.rate[1], true);
+    svg_frame(&s, svg_plain, svg_rate, "operations a byte", "operations a second");
+    add_roofs(&f, &s);
+    for (int i = 0; i < p->count; i++)
+        if (page_is_right(&p->rows[i]))
+            add_row_mark(p, &s, svg_at(&s.x, intensity_of(p, i)) + sideways(p, i),
+                         svg_at(&s.y, rate_of(p, i)), i);
+    svg_end(&s);
+    page_write_kinds(p, false, out);
+    buffer_add(out, "</section>\n");
+}
+
+/* ---- other sizes --------------------------------------------------------------------------- */
+
+/* Of each size of the page's spec and device the best result; the caller frees the list. */
+static const sg_result **best_of_sizes(const page *p, int *count) {
+    const page_results *all = p->all;
+    const sg_result **list = must_alloc((size_t)all->count + 1, sizeof *list);
+    *count = 0;
+    for (int i = 0; i < all->count; i++) {
+        const sg_result *r = &all->list[i];
+        int at = 0;
+        if (!page_is_right(r) || !page_same_kind(r, &p->rows[0]) || !(page_points(r) > 0))
+            continue;
+        while (at < *count && !page_same_size(list[at], r))
+            at++;
+        if (at == *count)
+            list[(*count)++] = r;
+        else if (page_is_faster(r, list[at]))
+            list[at] = r;
+    }
+    return list;
+}
+
+static int by_points(const void *left, const void *right) {
+    const sg_result *a = *(const sg_result *const *)left, *b = *(const sg_result *const *)right;
+    const double x = page_points(a), y = page_points(b);
+    if (x != y)
+        return x < y ? -1 : 1;
+    return memcmp(a->size, b->size, sizeof a->size);
+}
+
+static double points_a_second(const sg_result *r) {
+    return page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / page_time(r);
+}
+
+static void add_sizes(svg *s, const page *p, const sg_result **list, int count) {
+    buffer path = {0};
+    for (int i = 0; i < count; i++)
+        buffer_printf(&path, "%s%.1f %.1f", i == 0 ? "M" : "L", svg_at(&s->x, page_points(list[i])),
+                      svg_at(&s->y, points_a_second(list[i])));
+    buffer_printf(s->out, "<path class=\"line\" d=\"%s\"/>\n", path.data);
+    buffer_free(&path);
+    for (int i = 0; i < count; i++) {
+        buffer title = {0};
+        page_add_size(&title, list[i]);
+        buffer_add(&title, ": ");
+        svg_rate(&title, points_a_second(list[i]));
+        buffer_printf(&title, " %s a second; ", words_of_family(list[i]->family)->points);
+        page_add_mark_title(&title, list[i]);
+        svg_mark(s, svg_at(&s->x, page_points(list[i])), svg_at(&s->y, points_a_second(list[i])), 0,
+                 page_same_size(list[i], &p->rows[0]), title.data);
+        buffer_free(&title);
+    }
+}
+
+void page_write_scaling(const page *p, buffer *out) {
+    int count;
+    const sg_result **list = best_of_sizes(p, &count);
+    qsort(list, (size_t)count, sizeof *list, by_points);
+    if (count >= 2) {
+        const words *w = words_of_family(p->rows[0].family);
+        double rates[2] = {INFINITY, 0};
+        for (int i = 0; i < count; i++)
+            widen(rates, points_a_second(list[i]));
+        buffer_printf(out,
+                      "<section id=\"scaling\">\n<h2>Sizes</h2>\n<p>The best plan of each of the "
+                      "%d sizes that were tuned on this device.</p>\n",
+                      count);
+        svg s;
+        buffer name = {0};
+        buffer_printf(&name, "%s a second", w->points);
+        svg_begin(&s, out, "Speed by size", "The speed of the best plan at each size.",
+                  CHART_HEIGHT);
+        s.x = svg_scale_of(page_points(list[0]), page_points(list[count - 1]), true);
+        s.y = svg_scale_of(0, rates[1], false);
+        s.y.from = 0;
+        svg_frame(&s, svg_rate, svg_rate, w->points, name.data);
+        add_sizes(&s, p, list, count);
+        svg_end(&s);
+        buffer_free(&name);
+        buffer_add(out, "</section>\n");
+    }
+    free(list);
+}

@@ -1,0 +1,247 @@
+/* One T4 object. Times are milliseconds, as in Kernel Tuner's files, and the metadata say so. */
+#include "cli/report/t4.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* "2026-11-21T12:34:56.789Z", ISO 8601. */
+static void add_time(json *j, const char *key, int64_t milliseconds) {
+    const time_t seconds = (time_t)(milliseconds / 1000);
+    struct tm utc;
+    char text[sizeof "2026-11-21T12:34:56 and more"] = "";
+    buffer b = {0};
+    if (gmtime_r(&seconds, &utc) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    buffer_printf(&b, "%s.%03dZ", text, (int)(milliseconds % 1000));
+    json_string(j, key, b.data);
+    buffer_free(&b);
+}
+
+/* ---- what was tried ------------------------------------------------------------------------ */
+
+static bool is_whole(const char *text, size_t length) {
+    return length > 0 && length < 18 && strspn(text, "0123456789") >= length;
+}
+
+static void add_value(json *j, const char *key, const char *text, size_t length) {
+    buffer b = {0};
+    buffer_add_bytes(&b, text, length);
+    if (is_whole(text, length))
+        json_literal(j, key, b.data);
+    else
+        json_string(j, key, b.data);
+    buffer_free(&b);
+}
+
+/* "32x8" as key_x and key_y, so that other tuners see numbers; false where it is no such list. */
+static bool add_numbers(json *j, const char *key, const char *text, size_t length) {
+    static const char axes[] = "xyz";
+    size_t part[4] = {0}, count = 0;
+    for (size_t at = 0; at <= length; at++) {
+        if (at < length && text[at] != 'x')
+            continue;
+        if (count == 3 || !is_whole(text + part[count], at - part[count]))
+            return false;
+        part[++count] = at + 1;
+    }
+    if (count < 2)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        buffer name = {0};
+        buffer_printf(&name, "%s_%c", key, axes[i]);
+        add_value(j, name.data, text + part[i], part[i + 1] - 1 - part[i]);
+        buffer_free(&name);
+    }
+    return true;
+}
+
+static void add_word(json *j, const char *word, size_t length, const char *bare) {
+    const char *equals = memchr(word, '=', length);
+    if (equals == NULL) {
+        add_value(j, bare, word, length);
+        return;
+    }
+    buffer key = {0};
+    buffer_add_bytes(&key, word, (size_t)(equals - word));
+    const size_t rest = length - (size_t)(equals + 1 - word);
+    if (!add_numbers(j, buffer_text(&key), equals + 1, rest))
+        add_value(j, buffer_text(&key), equals + 1, rest);
+    buffer_free(&key);
+}
+
+/* The plan's words by the keys that schedules have in specs. */
+static void add_configuration(json *j, const sg_result *r) {
+    const bool spmv = strcmp(r->family, "spmv") == 0, stencil = strcmp(r->family, "stencil") == 0;
+    const char *const bare[] = {stencil ? "method" : spmv ? "format" : "algorithm", "algorithm"};
+    int count = 0;
+    json_object(j, "configuration");
+    for (const char *at = r->plan; *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        const bool named = memchr(at, '=', length) != NULL;
+        if (length > 0 && (named || count < 2))
+            add_word(j, at, length, bare[named ? 0 : count++]);
+        at += length + (at[length] == ' ');
+    }
+    json_end_object(j);
+}
+
+/* ---- what came of it ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *state, *invalidity;
+} words[] = {{"right", "correct"},        {"wrong", "correctness"}, {"refused", "constraints"},
+             {"not compiled", "compile"}, {"failed", "runtime"},    {"hung", "timeout"}};
+
+static const char *invalidity_of(const sg_result *r) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].state, r->state) == 0)
+            return words[i].invalidity;
+    return "runtime";
+}
+
+static void add_milliseconds(json *j, const char *key, double seconds) {
+    if (isfinite(seconds))
+        json_number(j, key, 1e3 * seconds);
+}
+
+static void add_times(json *j, const sg_result *r) {
+    json_object(j, "times");
+    add_milliseconds(j, "compilation_time", r->compile_seconds);
+    json_array(j, "runtimes");
+    for (int i = 0; i < r->repeats; i++)
+        json_number(j, NULL, 1e3 * r->seconds[i]);
+    json_end_array(j);
+    add_milliseconds(j, "validation", r->check_seconds);
+    json_end_object(j);
+}
+
+static void add_measurement(json *j, const char *name, double value, const char *unit) {
+    if (!isfinite(value))
+        return;
+    json_object(j, NULL);
+    json_string(j, "name", name);
+    json_number(j, "value", value);
+    json_string(j, "unit", unit);
+    json_end_object(j);
+}
+
+static double known(int64_t count) {
+    return count < 0 ? (double)NAN : (double)count;
+}
+
+static void add_measurements(json *j, const sg_result *r) {
+    const struct {
+        const char *name, *unit;
+        double value;
+    } list[] = {
+        {"time", "ms", 1e3 * r->median},
+        {"time_spread", "", r->spread},
+        {"final_time", "ms", r->final_seconds > 0 ? 1e3 * r->final_seconds : (double)NAN},
+        {"estimated_time", "ms", 1e3 * r->estimated_seconds},
+        {"copy_time", "ms", 1e3 * r->copy_seconds},
+        {"registers", "", known(r->registers)},
+        {"shared_memory", "bytes", known(r->shared_bytes)},
+        {"local_memory", "bytes", known(r->local_bytes)},
+        {"occupancy", "", r->occupancy},
+        {"clock_before", "MHz", r->clock_before},
+        {"clock_after", "MHz", r->clock_after},
+        {"temperature_before", "C", r->temperature_before},
+        {"temperature_after", "C", r->temperature_after},
+    };
+    json_array(j, "measurements");
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        add_measurement(j, list[i].name, list[i].value, list[i].unit);
+    json_end_array(j);
+}
+
+/* ---- what T4 has no word for --------------------------------------------------------------- */
+
+static void add_rest(json *j, const sg_result *r) {
+    json_object(j, "stencilgen");
+    json_string(j, "name", r->name);
+    json_string(j, "family", r->family);
+    json_string(j, "key", r->key);
+    json_string(j, "generator", r->generator);
+    json_string(j, "device", r->device);
+    json_string(j, "device_name", r->device_name);
+    json_string(j, "arch", r->arch);
+    json_integer(j, "multiprocessors", r->multiprocessors);
+    json_integer(j, "memory_bytes", r->memory);
+    json_integer(j, "driver", r->driver);
+    json_string(j, "compiler", r->compiler);
+    json_array(j, "size");
+    for (int i = 0; i < r->size_count; i++)
+        json_integer(j, NULL, r->size[i]);
+    json_end_array(j);
+    json_integer(j, "steps", r->steps);
+    json_string(j, "plan", r->plan);
+    json_string(j, "state", r->state);
+    json_string(j, "reason", r->reason);
+    json_integer(j, "sweep", r->sweep);
+    json_integer(j, "evaluation", r->evaluation);
+    json_end_object(j);
+}
+
+/* ---- the object ---------------------------------------------------------------------------- */
+
+void t4_begin(t4 *t, json *out) {
+    *t = (t4){.out = out, .gpu = true, .one_device = true};
+    json_object(out, NULL);
+    json_string(out, "schema_version", "1.1.0");
+    json_array(out, "results");
+}
+
+static void remember(t4 *t, const sg_result *r) {
+    if (t->count++ == 0) {
+        buffer_add(&t->device, r->device_name);
+        t->first = r->taken;
+    }
+    t->gpu &= strcmp(r->device, "cuda") == 0;
+    t->one_device &= strcmp(buffer_text(&t->device), r->device_name) == 0;
+    if (r->taken < t->first)
+        t->first = r->taken;
+    buffer_free(&t->generator);
+    t->generator = (buffer){0};
+    buffer_add(&t->generator, r->generator);
+}
+
+void t4_result(t4 *t, const sg_result *r) {
+    json *j = t->out;
+    const char *invalidity = invalidity_of(r);
+    remember(t, r);
+    json_object(j, NULL);
+    add_time(j, "timestamp", r->taken);
+    add_configuration(j, r);
+    json_array(j, "objectives");
+    json_string(j, NULL, "time");
+    json_end_array(j);
+    add_times(j, r);
+    json_string(j, "invalidity", invalidity);
+    json_integer(j, "correctness", strcmp(invalidity, "correct") == 0);
+    add_measurements(j, r);
+    add_rest(j, r);
+    json_end_object(j);
+}
+
+/* At the end, when it is known whether all are of one device. T4 has no word for a processor. */
+void t4_end(t4 *t) {
+    json *j = t->out;
+    json_end_array(j);
+    json_object(j, "metadata");
+    json_string(j, "autotuner", "stencilgen");
+    json_string(j, "autotuner_version", t->count > 0 ? buffer_text(&t->generator) : SG_VERSION);
+    json_string(j, "timeunit", "milliseconds");
+    if (t->count > 0) {
+        add_time(j, "timestamp", t->first);
+        if (t->gpu)
+            json_string(j, "compute_api", "CUDA");
+        if (t->one_device)
+            json_string(j, "device", buffer_text(&t->device));
+    }
+    json_end_object(j);
+    json_end_object(j);
+    buffer_free(&t->device);
+    buffer_free(&t->generator);
+}

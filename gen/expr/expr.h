@@ -1,0 +1,113 @@
+/* Expressions over taps, parameters and constants: a pool of hash-consed nodes.
+   Takes: operations, one node at a time. Makes: nodes whose operands come before them, so that
+   every pass over an expression is a loop over the pool and nothing recurses. */
+#ifndef SG_GEN_EXPR_EXPR_H
+#define SG_GEN_EXPR_EXPR_H
+
+#include "base/job.h"
+#include "gen/expr/words.h"
+
+typedef int32_t expr_id; /* index into the pool; EXPR_NONE for no operand */
+enum { EXPR_NONE = -1 };
+
+typedef enum expr_op {
+    EXPR_CONSTANT,  /* value */
+    EXPR_PARAMETER, /* index into the model's parameters */
+    EXPR_TAP,       /* the model's array `index` at the offset d */
+    EXPR_ADD,
+    EXPR_SUBTRACT,
+    EXPR_MULTIPLY,
+    EXPR_DIVIDE,
+    EXPR_NEGATE,
+    EXPR_MIN, /* NaN in either operand gives NaN */
+    EXPR_MAX,
+    EXPR_ABS,
+    EXPR_SQRT,
+    EXPR_EXP,
+    EXPR_LOG,
+    EXPR_SIN,
+    EXPR_COS,
+    EXPR_TANH,
+    EXPR_POW,
+    EXPR_FLOOR,
+    EXPR_LT, /* conditions: operands are numbers, the result is a truth value */
+    EXPR_LE,
+    EXPR_GT,
+    EXPR_GE,
+    EXPR_EQ,
+    EXPR_NE,
+    EXPR_ALL, /* truth values to truth value */
+    EXPR_ANY,
+    EXPR_NOT,
+    EXPR_WHERE, /* (condition, number, number): the second where true, else the third */
+    EXPR_OP_COUNT
+} expr_op;
+
+typedef struct expr_word {
+    const char *name; /* of the spec function, or of the operator in messages */
+    int operands;
+    bool takes_truth; /* operands (of WHERE: the first) are truth values */
+    bool gives_truth;
+    bool function;       /* callable by this name in specs */
+    int operations;      /* what the textbook's count charges */
+    const char *summary; /* of a function, for the documentation */
+} expr_word;
+extern const expr_word expr_words[EXPR_OP_COUNT];
+
+/* An operation on plain numbers; truth values are 1 and 0. */
+double expr_evaluate(expr_op, double a, double b, double c);
+
+typedef struct expr_node {
+    expr_op op;
+    expr_id operand[3];
+    double value;       /* CONSTANT */
+    int index;          /* PARAMETER, TAP */
+    int d[AXES];        /* TAP: offset (dx, dy, dz), unused axes 0 */
+    int depth;          /* 1 + the deepest operand's */
+    double written_out; /* operations if every shared part were written out again */
+} expr_node;
+
+enum { EXPR_MAX_NODES = 1 << 17, EXPR_MAX_DEPTH = 20000, EXPR_MAX_OPERATIONS = 1000000 };
+
+typedef struct expr_pool {
+    job *job;
+    expr_node *nodes;
+    int count, capacity;
+    expr_id *buckets; /* open addressing by hash; a power of two */
+    int bucket_count;
+    const char *limit; /* set, once a limit is passed, to the sentence that says which */
+} expr_pool;
+
+expr_pool *expr_pool_new(job *);
+
+/* Each returns the node, shared with an equal earlier one (a+b and b+a are equal: the first one
+   made is kept), with constants folded and neutral elements removed. x*0 is 0, also where x might
+   be infinite. An operation on constants whose result is not finite stays an operation. When a
+   limit is passed they set pool->limit and return operand a (or any node): the caller looks at it
+   when it suits. */
+expr_id expr_constant(expr_pool *, double value);
+expr_id expr_parameter(expr_pool *, int index);
+expr_id expr_tap(expr_pool *, int array, const int d[AXES]);
+expr_id expr_make(expr_pool *, expr_op, expr_id a, expr_id b, expr_id c);
+
+/* Forgets the nodes from `count` on. */
+void expr_pool_truncate(expr_pool *, int count);
+
+static inline const expr_node *expr_get(const expr_pool *p, expr_id id) {
+    return &p->nodes[id];
+}
+
+/* live[i] says whether node i is reached from one of the roots; an array of pool->count. */
+bool *expr_live(const expr_pool *, job *, const expr_id *roots, int count);
+
+/* Operations of one evaluation: every live operation node once (`shared`), or as if written out by
+   hand with nothing shared, which is how the textbook counts. */
+typedef struct expr_count {
+    double multiplications; /* and divisions */
+    double additions;       /* and subtractions, negations */
+    double others;          /* functions, comparisons, selections */
+} expr_count;
+expr_count expr_count_shared(const expr_pool *, job *, const expr_id *roots, int count);
+expr_count expr_count_written_out(const expr_pool *, job *, const expr_id *roots, int count);
+
+#endif

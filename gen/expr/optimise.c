@@ -1,0 +1,216 @@
+/* Rewrites sums: c1·a + c2·b − c1·c becomes c1·(a − c) + c2·b. Takes and makes nodes of a pool,
+   operands first, so that one pass in order of the nodes rewrites everything. */
+#include "gen/expr/optimise.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* One signed member of a flattened sum; coefficient EXPR_NONE is 1. */
+typedef struct term {
+    bool negative;
+    expr_id coefficient, value;
+    int next; /* of the same group; −1 ends it */
+} term;
+
+typedef struct group {
+    expr_id coefficient;
+    bool negative; /* of its first term; the others are relative to it */
+    int first, last;
+} group;
+
+typedef struct rewriter {
+    job *job;
+    expr_pool *pool;
+    dtype dtype;
+    expr_id *renamed; /* of the nodes there were at the start */
+    int *uses;
+    bool *absorbed; /* part of the sum of its only user */
+    bool *tapful;   /* holds a tap; grows with the pool */
+    int tapful_count, tapful_capacity;
+    term *terms; /* of the sum at hand */
+    group *groups;
+    expr_id *stack;
+    bool *stack_negative;
+} rewriter;
+
+static bool additive(expr_op op) {
+    return op == EXPR_ADD || op == EXPR_SUBTRACT || op == EXPR_NEGATE;
+}
+
+static bool holds_tap(rewriter *r, expr_id id) {
+    if (r->pool->count > r->tapful_capacity) {
+        const int capacity = 2 * r->pool->count;
+        bool *grown = job_array(r->job, (size_t)capacity, sizeof *grown);
+        if (r->tapful_count > 0)
+            memcpy(grown, r->tapful, (size_t)r->tapful_count * sizeof *grown);
+        r->tapful = grown;
+        r->tapful_capacity = capacity;
+    }
+    for (; r->tapful_count < r->pool->count; r->tapful_count++) {
+        const expr_node *n = expr_get(r->pool, r->tapful_count);
+        bool holds = n->op == EXPR_TAP;
+        for (int k = 0; k < expr_words[n->op].operands; k++)
+            holds |= r->tapful[n->operand[k]];
+        r->tapful[r->tapful_count] = holds;
+    }
+    return r->tapful[id];
+}
+
+static expr_id make(rewriter *r, expr_op op, expr_id a, expr_id b) {
+    return expr_make(r->pool, op, a, b, EXPR_NONE);
+}
+
+static expr_id rounded(rewriter *r, double value) {
+    return expr_constant(r->pool, r->dtype == DTYPE_FLOAT ? (double)(float)value : value);
+}
+
+/* Splits a factor that is the same for every point from a product, and its sign from both. */
+static term decompose(rewriter *r, expr_id id, bool negative) {
+    term t = {.negative = negative, .coefficient = EXPR_NONE, .value = id, .next = -1};
+    while (expr_get(r->pool, t.value)->op == EXPR_NEGATE) {
+        t.value = expr_get(r->pool, t.value)->operand[0];
+        t.negative = !t.negative;
+    }
+    const expr_node *n = expr_get(r->pool, t.value);
+    if (n->op == EXPR_MULTIPLY) {
+        const expr_id a = n->operand[0], b = n->operand[1];
+        if (!holds_tap(r, a) && holds_tap(r, b)) {
+            t.coefficient = a;
+            t.value = b;
+        } else if (holds_tap(r, a) && !holds_tap(r, b)) {
+            t.coefficient = b;
+            t.value = a;
+        }
+    }
+    if (t.coefficient == EXPR_NONE)
+        return t;
+    n = expr_get(r->pool, t.coefficient);
+    if (n->op == EXPR_CONSTANT && n->value < 0) {
+        t.coefficient = expr_constant(r->pool, -n->value);
+        t.negative = !t.negative;
+    } else if (n->op == EXPR_NEGATE) {
+        t.coefficient = n->operand[0];
+        t.negative = !t.negative;
+    }
+    return t;
+}
+
+/* The members of the sum at `root`, left to right, absorbed sums taken apart. */
+static int flatten(rewriter *r, expr_id root) {
+    int depth = 0, count = 0;
+    r->stack[depth] = root;
+    r->stack_negative[depth++] = false;
+    while (depth > 0) {
+        const expr_id id = r->stack[--depth];
+        const bool negative = r->stack_negative[depth];
+        const expr_node *n = expr_get(r->pool, id);
+        if (id != root && !(additive(n->op) && r->absorbed[id])) {
+            r->terms[count++] = decompose(r, r->renamed[id], negative);
+            continue;
+        }
+        if (n->op != EXPR_NEGATE) {
+            r->stack[depth] = n->operand[1];
+            r->stack_negative[depth++] = negative != (n->op == EXPR_SUBTRACT);
+        }
+        r->stack[depth] = n->operand[0];
+        r->stack_negative[depth++] = negative != (n->op == EXPR_NEGATE);
+    }
+    return count;
+}
+
+/* Gathers terms of equal coefficient, groups in order of their first term. */
+static int gather(rewriter *r, int count) {
+    int groups = 0;
+    for (int i = 0; i < count; i++) {
+        int g = 0;
+        while (g < groups && r->groups[g].coefficient != r->terms[i].coefficient)
+            g++;
+        if (g == groups) {
+            r->groups[groups++] = (group){r->terms[i].coefficient, r->terms[i].negative, i, i};
+        } else {
+            r->terms[r->groups[g].last].next = i;
+            r->groups[g].last = i;
+        }
+    }
+    return groups;
+}
+
+static expr_id group_value(rewriter *r, const group *g) {
+    expr_id sum = r->terms[g->first].value;
+    for (int i = r->terms[g->first].next; i >= 0; i = r->terms[i].next)
+        sum = make(r, r->terms[i].negative == g->negative ? EXPR_ADD : EXPR_SUBTRACT, sum,
+                   r->terms[i].value);
+    return g->coefficient == EXPR_NONE ? sum : make(r, EXPR_MULTIPLY, g->coefficient, sum);
+}
+
+static expr_id rewrite_sum(rewriter *r, expr_id root) {
+    const int count = flatten(r, root);
+    const int groups = gather(r, count);
+    int start = 0; /* begin with a positive group, so that nothing need be negated */
+    while (start < groups && r->groups[start].negative)
+        start++;
+    if (start == groups)
+        start = 0;
+    expr_id sum = group_value(r, &r->groups[start]);
+    if (r->groups[start].negative)
+        sum = make(r, EXPR_NEGATE, sum, EXPR_NONE);
+    for (int g = 0; g < groups; g++)
+        if (g != start)
+            sum = make(r, r->groups[g].negative ? EXPR_SUBTRACT : EXPR_ADD, sum,
+                       group_value(r, &r->groups[g]));
+    return sum;
+}
+
+static void rewrite_node(rewriter *r, expr_id id) {
+    const expr_node n = *expr_get(r->pool, id);
+    if (n.op == EXPR_CONSTANT) {
+        r->renamed[id] = rounded(r, n.value);
+    } else if (n.op == EXPR_PARAMETER || n.op == EXPR_TAP) {
+        r->renamed[id] = id;
+    } else if (!additive(n.op)) {
+        expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
+        for (int k = 0; k < expr_words[n.op].operands; k++)
+            operand[k] = r->renamed[n.operand[k]];
+        r->renamed[id] = expr_make(r->pool, n.op, operand[0], operand[1], operand[2]);
+    } else if (!r->absorbed[id]) {
+        r->renamed[id] = rewrite_sum(r, id);
+    }
+}
+
+/* Counts users and marks the sums that are part of a larger one. */
+static void survey(rewriter *r, const bool *live, int nodes, const expr_id *roots, int count) {
+    for (int i = 0; i < count; i++)
+        r->uses[roots[i]] += 2; /* a root keeps its own name */
+    for (int i = 0; i < nodes; i++)
+        for (int k = 0; live[i] && k < expr_words[expr_get(r->pool, i)->op].operands; k++)
+            r->uses[expr_get(r->pool, i)->operand[k]]++;
+    for (int i = 0; i < nodes; i++) {
+        const expr_node *n = expr_get(r->pool, i);
+        for (int k = 0; live[i] && additive(n->op) && k < expr_words[n->op].operands; k++) {
+            const expr_id o = n->operand[k];
+            r->absorbed[o] = additive(expr_get(r->pool, o)->op) && r->uses[o] == 1;
+        }
+    }
+}
+
+void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int count, expr_id *out) {
+    const int nodes = pool->count;
+    const size_t n = (size_t)nodes;
+    rewriter r = {.job = j, .pool = pool, .dtype = type};
+    r.renamed = job_array(j, n, sizeof *r.renamed);
+    r.uses = job_array(j, n, sizeof *r.uses);
+    r.absorbed = job_array(j, n, sizeof *r.absorbed);
+    /* A sum of m members has m − 1 or more nodes of its own; each pushes at most two. */
+    r.terms = job_array(j, n + 2, sizeof *r.terms);
+    r.groups = job_array(j, n + 2, sizeof *r.groups);
+    r.stack = job_array(j, n + 2, sizeof *r.stack);
+    r.stack_negative = job_array(j, n + 2, sizeof *r.stack_negative);
+    const bool *live = expr_live(pool, j, roots, count);
+    survey(&r, live, nodes, roots, count);
+    for (int i = 0; i < nodes; i++)
+        if (live[i])
+            rewrite_node(&r, i);
+    for (int i = 0; i < count; i++)
+        out[i] = r.renamed[roots[i]];
+}

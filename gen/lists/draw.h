@@ -1,0 +1,40 @@
+/* Random data for checks of lists. Takes: a state, which is the seed at first. Makes: numbers.
+   Method: splitmix64 (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators,
+   OOPSLA 2014). */
+#ifndef SG_GEN_LISTS_DRAW_H
+#define SG_GEN_LISTS_DRAW_H
+
+#include "base/sample.h"
+#include "gen/lists/pattern.h"
+
+uint64_t draw_bits(uint64_t *state);
+double draw_real(uint64_t *state);                  /* in [−1, 1) */
+int64_t draw_below(uint64_t *state, int64_t bound); /* in [0, bound) */
+pattern_value draw_element(dtype, uint64_t *state); /* whole: any; real: in [−1, 1) */
+
+/* As the sample says; whole numbers that it leaves free may be any. */
+pattern_value draw_sampled(dtype, const sample *, uint64_t *state);
+
+/* Kinds of lists, for family.kinds. */
+enum {
+    DRAW_RANDOM,
+    DRAW_CONSTANT,
+    DRAW_SORTED,
+    DRAW_REVERSED,
+    DRAW_FEW,  /* eight values, so that many are equal */
+    DRAW_WILD, /* one in 64 is NaN, infinite or −0; of whole numbers an end of their range */
+    DRAW_KINDS
+};
+extern const char *const draw_kinds[DRAW_KINDS + 1];
+
+/* A list of such elements, random ones as the sample says; sorted ones by <, with NaN last. */
+void draw_list(job *, dtype, int kind, const sample *, uint64_t *state, void *array, int64_t count);
+
+/* Room for a call of the program: sizes, all 0; parameters, those `given`, or where that is NULL
+   defaults, and drawn where there are none; and places for arrays, all NULL. */
+void draw_call(job *, const program *, const double *given, uint64_t *state, family_call *out);
+
+/* Room for one of its arrays, once the sizes are there. */
+void draw_array(job *, const program *, int array, family_call *call);
+
+#endif

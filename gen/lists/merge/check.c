@@ -1,0 +1,197 @@
+/* Checks of merges. Takes: a call, and what a kernel made of it. Makes: random calls, and a
+   verdict: keys and values must be those of a sequential stable merge, bit by bit. */
+#include <math.h>
+#include <string.h>
+
+#include "gen/lists/draw.h"
+#include "gen/lists/merge/merge.h"
+#include "gen/lists/reach.h"
+
+typedef struct ordering {
+    const merge *merge;
+    dtype dtype;
+    pattern_machine *own;
+} ordering;
+
+static ordering ordering_new(job *j, const subject *s, const double *parameters) {
+    const merge *g = s->model;
+    ordering o = {.merge = g, .dtype = s->dtype};
+    if (g->order == MERGE_OWN)
+        o.own = pattern_machine_new(j, &g->pattern, MERGE_ORDER, parameters);
+    return o;
+}
+
+/* NaN is the greatest, as in the kernel. */
+static bool less(dtype type, pattern_value a, pattern_value b) {
+    if (type >= DTYPE_REALS)
+        return a.whole < b.whole;
+    return a.real < b.real || (isnan(b.real) && !isnan(a.real));
+}
+
+static bool comes_before(const ordering *o, pattern_value a, pattern_value b) {
+    switch (o->merge->order) {
+    case MERGE_ASCENDING:
+        return less(o->dtype, a, b);
+    case MERGE_DESCENDING:
+        return less(o->dtype, b, a);
+    default: {
+        const pattern_value truth = pattern_apply(o->own, (const pattern_value[]){a, b});
+        return o->dtype < DTYPE_REALS ? truth.real != 0 : truth.whole != 0;
+    }
+    }
+}
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+/* From runs of `width` to runs of twice that. Ends whatever the order is. */
+static void merge_runs(const ordering *o, const void *from, void *to, int64_t count,
+                       int64_t width) {
+    for (int64_t begin = 0; begin < count; begin += 2 * width) {
+        const int64_t middle = begin + width < count ? begin + width : count;
+        const int64_t end = middle + width < count ? middle + width : count;
+        int64_t a = begin, b = middle;
+        for (int64_t k = begin; k < end; k++) {
+            const bool second =
+                a >= middle || (b < end && comes_before(o, pattern_get(o->dtype, from, b),
+                                                        pattern_get(o->dtype, from, a)));
+            pattern_set(o->dtype, to, k, pattern_get(o->dtype, from, second ? b++ : a++));
+        }
+    }
+}
+
+static void sort(job *j, const ordering *o, void *list, int64_t count) {
+    const size_t bytes = dtype_words[o->dtype].bytes;
+    void *from = list, *to = job_array(j, (size_t)count + 1, bytes);
+    for (int64_t width = 1; width < count; width *= 2) {
+        merge_runs(o, from, to, count, width);
+        void *const made = to;
+        to = from;
+        from = made;
+    }
+    if (from != list)
+        memcpy(list, from, (size_t)count * bytes);
+}
+
+/* Values say where they come from. */
+static void number(dtype type, void *values, int64_t first, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t n = (first + i) % (1 << 24); /* which a float holds */
+        pattern_set(type, values, i,
+                    type < DTYPE_REALS ? (pattern_value){.real = (double)n}
+                                       : (pattern_value){.whole = n});
+    }
+}
+
+/* Both lists are sorted by the order. Of "sorted" all of a comes before b, of "reversed" after. */
+void merge_draw(job *j, const subject *s, const program *p, const int64_t size[AXES], int kind,
+                const double *given, uint64_t seed, family_call *out) {
+    const merge *g = s->model;
+    const merge_arrays at = merge_places(g);
+    draw_call(j, p, given, &seed, out);
+    sample keys[2];
+    reach_operands(j, &g->pattern, g->order == MERGE_OWN ? MERGE_ORDER : -1, -1, out->parameters,
+                   keys);
+    const ordering o = ordering_new(j, s, out->parameters);
+    const size_t bytes = dtype_words[s->dtype].bytes;
+    const bool both_given = size[1] != 1;
+    const int64_t a = both_given ? size[0] : size[0] / 4 + draw_below(&seed, size[0] / 2 + 1);
+    const int64_t b = both_given ? size[1] : size[0] - a, count = a + b;
+    out->sizes[0] = a;
+    out->sizes[1] = b;
+    draw_array(j, p, at.a, out);
+    draw_array(j, p, at.b, out);
+    char *both = job_array(j, (size_t)count + 1, bytes);
+    const bool apart = kind == DRAW_SORTED || kind == DRAW_REVERSED;
+    draw_list(j, s->dtype, apart ? DRAW_RANDOM : kind, &keys[0], &seed, both, count);
+    if (apart)
+        sort(j, &o, both, count);
+    const bool b_first = kind == DRAW_REVERSED;
+    memcpy(out->arrays[at.a], both + (b_first ? (size_t)b * bytes : 0), (size_t)a * bytes);
+    memcpy(out->arrays[at.b], both + (b_first ? 0 : (size_t)a * bytes), (size_t)b * bytes);
+    sort(j, &o, out->arrays[at.a], a);
+    sort(j, &o, out->arrays[at.b], b);
+    if (g->has_values) {
+        draw_array(j, p, at.a_values, out);
+        draw_array(j, p, at.b_values, out);
+        number(g->values, out->arrays[at.a_values], 0, a);
+        number(g->values, out->arrays[at.b_values], a, b);
+    }
+}
+
+/* ---- the verdict --------------------------------------------------------------------------- */
+
+static bool is_sorted(const ordering *o, const void *list, int64_t count) {
+    for (int64_t i = 1; i < count; i++)
+        if (comes_before(o, pattern_get(o->dtype, list, i), pattern_get(o->dtype, list, i - 1)))
+            return false;
+    return true;
+}
+
+static void write_value(text *t, dtype type, const void *list, int64_t at) {
+    const pattern_value v = pattern_get(type, list, at);
+    if (type < DTYPE_REALS)
+        text_number(t, v.real, 9);
+    else
+        text_printf(t, "%lld", (long long)v.whole);
+}
+
+/* An element of an output against the one of an input that belongs there; true where they are the
+   same bits. */
+static bool judge_one(job *j, const char *name, dtype type, const void *got, int64_t at,
+                      const void *list, int64_t from, family_verdict *out) {
+    const size_t bytes = dtype_words[type].bytes;
+    if (memcmp((const char *)got + (size_t)at * bytes, (const char *)list + (size_t)from * bytes,
+               bytes) == 0)
+        return true;
+    if (out->wrong > 0)
+        return false;
+    text t = text_new(j);
+    text_printf(&t, "%s at %lld: ", name, (long long)at);
+    write_value(&t, type, got, at);
+    text_add(&t, " instead of ");
+    write_value(&t, type, list, from);
+    memcpy(out->first_wrong, t.data, t.length < VERDICT_PLACE ? t.length + 1 : VERDICT_PLACE - 1);
+    return false;
+}
+
+static bool has_nan(dtype type, const void *list, int64_t count) {
+    for (int64_t i = 0; i < count && type < DTYPE_REALS; i++)
+        if (isnan(pattern_get(type, list, i).real))
+            return true;
+    return false;
+}
+
+void merge_judge(job *j, const subject *s, const program *p, const family_call *before,
+                 const family_call *after, family_verdict *out) {
+    (void)p;
+    const merge *g = s->model;
+    const merge_arrays at = merge_places(g);
+    const ordering o = ordering_new(j, s, before->parameters);
+    const int64_t a_count = before->sizes[0], b_count = before->sizes[1];
+    void *const *lists = before->arrays;
+    *out = (family_verdict){.judged = a_count + b_count};
+    if (!is_sorted(&o, lists[at.a], a_count) || !is_sorted(&o, lists[at.b], b_count)) {
+        out->undecidable = out->judged; /* nothing is promised but to stay inside the lists */
+        return;
+    }
+    int64_t a = 0, b = 0;
+    for (int64_t k = 0; k < a_count + b_count; k++) {
+        const bool from_b =
+            a >= a_count || (b < b_count && comes_before(&o, pattern_get(s->dtype, lists[at.b], b),
+                                                         pattern_get(s->dtype, lists[at.a], a)));
+        const int64_t from = from_b ? b++ : a++;
+        bool right = judge_one(j, "output", s->dtype, after->arrays[at.output], k,
+                               lists[from_b ? at.b : at.a], from, out);
+        if (right && g->has_values)
+            right = judge_one(j, "output_values", g->values, after->arrays[at.output_values], k,
+                              lists[from_b ? at.b_values : at.a_values], from, out);
+        out->wrong += !right;
+    }
+    /* With NaN the spec's own order need not be one, and neighbours do not tell. */
+    if (g->order == MERGE_OWN && out->wrong > 0 &&
+        (has_nan(s->dtype, lists[at.a], a_count) || has_nan(s->dtype, lists[at.b], b_count)))
+        *out = (family_verdict){.judged = out->judged, .undecidable = out->wrong};
+    if (out->wrong > 0)
+        out->greatest_error = out->of_bound = INFINITY;
+    pattern_judge(j, o.own, &out->unjudged);
+}

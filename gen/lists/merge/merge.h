@@ -1,0 +1,74 @@
+/* The family merge: two sorted lists to one, stably, by keys alone or with values.
+   Takes: a subject whose model is a merge. Makes: its program, by one of five algorithms. */
+#ifndef SG_GEN_LISTS_MERGE_MERGE_H
+#define SG_GEN_LISTS_MERGE_MERGE_H
+
+#include "gen/lists/pattern.h"
+
+/* The function of the pattern, with the operands a and b: whether a comes before b. */
+enum { MERGE_ORDER };
+
+typedef enum merge_order { MERGE_ASCENDING, MERGE_DESCENDING, MERGE_OWN } merge_order;
+
+typedef struct merge {
+    pattern pattern; /* its dtype is that of the keys */
+    merge_order order;
+    bool has_values;
+    dtype values;
+} merge;
+
+typedef enum merge_algorithm {
+    MERGE_AUTO,
+    MERGE_PATH,
+    MERGE_ONE_LAUNCH,
+    MERGE_CO_RANK,
+    MERGE_TILED,
+    MERGE_CIRCULAR,
+    MERGE_ALGORITHMS
+} merge_algorithm;
+enum {
+    MERGE_THREADS,
+    MERGE_ITEMS,
+    MERGE_ROUNDS,
+    MERGE_LANES,
+    MERGE_STAGES,
+    MERGE_BLOCKS,
+    MERGE_SPLIT,
+    MERGE_EARLY,
+};
+extern const pattern_words merge_words;
+
+/* What a schedule comes to. */
+typedef struct merge_plan {
+    pattern_schedule schedule; /* complete; 0 where a number does not apply */
+    int threads, items;
+    int rounds, lanes, stages, blocks, split; /* 1 where they do not apply */
+    int early;           /* blocks of merge-path that do not wait for its first launch */
+    bool resident;       /* no more blocks than run at once, */
+    int64_t most_blocks; /* and no more than this; 0: no limit */
+    size_t shared_bytes;
+    bool asked; /* the spec or the caller named the algorithm */
+} merge_plan;
+
+/* Fails with FAULT_PLAN where the target cannot serve it. */
+merge_plan merge_fit(job *, const subject *, const family_request *);
+
+/* The indices of the program's arrays; −1 where it has no values. */
+typedef struct merge_arrays {
+    int a, b, a_values, b_values, output, output_values, count;
+} merge_arrays;
+merge_arrays merge_places(const merge *);
+
+/* Of families[FAMILY_MERGE]. */
+int merge_dims(const subject *);
+void merge_print(const subject *, model_detail, text *);
+family_build *merge_build(job *, const subject *, const family_request *);
+int merge_explain(job *, const subject *, const family_request *, const char **reason,
+                  family_row **rows);
+/* The size is that of a and of b; where the second is 1, as of lists, that of both together. */
+void merge_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+                const double *given, uint64_t seed, family_call *out);
+void merge_judge(job *, const subject *, const program *, const family_call *before,
+                 const family_call *after, family_verdict *out);
+
+#endif

@@ -1,0 +1,300 @@
+/* Schedules of merges. Takes: a merge, constraints and a target. Makes: threads, items, the other
+   numbers of the algorithm and memory, or the reason why there are none. */
+#include "gen/lists/merge/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const method_word algorithms[MERGE_ALGORITHMS] = {
+    [MERGE_AUTO] = {"auto", "the fastest of the others: one-launch where a block merges few tiles, "
+                            "else merge-path"},
+    [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "
+                                  "stored by consecutive threads"},
+    [MERGE_ONE_LAUNCH] = {"one-launch", "the same in one launch: blocks search the diagonals of "
+                                        "their tiles, and merge one after another"},
+    [MERGE_CO_RANK] = {"co-rank", "every thread finds its range by co-rank, and merges from global "
+                                  "memory"},
+    [MERGE_TILED] = {"tiled", "tiles of both lists in shared memory, loaded anew each round"},
+    [MERGE_CIRCULAR] = {"circular", "circular buffers in shared memory: nothing is loaded twice"},
+};
+static const pattern_number numbers[] = {
+    [MERGE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
+    [MERGE_ITEMS] = {"items", "outputs a thread and round", 1, 32, 1},
+    [MERGE_ROUNDS] = {"rounds", "tiles that a block merges one after another", 1, 64, 1},
+    [MERGE_LANES] = {"lanes", "merge-path: lanes that search a diagonal together", 1, 32, 0},
+    [MERGE_STAGES] = {"stages", "one-launch: tiles of a block in shared memory at once", 1, 2, 1},
+    [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor shall hold",
+                      1, 32, 1},
+    [MERGE_SPLIT] = {"split", "merge-path: threads of a block of the first launch", 64, 1024, 0},
+    [MERGE_EARLY] = {"early",
+                     "merge-path, from sm_90 on: blocks that do not wait for the first launch", 1,
+                     1 << 20, 1},
+};
+const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8};
+
+enum { EARLY_GENERATION = 90 }; /* from which on a launch may begin before another has ended */
+
+/* Which algorithms have a number, a bit each, and how a refusal says so. */
+static const struct {
+    unsigned algorithms;
+    const char *who;
+} has[] = {
+    [MERGE_THREADS] = {~0u, ""},
+    [MERGE_ITEMS] = {~0u, ""},
+    [MERGE_ROUNDS] = {1u << MERGE_ONE_LAUNCH | 1u << MERGE_TILED | 1u << MERGE_CIRCULAR,
+                      "one-launch, tiled and circular have"},
+    [MERGE_LANES] = {1u << MERGE_PATH, "merge-path has"},
+    [MERGE_STAGES] = {1u << MERGE_ONE_LAUNCH, "one-launch has"},
+    [MERGE_BLOCKS] = {1u << MERGE_PATH | 1u << MERGE_ONE_LAUNCH, "merge-path and one-launch have"},
+    [MERGE_SPLIT] = {1u << MERGE_PATH, "merge-path has"},
+    [MERGE_EARLY] = {1u << MERGE_PATH, "merge-path has, from sm_90 on"},
+};
+
+static int generation(const target *t) { /* 90: sm_90 */
+    return atoi(t->arch + strlen("sm_"));
+}
+
+static bool has_number(const merge_plan *p, int number, const target *t) {
+    return (has[number].algorithms >> p->schedule.algorithm & 1) != 0 &&
+           (number != MERGE_EARLY || generation(t) >= EARLY_GENERATION);
+}
+
+/* stage_bytes of templates/merge/tile.cuh. */
+static size_t stage_bytes(const merge_plan *p, const merge *g, size_t element) {
+    enum { SLOT_PACK = 4, FRONT = 16 };
+    const size_t tile = (size_t)p->threads * (size_t)p->items;
+    const size_t slots = (tile + 2 * (size_t)p->items + 4 * SLOT_PACK) / SLOT_PACK * SLOT_PACK;
+    return FRONT + slots * (element + (g->has_values ? dtype_words[g->values].bytes : 0));
+}
+
+/* What the templates have in shared memory. */
+static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) {
+    const size_t tile = (size_t)p->threads * (size_t)p->items;
+    switch ((merge_algorithm)p->schedule.algorithm) {
+    case MERGE_CO_RANK:
+        return 0;
+    case MERGE_PATH:
+        return stage_bytes(p, g, element);
+    case MERGE_ONE_LAUNCH: /* and the co-ranks */
+        return (size_t)p->stages * stage_bytes(p, g, element) + ((size_t)p->threads / 32 + 1) * 8;
+    default:
+        return 2 * tile * element + 16;
+    }
+}
+
+static int or_this(int number, int usual) {
+    return number > 0 ? number : usual;
+}
+
+/* 4-byte words of an output: of its key and its value. */
+static int words_of(const merge *g, size_t element) {
+    return (int)(element + (g->has_values ? dtype_words[g->values].bytes : 0)) / 4;
+}
+
+/* Outputs that the plan is for. */
+static int64_t planned(const family_request *r) {
+    return r->size[0] + (r->size[1] > 1 ? r->size[1] : 0);
+}
+
+/* ---- what was fastest ------------------------------------------------------------------------ */
+
+/* By sweeps of bench/merge.schedules on an H100 (docs/notebook.md), from 2^12 to 2^28 outputs of
+   int32 and double keys and of pairs of 4 + 4 bytes, keys at random and all of a before b; other
+   GPUs and types go by the bytes of an output. Items are odd, so that the threads of a warp meet
+   different banks of shared memory. */
+typedef struct shape {
+    int threads, items;
+    int most; /* tiles for each multiprocessor up to which it is taken; 0: the last one */
+} shape;
+enum { MOST_WORDS = 4 };
+
+/* one-launch: more items are steps of every thread's own chain of loads from shared memory, more
+   tiles are searches. */
+static const shape small_keys[] = {{64, 5, 3},   {128, 5, 4}, {128, 7, 4},
+                                   {128, 11, 4}, {256, 7, 4}, {256, 11, 0}};
+static const shape small_others[] = {{64, 5, 3}, {128, 5, 4}, {128, 7, 5}, {256, 7, 0}};
+
+/* merge-path, by words_of: while blocks run in few waves, tiles are to be small, so that the last
+   wave is; once there are many, larger ones cost fewer searches. */
+static const shape path_keys[2][MOST_WORDS + 1] = {
+    {[1] = {256, 17, 0}, [2] = {256, 15, 0}},
+    {[1] = {512, 19, 0}, [2] = {512, 13, 0}},
+};
+static const shape path_pairs[2][MOST_WORDS + 1] = {
+    {[2] = {256, 7, 0}, [3] = {256, 11, 0}, [4] = {256, 7, 0}},
+    {[2] = {512, 15, 0}, [3] = {256, 11, 0}, [4] = {256, 7, 0}},
+};
+enum { MANY_WAVES = 32 };
+
+/* Tiles of each resident block up to which one launch is faster than two. It saves a launch and a
+   search, about 4 us; but its blocks search for their tiles in turn and lie far apart in the lists.
+   With 3 and with 3.8 it was faster, with 5.9 and with 7.5 slower. */
+enum { ONE_LAUNCH_TILES = 4 };
+
+/* Lanes that search a diagonal of merge-path together save rounds, of which blocks wait for those
+   that the path's corners take, and ask about more places. While there are few waves rounds count
+   (2^24 doubles, few values: 111, 105, 104, 103 us with 1, 2, 4, 8 lanes; at random 103, 103, 105,
+   106); of many places (2^28 int32: 752 us with 1, 761 with 4). Pairs take longer, so that searches
+   may, too: with 8 lanes few values are 0.5 us faster, and others are not slower.
+
+   A block's ends are searched in all of the lists, so its diagonals are to be many; but the more
+   they are, the worse is a guess between them. Of 8 lanes 32 diagonals were 0.5 to 1.3 us faster
+   than 16; of 4 lanes 16, 32 and 64, and of one 64, 128 and 256, were within a hundredth. */
+enum { KEYS_LANES = 4, PAIRS_LANES = 8, DIAGONALS = 32, LEAST_SPLIT = 128 };
+
+static shape small_shape(int words, const family_request *r) {
+    const shape *at = words == 1 ? small_keys : small_others;
+    while (at->most > 0 &&
+           planned(r) > (int64_t)r->target->multiprocessors * at->most * at->threads * at->items)
+        at++;
+    return *at;
+}
+
+/* Of the large shapes an H100 holds two blocks each. */
+static bool has_many_waves(const merge *g, size_t element, const family_request *r) {
+    const shape large = (g->has_values ? path_pairs : path_keys)[1][words_of(g, element)];
+    return planned(r) / MANY_WAVES >
+           (int64_t)2 * r->target->multiprocessors * large.threads * large.items;
+}
+
+static shape path_shape(const merge *g, size_t element, const family_request *r) {
+    const bool many = has_many_waves(g, element, r);
+    return (g->has_values ? path_pairs : path_keys)[many][words_of(g, element)];
+}
+
+static int usual_lanes(const merge *g, size_t element, const family_request *r) {
+    if (has_many_waves(g, element, r))
+        return 1;
+    return g->has_values ? PAIRS_LANES : KEYS_LANES;
+}
+
+static shape usual_shape(const merge_plan *p, const merge *g, size_t element,
+                         const family_request *r) {
+    switch ((merge_algorithm)p->schedule.algorithm) {
+    case MERGE_PATH:
+        return path_shape(g, element, r);
+    case MERGE_ONE_LAUNCH:
+        return small_shape(words_of(g, element), r);
+    default:
+        return (shape){128, 8, 0};
+    }
+}
+
+/* As many blocks as a multiprocessor has threads, shared memory and registers for: a thread takes
+   about 24 beside its outputs, and some for an order of the spec's own, for values of another size
+   than keys, and from sm_100 on; at least 40. But no more than about the plan has tiles for: they
+   leave more registers. */
+static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
+                           const family_request *r) {
+    enum {
+        REGISTERS = 65536,
+        BESIDE = 24,
+        SOME = 16,
+        MIXED = 24,
+        LEAST = 40,
+        GRAIN = 8,
+        RESERVED = 1024
+    };
+    const target *t = r->target;
+    const bool mixed = g->has_values && dtype_words[g->values].bytes != element;
+    const int wanted = BESIDE + p->items * words_of(g, element) +
+                       (g->order == MERGE_OWN ? SOME : 0) + (mixed ? MIXED : 0) +
+                       (generation(t) >= 100 ? SOME : 0);
+    const int a_thread = wanted > LEAST ? (wanted + GRAIN - 1) / GRAIN * GRAIN : LEAST;
+    const int64_t tiles = planned(r) / ((int64_t)p->threads * p->items * t->multiprocessors) + 2;
+    int blocks = t->threads_per_multiprocessor / p->threads;
+    if (blocks > REGISTERS / a_thread / p->threads)
+        blocks = REGISTERS / a_thread / p->threads;
+    if (blocks > t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED))
+        blocks = t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
+    if (blocks > tiles)
+        blocks = tiles > 3 ? (int)tiles : blocks > 3 ? 3 : blocks;
+    return blocks > 1 ? blocks : 1;
+}
+
+/* Threads and items: those that are asked for, else the usual ones, and less where a GPU has little
+   shared memory. */
+static void choose_tile(merge_plan *p, const merge *g, size_t element, const family_request *r) {
+    enum { LEAST_THREADS = 64, RESERVED = 1024 };
+    const target *t = r->target;
+    const shape usual = usual_shape(p, g, element, r);
+    int *number = p->schedule.number;
+    p->threads = or_this(number[MERGE_THREADS], usual.threads);
+    p->items = or_this(number[MERGE_ITEMS], usual.items);
+    p->stages = or_this(number[MERGE_STAGES], 1);
+    while (number[MERGE_THREADS] == 0 && p->threads > LEAST_THREADS &&
+           2 * (shared_bytes(p, g, element) + RESERVED) > (size_t)t->shared_per_multiprocessor)
+        p->threads /= 2;
+    while (number[MERGE_ITEMS] == 0 && p->items > 2 &&
+           shared_bytes(p, g, element) > (size_t)t->shared_per_block)
+        p->items -= 2;
+    number[MERGE_THREADS] = p->threads;
+    number[MERGE_ITEMS] = p->items;
+    p->shared_bytes = shared_bytes(p, g, element);
+}
+
+static void choose(merge_plan *p, const merge *g, size_t element, const family_request *r) {
+    const bool one_launch = p->schedule.algorithm == MERGE_ONE_LAUNCH;
+    int *number = p->schedule.number;
+    choose_tile(p, g, element, r);
+    const int resident = resident_blocks(p, g, element, r);
+    const int lanes = or_this(number[MERGE_LANES], usual_lanes(g, element, r));
+    const int usual[] = {
+        [MERGE_ROUNDS] = one_launch ? 0 : 4,
+        [MERGE_LANES] = lanes,
+        [MERGE_STAGES] = 1,
+        [MERGE_BLOCKS] = resident,
+        [MERGE_SPLIT] = lanes * DIAGONALS > LEAST_SPLIT ? lanes * DIAGONALS : LEAST_SPLIT,
+        [MERGE_EARLY] = or_this(number[MERGE_BLOCKS], resident) * r->target->multiprocessors,
+    };
+    for (int i = MERGE_ROUNDS; i < merge_words.number_count; i++)
+        if (number[i] == 0 && has_number(p, i, r->target))
+            number[i] = usual[i];
+    p->rounds = or_this(number[MERGE_ROUNDS], 1);
+    p->lanes = or_this(number[MERGE_LANES], 1);
+    p->blocks = or_this(number[MERGE_BLOCKS], 1);
+    p->split = or_this(number[MERGE_SPLIT], 1);
+    p->early = number[MERGE_EARLY];
+    p->resident = one_launch && number[MERGE_ROUNDS] == 0;
+    p->most_blocks = p->resident ? (int64_t)p->blocks * r->target->multiprocessors : 0;
+}
+
+/* Whether one launch is the faster way. */
+static bool is_small(const merge_plan *p, const merge *g, size_t element, const family_request *r) {
+    merge_plan one = *p;
+    one.schedule.algorithm = MERGE_ONE_LAUNCH;
+    for (int i = 0; i < merge_words.number_count; i++)
+        if (one.schedule.number[i] != 0 && (i == MERGE_ROUNDS || !has_number(&one, i, r->target)))
+            return false;
+    choose(&one, g, element, r);
+    return planned(r) <= ONE_LAUNCH_TILES * one.most_blocks * one.threads * one.items;
+}
+
+merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
+    const merge *g = subject->model;
+    const size_t element = dtype_words[subject->dtype].bytes;
+    merge_plan p = {.schedule = g->pattern.wanted};
+    if (r->schedule != NULL)
+        pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
+    p.asked = p.schedule.algorithm != MERGE_AUTO;
+    if (!p.asked)
+        p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
+    const char *name = algorithms[p.schedule.algorithm].name;
+    for (int i = 0; i < merge_words.number_count; i++)
+        if (p.schedule.number[i] != 0 && !has_number(&p, i, r->target))
+            job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
+                     name, numbers[i].name, has[i].who);
+    choose(&p, g, element, r);
+    if (p.shared_bytes > (size_t)r->target->shared_per_block)
+        job_fail(j, FAULT_PLAN, subject->file, subject->line,
+                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
+                 "block of %s has at most %d",
+                 name, p.threads, p.items, p.shared_bytes, r->target->arch,
+                 r->target->shared_per_block);
+    if (p.blocks * p.threads > r->target->threads_per_multiprocessor)
+        job_fail(j, FAULT_PLAN, subject->file, subject->line,
+                 "algorithm %s: %d blocks of %d threads, but a multiprocessor of %s holds at most "
+                 "%d threads",
+                 name, p.blocks, p.threads, r->target->arch, r->target->threads_per_multiprocessor);
+    return p;
+}

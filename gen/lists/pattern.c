@@ -1,0 +1,263 @@
+/* Programs and sources of patterns.
+   Takes: a pattern and what its family says of launches and templates. Makes: the argument struct,
+   plan.h and the whole file. */
+#include "gen/lists/pattern.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/source/emit.h"
+#include "gen/source/text.h"
+
+program *pattern_program(job *j, const pattern *p, const target *t) {
+    const model *m = p->functions;
+    program *out = job_alloc(j, sizeof *out);
+    out->shape = PROGRAM_LISTS;
+    out->name = m->name;
+    out->target = t->arch;
+    out->dims = 1;
+    out->element_bytes = dtype_words[m->dtype].bytes;
+    out->parameter_count = m->parameter_count;
+    out->parameters = job_array(j, (size_t)m->parameter_count, sizeof *out->parameters);
+    for (int i = 0; i < m->parameter_count; i++)
+        out->parameters[i] =
+            (program_parameter){m->parameters[i].name, dtype_words[m->dtype].name,
+                                m->parameters[i].has_value, m->parameters[i].value};
+    return out;
+}
+
+static const char *c_name(const char *name) {
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (strcmp(dtype_words[i].name, name) == 0)
+            return dtype_words[i].c_name;
+    assert(!"a dtype of the table");
+    return "";
+}
+
+program_array pattern_array(const char *name, const char *dtype, program_extent extent) {
+    program_array a = {.name = name,
+                       .field = name,
+                       .dtype = dtype,
+                       .reads = -1,
+                       .previous = -1,
+                       .same_as = -1,
+                       .extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (strcmp(dtype_words[i].name, dtype) == 0)
+            a.element_bytes = dtype_words[i].bytes;
+    assert(a.element_bytes > 0);
+    return a;
+}
+
+bool pattern_may_begin_early(const program *p) {
+    return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
+}
+
+program_launch pattern_launch(job *j, const program *p, const char *suffix, program_extent items,
+                              int per_block, int threads, bool barriers) {
+    program_launch l = {
+        .entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers, .steps = 1};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        l.axes[axis] = -1;
+        l.per_block[axis] = l.block[axis] = 1;
+        l.blocks[axis].items = extent_of(-1, 1);
+    }
+    l.per_block[0] = per_block;
+    l.block[0] = threads;
+    l.blocks[0].items = items;
+    return l;
+}
+
+static size_t arguments_bytes(const program *p) {
+    const int parameters = p->parameter_count > 0 ? p->parameter_count : 1;
+    return 8 *
+           (size_t)(p->size_count + p->array_count + p->temporary_count + parameters + p->tagged);
+}
+
+/* ---- plan.h -------------------------------------------------------------------------------- */
+
+/* A parameter converts to its value, so that it is read as an element of a plain array would be. */
+static void write_arguments(text *t, const program *p) {
+    text_add(t, "struct alignas(8) Parameter {\n"
+                "    Real value;\n"
+                "    __device__ __forceinline__ operator Real() const {\n"
+                "        return value;\n    }\n};\n"
+                "struct Arguments {\n");
+    for (int i = 0; i < p->size_count; i++)
+        text_printf(t, "    long long %s;\n", p->sizes[i].name);
+    for (int i = 0; i < p->array_count; i++)
+        text_printf(t, "    %s%s *%s;\n", p->arrays[i].written ? "" : "const ",
+                    c_name(p->arrays[i].dtype), p->arrays[i].name);
+    for (int i = 0; i < p->temporary_count; i++)
+        text_printf(t, "    void *%s;\n", p->temporaries[i].name);
+    text_printf(t, "    Parameter parameter[%d];", p->parameter_count > 0 ? p->parameter_count : 1);
+    for (int i = 0; i < p->parameter_count; i++)
+        text_printf(t, "%s %s", i > 0 ? "," : " //", p->parameters[i].name);
+    if (p->tagged)
+        text_add(t, "\n    unsigned long long tag;");
+    text_printf(t,
+                "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
+                arguments_bytes(p), arguments_bytes(p));
+}
+
+/* PLAN_NAME, for the preprocessor. */
+static void write_macro(text *t, const pattern_constant *c) {
+    text_add(t, "#define PLAN_");
+    for (const char *letter = c->name; *letter != '\0'; letter++)
+        text_printf(t, "%c", *letter >= 'a' && *letter <= 'z' ? *letter - 'a' + 'A' : *letter);
+    text_printf(t, " %lld\n", (long long)c->value);
+}
+
+static void write_plan(text *t, const pattern_source *s) {
+    const program *p = s->program;
+    text_printf(t, "using Real = %s;\n\n", dtype_words[s->pattern->functions->dtype].c_name);
+    for (int i = 0; i < p->launch_count; i++)
+        text_printf(t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);
+    for (int i = 0; i < p->launch_count; i++)
+        if (p->launches[i].blocks[0].cluster > 1)
+            text_printf(t, "#define PATTERN_CLUSTER_%d %d\n", i, p->launches[i].blocks[0].cluster);
+    for (int i = 0; i < s->constant_count; i++)
+        write_macro(t, &s->constants[i]);
+    text_add(t, "\n");
+    write_arguments(t, p);
+    text_add(t, "struct plan {\n");
+    for (int i = 0; i < s->constant_count; i++)
+        text_printf(t, "    static constexpr %s %s = %lld;\n",
+                    s->constants[i].value == (int)s->constants[i].value ? "int" : "long long",
+                    s->constants[i].name, (long long)s->constants[i].value);
+    text_add(t, "};\n\n");
+    text_add(t, s->code != NULL ? s->code : "");
+}
+
+void pattern_write_function(text *t, const pattern *p, int function, const char *result,
+                            const char *name) {
+    const model *m = p->functions;
+    const emitter e = {m, NULL, NULL};
+    const char *target = "return";
+    const expr_id root = m->outputs[function].value;
+    assert(root != EXPR_NONE);
+    text_printf(t, "__device__ __forceinline__ %s %s([[maybe_unused]] const Arguments &arguments",
+                result, name);
+    for (int i = 0; i < m->array_count; i++)
+        text_printf(t, ", [[maybe_unused]] Real %s", m->fields[m->arrays[i].field].name);
+    text_add(t, ") {\n");
+    emit_statements(t, &e, &root, &target, 1);
+    text_add(t, "}\n");
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static void write_extent(text *t, const program *p, const program_extent *e) {
+    bool first = true;
+    for (int i = 0; i < 2; i++)
+        if (e->size[i] >= 0) {
+            text_printf(t, "%s%s", first ? "" : " + ", p->sizes[e->size[i]].name);
+            first = false;
+        }
+    if (first)
+        text_printf(t, "%lld", (long long)e->plus);
+    else if (e->plus != 0)
+        text_printf(t, " %c %lld", e->plus < 0 ? '-' : '+',
+                    (long long)(e->plus < 0 ? -e->plus : e->plus));
+}
+
+static bool is_one(const program_extent *e) {
+    return e->size[0] < 0 && e->size[1] < 0 && e->plus == 1;
+}
+
+static void write_arrays(text *t, const program *p) {
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        text_printf(t, "//     a.%s: %s[", a->name, c_name(a->dtype));
+        for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--)
+            if (axis == 0 || !is_one(&a->extent[axis])) {
+                write_extent(t, p, &a->extent[axis]);
+                text_add(t, axis > 0 ? "][" : "]");
+            }
+        text_printf(t, ", %s\n", a->updated ? "updated" : a->written ? "written" : "read");
+    }
+    for (int i = 0; i < p->temporary_count; i++) {
+        const program_temporary *m = &p->temporaries[i];
+        text_printf(t, "//     a.%s: ", m->name);
+        if (m->fixed != 0 || m->bytes == 0)
+            text_printf(t, "%lld%s", (long long)m->fixed, m->bytes != 0 ? " + " : "");
+        if (m->bytes != 0) {
+            text_printf(t, "%lld * ceil((", (long long)m->bytes);
+            write_extent(t, p, &m->items);
+            text_printf(t, ") / %lld)", (long long)m->per);
+        }
+        text_add(t, " bytes to work in");
+        if (m->fill >= 0)
+            text_printf(t, ", every one set to %d", m->fill);
+        text_add(t, "\n");
+    }
+    if (p->tagged)
+        text_add(t,
+                 "//     a.tag: a number for this launch alone, drawn from 64 bits, and never 0\n");
+}
+
+static void write_blocks(text *t, const program *p, const program_launch *l, int axis) {
+    if (is_one(&l->blocks[axis].items)) {
+        text_add(t, "1");
+        return;
+    }
+    const int cluster = l->blocks[axis].cluster > 1 ? l->blocks[axis].cluster : 1;
+    if (l->blocks[axis].alone > 0) {
+        write_extent(t, p, &l->blocks[axis].items);
+        text_printf(t, " <= %lld ? %d : ", (long long)l->blocks[axis].alone, cluster);
+    }
+    if (l->blocks[axis].most > 0)
+        text_printf(t, "min(%lld, ", (long long)l->blocks[axis].most);
+    if (l->blocks[axis].least)
+        text_printf(t, "max(%d, ", cluster);
+    if (cluster > 1)
+        text_printf(t, "%d * ", cluster);
+    text_add(t, "ceil((");
+    write_extent(t, p, &l->blocks[axis].items);
+    text_printf(t, ") / %d)", cluster * l->per_block[axis]);
+    text_printf(t, "%s%s", l->blocks[axis].least ? ")" : "", l->blocks[axis].most > 0 ? ")" : "");
+}
+
+static void write_launches(text *t, const program *p) {
+    for (int i = 0; i < p->launch_count; i++) {
+        const program_launch *l = &p->launches[i];
+        text_printf(t, "//     %s<<<dim3(", l->entry);
+        for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+            text_add(t, axis > 0 ? ", " : "");
+            write_blocks(t, p, l, axis);
+        }
+        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s%s\n", l->block[0], l->block[1],
+                    l->block[2], l->shared_bytes,
+                    l->resident ? ", with no more blocks than the device runs at a time" : "",
+                    l->early ? "; it may begin before the launch ahead of it has ended" : "");
+    }
+}
+
+const char *pattern_source_text(job *j, const pattern_source *s) {
+    program *p = s->program;
+    text t = text_new(j), header = text_new(j);
+    text_printf(&t,
+                "// %s: CUDA kernels made by %s from a spec; change the spec, not this file.\n//\n",
+                p->name, "stencilgen " SG_GENERATOR_VERSION);
+    source_comment(&t, "spec", s->spec);
+    source_comment(&t, "plan", s->plan);
+    source_comment(&t, "target", p->target);
+    source_comment(&t, "work", s->work);
+    text_add(&t,
+             "//\n// To launch it from a file that nvcc compiles and that includes this one, fill "
+             "`Arguments a`:\n");
+    write_arrays(&t, p);
+    text_add(&t, "// and launch in this order:\n");
+    write_launches(&t, p);
+    text_add(&t, "\n");
+    source_file file = source_begin(j);
+    write_plan(&header, s);
+    source_lay(&file, s->template_file, header.data, NULL, NULL);
+    source_end(&file, t.data, NULL, p);
+    return header.data;
+}
+
+void pattern_finish(program *p) {
+    p->arguments_bytes = arguments_bytes(p);
+}

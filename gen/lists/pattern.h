@@ -1,0 +1,147 @@
+/* What the families beside stencils have in common: the parallel patterns on lists. A pattern has
+   functions of its own (an operator, a map, an order), a dtype, and a schedule of an algorithm and
+   a few numbers.
+   Takes: a pattern and a described program. Makes: lines of schedules and back, and the source. */
+#ifndef SG_GEN_LISTS_PATTERN_H
+#define SG_GEN_LISTS_PATTERN_H
+
+#include "base/text.h"
+#include "gen/model/family.h"
+
+/* ---- schedules ----------------------------------------------------------------------------- */
+
+enum { PATTERN_NUMBERS = 16 };
+
+typedef struct pattern_number {
+    const char *name, *summary; /* "threads", "threads a block" */
+    int least, most;
+    int multiple; /* of this; 0: a power of two */
+} pattern_number;
+
+/* The vocabulary of a family's schedules. The first of formats and of algorithms is `auto`. */
+typedef struct pattern_words {
+    const method_word *algorithms;
+    int algorithm_count;
+    const method_word *formats; /* spmv; NULL elsewhere */
+    int format_count;
+    const pattern_number *numbers;
+    int number_count;
+} pattern_words;
+
+/* NULL, or why a number may not be this: "threads must be a power of two". */
+const char *pattern_number_fault(const pattern_number *, int value, job *);
+
+/* 0 is free: left to the planner. */
+typedef struct pattern_schedule {
+    int format, algorithm;
+    int number[PATTERN_NUMBERS]; /* by the words' index */
+} pattern_schedule;
+
+/* "csr warp threads=256"; free entries are left out, and the empty schedule prints as `auto`. */
+void pattern_schedule_print(const pattern_words *, const pattern_schedule *, text *);
+
+/* Parses such a line, words in any order, over `out`. Fails with FAULT_USAGE and a message that
+   names `where`. Accepts what pattern_schedule_print writes. */
+void pattern_schedule_parse(job *, const pattern_words *, const char *line, const char *where,
+                            pattern_schedule *out);
+
+/* ---- patterns ------------------------------------------------------------------------------ */
+
+/* The beginning of each family's own model. */
+typedef struct pattern {
+    /* Name, dtype, parameters, and the functions of the spec: a model without a grid, whose fields
+       are the operands and whose outputs are the functions, in an order that the family fixes. */
+    model *functions;
+    const pattern_words *words;
+    pattern_schedule wanted; /* the spec's constraints */
+} pattern;
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+/* A new program of lists with the pattern's name, target and parameters; its arrays, sizes,
+   launches and temporaries are the caller's to fill. */
+program *pattern_program(job *, const pattern *, const target *);
+
+/* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
+static inline program_extent extent_of(int a, int64_t plus) {
+    return (program_extent){{a, -1}, plus};
+}
+static inline program_extent extent_sum(int a, int b) {
+    return (program_extent){{a, b}, 0};
+}
+
+/* An array of one axis. */
+program_array pattern_array(const char *name, const char *dtype, program_extent);
+
+/* Whether kernels for the program's target can wait themselves for the launch ahead of theirs, by
+   await_launch_before of templates/arch/launches.cuh. */
+bool pattern_may_begin_early(const program *);
+
+/* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */
+program_launch pattern_launch(job *, const program *, const char *suffix, program_extent items,
+                              int per_block, int threads, bool barriers);
+
+/* Once the program's arrays, sizes, temporaries and launches are there; the source comes after. */
+void pattern_finish(program *);
+
+/* A name in plan.h and its value, an int where it fits into one. */
+typedef struct pattern_constant {
+    const char *name;
+    int64_t value;
+} pattern_constant;
+
+typedef struct pattern_source {
+    const pattern *pattern;
+    program *program;          /* complete but for the source */
+    const char *template_file; /* "reduce/shared.cu" */
+    const char *spec, *plan;   /* for the head of the file: canonical texts */
+    const char *work;          /* likewise: "at least 4 bytes of device memory an element" */
+    const pattern_constant *constants; /* of struct plan */
+    int constant_count;
+    const char *code; /* the end of plan.h: functions that the spec's functions stand in */
+} pattern_source;
+
+/* Sets the program's source: a head that says what made it and how to launch it, then plan.h and
+   the template (gen/source/text.h). plan.h, which it returns, has, in this order: `Real`, the
+   pattern's dtype; the entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters
+   as PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size, array,
+   temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of the
+   constants; the code. */
+const char *pattern_source_text(job *, const pattern_source *);
+
+/* One of the pattern's functions as a device function
+   `result name(const Arguments &arguments, Real a, Real b)`; `result` is "Real" or "bool". */
+void pattern_write_function(text *, const pattern *, int function, const char *result,
+                            const char *name);
+
+/* A function on plain numbers: what references compute with. Arithmetic is of the pattern's dtype,
+   each operation rounded, or wrapping. Not for several threads at once: it has its own scratch. */
+typedef union pattern_value {
+    double real;   /* float and double; truth values 1 and 0 */
+    int64_t whole; /* the others; truth values 1 and 0 */
+} pattern_value;
+typedef struct pattern_machine pattern_machine;
+/* `parameters`: one for each of the pattern's. Lives in the job. */
+pattern_machine *pattern_machine_new(job *, const pattern *, int function,
+                                     const double *parameters);
+pattern_value pattern_apply(pattern_machine *, const pattern_value *operands);
+
+/* Adds those sides of its conditions that hardly any of its applications took; NULL is allowed. */
+void pattern_judge(job *, const pattern_machine *, condition_sides *);
+
+/* An element of an array of the dtype, as such a number and back; numbers are rounded or wrap. */
+pattern_value pattern_get(dtype, const void *array, int64_t index);
+void pattern_set(dtype, void *array, int64_t index, pattern_value);
+
+/* A plan, or the refusal, of a schedule line alone (the spec's own constraints count too). */
+void pattern_try(job *, const subject *, const family_request *, const char *line, family_row *);
+
+/* family.explain of a family without formats: a row for each algorithm but auto, with its note (by
+   the words' index). */
+int pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
+                    const char **reason, family_row **rows);
+
+/* Operations of one call of a function; 0 where it is EXPR_NONE. */
+double pattern_operations(job *, const pattern *, int function);
+
+#endif

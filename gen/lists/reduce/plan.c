@@ -1,0 +1,244 @@
+/* Schedules of reductions. Takes: a reduction, constraints and a target. Makes: threads, items,
+   blocks and memory, or the reason why there are none. */
+#include "gen/lists/reduce/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const method_word algorithms[REDUCE_ALGORITHMS] = {
+    [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass"},
+    [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block waits for the others' "
+                                     "results and joins them; segments to warps or blocks"},
+    [REDUCE_INTERLEAVED] = {"interleaved", "a block's tree in global memory, of neighbours at "
+                                           "doubling strides: its threads diverge"},
+    [REDUCE_COALESCED] = {"coalesced", "a block's tree in global memory at halving strides: its "
+                                       "threads and accesses stay together"},
+    [REDUCE_SHARED] = {"shared", "a block's tree in shared memory"},
+    [REDUCE_COARSENED] = {"coarsened",
+                          "several elements a thread before the tree in shared memory"},
+};
+static const pattern_number numbers[] = {
+    [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
+    [REDUCE_ITEMS] = {"items", "elements that a thread takes at once", 1, 64, 1},
+    [REDUCE_BLOCKS] = {"blocks", "one-pass: blocks at most", 1, 65535, 1},
+    [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
+    [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
+    [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
+};
+const pattern_words reduce_words = {
+    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
+
+typedef struct fitter {
+    job *job;
+    const subject *subject;
+    const reduce *reduce;
+    const target *target;
+    int64_t count; /* of elements, that is planned for */
+    reduce_plan plan;
+} fitter;
+
+static noreturn void refuse(const fitter *f, const char *why) {
+    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
+             algorithms[f->plan.schedule.algorithm].name, why);
+}
+
+/* Blocks for a count, which is known at launch alone. That several work together costs the time
+   from a block's last element until another has seen its result, about 0.45 µs on an H100; one
+   block instead takes longer to load. So it takes what it has on its way at once, and what it gets
+   besides in one more round is even. Of more elements each thread has a pack or two, `share`, which
+   take no longer to come than one does, and there are more blocks to wait for instead: as measured.
+   Where the order counts, a warp takes its elements by the items of all lanes. */
+static void fit_blocks(fitter *f, int share) {
+    int *chosen = f->plan.schedule.number;
+    const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
+    const int items = chosen[REDUCE_ITEMS];
+    const int few = items < share * pack ? items : share * pack;
+    if (f->reduce->segmented &&
+        (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 || chosen[REDUCE_CLUSTER] != 0))
+        refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
+    const int cluster = f->plan.cluster;
+    if (cluster > 1 && atoi(f->target->arch + strlen("sm_")) < 90)
+        refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
+                            f->target->arch));
+    if (chosen[REDUCE_BLOCKS] % cluster != 0)
+        refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
+                            chosen[REDUCE_BLOCKS]));
+    if (chosen[REDUCE_SHARE] == 0)
+        chosen[REDUCE_SHARE] = operator_commutes(&f->reduce->op) ? few : items;
+    if (chosen[REDUCE_ALONE] == 0)
+        chosen[REDUCE_ALONE] = cluster * chosen[REDUCE_THREADS] * items;
+    if (f->reduce->segmented)
+        chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
+}
+
+/* As many blocks a multiprocessor as there are for it, if registers are shared out so; it may have
+   room for fewer of the target's threads. */
+static int fit_resident(const fitter *f) {
+    const int *chosen = f->plan.schedule.number;
+    const int room = f->target->threads_per_multiprocessor / chosen[REDUCE_THREADS];
+    const int wanted = (chosen[REDUCE_BLOCKS] - 1) / f->target->multiprocessors + 1;
+    const int most =
+        room < f->target->blocks_per_multiprocessor ? room : f->target->blocks_per_multiprocessor;
+    return wanted < most ? wanted : most > 0 ? most : 1;
+}
+
+/* What is left out, by sweeps of sums of bench/reduce.schedules on an H100: threads, packs of 16
+   bytes that one has on its way at once, packs that it has at least where there are several blocks,
+   and blocks a multiprocessor. Lists that one block takes at once are best off with threads few
+   enough for a short tree. Longer ones that lie in the L2 are spread over as many multiprocessors
+   as there are, by small blocks whose trees are short too: of 2^16 elements 128 threads took 1.48
+   to 1.76 µs, 256 took 1.52 to 2.01 and 512 took 1.77 to 2.47 (int32 to double). Lists from memory
+   have as many bytes on their way as registers allow, and very long ones the fewest blocks. Items
+   with places and pairs of inputs need twice the registers. */
+typedef struct choice {
+    int threads, packs, share, blocks;
+} choice;
+
+static choice choose(const fitter *f) {
+    static const int64_t kilobyte = 1024, megabyte = 1024 * 1024;
+    const reduce *r = f->reduce;
+    const bool wide = r->places || r->inputs == 2;
+    const int64_t element = (int64_t)dtype_words[f->subject->dtype].bytes;
+    const int64_t bytes = f->count * element * r->inputs;
+    const bool is_short = element == 4;
+    const int share = is_short ? 1 : 2;
+    if (r->segmented)
+        return (choice){256, wide ? 2 : 4, share, 8};
+    if (!operator_commutes(&r->op))
+        return (choice){256, wide ? 2 : 4, share, 4};
+    if (bytes <= 16 * kilobyte && is_short)
+        return (choice){256, wide ? 2 : 4, share, 4};
+    if (bytes > 512 * megabyte)
+        return (choice){1024, wide ? 2 : is_short ? 4 : 8, share, 1};
+    if (!wide && bytes > 32 * kilobyte && bytes <= (is_short ? 1 : 2) * megabyte) {
+        if (bytes <= 64 * kilobyte && !is_short) /* by one block */
+            return (choice){512, 8, share, 2};
+        if (bytes <= 96 * kilobyte && is_short)
+            return (choice){256, 4, 2, 1};
+        if (bytes <= 768 * kilobyte)
+            return (choice){128, is_short ? 4 : 8, share, 1};
+        return (choice){256, is_short ? 2 : 4, share, 1};
+    }
+    if (bytes > 32 * kilobyte && bytes <= 16 * megabyte && is_short)
+        return (choice){512, 2, share, 2};
+    return (choice){512, wide ? 2 : 4, share, 2};
+}
+
+static void fit_one_pass(fitter *f) {
+    int *chosen = f->plan.schedule.number;
+    const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
+    const choice best = choose(f);
+    if (chosen[REDUCE_THREADS] == 0)
+        chosen[REDUCE_THREADS] = best.threads;
+    if (chosen[REDUCE_ITEMS] == 0)
+        chosen[REDUCE_ITEMS] = best.packs * pack;
+    if (chosen[REDUCE_ITEMS] % pack != 0)
+        refuse(f, job_print(f->job,
+                            "elements are read in packs of %d, so items must be a multiple of "
+                            "that, not %d",
+                            pack, chosen[REDUCE_ITEMS]));
+    f->plan.cluster = chosen[REDUCE_CLUSTER] > 1 ? chosen[REDUCE_CLUSTER] : 1;
+    if (chosen[REDUCE_BLOCKS] == 0) {
+        const int cluster = f->plan.cluster;
+        const int threads = best.blocks * best.threads, own = chosen[REDUCE_THREADS];
+        const int all = f->target->multiprocessors * (own < threads ? threads / own : 1);
+        chosen[REDUCE_BLOCKS] = all < cluster ? cluster : all / cluster * cluster;
+    }
+    const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
+    fit_blocks(f, best.share);
+    f->plan.shared_bytes = warps * f->plan.item_bytes;
+    if (!f->reduce->segmented)
+        f->plan.shared_bytes = ((warps * f->plan.item_bytes + 7) / 8 * 8 + 8 +
+                                (f->plan.item_bytes > 8 ? 16 : 8) * (size_t)f->plan.cluster + 15) /
+                               16 * 16;
+    f->plan.resident = fit_resident(f);
+}
+
+static void fit_textbook(fitter *f) {
+    const reduce *r = f->reduce;
+    const reduce_algorithm algorithm = (reduce_algorithm)f->plan.schedule.algorithm;
+    int *chosen = f->plan.schedule.number;
+    if (r->segmented)
+        refuse(f, "segments are reduced by one-pass alone");
+    if (algorithm == REDUCE_COALESCED && !operator_commutes(&r->op))
+        refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
+                  "= op(b, a), say commutative = true, else use interleaved or shared");
+    if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
+        chosen[REDUCE_CLUSTER] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
+                  "cluster");
+    if (chosen[REDUCE_THREADS] == 0)
+        chosen[REDUCE_THREADS] = 256;
+    if (chosen[REDUCE_ITEMS] == 0)
+        chosen[REDUCE_ITEMS] = algorithm == REDUCE_COARSENED ? 8 : 2;
+    if (algorithm != REDUCE_COARSENED && chosen[REDUCE_ITEMS] != 2)
+        refuse(f, job_print(f->job, "a thread takes 2 elements, not %d; coarsened takes more",
+                            chosen[REDUCE_ITEMS]));
+    const bool global = algorithm == REDUCE_INTERLEAVED || algorithm == REDUCE_COALESCED;
+    const int threads = chosen[REDUCE_THREADS];
+    f->plan.pitch = global ? threads : 1;
+    f->plan.shared_bytes = global ? 0 : (size_t)threads * f->plan.item_bytes;
+}
+
+reduce_plan reduce_fit(job *j, const subject *subject, const family_request *request) {
+    const reduce *r = subject->model;
+    fitter f = {.job = j,
+                .subject = subject,
+                .reduce = r,
+                .target = request->target,
+                .count = request->size[0]};
+    reduce_plan *p = &f.plan;
+    p->schedule = r->pattern.wanted;
+    if (request->schedule != NULL)
+        pattern_schedule_parse(j, &reduce_words, request->schedule, "schedule", &p->schedule);
+    p->asked = p->schedule.algorithm != REDUCE_AUTO;
+    if (!p->asked)
+        p->schedule.algorithm = REDUCE_ONE_PASS;
+    p->item_bytes = r->places ? 16 : dtype_words[subject->dtype].bytes;
+    if (p->schedule.algorithm == REDUCE_ONE_PASS)
+        fit_one_pass(&f);
+    else
+        fit_textbook(&f);
+    p->threads = p->schedule.number[REDUCE_THREADS];
+    p->items = p->schedule.number[REDUCE_ITEMS];
+    p->blocks = p->schedule.number[REDUCE_BLOCKS];
+    p->share = p->schedule.number[REDUCE_SHARE];
+    p->alone = p->schedule.number[REDUCE_ALONE];
+    return *p;
+}
+
+/* ---- depth --------------------------------------------------------------------------------- */
+
+static double divided_up(double a, double b) {
+    return a <= 0 ? 0 : (double)(int64_t)((a - 1) / b) + 1;
+}
+
+static double log2_up(double n) {
+    double steps = 0;
+    for (; n > 1; n /= 2)
+        steps++;
+    return steps;
+}
+
+/* Elements of a thread one after another, then the tree of a block, then those of the blocks. Of
+   one-pass a thread has `pack` sums of its packs, the ends beside them, and a tree of those; a
+   block has a tree of the lanes and one of the warps, at most of 5 steps each; and of the blocks'
+   results a lane of one warp takes some, at most 4, or a thread of all, before trees of those. */
+double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
+    const program_launch *l = &p->launches[0];
+    const double threads = l->block[0], tile = l->per_block[0],
+                 pack = 16.0 / (double)p->element_bytes;
+    const double block = 10, all = (double)count;
+    if (p->launch_count == 2) {
+        const double blocks = divided_up(all, tile);
+        return tile / threads + log2_up(threads) + divided_up(blocks, threads) + block + 2;
+    }
+    if (r->segmented) /* a warp at least */
+        return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
+    /* a cluster leaves what one of its blocks has on its way at once to that one */
+    const double blocks =
+        l->blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
+    return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
+           fmin(divided_up(blocks, 32), 4) + divided_up(blocks, threads) + block + 1;
+}

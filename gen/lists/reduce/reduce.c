@@ -1,0 +1,240 @@
+/* Programs of reductions. Takes: a reduction and a schedule. Makes: arrays, launches, temporary
+   memory and the source; what `explain` says. */
+#include "gen/lists/reduce/reduce.h"
+
+int reduce_dims(const subject *s) {
+    (void)s;
+    return 1;
+}
+
+const char *reduce_name(const reduce *r) {
+    if (r->places)
+        return r->op.id == OPERATOR_MIN ? "argmin" : "argmax";
+    return operator_name(&r->op);
+}
+
+/* ---- the program --------------------------------------------------------------------------- */
+
+reduce_arrays reduce_arrays_of(const reduce *r) {
+    reduce_arrays a = {.second = -1, .offsets = -1, .index = -1};
+    int count = 0;
+    a.input = count++;
+    if (r->inputs == 2)
+        a.second = count++;
+    if (r->segmented)
+        a.offsets = count++;
+    a.result = count++;
+    if (r->places)
+        a.index = count++;
+    a.count = count;
+    return a;
+}
+
+static void add_arrays(job *j, program *p, const reduce *r, dtype type) {
+    const reduce_arrays at = reduce_arrays_of(r);
+    const char *element = dtype_words[type].name, *index = dtype_words[DTYPE_INT64].name;
+    const program_extent results = r->segmented ? extent_of(REDUCE_SEGMENTS, 0) : extent_of(-1, 1);
+    p->size_count = r->segmented ? 2 : 1;
+    p->sizes = job_array(j, 2, sizeof *p->sizes);
+    p->sizes[REDUCE_COUNT] = (program_size){"count", at.input, 0};
+    p->array_count = at.count;
+    p->arrays = job_array(j, (size_t)at.count, sizeof *p->arrays);
+    p->arrays[at.input] = pattern_array("input", element, extent_of(REDUCE_COUNT, 0));
+    if (r->inputs == 2)
+        p->arrays[at.second] = pattern_array("second", element, extent_of(REDUCE_COUNT, 0));
+    if (r->segmented) {
+        p->sizes[REDUCE_SEGMENTS] = (program_size){"segments", at.offsets, 0};
+        p->arrays[at.offsets] = pattern_array("offsets", index, extent_of(REDUCE_SEGMENTS, 1));
+    }
+    p->arrays[at.result] = pattern_array("result", element, results);
+    p->arrays[at.result].written = true;
+    if (r->places) {
+        p->arrays[at.index] = pattern_array("index", index, results);
+        p->arrays[at.index].written = true;
+    }
+    p->points = extent_of(REDUCE_COUNT, 0);
+}
+
+static void add_temporary(program *p, const char *name, int64_t per, int64_t bytes, int64_t fixed,
+                          int fill) {
+    p->temporaries[p->temporary_count++] =
+        (program_temporary){name, extent_of(REDUCE_COUNT, 0), per, bytes, fixed, fill};
+}
+
+static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan *plan) {
+    const int tile = plan->threads * plan->share;
+    p->launch_count = 1;
+    p->launches = job_array(j, 1, sizeof *p->launches);
+    p->launches[0] =
+        r->segmented
+            ? pattern_launch(j, p, "reduce", extent_of(REDUCE_SEGMENTS, 0), 1, plan->threads, true)
+            : pattern_launch(j, p, "reduce", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
+    p->launches[0].blocks[0].least = !r->segmented;
+    p->launches[0].blocks[0].most = plan->blocks;
+    p->launches[0].blocks[0].alone = plan->alone;
+    p->launches[0].blocks[0].cluster = plan->cluster;
+    p->launches[0].shared_bytes = plan->shared_bytes;
+    p->launches[0].early = pattern_may_begin_early(p);
+    if (!r->segmented) {
+        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word
+         */
+        const int64_t words = plan->item_bytes > 8 ? 2 : 1;
+        add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
+        p->tagged = true;
+    }
+}
+
+/* An empty input has a block too, which gives the identity. */
+static void add_textbook(job *j, program *p, const reduce_plan *plan) {
+    const int tile = plan->threads * plan->items;
+    const int64_t row = plan->pitch * (int64_t)plan->item_bytes;
+    p->launch_count = 2;
+    p->launches = job_array(j, 2, sizeof *p->launches);
+    p->launches[0] =
+        pattern_launch(j, p, "tiles", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
+    p->launches[0].blocks[0].least = true;
+    p->launches[0].shared_bytes = plan->shared_bytes;
+    p->launches[1] = pattern_launch(j, p, "partials", extent_of(-1, 1), 1, plan->threads, true);
+    p->launches[1].shared_bytes = (size_t)plan->threads / 32 * plan->item_bytes;
+    add_temporary(p, "partials", tile, row, row, -1);
+}
+
+/* ---- the source ---------------------------------------------------------------------------- */
+
+static const char *template_of(const reduce *r, const reduce_plan *plan) {
+    static const char *const templates[REDUCE_ALGORITHMS] = {
+        [REDUCE_ONE_PASS] = "reduce/one_pass.cu",   [REDUCE_INTERLEAVED] = "reduce/interleaved.cu",
+        [REDUCE_COALESCED] = "reduce/coalesced.cu", [REDUCE_SHARED] = "reduce/shared.cu",
+        [REDUCE_COARSENED] = "reduce/coarsened.cu",
+    };
+    return r->segmented ? "reduce/segments.cu" : templates[plan->schedule.algorithm];
+}
+
+static const char *write_code(job *j, const reduce *r, dtype type) {
+    text t = text_new(j);
+    operator_write(&t, &r->pattern, type, &r->op);
+    if (r->mapped)
+        pattern_write_function(&t, &r->pattern, REDUCE_MAP, "Real", "map");
+    text_printf(&t,
+                "__device__ __forceinline__ Real element([[maybe_unused]] const Arguments "
+                "&arguments, Real x,\n                                        [[maybe_unused]] "
+                "Real y) {\n    return prepare(%s);\n}\n",
+                r->mapped ? "map(arguments, x, y)" : "x");
+    return t.data;
+}
+
+void reduce_print(const subject *s, model_detail detail, text *t) {
+    const reduce *r = s->model;
+    const dtype type = s->dtype;
+    text_printf(t, "%s of %s%s%s\n", reduce_name(r), r->inputs == 2 ? "two lists of " : "",
+                dtype_words[type].name, r->segmented ? ", by segments" : "");
+    if (r->op.id == OPERATOR_OWN) {
+        text_add(t, "identity = ");
+        operator_write_value(t, type, r->op.identity);
+        text_add(t, r->op.own_commutes ? ", commutative\n" : "\n");
+    }
+    model_print_functions(r->pattern.functions, detail, t);
+}
+
+/* How templates/arch/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
+static int lanes_of(const reduce *r, dtype type) {
+    static const int ways[OPERATOR_COUNT] = {
+        [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,
+        [OPERATOR_AND] = 4, [OPERATOR_OR] = 5,  [OPERATOR_XOR] = 6,
+    };
+    const bool word = type >= DTYPE_REALS && dtype_words[type].bytes == 4;
+    return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
+}
+
+static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, program *p,
+                                const char *model, const char *line) {
+    const dtype type = r->pattern.functions->dtype;
+    const pattern_constant constants[] = {
+        {"threads", plan->threads},
+        {"items", plan->items},
+        {"inputs", r->inputs},
+        {"places", r->places},
+        {"least", r->op.id == OPERATOR_MIN}, /* of places: argmin */
+        {"ordered", !operator_commutes(&r->op)},
+        {"pitch", plan->pitch},
+        {"shared_bytes", (int64_t)plan->shared_bytes},
+        {"block_mean", 8 * (int64_t)plan->threads}, /* from this mean length on a block a segment */
+        {"lanes", lanes_of(r, type)},
+        {"blocks", plan->blocks},
+        {"share", plan->share},
+        {"resident", plan->resident},
+    };
+    const pattern_source source = {
+        .pattern = &r->pattern,
+        .program = p,
+        .template_file = template_of(r, plan),
+        .spec = model,
+        .plan = line,
+        .work = job_print(j, "at least %d bytes of device memory an element",
+                          r->inputs * (int)p->element_bytes),
+        .constants = constants,
+        .constant_count = sizeof constants / sizeof constants[0],
+        .code = write_code(j, r, type),
+    };
+    return pattern_source_text(j, &source);
+}
+
+family_build *reduce_build(job *j, const subject *subject, const family_request *request) {
+    const reduce *r = subject->model;
+    const reduce_plan plan = reduce_fit(j, subject, request);
+    program *p = pattern_program(j, &r->pattern, request->target);
+    add_arrays(j, p, r, subject->dtype);
+    p->temporaries = job_array(j, 1, sizeof *p->temporaries);
+    if (plan.schedule.algorithm == REDUCE_ONE_PASS)
+        add_one_pass(j, p, r, &plan);
+    else
+        add_textbook(j, p, &plan);
+    pattern_finish(p);
+
+    text model = text_new(j), line = text_new(j);
+    if (!request->untold)
+        reduce_print(subject, MODEL_ALL, &model);
+    pattern_schedule_print(&reduce_words, &plan.schedule, &line);
+    const char *header = request->untold ? "" : write_source(j, r, &plan, p, model.data, line.data);
+
+    const double operations = operator_operations(j, &r->pattern, &r->op) +
+                              (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0);
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = (family_build){
+        .program = p,
+        .header = header,
+        .shape = job_print(j, "%s%s", reduce_name(r), r->segmented ? " by segments" : ""),
+        .model = model.data,
+        .plan = line.data,
+        .reason = plan.asked ? "it is asked for"
+                  : r->segmented
+                      ? "segments are reduced by one-pass alone"
+                      : "one-pass reads every element once, in packs of 16 bytes, in one launch",
+        .boundary = "",
+        .textbook_operations = operations,
+        .emitted_operations = operations,
+    };
+    return b;
+}
+
+/* ---- explain ------------------------------------------------------------------------------- */
+
+int reduce_explain(job *j, const subject *s, const family_request *r, const char **reason,
+                   family_row **rows) {
+    static const char *const notes[REDUCE_ALGORITHMS] = {
+        [REDUCE_ONE_PASS] = "N - 1 operations, all but a few for each thread without barriers; "
+                            "every element is read once, a partial result a block",
+        [REDUCE_INTERLEAVED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
+                               "N; all its warps stay busy until a warp has 1 lane at work; about "
+                               "3 N accesses to global memory",
+        [REDUCE_COALESCED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
+                             "N; half of its warps drop out at each step; about 3 N accesses to "
+                             "global memory",
+        [REDUCE_SHARED] = "N - 1 operations in log2 N steps of a barrier each for a block of N; "
+                          "N + 1 accesses to global memory",
+        [REDUCE_COARSENED] = "N - 1 operations for a block of N, of which all but threads - 1 "
+                             "without barriers and with all lanes at work; N + 1 accesses to "
+                             "global memory",
+    };
+    return pattern_explain(j, s, r, notes, reason, rows);
+}

@@ -1,0 +1,77 @@
+/* The family reduce: a list, or each segment of one, to one element by any associative operator.
+   Takes: a subject whose model is a reduction. Makes: its program, by one of five algorithms.
+   Source of the textbook's: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors,
+   4th ed., chapter 10. */
+#ifndef SG_GEN_LISTS_REDUCE_REDUCE_H
+#define SG_GEN_LISTS_REDUCE_REDUCE_H
+
+#include "gen/lists/operators.h"
+
+/* The functions of the pattern, with the operands a and b. */
+enum { REDUCE_OP, REDUCE_MAP };
+
+typedef struct reduce {
+    pattern pattern;
+    pattern_operator op; /* of argmin and argmax: min and max */
+    bool places;         /* argmin, argmax */
+    bool mapped;         /* REDUCE_MAP is given */
+    bool segmented;
+    int inputs; /* 1 or 2 */
+} reduce;
+
+typedef enum reduce_algorithm {
+    REDUCE_AUTO,
+    REDUCE_ONE_PASS,
+    REDUCE_INTERLEAVED,
+    REDUCE_COALESCED,
+    REDUCE_SHARED,
+    REDUCE_COARSENED,
+    REDUCE_ALGORITHMS
+} reduce_algorithm;
+enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE, REDUCE_CLUSTER };
+extern const pattern_words reduce_words;
+
+/* "argmin", "sum", "own". */
+const char *reduce_name(const reduce *);
+
+/* What a schedule comes to. */
+typedef struct reduce_plan {
+    pattern_schedule schedule; /* complete */
+    int threads, items;        /* of a block; of a thread, at once */
+    int blocks;                /* one-pass: at most */
+    int share;                 /* one-pass: elements of a thread at least, of several blocks */
+    int alone;                 /* one-pass: elements that a single block takes at most */
+    int cluster;               /* one-pass: blocks of a cluster, in place of single ones */
+    int resident;              /* one-pass: blocks of a multiprocessor, at least */
+    int pitch;                 /* the others: items of temporary memory a block */
+    size_t item_bytes;         /* what is reduced: an element, or that and its place */
+    size_t shared_bytes;       /* a block of the first launch */
+    bool asked;                /* the spec or the caller named the algorithm */
+} reduce_plan;
+
+/* Fails with FAULT_PLAN where the algorithm cannot serve. */
+reduce_plan reduce_fit(job *, const subject *, const family_request *);
+
+/* The arrays of the program; −1: it has none. */
+typedef struct reduce_arrays {
+    int input, second, offsets, result, index, count;
+} reduce_arrays;
+reduce_arrays reduce_arrays_of(const reduce *);
+enum { REDUCE_COUNT, REDUCE_SEGMENTS }; /* its sizes */
+
+/* The most operators between an element and the result of `length` elements, of which the program
+   reduces `count` in all, where the operator commutes. */
+double reduce_depth(const reduce *, const program *, int64_t count, int64_t length);
+
+/* Of families[FAMILY_REDUCE]. */
+int reduce_dims(const subject *);
+void reduce_print(const subject *, model_detail, text *);
+family_build *reduce_build(job *, const subject *, const family_request *);
+int reduce_explain(job *, const subject *, const family_request *, const char **reason,
+                   family_row **rows);
+void reduce_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+                 const double *given, uint64_t seed, family_call *out);
+void reduce_judge(job *, const subject *, const program *, const family_call *before,
+                  const family_call *after, family_verdict *out);
+
+#endif

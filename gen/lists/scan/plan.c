@@ -1,0 +1,266 @@
+/* Schedules of scans. Takes: a scan, constraints and a target. Makes: threads, items and shared
+   memory, or the reason why there are none. */
+#include "gen/lists/scan/scan.h"
+
+#include <stdnoreturn.h>
+#include <string.h>
+
+static const method_word algorithms[SCAN_ALGORITHMS] = {
+    [SCAN_AUTO] = {"auto", "the fastest of the others: persistent"},
+    [SCAN_LOOK_BACK] = {"look-back", "one pass: a tile adds up what those before it have published "
+                                     "until one knows its prefix"},
+    [SCAN_PERSISTENT] = {"persistent", "look-back by blocks that stay: each loads its next tiles "
+                                       "while it scans one"},
+    [SCAN_KOGGE_STONE] = {"kogge-stone", "tiles by adding at doubling distances; then the sums of "
+                                         "tiles; then those are added"},
+    [SCAN_DOUBLE_BUFFER] = {"double-buffer", "kogge-stone between two buffers that change places, "
+                                             "with one barrier a step"},
+    [SCAN_BRENT_KUNG] = {"brent-kung", "tiles by a tree of sums, up and down; then as kogge-stone"},
+};
+static const pattern_number numbers[] = {
+    [SCAN_THREADS] = {"threads", "threads a block", 32, 1024, 0},
+    [SCAN_ITEMS] = {"items", "elements a thread", 1, 32, 1},
+    [SCAN_STAGES] = {"stages", "persistent: tiles of a block in shared memory", 1, 4, 1},
+    [SCAN_BLOCKS] = {"blocks", "persistent: blocks a multiprocessor", 1, 32, 1},
+    [SCAN_AHEAD] = {"ahead", "persistent: tiles that a block sums up before the first looks back",
+                    1, 2, 1},
+    [SCAN_DRAW] = {"draw", "persistent: blocks take tiles in turn (1) or draw them (2)", 1, 2, 1},
+};
+const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, SCAN_NUMBERS};
+
+/* Elements of a thread: odd, so that the threads of a warp meet different banks of shared memory;
+   as the textbook has them in its own. */
+static int default_items(scan_algorithm algorithm, size_t element_bytes) {
+    switch (algorithm) {
+    case SCAN_LOOK_BACK:
+        return element_bytes == 4 ? 15 : 9;
+    case SCAN_BRENT_KUNG:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+static size_t shared_bytes(const scan_plan *p, size_t element) {
+    const size_t threads = (size_t)p->threads, items = (size_t)p->items, runs = (size_t)p->runs;
+    const size_t warps = threads / 32, packs = items * element / 16;
+    size_t tile = runs < items ? threads * items * element : 0;
+    switch ((scan_algorithm)p->schedule.algorithm) {
+    case SCAN_LOOK_BACK: /* struct Shared of look_back.cu, its last members at multiples of 8 */
+        tile = warps * (32 * items + (items % 2 == 0 ? items : 0)) * element;
+        return (tile + (warps + 1) * element + 7) / 8 * 8 + 8;
+    case SCAN_PERSISTENT: /* struct Shared of persistent.cu */
+        tile = warps * (32 * packs + (packs % 2 == 0 ? 4 * packs : 0)) * 16;
+        return (size_t)p->stages * tile + ((warps + 1) * element + 19) / 16 * 16;
+    case SCAN_DOUBLE_BUFFER:
+        return tile + 2 * threads * runs * element;
+    default:
+        return tile + threads * runs * element;
+    }
+}
+
+enum { SYSTEM_SHARED = 1024 }; /* bytes that the system takes of it a block, from sm_80 on */
+
+typedef struct fitter {
+    job *job;
+    const subject *subject;
+    const target *target;
+    size_t element; /* bytes */
+    int64_t count;  /* to plan for */
+    scan_plan plan;
+} fitter;
+
+static noreturn void refuse(const fitter *f, const char *why) {
+    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
+             algorithms[f->plan.schedule.algorithm].name, why);
+}
+
+/* Schedules of persistent scans, each for lists up to so many elements, by bytes of an element: the
+   fastest of bench/scan.schedules on an H100 at 2^12, 2^16, 2^20, 2^24 and 2^28 elements, inclusive
+   sums by replayed graphs (docs/notebook.md). Between those sizes what decides is how often the
+   blocks of 132 multiprocessors go round; up to 32 tiles are one group, which is read in one look.
+ */
+typedef struct measured {
+    size_t element;
+    int64_t most;
+    int number[SCAN_NUMBERS]; /* threads, items, stages, blocks, ahead, draw */
+} measured;
+static const measured table[] = {
+    {4, 1 << 15, {256, 4, 2, 4, 1, 1}},  {4, 1 << 16, {256, 8, 2, 4, 1, 1}},
+    {4, 3 << 15, {256, 12, 2, 4, 1, 1}}, {4, 1 << 22, {256, 20, 3, 3, 1, 1}},
+    {4, 1 << 26, {256, 28, 2, 3, 2, 1}}, {4, INT64_MAX, {512, 20, 2, 2, 2, 2}},
+    {8, 1 << 14, {256, 2, 2, 4, 1, 1}},  {8, 5 << 14, {256, 10, 2, 3, 1, 1}},
+    {8, 1 << 22, {256, 18, 2, 2, 1, 1}}, {8, INT64_MAX, {512, 10, 2, 2, 2, 2}},
+};
+
+static const measured *find_measured(const fitter *f) {
+    const measured *m = table;
+    while (m->element != f->element || m->most < f->count)
+        m++;
+    return m;
+}
+
+/* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
+   there is of shared memory. */
+static int room_for_blocks(const fitter *f) {
+    const target *t = f->target;
+    const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + SYSTEM_SHARED;
+    int blocks = t->shared_per_multiprocessor / shared;
+    if (blocks > t->threads_per_multiprocessor / threads)
+        blocks = t->threads_per_multiprocessor / threads;
+    if (blocks > 1024 / threads)
+        blocks = 1024 / threads;
+    return blocks > 1 ? blocks : 1;
+}
+
+/* Fewer stages, then fewer items, as far as both are free, where a block would have too little
+   shared memory. */
+static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
+    scan_plan *p = &f->plan;
+    const int pack = 16 / (int)f->element;
+    for (;;) {
+        p->shared_bytes = shared_bytes(p, f->element);
+        if (p->shared_bytes <= (size_t)f->target->shared_per_block)
+            return;
+        if (free_stages && p->stages > 1)
+            p->stages--;
+        else if (free_items && p->items > 2 * pack)
+            p->items -= 2 * pack;
+        else
+            return;
+    }
+}
+
+/* What is left free: what was measured, where nothing else is given; one stage before sm_80, where
+   no copies run beside the arithmetic. */
+static void choose_persistent(fitter *f) {
+    const measured *m = find_measured(f);
+    scan_plan *p = &f->plan;
+    int *chosen = p->schedule.number;
+    const bool free_stages = chosen[SCAN_STAGES] == 0, free_items = chosen[SCAN_ITEMS] == 0;
+    const bool free = free_items && free_stages && chosen[SCAN_THREADS] == 0;
+    if (chosen[SCAN_THREADS] == 0)
+        chosen[SCAN_THREADS] = free_items ? m->number[SCAN_THREADS] : 256;
+    p->threads = chosen[SCAN_THREADS];
+    p->items = free_items ? m->number[SCAN_ITEMS] : chosen[SCAN_ITEMS];
+    p->stages = !free_stages                            ? chosen[SCAN_STAGES]
+                : strcmp(f->target->arch, "sm_75") == 0 ? chosen[SCAN_AHEAD] > 1 ? 2 : 1
+                                                        : m->number[SCAN_STAGES];
+    shrink_tile(f, free_stages, free_items);
+    chosen[SCAN_ITEMS] = p->items;
+    chosen[SCAN_STAGES] = p->stages;
+    if (chosen[SCAN_BLOCKS] == 0) {
+        const int room = room_for_blocks(f), wanted = m->number[SCAN_BLOCKS];
+        chosen[SCAN_BLOCKS] = free && wanted < room ? wanted : room;
+    }
+    p->blocks = chosen[SCAN_BLOCKS];
+    p->ahead = chosen[SCAN_AHEAD] != 0 ? chosen[SCAN_AHEAD]
+               : free && p->stages > 1 ? m->number[SCAN_AHEAD]
+                                       : 1;
+    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : free ? m->number[SCAN_DRAW] : 1;
+    if (p->ahead > 1) /* the plan says what it is; 1 goes without saying */
+        chosen[SCAN_AHEAD] = p->ahead;
+    if (p->draw > 1)
+        chosen[SCAN_DRAW] = p->draw;
+}
+
+static void fit_persistent(fitter *f) {
+    scan_plan *p = &f->plan;
+    int *chosen = p->schedule.number;
+    const int pack = 16 / (int)f->element;
+    if (chosen[SCAN_ITEMS] % pack != 0)
+        refuse(f, job_print(f->job,
+                            "elements are read in packs of %d, so items must be a multiple of "
+                            "that, not %d",
+                            pack, chosen[SCAN_ITEMS]));
+    choose_persistent(f);
+    if (p->ahead > p->stages)
+        refuse(f, "a block that is two tiles ahead has both in shared memory, so stages must be at "
+                  "least 2");
+    const target *t = f->target;
+    if (p->blocks * p->threads > t->threads_per_multiprocessor)
+        refuse(f, job_print(f->job,
+                            "a multiprocessor of %s runs at most %d threads, not %d blocks of %d",
+                            t->arch, t->threads_per_multiprocessor, p->blocks, p->threads));
+    if (p->blocks > 1 && (size_t)p->blocks * (p->shared_bytes + SYSTEM_SHARED) >
+                             (size_t)t->shared_per_multiprocessor)
+        refuse(f, job_print(f->job,
+                            "a multiprocessor of %s has %d bytes of shared memory, which are not "
+                            "enough for %d blocks of %zu",
+                            t->arch, t->shared_per_multiprocessor, p->blocks, p->shared_bytes));
+}
+
+static void fit_others(fitter *f) {
+    scan_plan *p = &f->plan;
+    int *chosen = p->schedule.number;
+    for (int i = SCAN_STAGES; i < SCAN_NUMBERS; i++)
+        if (chosen[i] != 0)
+            refuse(f, job_print(f->job, "%s is a number of persistent; leave it out",
+                                numbers[i].name));
+    if (chosen[SCAN_THREADS] == 0)
+        chosen[SCAN_THREADS] = 256;
+    p->threads = chosen[SCAN_THREADS];
+    if (chosen[SCAN_ITEMS] == 0)
+        chosen[SCAN_ITEMS] = default_items((scan_algorithm)p->schedule.algorithm, f->element);
+    p->items = chosen[SCAN_ITEMS];
+    if (p->schedule.algorithm == SCAN_BRENT_KUNG) {
+        p->runs = 2;
+        if (p->items % 2 != 0)
+            refuse(f, job_print(f->job,
+                                "a thread has two runs of elements, so items must be even, not %d",
+                                p->items));
+    }
+    p->shared_bytes = shared_bytes(p, f->element);
+}
+
+/* Persistent wherever the items that are asked for are whole packs. */
+static int best_algorithm(const fitter *f) {
+    const int items = f->plan.schedule.number[SCAN_ITEMS];
+    return items * (int)f->element % 16 == 0 ? SCAN_PERSISTENT : SCAN_LOOK_BACK;
+}
+
+scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
+    const scan *s = subject->model;
+    fitter f = {.job = j,
+                .subject = subject,
+                .target = r->target,
+                .element = dtype_words[subject->dtype].bytes,
+                .count = r->size[0],
+                .plan = {.schedule = s->pattern.wanted, .runs = 1}};
+    scan_plan *p = &f.plan;
+    if (r->schedule != NULL)
+        pattern_schedule_parse(j, &scan_words, r->schedule, "schedule", &p->schedule);
+    p->asked = p->schedule.algorithm != SCAN_AUTO;
+    if (!p->asked)
+        p->schedule.algorithm = best_algorithm(&f);
+    if (p->schedule.algorithm == SCAN_PERSISTENT)
+        fit_persistent(&f);
+    else
+        fit_others(&f);
+    if (p->shared_bytes > (size_t)r->target->shared_per_block)
+        refuse(&f, job_print(j,
+                             "%d threads with %d items need %zu bytes of shared memory, but a "
+                             "block of %s has at most %d",
+                             p->threads, p->items, p->shared_bytes, r->target->arch,
+                             r->target->shared_per_block));
+    return *p;
+}
+
+static double log2_up(double n) {
+    int steps = 0;
+    for (; n > 1; n /= 2)
+        steps++;
+    return steps;
+}
+
+double scan_depth(const program *p, int64_t count) {
+    const program_launch *l = &p->launches[0];
+    const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
+    const double tiles = (double)count / tile + 1;
+    if (l->resident) /* a tree of the tiles of a group, and the chain of groups */
+        return 2 * items + 5 + threads / 32 + 5 + tiles / 32 + 8;
+    if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */
+        return 2 * items + 5 + threads / 32 + 2 * tiles + 8;
+    /* A tile, at the longest up and down a tree; a tile of sums; and the chain of those. */
+    return 2 * (items + 2 * log2_up(2 * threads)) + tiles / tile + 8;
+}

@@ -1,0 +1,62 @@
+/* The family scan: prefix sums of a list, by any associative operator.
+   Takes: a subject whose model is a scan. Makes: its program, by one of five algorithms. */
+#ifndef SG_GEN_LISTS_SCAN_SCAN_H
+#define SG_GEN_LISTS_SCAN_SCAN_H
+
+#include "gen/lists/operators.h"
+
+/* The functions of the pattern, with the operands a and b. */
+enum { SCAN_OP, SCAN_MAP, SCAN_INIT };
+
+typedef struct scan {
+    pattern pattern;
+    pattern_operator op;
+    bool exclusive;
+    bool deterministic;   /* the same bits on every run, also where the operator rounds */
+    bool mapped, initial; /* SCAN_MAP, SCAN_INIT are given */
+} scan;
+
+typedef enum scan_algorithm {
+    SCAN_AUTO,
+    SCAN_LOOK_BACK,
+    SCAN_PERSISTENT,
+    SCAN_KOGGE_STONE,
+    SCAN_DOUBLE_BUFFER,
+    SCAN_BRENT_KUNG,
+    SCAN_ALGORITHMS
+} scan_algorithm;
+enum { SCAN_THREADS, SCAN_ITEMS, SCAN_STAGES, SCAN_BLOCKS, SCAN_AHEAD, SCAN_DRAW, SCAN_NUMBERS };
+extern const pattern_words scan_words;
+
+/* What a schedule comes to. */
+typedef struct scan_plan {
+    pattern_schedule schedule; /* complete */
+    int threads, items;        /* of a block; of a thread */
+    int runs;                  /* of a thread: items/runs elements are scanned one after another */
+    int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
+    int ahead, draw;           /* persistent: tiles summed up before one looks back; 2: are drawn */
+    size_t shared_bytes;
+    bool asked; /* the spec or the caller named the algorithm */
+} scan_plan;
+
+/* Fails with FAULT_PLAN where the target cannot serve it. */
+scan_plan scan_fit(job *, const subject *, const family_request *);
+
+/* The arrays of the program. */
+enum { SCAN_INPUT, SCAN_OUTPUT };
+
+/* The most operators that an element passes on its way to one of `count` results. */
+double scan_depth(const program *, int64_t count);
+
+/* Of families[FAMILY_SCAN]. */
+int scan_dims(const subject *);
+void scan_print(const subject *, model_detail, text *);
+family_build *scan_build(job *, const subject *, const family_request *);
+int scan_explain(job *, const subject *, const family_request *, const char **reason,
+                 family_row **rows);
+void scan_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+               const double *given, uint64_t seed, family_call *out);
+void scan_judge(job *, const subject *, const program *, const family_call *before,
+                const family_call *after, family_verdict *out);
+
+#endif

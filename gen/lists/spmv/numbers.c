@@ -1,0 +1,289 @@
+/* What a schedule of a product with a sparse matrix leaves open. Takes: the schedule, and the
+   matrix where it is known. Makes: the algorithm of its format, and the numbers. */
+#include <stdlib.h>
+
+#include "gen/model/limits.h"
+#include "gen/lists/spmv/spmv.h"
+#include "matrix/layout.h"
+
+/* A thread a row needs no search for where rows begin and no sums across threads, and loses where
+   one row is waited for, or where lanes read so far from each other that lines leave the
+   first-level cache before they are used up. Of few entries a row neither can be. */
+static bool rows_are_short(const matrix *a) {
+    enum { SHORT = 8 };
+    return a != NULL && a->entries > 0 && layout_longest(a) <= SHORT;
+}
+
+int spmv_algorithm(const pattern_schedule *s, const matrix *a) {
+    const bool balanced_only = s->number[SPMV_ITEMS] != 0 || s->number[SPMV_RUN] != 0 ||
+                               s->number[SPMV_ABREAST] != 0 || s->number[SPMV_TAPER] != 0 ||
+                               s->number[SPMV_CACHE] != 0;
+    if (s->format == FORMAT_CSR)
+        return !balanced_only && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
+    return s->format == FORMAT_BCSR ? SPMV_THREAD : SPMV_AUTO;
+}
+
+/* ---- any format ------------------------------------------------------------------------------ */
+
+static int or_default(int wanted, int value) {
+    return wanted != 0 ? wanted : value;
+}
+
+/* Lanes for rows, or columns, of a mean length: no more than have an entry. */
+static int lanes_for(const matrix *a, int64_t lines, int fallback) {
+    int lanes = 2;
+    if (a == NULL || lines == 0)
+        return fallback;
+    while (lanes < WARP && (double)lanes * (double)lines < (double)a->entries)
+        lanes *= 2;
+    return lanes;
+}
+
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+enum { SAMPLED = 256, MOST_WIDTH = 256 };
+
+static int ascending(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The columns of some rows, all of which have `width` entries: one row after the other. NULL where
+   that is not so. */
+static const int64_t *sample_columns(job *j, const matrix *a, int64_t width) {
+    int64_t rows[SAMPLED], count = 0;
+    int64_t *column = job_array(j, (size_t)(SAMPLED * width), sizeof *column);
+    for (int i = 0; i < SAMPLED; i++)
+        rows[i] = a->rows / SAMPLED * i;
+    const remote_matrix *remote = matrix_remote(a);
+    if (remote != NULL) {
+        diagonal *found = job_array(j, (size_t)(SAMPLED * width), sizeof *found);
+        count = remote->sample(j, remote, rows, SAMPLED, width, sizeof(double), found);
+        for (int64_t i = 0; i < count; i++)
+            column[i] = rows[i / width] + found[i].offset;
+        return count == SAMPLED * width ? column : NULL;
+    }
+    for (int i = 0; i < SAMPLED; i++) {
+        const int64_t first = layout_first_of(a, rows[i]);
+        if (layout_first_of(a, rows[i] + 1) - first != width)
+            return NULL;
+        for (int64_t k = 0; k < width; k++)
+            column[count++] = a->column[first + k];
+    }
+    return column;
+}
+
+/* How many columns the places of a pass reach over, of most rows: from where all but a tenth begin
+   to where all but a tenth end. */
+static double reach(const int64_t *column, int64_t width, int passes, int pass) {
+    const int64_t from = width * pass / passes, to = width * (pass + 1) / passes;
+    int64_t first[SAMPLED], last[SAMPLED];
+    for (int i = 0; i < SAMPLED; i++) {
+        first[i] = column[i * width + from];
+        last[i] = column[i * width + to - 1];
+    }
+    qsort(first, SAMPLED, sizeof *first, ascending);
+    qsort(last, SAMPLED, sizeof *last, ascending);
+    return (double)(last[SAMPLED - 1 - SAMPLED / 10] - first[SAMPLED / 10] + 1);
+}
+
+/* As many passes as it takes until what is read of x at a time fits into half of the second-level
+   cache, whose other half may hold the same once more (an H100 has two parts that keep copies).
+   Each pass more reads and writes y once more, and is of use only if it reaches less far than all
+   together. Measured on an H100: 4.2 M rows of 16 doubles at random, whose x has 34 MB, take 818 us
+   in one pass, 624 in two, 630 in four; cuSPARSE's SELL 795. As many rows of six 4x4 blocks take
+   409 in one, 387 in two. `least`: entries of a row in a pass. */
+static int passes_for(job *j, const spmv *m, const matrix *a, const target *t, int least) {
+    const double size = dtype_words[m->pattern.functions->dtype].bytes * (double)m->vectors;
+    const double room = t->l2_bytes / 2 / size;
+    if (a == NULL || a->entries == 0 || (double)a->columns <= room || a->rows < SAMPLED)
+        return 1;
+    const int64_t width = layout_longest(a);
+    const int64_t *column = width <= MOST_WIDTH ? sample_columns(j, a, width) : NULL;
+    const double whole = column != NULL ? reach(column, width, 1, 0) : 0;
+    const int most = width / least < SPMV_MOST_PASSES ? (int)(width / least) : SPMV_MOST_PASSES;
+    if (whole <= room)
+        return 1;
+    int chosen = 1;
+    for (int passes = 2; passes <= most; passes++) {
+        double widest = 0;
+        for (int i = 0; i < passes; i++) {
+            const double columns = reach(column, width, passes, i);
+            widest = columns > widest ? columns : widest;
+        }
+        if (widest > 0.75 * whole)
+            continue;
+        chosen = passes;
+        if (widest <= room)
+            break;
+    }
+    return chosen;
+}
+
+/* ---- balanced csr ---------------------------------------------------------------------------- */
+
+/* Tiles of a warp: many, so that it seldom searches and waits for its first, while there are some
+   times as many warps as a multiprocessor holds. Where these are too few to end at about the same
+   time, the last quarter's shares are shorter. With 35 M items 4, 8 and 16 took 293, 292 and 290 us
+   of floats, 316, 317 and 322 of doubles; tapered, 297, 290 and 290, and 327, 314 and 312; 32 at
+   least 295 and 322. Blocks of rows that are read abreast are large: 32 took 218 us, 16 took 260.
+ */
+static int run_for(const matrix *a, int items, bool abreast, const target *t) {
+    enum { UNKNOWN = 4, MOST = 16, MOST_ABREAST = 32, WARPS = 72, WARPS_ABREAST = 96 };
+    const int most = abreast ? MOST_ABREAST : MOST;
+    if (a == NULL)
+        return UNKNOWN;
+    const double shares = ((double)a->rows + (double)a->entries) / (WARP * items) /
+                          ((abreast ? WARPS_ABREAST : WARPS) * t->multiprocessors);
+    return shares < 1 ? 1 : shares > most ? most : (int)shares;
+}
+
+static int taper_for(int run, bool abreast) {
+    enum { LEAST_RUN = 8, TAPER = 4 };
+    return run >= LEAST_RUN && !abreast ? TAPER : 1;
+}
+
+/* Rows that are so long that those of several warps can be read side by side: 8 shares of 4 tiles.
+ */
+static bool rows_are_long(const matrix *a) {
+    enum { LONG = 1 << 13, FEW = 32 };
+    return a != NULL && a->rows >= FEW && a->entries / a->rows >= LONG;
+}
+
+/* ---- stencils -------------------------------------------------------------------------------- */
+
+/* Rows of a thread of stencil, whose entries of x it holds all at once: so many that what is under
+   way hides the way to memory, within the registers that its block leaves it. */
+enum {
+    STENCIL_HELD = 32, /* elements of x */
+    STENCIL_ROWS = 4,
+    STENCIL_THREADS = 128,
+    STENCIL_REGISTERS = 36, /* besides */
+    REGISTERS = 65536,      /* of a multiprocessor */
+};
+
+static int stencil_rows_for(int diagonals, int threads, dtype type) {
+    const int words = (int)dtype_words[type].bytes / 4;
+    const int left = REGISTERS / threads - STENCIL_REGISTERS;
+    const int held = STENCIL_HELD / diagonals, fit = left / ((diagonals + 2) * words + 1);
+    const int rows = held < fit ? held : fit;
+    return rows < 1 ? 1 : rows < STENCIL_ROWS ? rows : STENCIL_ROWS;
+}
+
+/* The lines of a grid whose cells have their neighbours in the lines before and behind: a thread
+   that has rows of several lines reads most of what it needs for one with that for the others. A
+   warp's rows where no line is as long as several blocks', or filled by them, or there are few. */
+static int apart_for(const storage *s, int threads, const matrix *a) {
+    enum { MOST = 1 << 22, FEW = 8, MANY = 16 };
+    for (int low = 0, high = s->diagonal_count - 1; low < high;) {
+        const int64_t below = -s->diagonals[low].offset, above = s->diagonals[high].offset;
+        const int64_t lines = above / WARP * WARP;
+        if (below == above && lines <= MOST && lines >= threads &&
+            (a == NULL || a->rows / MANY >= lines) &&
+            (lines % threads == 0 || lines >= FEW * (int64_t)threads))
+            return (int)lines;
+        if (below >= above)
+            low++;
+        if (above >= below)
+            high--;
+    }
+    return WARP;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+enum { DEFAULT_THREADS = 256, FEWER_THREADS = 128, MORE_THREADS = 1024, DEFAULT_COLUMN_LANES = 8 };
+
+static int threads_for(const spmv_plan *p, bool abreast) {
+    switch (p->schedule.format) {
+    case FORMAT_STENCIL:
+        return STENCIL_THREADS;
+    case FORMAT_CSR:
+        if (p->schedule.algorithm == SPMV_BALANCED)
+            return abreast ? MORE_THREADS : FEWER_THREADS;
+        return DEFAULT_THREADS;
+    case FORMAT_ELL:
+    case FORMAT_SELL:
+    case FORMAT_BCSR:
+        return FEWER_THREADS;
+    default:
+        return DEFAULT_THREADS;
+    }
+}
+
+/* Blocks of a thread of BCSR at once. Measured on an H100, six blocks of 4x4 a row: of floats 1, 2
+   and 3 take 217, 168 and 170 us, of doubles, in two passes, 387, 408 and 497. */
+static int blocks_for(int row_bytes) {
+    enum { BYTES = 32, MOST = 4 };
+    const int blocks = (BYTES + row_bytes - 1) / row_bytes;
+    return blocks < MOST ? blocks : MOST;
+}
+
+/* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries of Zipf lengths: 5, 7, 9 and 11 took
+   294, 291, 293 and 291 us of floats, 317, 315, 313 and 316 of doubles, of which more than 7 need
+   local memory elsewhere; 3 took 299 and 332. 1024 rows of 65 536, abreast: of floats 3, 4, 5, 7
+   and 9 took 256, 234, 218, 238 and 242, of doubles 376, 376, 446, 447 and more. */
+static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int threads, int passes,
+                     bool abreast) {
+    const dtype type = m->pattern.functions->dtype;
+    const bool alike = p->schedule.format == FORMAT_ELL;
+    const bool ell = alike || p->schedule.format == FORMAT_SELL;
+    enum { MOST_PLACES = 8 };
+    static const int items[FORMAT_COUNT] = {
+        [FORMAT_COO] = 7, [FORMAT_ELL] = MOST_PLACES, [FORMAT_SELL] = MOST_PLACES,
+        [FORMAT_HYB] = 7, [FORMAT_DIA] = 5,           [FORMAT_PKT] = 7,
+    };
+    if (p->schedule.format == FORMAT_STENCIL)
+        return stencil_rows_for(p->storage.diagonal_count, threads, type);
+    if (p->schedule.format == FORMAT_BCSR)
+        return blocks_for(p->storage.block_cols * (int)dtype_words[type].bytes);
+    if (p->schedule.format == FORMAT_CSR)
+        return !abreast ? 7 : type == DTYPE_DOUBLE ? 4 : 5;
+    if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or most rows need */
+        const int64_t longest = alike ? layout_longest(a) : layout_parts(a->entries, a->rows);
+        const int64_t places = layout_parts(longest, passes);
+        return places < 1 ? 1 : places < MOST_PLACES ? (int)places : MOST_PLACES;
+    }
+    return items[p->schedule.format];
+}
+
+void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_request *r,
+                  int all[SPMV_NUMBERS]) {
+    enum { ABREAST = 32, ONCE = 2, PAST = 3 };
+    const matrix *a = r->matrix;
+    const pattern_schedule *s = &p->schedule;
+    const storage *t = &p->storage;
+    const int *number = s->number;
+    const bool csc = s->format == FORMAT_CSC, stencil = s->format == FORMAT_STENCIL;
+    const bool ell = s->format == FORMAT_ELL || s->format == FORMAT_SELL;
+    const int lanes = csc ? lanes_for(a, a != NULL ? a->columns : 0, DEFAULT_COLUMN_LANES)
+                          : lanes_for(a, a != NULL ? a->rows : 0, WARP);
+    const bool abreast = number[SPMV_ABREAST] == 0 ? rows_are_long(a) : number[SPMV_ABREAST] > 1;
+    const int threads = or_default(number[SPMV_THREADS], threads_for(p, abreast));
+    const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
+    const int passes = number[SPMV_PASSES] != 0 || !(s->format == FORMAT_ELL || blocks)
+                           ? or_default(number[SPMV_PASSES], 1)
+                           : passes_for(j, m, a, r->target, blocks ? t->block_cols : 1);
+    const int items = or_default(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
+    const int run = or_default(number[SPMV_RUN], run_for(a, items, abreast, r->target));
+    const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;
+    const int chosen[SPMV_NUMBERS] = {
+        [SPMV_ROWS] = t->block_rows,
+        [SPMV_COLUMNS] = t->block_cols,
+        [SPMV_SLICE] = t->slice,
+        [SPMV_SIGMA] = t->sigma,
+        [SPMV_PACKET] = t->packet,
+        [SPMV_LANES] = or_default(number[SPMV_LANES], lanes),
+        [SPMV_THREADS] = threads,
+        [SPMV_ITEMS] = items,
+        [SPMV_RUN] = run,
+        [SPMV_ABREAST] = or_default(number[SPMV_ABREAST], abreast ? ABREAST : 1),
+        [SPMV_TAPER] = or_default(number[SPMV_TAPER], taper_for(run, abreast)),
+        [SPMV_PASSES] = passes,
+        [SPMV_CACHE] = or_default(number[SPMV_CACHE], ell ? PAST : ONCE),
+        [SPMV_APART] = or_default(number[SPMV_APART], apart),
+        [SPMV_AHEAD] = number[SPMV_AHEAD],
+    };
+    for (int n = 0; n < SPMV_NUMBERS; n++)
+        all[n] = chosen[n];
+}

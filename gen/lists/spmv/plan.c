@@ -1,0 +1,240 @@
+/* Schedules of products with a sparse matrix. Takes: a spec's and a caller's constraints, and the
+   matrix where it is known. Makes: a complete schedule, or a refusal. */
+#include "gen/model/limits.h"
+#include "gen/lists/spmv/spmv.h"
+#include "matrix/layout.h"
+
+#include <string.h>
+
+static const method_word algorithms[SPMV_ALGORITHMS] = {
+    [SPMV_AUTO] = {"auto", "the fastest of the others by what is known of the matrix"},
+    [SPMV_THREAD] = {"thread", "a thread a row"},
+    [SPMV_WARP] = {"warp", "a warp, or a part of one, a row"},
+    [SPMV_BALANCED] = {"balanced", "equal shares of rows and entries a thread, however long the "
+                                   "rows are"},
+};
+
+/* As the matrix layer has them: the same words in the same order. */
+static const method_word formats[FORMAT_COUNT] = {
+    [FORMAT_AUTO] = {"auto", "the one that suits the matrix"},
+    [FORMAT_COO] = {"coo", "row, column and value of every entry"},
+    [FORMAT_CSR] = {"csr", "entries row by row, and where each row begins"},
+    [FORMAT_CSC] = {"csc", "entries column by column, and where each column begins"},
+    [FORMAT_ELL] = {"ell", "all rows padded to the longest, stored across"},
+    [FORMAT_HYB] = {"hyb", "ELL as wide as pays, the rest in COO"},
+    [FORMAT_JDS] = {"jds", "rows by length, stored across without padding"},
+    [FORMAT_DIA] = {"dia", "whole diagonals"},
+    [FORMAT_BCSR] = {"bcsr", "CSR of small dense blocks"},
+    [FORMAT_PKT] = {"pkt", "blocks near the diagonal of a new order, the rest in COO"},
+    [FORMAT_SELL] = {"sell", "slices of rows of like length, each padded to its longest"},
+    [FORMAT_STENCIL] = {"stencil", "diagonals of one value compiled in, other rows in CSR"},
+};
+
+static const pattern_number numbers[SPMV_NUMBERS] = {
+    [SPMV_ROWS] = {"rows", "rows of a block of bcsr", 1, 16, 1},
+    [SPMV_COLUMNS] = {"columns", "columns of a block of bcsr", 1, 16, 1},
+    [SPMV_SLICE] = {"slice", "rows of a slice of sell", 1, 1024, 1},
+    [SPMV_SIGMA] = {"sigma", "rows of sell that are sorted together", 1, 1 << 20, 1},
+    [SPMV_PACKET] = {"packet", "rows, and columns, of a packet of pkt at most", 1, 65535, 1},
+    [SPMV_LANES] = {"lanes", "threads a row, or a column of csc", 2, 32, 0},
+    [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
+    [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
+    [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
+    [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are worked off side by side", 1, 32, 1},
+    [SPMV_TAPER] = {"taper",
+                    "of balanced csr, how many times shorter than others the last shares are", 1, 8,
+                    1},
+    [SPMV_PASSES] = {"passes", "launches of ell and bcsr's thread, each for a part of every row", 1,
+                     SPMV_MOST_PASSES, 1},
+    [SPMV_CACHE] = {"cache",
+                    "how the matrix goes through the caches: 1 as it comes, 2, 3 it leaves "
+                    "them first, 4, 5 and x stays",
+                    1, 5, 1},
+    [SPMV_APART] = {"apart", "rows from one of a thread of stencil to the next", WARP, 1 << 22,
+                    WARP},
+    [SPMV_AHEAD] = {"ahead", "tiles of stencil for which the L2 is asked beforehand", 1, 1 << 20,
+                    1},
+};
+
+const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
+                                  FORMAT_COUNT, numbers,         SPMV_NUMBERS};
+
+/* ---- what goes with what ------------------------------------------------------------------- */
+
+static bool list_of_entries(const pattern_schedule *s) {
+    return s->format == FORMAT_COO || s->format == FORMAT_HYB || s->format == FORMAT_PKT;
+}
+
+static bool number_applies(const pattern_schedule *s, int number) {
+    const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
+    switch (number) {
+    case SPMV_ROWS:
+    case SPMV_COLUMNS:
+        return s->format == FORMAT_BCSR;
+    case SPMV_SLICE:
+    case SPMV_SIGMA:
+        return s->format == FORMAT_SELL;
+    case SPMV_PACKET:
+        return s->format == FORMAT_PKT;
+    case SPMV_LANES:
+        return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
+    case SPMV_ITEMS:
+        return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL ||
+               s->format == FORMAT_DIA || s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
+               blocks;
+    case SPMV_RUN:
+    case SPMV_ABREAST:
+    case SPMV_TAPER:
+        return s->algorithm == SPMV_BALANCED;
+    case SPMV_PASSES:
+        return s->format == FORMAT_ELL || blocks;
+    case SPMV_CACHE:
+        return s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
+               s->algorithm == SPMV_BALANCED || blocks;
+    case SPMV_APART:
+    case SPMV_AHEAD:
+        return s->format == FORMAT_STENCIL;
+    default:
+        return true;
+    }
+}
+
+/* The format that a constraint names without naming it; FORMAT_AUTO: any. */
+static format implied_format(const pattern_schedule *s) {
+    for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
+        for (int n = 0; n < SPMV_NUMBERS; n++)
+            if ((n <= SPMV_PACKET || n >= SPMV_APART) && s->number[n] != 0 &&
+                number_applies(&(pattern_schedule){.format = f}, n))
+                return (format)f;
+    return s->algorithm != SPMV_AUTO ? FORMAT_CSR : FORMAT_AUTO;
+}
+
+static noreturn void refuse(job *j, const pattern_schedule *s, const char *why) {
+    job_fail(j, FAULT_PLAN, NULL, 0, "format %s: %s", formats[s->format].name, why);
+}
+
+static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
+    static const char others[] = "csr, ell, sell, dia, stencil and bcsr's thread; the others";
+    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_ELL ||
+                     s->format == FORMAT_SELL || s->format == FORMAT_DIA ||
+                     s->format == FORMAT_STENCIL ||
+                     (s->format == FORMAT_BCSR && s->algorithm != SPMV_WARP);
+    if (!all && m->index == DTYPE_INT64)
+        refuse(j, s, job_print(j, "int64 indices are for %s have int32", others));
+    if (!all && m->matrix != m->pattern.functions->dtype)
+        refuse(j, s,
+               job_print(j, "a float matrix with double vectors is for %s take one dtype", others));
+    if (!all && m->vectors > 1)
+        refuse(j, s, job_print(j, "several vectors are for %s take one", others));
+}
+
+static void check_algorithm(job *j, const pattern_schedule *s) {
+    const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
+    if (s->algorithm == SPMV_AUTO || csr || (bcsr && s->algorithm != SPMV_BALANCED))
+        return;
+    refuse(j, s,
+           job_print(j, "the algorithm %s is for csr%s", algorithms[s->algorithm].name,
+                     s->algorithm == SPMV_BALANCED ? "" : " and bcsr"));
+}
+
+static void check_numbers(job *j, const pattern_schedule *s) {
+    for (int n = 0; n < SPMV_NUMBERS; n++)
+        if (s->number[n] != 0 && !number_applies(s, n))
+            refuse(j, s,
+                   job_print(j, "%s%s does without %s",
+                             s->algorithm != SPMV_AUTO ? "the algorithm " : "it",
+                             s->algorithm != SPMV_AUTO ? algorithms[s->algorithm].name : "",
+                             numbers[n].name));
+    if (s->number[SPMV_SLICE] != 0 && s->number[SPMV_SIGMA] % s->number[SPMV_SLICE] != 0)
+        refuse(j, s,
+               job_print(j, "sigma must be a multiple of the slice of %d, not %d",
+                         s->number[SPMV_SLICE], s->number[SPMV_SIGMA]));
+}
+
+/* The numbers that apply, in the schedule and beside it. */
+static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *r) {
+    pattern_schedule *s = &p->schedule;
+    int all[SPMV_NUMBERS];
+    spmv_numbers(j, m, p, r, all);
+    for (int n = 0; n < SPMV_NUMBERS; n++)
+        s->number[n] = number_applies(s, n) ? all[n] : 0;
+    p->lanes = all[SPMV_LANES];
+    p->threads = all[SPMV_THREADS];
+    p->items = all[SPMV_ITEMS];
+    p->run = all[SPMV_RUN];
+    p->taper = all[SPMV_TAPER];
+    p->passes = all[SPMV_PASSES];
+}
+
+static void check_matrix(job *j, const spmv_plan *p, const family_request *r) {
+    if (r->matrix == NULL)
+        return;
+    const char *refusal = spmv_refusal(j, r->notes, r->matrix, &p->storage);
+    if (refusal != NULL)
+        refuse(j, &p->schedule, refusal);
+}
+
+static void check_shared(job *j, const spmv *m, const spmv_plan *p, const target *t) {
+    const size_t element = dtype_words[m->pattern.functions->dtype].bytes;
+    size_t bytes = spmv_shared(m, p);
+    if (p->schedule.format == FORMAT_PKT && 2 * element * (size_t)p->storage.packet > bytes)
+        bytes = 2 * element * (size_t)p->storage.packet;
+    if (bytes > (size_t)t->shared_per_block)
+        refuse(j, &p->schedule,
+               job_print(j, "it needs %zu bytes of shared memory a block, %s has %d; take fewer %s",
+                         bytes, t->arch, t->shared_per_block,
+                         p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items"));
+}
+
+/* Completes the storage. What a spec lists as diagonals counts also for `auto`. */
+static void choose_format(job *j, const spmv *m, const family_request *r, spmv_plan *p) {
+    const matrix *a = r->matrix;
+    storage *s = &p->storage;
+    if (m->diagonal_count > 0 && (s->format == FORMAT_AUTO || s->format == FORMAT_STENCIL)) {
+        s->diagonals = m->diagonals;
+        s->diagonal_count = m->diagonal_count;
+    }
+    p->reason = spmv_choose(j, r->notes, a, s);
+    p->schedule.format = (int)s->format;
+    if (s->format != FORMAT_STENCIL || s->diagonal_count > 0)
+        return;
+    if (a == NULL)
+        refuse(j, &p->schedule,
+               "what most rows have is compiled in: it is built for a matrix, or for the diagonals "
+               "that a spec lists");
+    refuse(j, &p->schedule, spmv_refusal(j, r->notes, a, s));
+}
+
+spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
+    const spmv *m = subject->model;
+    spmv_plan p = {.schedule = m->pattern.wanted, .reason = NULL};
+    pattern_schedule *s = &p.schedule;
+    if (r->schedule != NULL)
+        pattern_schedule_parse(j, &spmv_words, r->schedule, "schedule", s);
+    if (s->format == FORMAT_AUTO)
+        s->format = (int)implied_format(s);
+    if (s->format == FORMAT_AUTO && m->diagonal_count > 0 && r->matrix == NULL)
+        s->format = FORMAT_STENCIL;
+    p.storage = (storage){.format = (format)s->format,
+                          .index_bytes = dtype_words[m->index].bytes,
+                          .value_bytes = dtype_words[m->matrix].bytes,
+                          .slice = s->number[SPMV_SLICE],
+                          .sigma = s->number[SPMV_SIGMA],
+                          .block_rows = s->number[SPMV_ROWS],
+                          .block_cols = s->number[SPMV_COLUMNS],
+                          .packet = s->number[SPMV_PACKET]};
+    choose_format(j, m, r, &p);
+    check_spec(j, m, s);
+    check_algorithm(j, s);
+    if (s->algorithm == SPMV_AUTO)
+        s->algorithm = spmv_algorithm(s, r->matrix);
+    check_numbers(j, s);
+    complete(j, m, &p, r);
+    check_numbers(j, s);
+    if (s->format == FORMAT_BCSR && s->algorithm == SPMV_WARP &&
+        p.storage.block_rows * p.storage.block_cols > WARP)
+        refuse(j, s, "the algorithm warp takes blocks of at most 32 elements");
+    check_shared(j, m, &p, r->target);
+    check_matrix(j, &p, r);
+    return p;
+}

@@ -1,0 +1,318 @@
+/* Programs of products with a sparse matrix. Takes: a plan. Makes: its arrays, in the order of
+   matrix/format.h, with sizes, launches and temporary memory. */
+#include <string.h>
+
+#include "gen/model/limits.h"
+#include "gen/lists/spmv/spmv.h"
+
+/* ---- arrays -------------------------------------------------------------------------------- */
+
+/* Extents: a size, by its number, or one of these. */
+enum { ONE = -1, BLOCK = -2, LANES = -3 }; /* elements of a block of bcsr; rows of a warp */
+enum { ROWS = SPMV_SIZE_ROWS, COLUMNS = SPMV_SIZE_COLUMNS, A = SPMV_SIZE_OWN, B, C, D };
+enum { OWN_SIZES = 4 };
+
+typedef struct layout_array {
+    const char *name;
+    packed_kind kind;
+    int x, plus, y;
+} layout_array;
+
+/* The sizes of a format, each the extent of one of its arrays along an axis. */
+typedef struct layout_words {
+    program_size sizes[OWN_SIZES];
+    layout_array arrays[PACKED_ARRAYS];
+    int points; /* the size that is nearest to the count of entries */
+} layout_words;
+
+#define INDEX(name, size, plus)                                                                    \
+    { name, PACKED_INDEX, size, plus, ONE }
+#define VALUE(name, size)                                                                          \
+    { name, PACKED_VALUE, size, 0, ONE }
+#define TAIL(size)                                                                                 \
+    INDEX("tail_row", size, 0), INDEX("tail_column", size, 0), VALUE("tail_value", size)
+
+static const layout_words layouts[FORMAT_COUNT] = {
+    [FORMAT_COO] = {{{"entries", 0, 0}},
+                    {INDEX("row", A, 0), INDEX("column", A, 0), VALUE("value", A)},
+                    A},
+    [FORMAT_CSR] = {{{"entries", 1, 0}},
+                    {INDEX("offset", ROWS, 1), INDEX("column", A, 0), VALUE("value", A)},
+                    A},
+    [FORMAT_CSC] = {{{"entries", 1, 0}},
+                    {INDEX("offset", COLUMNS, 1), INDEX("row", A, 0), VALUE("value", A)},
+                    A},
+    [FORMAT_ELL] = {{{"width", 0, 1}},
+                    {{"column", PACKED_INDEX, ROWS, 0, A}, {"value", PACKED_VALUE, ROWS, 0, A}},
+                    ROWS},
+    [FORMAT_HYB] = {{{"width", 0, 1}, {"tail", 2, 0}},
+                    {{"column", PACKED_INDEX, ROWS, 0, A},
+                     {"value", PACKED_VALUE, ROWS, 0, A},
+                     TAIL(B)},
+                    ROWS},
+    [FORMAT_JDS] = {{{"width", 1, 0}, {"entries", 2, 0}},
+                    {INDEX("row", ROWS, 0), INDEX("offset", A, 1), INDEX("column", B, 0),
+                     VALUE("value", B)},
+                    B},
+    [FORMAT_DIA] = {{{"diagonals", 0, 0}},
+                    {INDEX("diagonal", A, 0), {"value", PACKED_VALUE, ROWS, 0, A}},
+                    ROWS},
+    [FORMAT_BCSR] = {{{"block_rows", 0, 0}, {"blocks", 1, 0}},
+                     {INDEX("offset", A, 1),
+                      INDEX("column", B, 0),
+                      {"value", PACKED_VALUE, BLOCK, 0, B}},
+                     B},
+    [FORMAT_PKT] = {{{"packets", 0, 0}, {"sources", 2, 0}, {"stored", 4, 0}, {"tail", 6, 0}},
+                    {INDEX("row", A, 1),
+                     INDEX("column", A, 1),
+                     INDEX("source", B, 0),
+                     INDEX("offset", A, 1),
+                     {"place", PACKED_WORD, C, 0, ONE},
+                     VALUE("value", C),
+                     TAIL(D),
+                     INDEX("order", ROWS, 0)},
+                    C},
+    [FORMAT_SELL] = {{{"slices", 0, 0}, {"stored", 2, 0}},
+                     {INDEX("offset", A, 1), INDEX("row", ROWS, 0), INDEX("column", B, 0),
+                      VALUE("value", B)},
+                     B},
+    [FORMAT_STENCIL] = {{{"groups", 0, 0}, {"patterns", 1, 1}, {"others", 2, 0}, {"stored", 4, 0}},
+                        {{"group", PACKED_WORD, A, 0, ONE},
+                         {"pattern", PACKED_WORD, LANES, 0, B},
+                         INDEX("row", C, 0),
+                         INDEX("offset", C, 1),
+                         INDEX("column", D, 0),
+                         VALUE("value", D)},
+                        ROWS},
+};
+
+static const char *dtype_of(const spmv *m, packed_kind kind) {
+    return dtype_words[kind == PACKED_INDEX   ? m->index
+                       : kind == PACKED_VALUE ? m->matrix
+                                              : DTYPE_UINT32]
+        .name;
+}
+
+static program_extent extent(const spmv_plan *plan, int size, int plus) {
+    if (size == ONE)
+        return extent_of(-1, 1);
+    if (size == BLOCK)
+        return extent_of(-1, (int64_t)plan->storage.block_rows * plan->storage.block_cols);
+    if (size == LANES)
+        return extent_of(-1, WARP);
+    return extent_of(size, plus);
+}
+
+static void add_arrays(job *j, const spmv *m, const spmv_plan *plan, program *p) {
+    const layout_words *w = &layouts[plan->schedule.format];
+    const char *vectors = dtype_words[m->pattern.functions->dtype].name;
+    p->arrays = job_array(j, PACKED_ARRAYS + 2, sizeof *p->arrays);
+    for (int i = 0; i < PACKED_ARRAYS && w->arrays[i].name != NULL; i++) {
+        const layout_array *from = &w->arrays[i];
+        program_array *a = &p->arrays[p->array_count++];
+        *a = pattern_array(from->name, dtype_of(m, from->kind), extent(plan, from->x, from->plus));
+        a->extent[1] = extent(plan, from->y, 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        program_array *a = &p->arrays[p->array_count++];
+        *a = pattern_array(i == 0 ? "x" : "y", vectors, extent_of(i == 0 ? COLUMNS : ROWS, 0));
+        a->extent[1] = extent_of(-1, m->vectors);
+        a->written = a->updated = i == 1;
+    }
+}
+
+static void add_sizes(job *j, const spmv_plan *plan, program *p) {
+    const layout_words *w = &layouts[plan->schedule.format];
+    p->sizes = job_array(j, SPMV_SIZE_OWN + OWN_SIZES, sizeof *p->sizes);
+    p->sizes[SPMV_SIZE_ROWS] = (program_size){"rows", p->array_count - 1, 0};
+    p->sizes[SPMV_SIZE_COLUMNS] = (program_size){"columns", p->array_count - 2, 0};
+    p->size_count = SPMV_SIZE_OWN;
+    for (int i = 0; i < OWN_SIZES && w->sizes[i].name != NULL; i++)
+        p->sizes[p->size_count++] = w->sizes[i];
+    p->points = extent_of(w->points, 0);
+}
+
+static void add_storage(const storage *s, program *p) {
+    p->storage[STORAGE_FORMAT] = (int)s->format;
+    p->storage[STORAGE_INDEX_BYTES] = (int)s->index_bytes;
+    p->storage[STORAGE_VALUE_BYTES] = (int)s->value_bytes;
+    p->storage[STORAGE_SLICE] = s->slice;
+    p->storage[STORAGE_SIGMA] = s->sigma;
+    p->storage[STORAGE_BLOCK_ROWS] = s->block_rows;
+    p->storage[STORAGE_BLOCK_COLS] = s->block_cols;
+    p->storage[STORAGE_PACKET] = s->packet;
+    p->diagonals = s->format == FORMAT_STENCIL ? s->diagonals : NULL;
+    p->diagonal_count = s->format == FORMAT_STENCIL ? s->diagonal_count : 0;
+}
+
+/* ---- launches ------------------------------------------------------------------------------ */
+
+enum { MOST_LAUNCHES = 4, MOST_TEMPORARIES = 2 };
+_Static_assert((int)MOST_LAUNCHES >= (int)SPMV_MOST_PASSES, "a launch a pass");
+
+typedef struct describing {
+    job *job;
+    const spmv *spmv;
+    const spmv_plan *plan;
+    program *program;
+} describing;
+
+static program_launch *add_launch(const describing *d, const char *suffix, program_extent items,
+                                  int per_block, bool barriers) {
+    program *p = d->program;
+    program_launch *l = &p->launches[p->launch_count++];
+    *l = pattern_launch(d->job, p, suffix, items, per_block, d->plan->threads, barriers);
+    return l;
+}
+
+static void add_temporary(const describing *d, const char *name, program_extent items, int per,
+                          size_t bytes, int fill) {
+    program *p = d->program;
+    p->temporaries[p->temporary_count++] =
+        (program_temporary){name, items, per, (int64_t)bytes, 0, fill};
+}
+
+/* The kernel that adds up shares of the items, and the one that adds what each carries over, a
+   thread a carry. */
+static void add_shares(const describing *d, const char *suffix, program_extent items, int share,
+                       int shares_a_block) {
+    const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
+    add_launch(d, suffix, items, share * shares_a_block, true)->shared_bytes =
+        spmv_shared(d->spmv, d->plan);
+    add_launch(d, "carries", items, share * d->plan->threads, true)->early =
+        pattern_may_begin_early(d->program);
+    add_temporary(d, "carry_row", items, share, sizeof(int64_t), -1);
+    add_temporary(d, "carry_sum", items, share, real * (size_t)d->spmv->vectors, -1);
+}
+
+static void add_tiles(const describing *d, const char *suffix, program_extent items) {
+    add_shares(d, suffix, items, d->plan->threads * d->plan->items, 1);
+}
+
+/* Of n shares, were all alike, three quarters are as long, and the last quarter of the path has
+   `taper` times as many: n·(3 + taper)/4 and, of 8 and more, at most n/8 for what is left over. The
+   template's Cut counts them. */
+static void add_balanced(const describing *d) {
+    const spmv_plan *plan = d->plan;
+    const int share = WARP * plan->items * plan->run;
+    add_shares(d, "shares", extent_sum(ROWS, A),
+               plan->taper > 1 ? share * 8 / (2 * plan->taper + 7) : share, plan->threads / WARP);
+}
+
+static void add_passes(const describing *d) {
+    static const char *const names[SPMV_MOST_PASSES] = {"rows", "second", "third", "fourth"};
+    for (int i = 0; i < d->plan->passes; i++)
+        add_launch(d, names[i], extent_of(ROWS, 0), d->plan->threads, false);
+}
+
+static void add_csc(const describing *d) {
+    const program_extent rows = extent_of(ROWS, 0), columns = extent_of(COLUMNS, 0);
+    const int per_block = d->plan->threads / d->plan->lanes;
+    const bool wide = d->spmv->pattern.functions->dtype == DTYPE_DOUBLE;
+    add_launch(d, "exponents", columns, per_block, false);
+    add_launch(d, "add", columns, per_block, false);
+    add_launch(d, "rows", rows, d->plan->threads, false);
+    add_temporary(d, "exponents", rows, 1, sizeof(uint32_t), 0);
+    add_temporary(d, "sums", rows, 1, (wide ? 2 : 1) * sizeof(uint64_t), 0);
+}
+
+static void add_launches(const describing *d) {
+    const spmv_plan *plan = d->plan;
+    const program_extent rows = extent_of(ROWS, 0);
+    const int algorithm = plan->schedule.algorithm, threads = plan->threads;
+    const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
+    switch (plan->schedule.format) {
+    case FORMAT_COO:
+        add_launch(d, "scale", rows, threads, false);
+        add_tiles(d, "entries", extent_of(A, 0));
+        break;
+    case FORMAT_CSR:
+        if (algorithm == SPMV_BALANCED)
+            add_balanced(d);
+        else if (algorithm == SPMV_WARP)
+            add_launch(d, "rows", rows, threads / plan->lanes, true);
+        else
+            add_launch(d, "rows", rows, threads, false);
+        break;
+    case FORMAT_CSC:
+        add_csc(d);
+        break;
+    case FORMAT_ELL:
+        add_passes(d);
+        break;
+    case FORMAT_HYB:
+        add_launch(d, "rows", rows, threads, false);
+        add_tiles(d, "tail", extent_of(B, 0));
+        break;
+    case FORMAT_BCSR:
+        if (algorithm == SPMV_WARP)
+            add_launch(d, "rows", extent_of(A, 0), threads / WARP, true);
+        else
+            add_passes(d);
+        break;
+    case FORMAT_PKT:
+        add_launch(d, "packets", extent_of(A, 0), 1, true)->shared_bytes =
+            2 * real * (size_t)plan->storage.packet;
+        add_tiles(d, "tail", extent_of(D, 0));
+        break;
+    case FORMAT_STENCIL:
+        add_launch(d, "rows", rows, threads * plan->items, false);
+        break;
+    default: /* jds, dia, sell */
+        add_launch(d, "rows", rows, threads, false);
+        break;
+    }
+}
+
+void spmv_describe(job *j, const spmv *m, const spmv_plan *plan, program *p) {
+    const describing d = {j, m, plan, p};
+    add_arrays(j, m, plan, p);
+    add_sizes(j, plan, p);
+    add_storage(&plan->storage, p);
+    p->launches = job_array(j, MOST_LAUNCHES, sizeof *p->launches);
+    p->temporaries = job_array(j, MOST_TEMPORARIES, sizeof *p->temporaries);
+    add_launches(&d);
+    pattern_finish(p);
+}
+
+/* ---- templates ----------------------------------------------------------------------------- */
+
+const char *spmv_template(const spmv_plan *plan) {
+    static const char *const files[FORMAT_COUNT][SPMV_ALGORITHMS] = {
+        [FORMAT_COO] = {"spmv/coo.cu"},
+        [FORMAT_CSR] = {[SPMV_THREAD] = "spmv/csr_thread.cu",
+                        [SPMV_WARP] = "spmv/csr_warp.cu",
+                        [SPMV_BALANCED] = "spmv/csr_balanced.cu"},
+        [FORMAT_CSC] = {"spmv/csc.cu"},
+        [FORMAT_ELL] = {"spmv/ell.cu"},
+        [FORMAT_HYB] = {"spmv/hyb.cu"},
+        [FORMAT_JDS] = {"spmv/jds.cu"},
+        [FORMAT_DIA] = {"spmv/dia.cu"},
+        [FORMAT_BCSR] = {[SPMV_THREAD] = "spmv/bcsr_thread.cu", [SPMV_WARP] = "spmv/bcsr_warp.cu"},
+        [FORMAT_PKT] = {"spmv/pkt.cu"},
+        [FORMAT_SELL] = {"spmv/sell.cu"},
+        [FORMAT_STENCIL] = {"spmv/stencil.cu"},
+    };
+    return files[plan->schedule.format][plan->schedule.algorithm];
+}
+
+/* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh, whose members lie one behind
+   the other but for alignment. The templates assert that this is enough. */
+size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
+    enum { ALIGNMENT = 32, WORD = 4 };
+    const size_t real = dtype_words[m->pattern.functions->dtype].bytes;
+    const size_t threads = (size_t)plan->threads, warps = threads / WARP;
+    const size_t tile = threads * (size_t)plan->items;
+    const size_t key = dtype_words[m->index].bytes;
+    const size_t marks = WARP * (((size_t)plan->items + WORD - 1) / WORD * WORD);
+    if (plan->schedule.algorithm == SPMV_BALANCED)
+        return tile * real + warps * ((size_t)m->vectors * real + marks + sizeof(int64_t));
+    switch (plan->schedule.format) {
+    case FORMAT_COO:
+    case FORMAT_HYB:
+    case FORMAT_PKT:
+        return tile * (real + key) + (threads + WARP) * (real + key) + ALIGNMENT;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,211 @@
+/* The family spmv. Takes: a subject and a request. Makes: the program with its source, and what
+   `explain` says of each format. */
+#include "gen/lists/spmv/spmv.h"
+
+#include <string.h>
+
+#include "gen/source/emit.h"
+#include "matrix/packet.h"
+
+int spmv_dims(const subject *s) {
+    (void)s;
+    return 1;
+}
+
+static const char *const index_types[] = {"int", "long long"};
+
+/* As a row of A comes upon them: x's offset from the row's own place, and the value. */
+static void write_diagonals(text *t, const spmv *m, const spmv_plan *plan) {
+    const storage *s = &plan->storage;
+    text_add(t, "template <class Row> __device__ __forceinline__ void for_diagonals(Row &row) {\n");
+    for (int d = 0; d < s->diagonal_count; d++) {
+        text_printf(t, "    row.template at<%d, %lldLL>(", d, (long long)s->diagonals[d].offset);
+        emit_constant(t, m->pattern.functions->dtype, s->diagonals[d].value);
+        text_add(t, ");\n");
+    }
+    text_add(t, "}\n\n");
+}
+
+static const char *write_code(job *j, const spmv *m, const spmv_plan *plan) {
+    text t = text_new(j);
+    text_printf(&t, "using Value = %s;\nusing Integer = %s;\n\n", dtype_words[m->matrix].c_name,
+                index_types[m->index == DTYPE_INT64]);
+    if (plan->storage.format == FORMAT_STENCIL)
+        write_diagonals(&t, m, plan);
+    pattern_write_function(&t, &m->pattern, SPMV_ALPHA, "Real", "alpha");
+    pattern_write_function(&t, &m->pattern, SPMV_BETA, "Real", "beta");
+    return t.data;
+}
+
+/* What is compiled in, and so is a part of the spec's meaning. */
+static void print_diagonals(text *t, dtype type, const diagonal *list, int count) {
+    text_add(t, "most rows of A:");
+    for (int d = 0; d < count; d++) {
+        text_printf(t, "%s ", d > 0 ? "," : "");
+        if (type == DTYPE_FLOAT)
+            text_float(t, (float)list[d].value);
+        else
+            text_double(t, list[d].value);
+        text_printf(t, " at %lld", (long long)list[d].offset);
+    }
+    text_add(t, "\n");
+}
+
+static void print_model(text *t, const spmv *m, model_detail detail, const diagonal *list,
+                        int count) {
+    text_printf(t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
+                m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
+    text_printf(t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
+                dtype_words[m->index].name);
+    if (count > 0)
+        print_diagonals(t, m->matrix, list, count);
+    model_print_functions(m->pattern.functions, detail, t);
+}
+
+void spmv_print(const subject *s, model_detail detail, text *out) {
+    const spmv *m = s->model;
+    print_model(out, m, detail, m->diagonals, m->diagonal_count);
+}
+
+static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
+    text t = text_new(j);
+    const bool stencil = plan->storage.format == FORMAT_STENCIL;
+    print_model(&t, m, MODEL_ALL, plan->storage.diagonals,
+                stencil ? plan->storage.diagonal_count : 0);
+    return t.data;
+}
+
+/* What the schedule says and nothing more: the same plan gives the same text. */
+static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constant *out) {
+    static const char *const names[SPMV_NUMBERS] = {
+        [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns",
+        [SPMV_SLICE] = "slice",     [SPMV_PACKET] = "packet",
+        [SPMV_LANES] = "lanes",     [SPMV_THREADS] = "threads",
+        [SPMV_ITEMS] = "items",     [SPMV_RUN] = "run",
+        [SPMV_ABREAST] = "abreast", [SPMV_TAPER] = "taper",
+        [SPMV_PASSES] = "passes",   [SPMV_CACHE] = "cache",
+        [SPMV_APART] = "apart",
+    };
+    const size_t shared = spmv_shared(m, plan);
+    int count = 0;
+    for (int i = 0; i < SPMV_NUMBERS; i++)
+        if (names[i] != NULL && plan->schedule.number[i] != 0)
+            out[count++] = (pattern_constant){names[i], plan->schedule.number[i]};
+    out[count++] = (pattern_constant){"vectors", m->vectors};
+    if (shared > 0)
+        out[count++] = (pattern_constant){"shared", (int64_t)shared};
+    if (plan->schedule.format == FORMAT_STENCIL) {
+        const storage *t = &plan->storage;
+        out[count++] = (pattern_constant){"ahead", plan->schedule.number[SPMV_AHEAD]};
+        out[count++] = (pattern_constant){"diagonals", t->diagonal_count};
+        out[count++] = (pattern_constant){"low", t->diagonals[0].offset};
+        out[count++] = (pattern_constant){"high", t->diagonals[t->diagonal_count - 1].offset};
+    }
+    if (plan->schedule.format == FORMAT_PKT) {
+        out[count++] = (pattern_constant){"packet_lanes", PACKET_LANES};
+        out[count++] = (pattern_constant){"packet_none", PACKET_NONE};
+    }
+    return count;
+}
+
+static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, program *p,
+                                const char *model, const char *line) {
+    pattern_constant constants[SPMV_NUMBERS + 8];
+    const int constant_count = write_constants(m, plan, constants);
+    const format_word *word = &format_words[plan->schedule.format];
+    const pattern_source source = {
+        .pattern = &m->pattern,
+        .program = p,
+        .template_file = spmv_template(plan),
+        .spec = model,
+        .plan = line,
+        .work = job_print(j, "2 operations an entry and vector; %s stores %s numbers", word->name,
+                          word->formula),
+        .constants = constants,
+        .constant_count = constant_count,
+        .code = write_code(j, m, plan),
+    };
+    return pattern_source_text(j, &source);
+}
+
+family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
+    const spmv *m = subject->model;
+    const spmv_plan plan = spmv_fit(j, subject, r);
+    program *p = pattern_program(j, &m->pattern, r->target);
+    spmv_describe(j, m, &plan, p);
+    text line = text_new(j);
+    pattern_schedule_print(&spmv_words, &plan.schedule, &line);
+    const char *model = write_model(j, m, &plan);
+    const char *header = write_source(j, m, &plan, p, model, line.data);
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = (family_build){
+        .program = p,
+        .header = header,
+        .shape = m->vectors == 1 ? "sparse matrix times a vector"
+                                 : job_print(j, "sparse matrix times %d vectors", m->vectors),
+        .model = model,
+        .plan = line.data,
+        .reason = plan.reason,
+        .boundary = "",
+        .textbook_operations = 2.0 * m->vectors,
+        .emitted_operations = 2.0 * m->vectors,
+    };
+    return b;
+}
+
+/* ---- explain ------------------------------------------------------------------------------- */
+
+/* "2·nnz + M + 1 = 11000 numbers, 84000 bytes" */
+static const char *storage_note(job *j, const spmv *m, int format, const matrix *a) {
+    text t = text_new(j);
+    text_add(&t, format_words[format].formula);
+    if (a == NULL) {
+        text_add(&t, " numbers");
+        return t.data;
+    }
+    const storage s = {.format = (enum format)format,
+                       .index_bytes = dtype_words[m->index].bytes,
+                       .value_bytes = dtype_words[m->matrix].bytes};
+    packed_matrix measured;
+    format_measure(j, a, &s, &measured);
+    text_add(&t, " = ");
+    text_number(&t, measured.numbers, 15);
+    text_add(&t, " numbers");
+    if (measured.bytes >= 0)
+        text_printf(&t, ", %lld bytes", (long long)measured.bytes);
+    return t.data;
+}
+
+int spmv_explain(job *j, const subject *subject, const family_request *r, const char **reason,
+                 family_row **rows) {
+    const spmv *m = subject->model;
+    const matrix *a = r->matrix;
+    const family_build *chosen = spmv_build(j, subject, r);
+    pattern_schedule plan = {0};
+    pattern_schedule_parse(j, &spmv_words, chosen->plan, "plan", &plan);
+    *reason = chosen->reason;
+    if (a != NULL) {
+        text t = text_new(j);
+        text_printf(&t, "%s; a dense matrix has %s = ", chosen->reason,
+                    format_words[FORMAT_AUTO].formula);
+        text_number(&t, (double)a->rows * (double)a->columns, 15);
+        text_add(&t, " numbers");
+        *reason = t.data;
+    }
+    *rows = job_array(j, (size_t)FORMAT_COUNT * SPMV_ALGORITHMS, sizeof **rows);
+    int count = 0;
+    for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
+        for (int i = 0; i < SPMV_ALGORITHMS; i++) {
+            const spmv_plan tried = {.schedule = {.format = f, .algorithm = i}};
+            if (spmv_template(&tried) == NULL)
+                continue;
+            family_row *row = &(*rows)[count++];
+            const char *line =
+                job_print(j, "%s %s", format_words[f].name, spmv_words.algorithms[i].name);
+            row->name = i == SPMV_AUTO ? format_words[f].name : line;
+            row->note = storage_note(j, m, f, a);
+            row->chosen = plan.format == f && plan.algorithm == i;
+            pattern_try(j, subject, r, line, row);
+        }
+    return count;
+}

@@ -1,0 +1,129 @@
+/* Families: what a spec may ask for, one line of a table each. Everything above gen/ goes through
+   this table and asks no family which one it is.
+   Takes: a subject, which is one spec of a file, checked. Makes: its program; rows for `explain`;
+   data for a check, and the verdict on what a kernel made of them. */
+#ifndef SG_GEN_MODEL_FAMILY_H
+#define SG_GEN_MODEL_FAMILY_H
+
+#include "base/program.h"
+#include "gen/model/conditions.h"
+#include "gen/stencil/plan.h"
+
+typedef struct family family;
+struct matrix;
+struct packed_matrix;
+
+typedef struct subject {
+    const family *family;
+    const char *name; /* an identifier */
+    const char *file; /* the spec and the line it stands in, for messages only */
+    int line;
+    dtype dtype;
+    model *expressions; /* its parameters and functions; of a stencil the model itself */
+    void *model;        /* the family's own: a model, or what begins with a pattern */
+} subject;
+
+typedef struct family_request {
+    const char *schedule; /* the caller's constraints over the spec's own; NULL: none */
+    const target *target;
+    int64_t size[AXES];          /* to plan for; unused axes 1 */
+    int64_t steps;               /* of time that will be made in a run, at least 1; with more than
+                                    one, `auto` may fuse several into a launch */
+    const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
+    struct spmv_notes *notes;    /* spmv: what was found out about that matrix for other requests of
+                                    its spec, one at a time; NULL: nothing is kept */
+    bool untold; /* only the plan and its launches are asked for: families of lists leave out the
+                    texts of the model and of the source, whose length is the user's */
+} family_request;
+
+typedef struct family_build {
+    const program *program;
+    const char *shape, *model, *plan, *reason, *boundary; /* as sg_text has them; never NULL */
+    const char *header;                                   /* plan.h alone */
+    int points, radius;
+    double textbook_operations, emitted_operations; /* a point */
+} family_build;
+
+/* What `explain` says of one algorithm. Texts live in the job. */
+typedef struct family_row {
+    const char *name;
+    const char *plan;    /* NULL where it refuses, */
+    const char *refusal; /* and why */
+    const char *note;    /* the textbook's count of its work, or the storage of a format */
+    bool chosen;
+    size_t shared_bytes; /* a block */
+    int threads;
+    int64_t blocks; /* of patterns: of the main launch at the size planned for */
+} family_row;
+
+/* One call of a program of lists, on the host: arrays by the program's index, dense, as long as
+   their extents say. NULL where it has none. */
+typedef struct family_call {
+    int64_t *sizes;
+    double *parameters;
+    void **arrays;
+} family_call;
+
+enum { VERDICT_PLACE = 128 };
+typedef struct family_verdict {
+    int64_t judged, wrong, undecidable;
+    double greatest_error, of_bound; /* as in sg_check_result */
+    char first_wrong[VERDICT_PLACE]; /* "output at 17: 3 instead of 4"; "" */
+    condition_sides unjudged;        /* that hardly any element took */
+} family_verdict;
+
+struct family {
+    const char *name; /* of the function in specs: "reduce" */
+    const char *summary;
+    int (*dims)(const subject *); /* of the size to plan for */
+
+    /* What the spec means: canonical, so that it is the same for specs that mean the same, and
+       without the spec's schedule or what a plan adds. Tuning results are kept by its
+       MODEL_MEANING.
+     */
+    void (*print)(const subject *, model_detail, text *);
+
+    /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
+       request makes no sense. */
+    family_build *(*build)(job *, const subject *, const family_request *);
+
+    /* Why `auto` chooses what it does, and a row for each algorithm; returns how many. */
+    int (*explain)(job *, const subject *, const family_request *, const char **reason,
+                   family_row **rows);
+
+    /* NULL where a program of grids is judged by the model (gen/reference/reference.h).
+       kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
+       (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
+       of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
+       where there is none); written arrays are left NULL, or hold what they are to be before where
+       they are `updated`. alike: it is the same for every plan of a spec. judge: what a launch made
+       of `before`; of `after` only the written arrays are set. */
+    const char *const *kinds;
+    bool alike;
+    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+                 const double *given, uint64_t seed, family_call *out);
+    void (*judge)(job *, const subject *, const program *, const family_call *before,
+                  const family_call *after, family_verdict *out);
+
+    /* spmv: the same with a given matrix; NULL. draw_given: a call whose first arrays are those of
+       the packed matrix, which outlives it; x, y and the factors are drawn. judge_given: by the
+       matrix itself, so that how it was packed is judged too. */
+    void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
+                       const double *given, uint64_t seed, family_call *out);
+    void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
+                        const family_call *before, const family_call *after, family_verdict *out);
+};
+
+enum { FAMILY_STENCIL, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };
+extern const family families[FAMILY_COUNT];
+
+/* The spec's constraints of a stencil, and then those of a line (NULL: none). */
+schedule *stencil_wanted(job *, const subject *, const char *line);
+family_build *stencil_build(job *, const subject *, const family_request *);
+int stencil_dims(const subject *);
+void stencil_print(const subject *, model_detail, text *);
+
+/* Elements of an array of a call, all axes together. */
+int64_t family_elements(const program *, int array, const int64_t *sizes);
+
+#endif

@@ -1,0 +1,299 @@
+/* See gen/source/decide.h. */
+#include "gen/source/decide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- constants ---------------------------------------------------------------------------------
+ */
+
+static constant *find(const constants *c, span name) {
+    for (int i = c->count - 1; i >= 0; i--)
+        if (span_is(name, c->list[i].name))
+            return &c->list[i];
+    return NULL;
+}
+
+const constant *constants_find(const constants *c, span name) {
+    return find(c, name);
+}
+
+static constant *add(constants *c, const char *name) {
+    constant *old = find(c, (span){name, name + strlen(name)});
+    if (old != NULL)
+        return old;
+    if (c->count == c->capacity) {
+        c->capacity = c->capacity == 0 ? 64 : 2 * c->capacity;
+        constant *list = job_array(c->job, (size_t)c->capacity, sizeof *list);
+        if (c->count > 0)
+            memcpy(list, c->list, (size_t)c->count * sizeof *list);
+        c->list = list;
+    }
+    c->list[c->count] = (constant){.name = name};
+    return &c->list[c->count++];
+}
+
+void constants_set(constants *c, const char *name, int64_t value) {
+    add(c, name)->value = value;
+}
+
+void constants_define(constants *c, span name, span stands, bool unsure) {
+    constant *made = add(c, job_copy(c->job, name.begin, (size_t)(name.end - name.begin)));
+    *made = (constant){.name = made->name, .stands = stands, .unsure = unsure};
+    decide(c, stands, NULL, &made->value);
+}
+
+void constants_forget(constants *c, span name) {
+    constant *gone = find(c, name);
+    if (gone != NULL)
+        *gone = c->list[--c->count];
+}
+
+/* ---- expressions -------------------------------------------------------------------------------
+ */
+
+typedef struct number {
+    bool known;
+    int64_t value;
+} number;
+
+typedef struct reader {
+    const constants *constants;
+    const char *within;
+    span rest;
+    bool failed;
+    int depth;
+} reader;
+
+enum { MOST_DEPTH = 64 };
+
+static number expression(reader *);
+
+static token peek(const reader *r) {
+    return scan_token(r->rest);
+}
+
+static bool take(reader *r, const char *mark) {
+    const char *at = peek(r).at.begin;
+    const size_t length = strlen(mark);
+    if ((size_t)(r->rest.end - at) < length || memcmp(at, mark, length) != 0)
+        return false;
+    r->rest.begin = at + length;
+    return true;
+}
+
+static void need(reader *r, const char *mark) {
+    if (!take(r, mark))
+        r->failed = true;
+}
+
+bool is_own_macro(span name) {
+    static const char *const own[] = {"SG_", "PLAN_", "PATTERN_", "STENCIL_"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if ((size_t)(name.end - name.begin) >= strlen(own[i]) &&
+            memcmp(name.begin, own[i], strlen(own[i])) == 0)
+            return true;
+    return false;
+}
+
+static number named(const reader *r, span name) {
+    const constant *c = find(r->constants, name);
+    if (c == NULL && r->within != NULL) {
+        const char *whole = job_print(r->constants->job, "%s::%.*s", r->within,
+                                      (int)(name.end - name.begin), name.begin);
+        c = find(r->constants, (span){whole, whole + strlen(whole)});
+    }
+    return c == NULL || c->unsure ? (number){false, 0} : (number){true, c->value};
+}
+
+static number defined(reader *r) {
+    const bool bracket = take(r, "(");
+    const token name = peek(r);
+    r->failed |= name.kind != TOKEN_NAME;
+    r->rest.begin = name.at.end;
+    if (bracket)
+        need(r, ")");
+    const constant *c = find(r->constants, name.at);
+    return (number){c == NULL ? is_own_macro(name.at) : !c->unsure, c != NULL};
+}
+
+/* Of a type in brackets. */
+static number size_of(reader *r) {
+    need(r, "(");
+    const token type = peek(r);
+    r->rest.begin = type.at.end;
+    need(r, ")");
+    const char *name = job_print(r->constants->job, "sizeof %.*s",
+                                 (int)(type.at.end - type.at.begin), type.at.begin);
+    const constant *c = find(r->constants, (span){name, name + strlen(name)});
+    return c == NULL ? (number){false, 0} : (number){true, c->value};
+}
+
+static bool is_integer(const token *t) {
+    return token_is(t, "int") || token_is(t, "Index");
+}
+
+static number named_or_made(reader *r, token t) {
+    if (token_is(&t, "true") || token_is(&t, "false"))
+        return (number){true, token_is(&t, "true")};
+    if (token_is(&t, "defined"))
+        return defined(r);
+    if (token_is(&t, "sizeof"))
+        return size_of(r);
+    if (token_is(&t, "static_cast")) {
+        need(r, "<");
+        t = peek(r);
+        r->failed |= !is_integer(&t);
+        r->rest.begin = t.at.end;
+        need(r, ">");
+    }
+    if (is_integer(&t)) {
+        need(r, "(");
+        const number n = expression(r);
+        need(r, ")");
+        return n;
+    }
+    while (take(r, "::")) {
+        const token member = peek(r);
+        r->failed |= member.kind != TOKEN_NAME;
+        t.at.end = r->rest.begin = member.at.end;
+    }
+    return named(r, t.at);
+}
+
+static number primary(reader *r) {
+    const token t = peek(r);
+    if (take(r, "(")) {
+        const number n = expression(r);
+        need(r, ")");
+        return n;
+    }
+    r->rest.begin = t.at.end;
+    if (t.kind == TOKEN_NAME)
+        return named_or_made(r, t);
+    char *end = NULL;
+    const long long value = t.kind == TOKEN_NUMBER ? strtoll(t.at.begin, &end, 0) : 0;
+    if (end == NULL || end != t.at.end) { /* also those with a suffix or a point */
+        r->failed = true;
+        return (number){false, 0};
+    }
+    return (number){true, value};
+}
+
+static number unary(reader *r) {
+    if (++r->depth > MOST_DEPTH) {
+        r->failed = true;
+        return (number){false, 0};
+    }
+    number n;
+    if (take(r, "!")) {
+        n = unary(r);
+        n.value = !n.value;
+    } else if (take(r, "-")) {
+        n = unary(r);
+        n.value = -n.value;
+    } else {
+        n = primary(r);
+    }
+    r->depth--;
+    return n;
+}
+
+/* By how closely they bind; of two that begin alike the longer comes first. */
+typedef struct binary_mark {
+    const char *mark;
+    int level;
+} binary_mark;
+static const binary_mark binary_marks[] = {
+    {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<=", 4}, {">=", 4}, {"<<", 5}, {">>", 5},
+    {"<", 4},  {">", 4},  {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},
+};
+
+static const binary_mark *next_mark(reader *r, int least) {
+    const char *at = peek(r).at.begin;
+    for (size_t i = 0; i < sizeof binary_marks / sizeof *binary_marks; i++) {
+        const binary_mark *m = &binary_marks[i];
+        const size_t length = strlen(m->mark);
+        if ((size_t)(r->rest.end - at) < length || memcmp(at, m->mark, length) != 0)
+            continue;
+        if (m->level < least)
+            return NULL;
+        r->rest.begin = at + length;
+        return m;
+    }
+    return NULL;
+}
+
+static number logical(bool all, number a, number b) {
+    if ((a.known && (a.value != 0) != all) || (b.known && (b.value != 0) != all))
+        return (number){true, !all};
+    return (number){a.known && b.known, all};
+}
+
+static number join(const char *mark, number a, number b) {
+    number n = {a.known && b.known, 0};
+    const int64_t x = a.value, y = b.value;
+    switch (mark[0]) {
+    case '|':
+        return logical(false, a, b);
+    case '&':
+        return logical(true, a, b);
+    case '=':
+        n.value = x == y;
+        break;
+    case '!':
+        n.value = x != y;
+        break;
+    case '<':
+        n.value = mark[1] == '=' ? x <= y : mark[1] == '<' ? x * ((int64_t)1 << (y & 31)) : x < y;
+        break;
+    case '>':
+        n.value = mark[1] == '=' ? x >= y : mark[1] == '>' ? x >> (y & 31) : x > y;
+        break;
+    case '+':
+        n.value = x + y;
+        break;
+    case '-':
+        n.value = x - y;
+        break;
+    case '*':
+        n.value = x * y;
+        break;
+    default:
+        n.known &= y != 0;
+        n.value = y == 0 ? 0 : mark[0] == '/' ? x / y : x % y;
+    }
+    return n;
+}
+
+static number binary(reader *r, int least) {
+    number a = unary(r);
+    for (const binary_mark *m; !r->failed && (m = next_mark(r, least)) != NULL;)
+        a = join(m->mark, a, binary(r, m->level + 1));
+    return a;
+}
+
+static number expression(reader *r) {
+    if (++r->depth > MOST_DEPTH) {
+        r->failed = true;
+        return (number){false, 0};
+    }
+    number n = binary(r, 1);
+    if (take(r, "?")) {
+        const number yes = expression(r);
+        need(r, ":");
+        const number no = expression(r);
+        n = !n.known ? n : n.value != 0 ? yes : no;
+    }
+    r->depth--;
+    return n;
+}
+
+bool decide(const constants *c, span text, const char *within, int64_t *value) {
+    reader r = {c, within, text, false, 0};
+    const number n = expression(&r);
+    if (r.failed || !n.known || peek(&r).kind != TOKEN_END)
+        return false;
+    *value = n.value;
+    return true;
+}

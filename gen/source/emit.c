@@ -1,0 +1,251 @@
+/* Writes expressions: taps and shared parts get a name and a line of their own, the rest is nested
+   where it fits on a line. Operands come before users in the pool, so nothing recurses. */
+#include "gen/source/emit.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { LONGEST_NESTED = 76, LONG_OPERAND = 24 };
+
+/* How tightly an expression's text binds; operands that bind less get parentheses. */
+typedef enum level { LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_PRIMARY } level;
+
+typedef struct part {
+    const char *shown;
+    size_t length;
+    level level;
+} part;
+
+typedef struct writer {
+    text *out;
+    job *job;
+    const emitter *e;
+    const expr_pool *pool;
+    int *uses;
+    part *parts; /* by node */
+    int named;   /* t1 … */
+} writer;
+
+/* CUDA spellings: an operator between its operands, or a function by dtype. */
+typedef struct spelling {
+    const char *infix; /* NULL: a function */
+    level level;
+    const char *function[DTYPE_REALS + 1]; /* the last: of whole numbers */
+} spelling;
+
+static const spelling spellings[EXPR_OP_COUNT] = {
+    [EXPR_ADD] = {" + ", LEVEL_SUM, {NULL, NULL, "wrapping_add"}},
+    [EXPR_SUBTRACT] = {" - ", LEVEL_SUM, {NULL, NULL, "wrapping_subtract"}},
+    [EXPR_MULTIPLY] = {" * ", LEVEL_PRODUCT, {NULL, NULL, "wrapping_multiply"}},
+    [EXPR_DIVIDE] = {" / ", LEVEL_PRODUCT, {NULL}},
+    [EXPR_NEGATE] = {NULL, LEVEL_PRODUCT, {NULL, NULL, "wrapping_negate"}},
+    [EXPR_LT] = {" < ", LEVEL_COMPARE, {NULL}},
+    [EXPR_LE] = {" <= ", LEVEL_COMPARE, {NULL}},
+    [EXPR_GT] = {" > ", LEVEL_COMPARE, {NULL}},
+    [EXPR_GE] = {" >= ", LEVEL_COMPARE, {NULL}},
+    [EXPR_EQ] = {" == ", LEVEL_COMPARE, {NULL}},
+    [EXPR_NE] = {" != ", LEVEL_COMPARE, {NULL}},
+    [EXPR_ALL] = {" && ", LEVEL_COMPARE, {NULL}},
+    [EXPR_ANY] = {" || ", LEVEL_COMPARE, {NULL}},
+    [EXPR_MIN] = {NULL, LEVEL_PRIMARY, {"minimum", "minimum", "minimum"}},
+    [EXPR_MAX] = {NULL, LEVEL_PRIMARY, {"maximum", "maximum", "maximum"}},
+    [EXPR_ABS] = {NULL, LEVEL_PRIMARY, {"fabsf", "fabs", "magnitude"}},
+    [EXPR_SQRT] = {NULL, LEVEL_PRIMARY, {"sqrtf", "sqrt"}},
+    [EXPR_EXP] = {NULL, LEVEL_PRIMARY, {"expf", "exp"}},
+    [EXPR_LOG] = {NULL, LEVEL_PRIMARY, {"logf", "log"}},
+    [EXPR_SIN] = {NULL, LEVEL_PRIMARY, {"sinf", "sin"}},
+    [EXPR_COS] = {NULL, LEVEL_PRIMARY, {"cosf", "cos"}},
+    [EXPR_TANH] = {NULL, LEVEL_PRIMARY, {"tanhf", "tanh"}},
+    [EXPR_POW] = {NULL, LEVEL_PRIMARY, {"powf", "pow"}},
+    [EXPR_FLOOR] = {NULL, LEVEL_PRIMARY, {"floorf", "floor"}},
+};
+
+void emit_constant(text *out, dtype type, double value) {
+    switch (type) {
+    case DTYPE_FLOAT:
+        text_float(out, (float)value);
+        text_add(out, "f");
+        break;
+    case DTYPE_INT32: /* the least of all is no literal of its type */
+        text_printf(out, value == INT32_MIN ? "(%d - 1)" : "%d", (int)value + (value == INT32_MIN));
+        break;
+    case DTYPE_INT64:
+        text_printf(out, value == -0x1p63 ? "(%lldLL - 1)" : "%lldLL",
+                    (long long)value + (value == -0x1p63));
+        break;
+    case DTYPE_UINT32:
+        text_printf(out, "%uu", (unsigned)value);
+        break;
+    default:
+        text_double(out, value);
+        break;
+    }
+}
+
+static void set(writer *w, expr_id id, const char *shown, level level) {
+    w->parts[id] = (part){shown, strlen(shown), level};
+}
+
+/* u_c, u_xm1, u_xp1ym2; with several arrays u_0_xm1, so that no two fields' names can meet. */
+static const char *tap_name(writer *w, const expr_node *n) {
+    const model *m = w->e->model;
+    text name = text_new(w->job);
+    text_printf(&name, "%s_", m->fields[m->arrays[n->index].field].name);
+    if (m->array_count > 1)
+        text_printf(&name, "%d_", w->e->kernel_arrays[n->index]);
+    bool centre = true;
+    for (int axis = 0; axis < AXES; axis++)
+        if (n->d[axis] != 0) {
+            text_printf(&name, "%c%c%d", axis_names[axis], n->d[axis] < 0 ? 'm' : 'p',
+                        n->d[axis] < 0 ? -n->d[axis] : n->d[axis]);
+            centre = false;
+        }
+    if (centre)
+        text_add(&name, "c");
+    return name.data;
+}
+
+static void write_leaf(writer *w, expr_id id) {
+    const expr_node *n = expr_get(w->pool, id);
+    const model *m = w->e->model;
+    if (n->op == EXPR_CONSTANT) {
+        text shown = text_new(w->job);
+        emit_constant(&shown, m->dtype, n->value);
+        set(w, id, shown.data, n->value < 0 ? LEVEL_PRODUCT : LEVEL_PRIMARY);
+        return;
+    }
+    if (n->op == EXPR_PARAMETER) {
+        const char *name = job_print(w->job, "%s_value", m->parameters[n->index].name);
+        text_printf(w->out, "    const Real %s = arguments.parameter[%d];\n", name, n->index);
+        set(w, id, name, LEVEL_PRIMARY);
+        return;
+    }
+    if (w->e->axes == NULL) { /* an operand of a function */
+        set(w, id, m->fields[m->arrays[n->index].field].name, LEVEL_PRIMARY);
+        return;
+    }
+    const char *name = tap_name(w, n);
+    int d[AXES];
+    for (int k = 0; k < AXES; k++)
+        d[k] = w->e->axes[k] < 0 ? 0 : n->d[w->e->axes[k]];
+    text_printf(w->out, "    const Real %s = at.template tap<%d, %d, %d, %d>();\n", name,
+                w->e->kernel_arrays[n->index], d[0], d[1], d[2]);
+    set(w, id, name, LEVEL_PRIMARY);
+}
+
+/* Gives a node a line and a name of its own. */
+static void name_part(writer *w, expr_id id) {
+    const bool truth = expr_words[expr_get(w->pool, id)->op].gives_truth;
+    const char *name = job_print(w->job, "t%d", ++w->named);
+    text_printf(w->out, "    const %s %s = %s;\n", truth ? "bool" : "Real", name,
+                w->parts[id].shown);
+    set(w, id, name, LEVEL_PRIMARY);
+}
+
+static const char *operand(writer *w, expr_id id, level least) {
+    const part *p = &w->parts[id];
+    return p->level >= least ? p->shown : job_print(w->job, "(%s)", p->shown);
+}
+
+/* NULL where an operator says it. Unsigned numbers wrap by themselves. */
+static const char *function_of(const spelling *s, dtype type) {
+    if (type == DTYPE_UINT32 && (s->infix != NULL || s->level == LEVEL_PRODUCT))
+        return NULL;
+    return s->function[type < DTYPE_REALS ? type : DTYPE_REALS];
+}
+
+static void write_operation(writer *w, expr_id id) {
+    const expr_node *n = expr_get(w->pool, id);
+    const int operands = expr_words[n->op].operands;
+    size_t length = 0;
+    for (int k = 0; k < operands; k++)
+        length += w->parts[n->operand[k]].length;
+    if (length > LONGEST_NESTED)
+        for (int k = 0; k < operands; k++)
+            if (w->parts[n->operand[k]].length > LONG_OPERAND)
+                name_part(w, n->operand[k]);
+
+    const spelling *s = &spellings[n->op];
+    const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
+    const char *shown;
+    const char *function = function_of(s, w->e->model->dtype);
+    if (function != NULL) {
+        shown = operands == 1 ? job_print(w->job, "%s(%s)", function, w->parts[a].shown)
+                              : job_print(w->job, "%s(%s, %s)", function, w->parts[a].shown,
+                                          w->parts[b].shown);
+        set(w, id, shown, LEVEL_PRIMARY);
+    } else if (n->op == EXPR_NEGATE || n->op == EXPR_NOT) {
+        shown =
+            job_print(w->job, "%s%s", n->op == EXPR_NOT ? "!" : "-", operand(w, a, LEVEL_PRIMARY));
+        set(w, id, shown, LEVEL_PRODUCT);
+    } else if (n->op == EXPR_WHERE) {
+        shown = job_print(w->job, "(%s ? %s : %s)", operand(w, a, LEVEL_PRODUCT),
+                          operand(w, b, LEVEL_SUM), operand(w, c, LEVEL_SUM));
+        set(w, id, shown, LEVEL_PRIMARY);
+    } else {
+        assert(s->infix != NULL);
+        /* The right operand binds more tightly, so that the written order is the tree's. */
+        const level left = s->level == LEVEL_COMPARE ? LEVEL_SUM : s->level;
+        shown = job_print(w->job, "%s%s%s", operand(w, a, left), s->infix,
+                          operand(w, b, left + 1 > LEVEL_PRIMARY ? LEVEL_PRIMARY : left + 1));
+        set(w, id, shown, s->level);
+    }
+    if (w->uses[id] > 1)
+        name_part(w, id);
+}
+
+/* Whatever the roots are made of that has lines of its own. */
+static writer write_parts(text *out, const emitter *e, const expr_id *roots, int count) {
+    const expr_pool *pool = e->model->pool;
+    writer w = {.out = out, .job = out->job, .e = e, .pool = pool};
+    w.uses = job_array(w.job, (size_t)pool->count, sizeof *w.uses);
+    w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
+    const bool *live = expr_live(pool, w.job, roots, count);
+    for (int i = 0; i < count; i++)
+        w.uses[roots[i]]++;
+    for (int i = 0; i < pool->count; i++)
+        for (int k = 0; live[i] && k < expr_words[expr_get(pool, i)->op].operands; k++)
+            w.uses[expr_get(pool, i)->operand[k]]++;
+    for (int i = 0; i < pool->count; i++) {
+        if (!live[i])
+            continue;
+        if (expr_words[expr_get(pool, i)->op].operands == 0)
+            write_leaf(&w, i);
+        else
+            write_operation(&w, i);
+    }
+    return w;
+}
+
+void emit_statements(text *out, const emitter *e, const expr_id *roots, const char *const *targets,
+                     int count) {
+    const writer w = write_parts(out, e, roots, count);
+    for (int i = 0; i < count; i++)
+        text_printf(out, "    %s %s;\n", targets[i], w.parts[roots[i]].shown);
+}
+
+void emit_products(text *out, const emitter *e, const emit_product *products, int count) {
+    expr_id *roots = job_array(out->job, 2 * (size_t)count, sizeof *roots);
+    int root_count = 0;
+    for (int i = 0; i < count; i++) {
+        if (products[i].named == NULL)
+            roots[root_count++] = products[i].value;
+        if (products[i].weight != EXPR_NONE)
+            roots[root_count++] = products[i].weight;
+    }
+    writer w = write_parts(out, e, roots, root_count);
+    for (int i = 0; i < count; i++) {
+        const emit_product *p = &products[i];
+        text_printf(out, "    %s%s %s ", p->op == EMIT_DECLARE ? "Real " : "", p->target,
+                    p->op != EMIT_ADD ? "="
+                    : p->negative     ? "-="
+                                      : "+=");
+        if (p->op != EMIT_ADD && p->negative)
+            text_add(out, "-");
+        const char *value = p->named != NULL ? p->named : operand(&w, p->value, LEVEL_PRIMARY);
+        if (p->weight == EXPR_NONE)
+            text_printf(out, "%s;\n", value);
+        else
+            text_printf(out, "%s * %s;\n", operand(&w, p->weight, LEVEL_PRIMARY), value);
+    }
+}

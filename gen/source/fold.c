@@ -1,0 +1,316 @@
+/* See gen/source/fold.h. */
+#include "gen/source/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/source/conditions.h"
+
+/* ---- what text defines -------------------------------------------------------------------------
+ */
+
+static bool is_whole_type(const token *t) {
+    return token_is(t, "int") || token_is(t, "bool") || token_is(t, "unsigned");
+}
+
+static void set_named(constants *c, const char *within, span name, int64_t value) {
+    const int length = (int)(name.end - name.begin);
+    constants_set(c,
+                  within == NULL ? job_copy(c->job, name.begin, (size_t)length)
+                                 : job_print(c->job, "%s::%.*s", within, length, name.begin),
+                  value);
+}
+
+/* The declarators after `constexpr int`: NAME = EXPRESSION, … */
+static void learn_declarators(constants *c, const char *within, span s) {
+    while (s.begin < s.end) {
+        const token name = scan_token(s), equals = scan_token((span){name.at.end, s.end});
+        if (name.kind != TOKEN_NAME || !token_is(&equals, "="))
+            return;
+        const span after = scan_value((span){equals.at.end, s.end});
+        int64_t number;
+        if (decide(c, (span){equals.at.end, after.begin}, within, &number))
+            set_named(c, within, name.at, number);
+        if (after.begin == s.end || *after.begin == ';')
+            return;
+        s.begin = after.begin + 1;
+    }
+}
+
+static token next(span *s) {
+    const token t = scan_token(*s);
+    s->begin = t.at.end;
+    return t;
+}
+
+/* constexpr int NAME = …; */
+static void learn_constant(constants *c, const char *within, span s) {
+    token t = next(&s);
+    if (token_is(&t, "static"))
+        t = next(&s);
+    const token type = next(&s);
+    if (token_is(&t, "constexpr") && is_whole_type(&type))
+        learn_declarators(c, within, s);
+}
+
+/* using Real = float; */
+static void learn_type(constants *c, span s) {
+    next(&s);
+    const token name = next(&s), equals = next(&s), type = next(&s), end = next(&s);
+    const bool four =
+        token_is(&type, "float") || token_is(&type, "int") || token_is(&type, "unsigned");
+    if (!token_is(&equals, "=") ||
+        (!four && !token_is(&type, "double") && !token_is(&type, "long")))
+        return;
+    if (token_is(&end, ";") || token_is(&type, "long") || token_is(&type, "unsigned"))
+        constants_set(
+            c, job_print(c->job, "sizeof %.*s", (int)(name.at.end - name.at.begin), name.at.begin),
+            four && (token_is(&end, ";") || token_is(&end, "int")) ? 4 : 8);
+}
+
+static void learn(constants *c, span code) {
+    span s = code;
+    const token first = next(&s), name = next(&s), open = next(&s);
+    if (token_is(&first, "using"))
+        learn_type(c, code);
+    if (!token_is(&first, "struct") || !token_is(&name, "plan") || !token_is(&open, "{")) {
+        learn_constant(c, NULL, code);
+        return;
+    }
+    while (s.begin < code.end) {
+        s.begin = *s.begin == '\n' ? s.begin + 1 : s.begin;
+        const piece p = scan_piece(s);
+        if (p.kind == PIECE_CODE)
+            learn_constant(c, "plan", p.at);
+        s.begin = p.at.end;
+    }
+}
+
+/* ---- if constexpr ------------------------------------------------------------------------------
+ */
+
+typedef struct folder {
+    const constants *constants;
+    span piece; /* that is being folded */
+} folder;
+
+/* Whether the piece declares something else by this name. */
+static bool is_shadowed(const folder *f, span name) {
+    token before = {TOKEN_END, {NULL, NULL}};
+    for (span s = f->piece;;) {
+        const token t = next(&s);
+        if (t.kind == TOKEN_END)
+            return false;
+        if (t.kind == TOKEN_NAME && before.kind == TOKEN_NAME &&
+            t.at.end - t.at.begin == name.end - name.begin &&
+            memcmp(t.at.begin, name.begin, (size_t)(name.end - name.begin)) == 0 &&
+            !token_is(&before, "return") && !token_is(&before, "case"))
+            return true;
+        before = t;
+    }
+}
+
+static bool decided(const folder *f, span condition, int64_t *value) {
+    for (span s = condition;;) {
+        const token t = next(&s);
+        if (t.kind == TOKEN_END)
+            return decide(f->constants, condition, NULL, value);
+        if (t.kind == TOKEN_NAME && constants_find(f->constants, t.at) != NULL &&
+            is_shadowed(f, t.at))
+            return false;
+    }
+}
+
+/* Past the statement at the beginning. */
+static const char *past_statement(span s) {
+    const token first = scan_token(s);
+    if (token_is(&first, "{"))
+        return scan_past_bracket((span){first.at.begin, s.end});
+    if (token_is(&first, "if") || token_is(&first, "for") || token_is(&first, "while")) {
+        while (s.begin < s.end && *s.begin != '(')
+            s.begin++;
+        s.begin = past_statement((span){scan_past_bracket(s), s.end});
+        const token other = scan_token(s);
+        return token_is(&first, "if") && token_is(&other, "else")
+                   ? past_statement((span){other.at.end, s.end})
+                   : s.begin;
+    }
+    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
+        s.begin = t.kind == TOKEN_MARK && strchr("([{", *t.at.begin) != NULL
+                      ? scan_past_bracket((span){t.at.begin, s.end})
+                      : t.at.end;
+        if (token_is(&t, ";"))
+            break;
+    }
+    return s.begin;
+}
+
+typedef struct choice {
+    span condition, yes, no; /* no: empty where there is no else */
+    const char *end;
+} choice;
+
+/* `s` begins behind `if constexpr`. */
+static choice read_choice(span s) {
+    const token open = scan_token(s);
+    choice c;
+    s.begin = scan_past_bracket((span){open.at.begin, s.end});
+    c.condition = (span){open.at.end, s.begin - 1};
+    c.yes = (span){s.begin, past_statement(s)};
+    c.no = (span){c.yes.end, c.yes.end};
+    const token other = scan_token((span){c.yes.end, s.end});
+    if (token_is(&other, "else"))
+        c.no = (span){other.at.end, past_statement((span){other.at.end, s.end})};
+    c.end = c.no.end;
+    return c;
+}
+
+/* The lines of a statement, without the brackets of a block. */
+static span lines_of(span statement) {
+    const token first = scan_token(statement);
+    span lines = {statement.begin, statement.end};
+    if (token_is(&first, "{")) {
+        lines.begin = scan_past_line((span){first.at.end, statement.end});
+        lines.end = statement.end - 1;
+        while (lines.end > lines.begin && lines.end[-1] != '\n')
+            lines.end--;
+        return lines;
+    }
+    lines.begin = first.at.begin;
+    while (lines.begin > statement.begin && lines.begin[-1] == ' ')
+        lines.begin--;
+    return lines;
+}
+
+static void add_dedented(text *out, span lines, int columns) {
+    while (lines.begin < lines.end) {
+        const span line = {lines.begin, scan_past_line(lines)};
+        const int indent = scan_indent(line), less = indent < columns ? indent : columns;
+        for (int i = less; i < 0; i++) /* a statement that stood behind the condition */
+            text_add(out, " ");
+        const int cut = less > 0 ? less : 0;
+        text_add_bytes(out, line.begin + cut, (size_t)(line.end - line.begin - cut));
+        lines.begin = line.end;
+    }
+}
+
+/* Whether control never goes on behind these statements. */
+static bool returns(span lines) {
+    const char *last = lines.begin;
+    while (lines.begin < lines.end) {
+        const token t = scan_token(lines);
+        if (t.kind == TOKEN_END)
+            break;
+        last = t.at.begin;
+        lines.begin = past_statement(lines);
+    }
+    const token word = scan_token((span){last, lines.end});
+    return token_is(&word, "return");
+}
+
+static const char *past_block(span s) {
+    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
+        if (token_is(&t, "}"))
+            break;
+        s.begin = t.kind == TOKEN_MARK && strchr("([{", *t.at.begin) != NULL
+                      ? scan_past_bracket((span){t.at.begin, s.end})
+                      : t.at.end;
+    }
+    const char *line = scan_token(s).at.begin;
+    while (line > s.begin && line[-1] == ' ')
+        line--;
+    return line;
+}
+
+static void fold_range(const folder *, text *out, span);
+
+/* Puts what is left of a choice that is decided in its place, which begins at a line's beginning,
+   behind `indent` blanks. Returns where the text goes on. */
+static const char *put_side(const folder *f, text *out, const choice *c, span side, int indent,
+                            const char *end) {
+    const char *after = scan_past_line((span){c->end, end});
+    if (side.begin == side.end)
+        return after;
+    const span lines = lines_of(side);
+    text inner = text_new(out->job);
+    fold_range(f, &inner, lines);
+    if (inner.length > 0 && inner.data[inner.length - 1] != '\n')
+        text_add(&inner, "\n");
+    const span folded = {inner.data, inner.data + inner.length};
+    add_dedented(out, folded, scan_indent(lines) - indent);
+    return returns(folded) ? past_block((span){after, end}) : after;
+}
+
+/* The same for one that stands behind an `else`, which is in the output already. */
+static const char *put_else(const folder *f, text *out, const choice *c, span side) {
+    if (side.begin == side.end) {
+        while (out->length > 0 &&
+               (out->data[out->length - 1] == ' ' || out->data[out->length - 1] == '\n'))
+            out->length--;
+        out->length -= strlen("else");
+        while (out->length > 0 && out->data[out->length - 1] == ' ')
+            out->length--;
+        out->data[out->length] = '\0';
+    } else {
+        const char *first = scan_token(side).at.begin;
+        fold_range(f, out, (span){first, side.end});
+    }
+    return c->end;
+}
+
+static void fold_range(const folder *f, text *out, span s) {
+    const char *copied = s.begin;
+    token before = {TOKEN_END, {s.begin, s.begin}};
+    for (span rest = s;;) {
+        const token t = next(&rest);
+        if (t.kind == TOKEN_END)
+            break;
+        const token word = scan_token(rest);
+        int64_t value;
+        if (token_is(&t, "if") && token_is(&word, "constexpr")) {
+            const choice c = read_choice((span){word.at.end, s.end});
+            if (decided(f, c.condition, &value)) {
+                const bool is_else = token_is(&before, "else");
+                const char *line = t.at.begin;
+                while (!is_else && line > copied && line[-1] == ' ')
+                    line--;
+                text_add_bytes(out, copied, (size_t)(line - copied));
+                const span side = value != 0 ? c.yes : c.no;
+                copied = is_else ? put_else(f, out, &c, side)
+                                 : put_side(f, out, &c, side, (int)(t.at.begin - line), s.end);
+                rest.begin = copied;
+                before.kind = TOKEN_END;
+                before.at.begin = before.at.end = copied;
+                continue;
+            }
+        }
+        before = t;
+    }
+    text_add_bytes(out, copied, (size_t)(s.end - copied));
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+constants fold_constants(job *j, const char *arch) {
+    constants c = {.job = j};
+    constants_set(&c, "__CUDA_ARCH__", 10 * strtol(arch + strlen("sm_"), NULL, 10));
+    return c;
+}
+
+const char *fold(constants *c, const char *whole) {
+    const char *decided_text = decide_directives(c, whole);
+    text out = text_new(c->job);
+    for (span rest = {decided_text, decided_text + strlen(decided_text)}; rest.begin < rest.end;) {
+        const piece p = scan_piece(rest);
+        if (p.kind == PIECE_CODE) {
+            const folder f = {c, p.at};
+            learn(c, p.at);
+            fold_range(&f, &out, p.at);
+        } else {
+            text_add_bytes(&out, p.at.begin, (size_t)(p.at.end - p.at.begin));
+        }
+        rest.begin = p.at.end;
+    }
+    return out.data;
+}

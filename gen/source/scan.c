@@ -1,0 +1,189 @@
+/* See gen/source/scan.h. */
+#include "gen/source/scan.h"
+
+#include <string.h>
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+const char *scan_past_line(span s) {
+    const char *newline = memchr(s.begin, '\n', (size_t)(s.end - s.begin));
+    return newline == NULL ? s.end : newline + 1;
+}
+
+int scan_indent(span s) {
+    const char *at = s.begin;
+    while (at < s.end && *at == ' ')
+        at++;
+    return (int)(at - s.begin);
+}
+
+static bool begins(const char *at, const char *end, const char *word) {
+    const size_t length = strlen(word);
+    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
+}
+
+/* Past blanks, comments, and the backslashes that continue a directive. */
+static const char *past_blanks(const char *at, const char *end) {
+    while (at < end) {
+        if (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\\')
+            at++;
+        else if (begins(at, end, "//"))
+            at = scan_past_line((span){at, end});
+        else if (begins(at, end, "/*")) {
+            for (at += 2; at < end && !begins(at, end, "*/");)
+                at++;
+            at = at < end ? at + 2 : end;
+        } else
+            break;
+    }
+    return at;
+}
+
+static const char *past_quoted(const char *at, const char *end) {
+    const char quote = *at++;
+    while (at < end && *at != quote)
+        at += *at == '\\' && at + 1 < end ? 2 : 1;
+    return at < end ? at + 1 : end;
+}
+
+token scan_token(span s) {
+    const char *at = past_blanks(s.begin, s.end), *end = at;
+    token_kind kind = TOKEN_MARK;
+    if (at == s.end)
+        return (token){TOKEN_END, {at, at}};
+    if (is_letter(*at)) {
+        kind = TOKEN_NAME;
+        while (end < s.end && (is_letter(*end) || is_digit(*end)))
+            end++;
+    } else if (is_digit(*at)) {
+        kind = TOKEN_NUMBER;
+        while (end < s.end && (is_letter(*end) || is_digit(*end) || *end == '.'))
+            end++;
+    } else if (*at == '"' || *at == '\'') {
+        kind = TOKEN_TEXT;
+        end = past_quoted(at, s.end);
+    } else {
+        end++;
+    }
+    return (token){kind, {at, end}};
+}
+
+bool span_is(span s, const char *word) {
+    const size_t length = strlen(word);
+    return (size_t)(s.end - s.begin) == length && memcmp(s.begin, word, length) == 0;
+}
+
+bool token_is(const token *t, const char *word) {
+    return span_is(t->at, word);
+}
+
+static bool opens(const token *t) {
+    return t->kind == TOKEN_MARK && strchr("([{", *t->at.begin) != NULL;
+}
+
+static bool closes(const token *t) {
+    return t->kind == TOKEN_MARK && strchr(")]}", *t->at.begin) != NULL;
+}
+
+const char *scan_past_bracket(span s) {
+    int depth = 0;
+    for (token t; (t = scan_token(s)).kind != TOKEN_END; s.begin = t.at.end) {
+        depth += opens(&t) - closes(&t);
+        if (depth == 0)
+            return t.at.end;
+    }
+    return s.end;
+}
+
+const char *scan_past_angle(span s) {
+    int depth = 0;
+    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
+        if (opens(&t)) {
+            s.begin = scan_past_bracket(s);
+            continue;
+        }
+        s.begin = t.at.end;
+        depth += token_is(&t, "<") - token_is(&t, ">");
+        if (depth == 0)
+            return t.at.end;
+    }
+    return s.end;
+}
+
+/* A comma may also stand between the arguments of a template. */
+static bool begins_declarator(span s) {
+    const token name = scan_token(s), equals = scan_token((span){name.at.end, s.end});
+    return name.kind == TOKEN_NAME && token_is(&equals, "=");
+}
+
+span scan_value(span s) {
+    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
+        if (token_is(&t, ";") || (token_is(&t, ",") && begins_declarator((span){t.at.end, s.end})))
+            return (span){t.at.begin, s.end};
+        s.begin = opens(&t) ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
+    }
+    return (span){s.end, s.end};
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------
+ */
+
+static const char *past_comments(span s) {
+    while (s.begin < s.end && begins(s.begin + scan_indent(s), s.end, "//"))
+        s.begin = scan_past_line(s);
+    return s.begin;
+}
+
+static const char *past_directive(span s) {
+    for (;;) {
+        const char *next = scan_past_line(s);
+        if (next - s.begin < 2 || next[-1] != '\n' || next[-2] != '\\')
+            return next;
+        s.begin = next;
+    }
+}
+
+/* To its semicolon, or to the bracket that closes its body. */
+static const char *past_code(span s) {
+    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
+        if (!opens(&t)) {
+            s.begin = t.at.end;
+            if (token_is(&t, ";"))
+                break;
+            continue;
+        }
+        s.begin = scan_past_bracket((span){t.at.begin, s.end});
+        const token next = scan_token(s);
+        if (token_is(&t, "{") && !token_is(&next, ";") && !token_is(&next, ","))
+            break;
+    }
+    return scan_past_line(s);
+}
+
+piece scan_piece(span s) {
+    const char *first = s.begin + scan_indent(s);
+    const token word = scan_token(s);
+    piece p = {PIECE_CODE, s};
+    if (first == s.end || *first == '\n') {
+        p.kind = PIECE_BLANK;
+        p.at.end = scan_past_line(s);
+    } else if (begins(first, s.end, "//")) {
+        p.kind = PIECE_COMMENT;
+        p.at.end = past_comments(s);
+    } else if (*first == '#') {
+        p.kind = PIECE_DIRECTIVE;
+        p.at.end = past_directive(s);
+    } else if (token_is(&word, "namespace") || token_is(&word, "}")) {
+        p.kind = token_is(&word, "}") ? PIECE_CLOSE : PIECE_OPEN;
+        p.at.end = scan_past_line(s);
+    } else {
+        p.at.end = past_code(s);
+    }
+    return p;
+}

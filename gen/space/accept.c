@@ -1,0 +1,66 @@
+/* Whether a plan will do: by the comparisons that `tune` makes of its values, and then by planning.
+   A text that is no schedule at all ends a job of its own. */
+#include "gen/space/accept.h"
+
+#include <string.h>
+
+#include "gen/space/build.h"
+
+typedef struct attempt {
+    const subject *subject;
+    const family_request *request;
+    const char *plan;
+    bool accepted;
+    job *job;
+} attempt;
+
+static bool is_stencil(const subject *s) {
+    return s->family == &families[FAMILY_STENCIL];
+}
+
+static void try_plan(job *j, void *argument) {
+    attempt *a = argument;
+    const subject *s = a->subject;
+    const space_builder b = {.job = j, .subject = s, .request = a->request};
+    text line = text_new(j);
+    if (is_stencil(s)) {
+        const model *m = s->model;
+        const family_request *r = a->request;
+        if (!space_agrees_stencil(&b, a->plan))
+            return;
+        const plan *made = plan_make(j, m, stencil_wanted(j, s, a->plan), r->target, r->size,
+                                     r->steps > 1 ? r->steps : 1);
+        schedule_print(&made->schedule, m->dims, &line);
+    } else if (space_agrees_lists(&b, a->plan)) {
+        family_row row = {.plan = NULL};
+        pattern_try(j, s, a->request, a->plan, &row);
+        text_add(&line, row.plan != NULL ? row.plan : "");
+    }
+    a->accepted = strcmp(line.data, a->plan) == 0;
+}
+
+static void end_attempt(void *argument) {
+    job_end(((attempt *)argument)->job);
+}
+
+bool plan_accepted(job *j, const subject *s, const family_request *r, const char *plan) {
+    attempt a = {.subject = s, .request = r, .plan = plan};
+    const fault f = job_run(job_allocator(j), try_plan, &a, &a.job);
+    if (f == FAULT_MEMORY)
+        job_fail_as(j, a.job);
+    end_attempt(&a);
+    return f == FAULT_NONE && a.accepted;
+}
+
+bool plan_given(job *j, const subject *s, const family_request *r, const char *plan) {
+    text line = text_new(j);
+    if (is_stencil(s)) {
+        schedule_print(stencil_wanted(j, s, r->schedule), ((const model *)s->model)->dims, &line);
+    } else {
+        const pattern *p = s->model;
+        pattern_schedule wanted = p->wanted;
+        pattern_schedule_parse(j, p->words, r->schedule, "schedule", &wanted);
+        pattern_schedule_print(p->words, &wanted, &line);
+    }
+    return strcmp(line.data, plan) == 0;
+}

@@ -1,0 +1,69 @@
+/* The space of candidates: every complete schedule of a spec that is worth to be built and timed
+   for a target, a size and a number of steps. A candidate that the planner, or the family's own
+   fitting, refuses is not in it.
+   Takes: a subject and a request, as a build does. Makes: candidates as lines of text, each with
+   its numbers and, of stencils, the planner's estimate. Needs neither a GPU nor a compiler. */
+#ifndef SG_GEN_SPACE_SPACE_H
+#define SG_GEN_SPACE_SPACE_H
+
+#include "gen/model/family.h"
+
+enum { SPACE_AXES = 20 };
+
+/* One number that candidates differ in: an axis of charts, a feature of the search. */
+typedef struct space_axis {
+    const char *name; /* "tile.x", "coarsen.z", "threads"; "method", "algorithm", "format" */
+    const char *const *words; /* what the values of the last three stand for; NULL: numbers */
+    int word_count;
+} space_axis;
+
+typedef struct space_candidate {
+    const char *plan; /* complete, "register tile=32x8 coarsen=z16 vec=1 time=1": what a build says
+                         of its plan, and as its `schedule` makes it again; no two are alike */
+    double estimate;  /* seconds a step by the planner's model, corrected by what was measured of
+                         such plans; 0 where the family has no model */
+    int values[SPACE_AXES]; /* by the space's axes; 0: does not apply */
+    int threads;            /* a block */
+    size_t shared_bytes;    /* a block; of several launches the most */
+} space_candidate;
+
+/* A value of the spec's `tune` that no candidate has. */
+typedef struct space_note {
+    const char *value, *why; /* "coarsen=z7", the first refusal */
+} space_note;
+
+/* A method, or an algorithm, of several in the spec's `tune`, and the keys beside it that it has no
+   use for: it is tried without them. */
+typedef struct space_without {
+    const char *name, *keys; /* "tiled", "coarsen, vector" */
+} space_without;
+
+typedef struct space {
+    space_axis axes[SPACE_AXES]; /* those that at least one candidate has */
+    int axis_count;
+    space_candidate *candidates; /* in the planner's order: the same request gives the same list */
+    int count;                   /* at least 1 */
+    const char *usual;           /* the plan that a build with `auto` makes, under the spec's and
+                                    the caller's constraints, but not those of `tune` */
+    int usual_index;             /* −1: `tune` leaves it out */
+    space_note *notes;
+    int note_count;
+    space_without *without;
+    int without_count;
+} space;
+
+/* Of stencils and convolutions: what the planner compares, with every walk that it thinks of, and
+   several steps a launch where the request has several steps or the constraints ask. Of families of
+   lists: the tables of gen/space/tables.c. The spec's `schedule` and the request's constrain both;
+   the values of `tune` stand in place of the planner's own for their keys. Where `tune` lists
+   several methods (or algorithms, or formats), a key that one of them does not have at all is not
+   asked of that one; a value that it cannot take leaves it out. A product of formats
+   that a matrix decides (spmv) has candidates for the request's matrix.
+   Everything lives in the job. Fails with FAULT_PLAN, and the spec's file and line, where nothing
+   is left. */
+space *space_make(job *, const subject *, const family_request *);
+
+/* The index of the candidate with this plan, −1. */
+int space_find(const space *, const char *plan);
+
+#endif

@@ -1,0 +1,156 @@
+/* Candidates of stencils and convolutions: what the planner compares.
+   Takes: the constraints of the spec, of `tune` and of the caller. Makes: complete schedules with
+   their estimates. */
+#include "gen/space/build.h"
+
+#include <string.h>
+
+/* A number of schedules, and which of a schedule's. */
+static const struct {
+    const char *name;
+    size_t offset;
+} numbers[] = {
+    {"tile.x", offsetof(schedule, tile)},
+    {"tile.y", offsetof(schedule, tile) + sizeof(int)},
+    {"tile.z", offsetof(schedule, tile) + 2 * sizeof(int)},
+    {"coarsen.x", offsetof(schedule, coarsen)},
+    {"coarsen.y", offsetof(schedule, coarsen) + sizeof(int)},
+    {"coarsen.z", offsetof(schedule, coarsen) + 2 * sizeof(int)},
+    {"vector", offsetof(schedule, vector)},
+    {"time", offsetof(schedule, time)},
+    {"passes", offsetof(schedule, passes)},
+    {"lane.x", offsetof(schedule, lane)},
+    {"lane.y", offsetof(schedule, lane) + sizeof(int)},
+    {"stages", offsetof(schedule, stages)},
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static int number(const schedule *s, int which) {
+    int value;
+    memcpy(&value, (const char *)s + numbers[which].offset, sizeof value);
+    return value;
+}
+
+/* A block's extent of 1 and none at all are the same. */
+static bool agree(int given, int value) {
+    return given == 0 || value == 0 || given == value;
+}
+
+bool space_agrees_stencil(const space_builder *b, const char *value) {
+    const schedule *given = stencil_wanted(b->job, b->subject, b->request->schedule);
+    schedule tried = {.method = METHOD_AUTO};
+    schedule_parse(b->job, value, "tune", &tried);
+    bool all = agree((int)given->method, (int)tried.method);
+    for (int i = 0; i < NUMBERS; i++)
+        all = all && agree(number(given, i), number(&tried, i));
+    return all;
+}
+
+static const char *print(const space_builder *b, const schedule *s) {
+    const model *m = b->subject->model;
+    text line = text_new(b->job);
+    schedule_print(s, m->dims, &line);
+    return line.data;
+}
+
+/* ---- what methods do not have --------------------------------------------------------------- */
+
+static bool has_key(method m, int dims, const char *key) {
+    const bool fused = m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
+    if (strcmp(key, "coarsen") == 0)
+        return plan_walk_axis(m, dims) >= 0;
+    if (strcmp(key, "vector") == 0)
+        return m == METHOD_NAIVE || m == METHOD_STREAMED || m == METHOD_TEMPORAL;
+    if (strcmp(key, "time") == 0)
+        return fused;
+    if (strcmp(key, "lane") == 0 || strcmp(key, "stages") == 0)
+        return m == METHOD_TEMPORAL;
+    return true;
+}
+
+/* By bits, of the keys of `tune`. Who asks for one method alone is told that it lacks something. */
+static unsigned keys_lacking(const space_builder *b, method m) {
+    unsigned lacking = 0;
+    if (space_has_several(b, "method"))
+        for (int k = 0; k < b->tuning->key_count; k++)
+            if (!has_key(m, stencil_dims(b->subject), b->tuning->keys[k].name))
+                lacking |= 1u << k;
+    return lacking;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------- */
+
+/* One of the constraints that the planner is shown. */
+typedef struct constraint {
+    int which; /* combination of `tune` */
+    unsigned lacking;
+} constraint;
+
+typedef struct filling {
+    space_builder *builder;
+    schedule *wanted;
+    constraint *of; /* each of them */
+    int count;
+} filling;
+
+static space_builder *turn_to(const filling *f, int which, method m) {
+    f->builder->trying = method_words[m].name;
+    f->builder->lacking = f->of[which].lacking;
+    return f->builder;
+}
+
+static void add(void *user, int which, const plan *p, double seconds) {
+    const filling *f = user;
+    space_builder *b = turn_to(f, which, p->schedule.method);
+    space_candidate c = {.plan = print(b, &p->schedule),
+                         .estimate = seconds,
+                         .threads = plan_threads(p),
+                         .shared_bytes = p->shared_bytes};
+    c.values[0] = (int)p->schedule.method;
+    for (int i = 0; i < NUMBERS; i++)
+        c.values[1 + i] = number(&p->schedule, i);
+    space_add(b, f->of[which].which, &c);
+}
+
+static void refuse(void *user, int which, method m, const char *why) {
+    const filling *f = user;
+    space_builder *b = turn_to(f, which, m);
+    space_refuse(b, f->of[which].which,
+                 job_print(b->job, "method %s: %s", method_words[m].name, why));
+}
+
+/* The constraints of the spec and the caller, and those of each combination of `tune`. */
+static void find_constraints(filling *f, const schedule *given) {
+    space_builder *b = f->builder;
+    f->wanted = job_array(b->job, (size_t)b->combinations, sizeof *f->wanted);
+    f->of = job_array(b->job, (size_t)b->combinations, sizeof *f->of);
+    for (int i = 0; i < b->combinations; i++) {
+        schedule all = *given;
+        schedule_parse(b->job, space_combination(b, i, 0), "tune", &all);
+        const unsigned lacking = keys_lacking(b, all.method);
+        if (!space_is_first(b, i, lacking))
+            continue;
+        f->wanted[f->count] = *given;
+        schedule_parse(b->job, space_combination(b, i, lacking), "tune", &f->wanted[f->count]);
+        f->of[f->count++] = (constraint){i, lacking};
+    }
+}
+
+void space_fill_stencil(space_builder *b) {
+    job *j = b->job;
+    const family_request *r = b->request;
+    const int64_t steps = r->steps > 1 ? r->steps : 1;
+    const char **words = job_array(j, METHOD_COUNT, sizeof *words);
+    for (int m = 0; m < METHOD_COUNT; m++)
+        words[m] = method_words[m].name;
+    space_axis_add(b->space, "method", words, METHOD_COUNT);
+    for (int i = 0; i < NUMBERS; i++)
+        space_axis_add(b->space, numbers[i].name, NULL, 0);
+    const schedule *given = stencil_wanted(j, b->subject, r->schedule);
+    filling f = {.builder = b};
+    find_constraints(&f, given);
+    plan_visit(j, b->subject->model, f.wanted, f.count, r->target, r->size, steps,
+               &(plan_visitor){.user = &f, .candidate = add, .refused = refuse});
+    b->space->usual =
+        print(b, &plan_make(j, b->subject->model, given, r->target, r->size, steps)->schedule);
+}

@@ -1,0 +1,214 @@
+/* Expressions as values of specs: operators, functions and parameters.
+   Takes: numbers, conditions and expressions on a Lua stack. Makes: nodes of the load's pool; plain
+   numbers give plain numbers, and conditions that are decided give true or false. */
+#include "gen/spec/state.h"
+
+#include <math.h>
+#include <string.h>
+
+int spec_owner(const spec_state *s) {
+    return s->update != NULL ? s->serial : 0;
+}
+
+void spec_check_owner(lua_State *L, int owner, const char *what) {
+    if (owner != 0 && owner != spec_owner(spec_of(L)))
+        spec_fail(L, "%s belongs to an update function and cannot be used outside of it", what);
+}
+
+void spec_push_expr(lua_State *L, expr_id id, bool taps) {
+    spec_state *s = spec_of(L);
+    if (s->pool->limit != NULL)
+        spec_fail(L, "%s", s->pool->limit);
+    const expr_op op = expr_get(s->pool, id)->op;
+    spec_expr *e = lua_newuserdatauv(L, sizeof *e, 0);
+    *e = (spec_expr){id, spec_owner(s), taps && op != EXPR_CONSTANT && op != EXPR_PARAMETER};
+    luaL_setmetatable(L, SPEC_EXPRESSION);
+}
+
+bool spec_is_truth(const spec_state *s, expr_id id) {
+    return expr_words[expr_get(s->pool, id)->op].gives_truth;
+}
+
+bool spec_to_expr(lua_State *L, int index, spec_expr *out) {
+    if (lua_type(L, index) == LUA_TNUMBER) {
+        const double value = lua_tonumber(L, index);
+        if (!isfinite(value))
+            spec_fail(L, "a number in an expression is %s",
+                      isnan(value) ? "not a number (NaN)" : "infinite");
+        *out = (spec_expr){expr_constant(spec_of(L)->pool, value), 0, false};
+        return true;
+    }
+    const spec_expr *e = luaL_testudata(L, index, SPEC_EXPRESSION);
+    if (e == NULL)
+        return false;
+    spec_check_owner(L, e->owner, "an expression");
+    *out = *e;
+    return true;
+}
+
+/* The new node, once it is sure that no limit was passed and that a constant result is finite. */
+expr_id spec_make(lua_State *L, expr_op op, expr_id a, expr_id b, expr_id c) {
+    expr_pool *p = spec_of(L)->pool;
+    spec_charge(L, 1);
+    if (op == EXPR_DIVIDE && expr_get(p, b)->op == EXPR_CONSTANT && expr_get(p, b)->value == 0)
+        spec_fail(L, "division by zero");
+    const expr_id made = expr_make(p, op, a, b, c);
+    if (p->limit != NULL)
+        spec_fail(L, "%s", p->limit);
+    const expr_node *n = expr_get(p, made);
+    bool constant = n->op != EXPR_CONSTANT && expr_words[n->op].operands > 0;
+    for (int i = 0; constant && i < expr_words[n->op].operands; i++)
+        constant = expr_get(p, n->operand[i])->op == EXPR_CONSTANT;
+    if (constant)
+        spec_fail(L, "the result of '%s' on these numbers is not finite", expr_words[op].name);
+    return made;
+}
+
+/* The result of an operation: a node, or true or false where a condition is decided. */
+static int push_result(lua_State *L, expr_op op, expr_id id, bool plain, bool taps) {
+    const expr_node *n = expr_get(spec_of(L)->pool, id);
+    if (expr_words[op].gives_truth && n->op == EXPR_CONSTANT)
+        lua_pushboolean(L, n->value != 0);
+    else if (plain)
+        lua_pushnumber(L, n->value);
+    else
+        spec_push_expr(L, id, taps);
+    return 1;
+}
+
+typedef struct operands {
+    bool plain; /* only numbers so far */
+    bool taps;
+} operands;
+
+static expr_id get_number(lua_State *L, const char *name, int index, operands *seen) {
+    spec_expr e;
+    if (!spec_to_expr(L, index, &e))
+        spec_fail_expected(L, name, NULL, "a number or an expression", index);
+    if (spec_is_truth(spec_of(L), e.id))
+        spec_fail(L, "%s: expected a number, got a condition", name);
+    seen->plain = seen->plain && lua_type(L, index) == LUA_TNUMBER;
+    seen->taps = seen->taps || e.taps;
+    return e.id;
+}
+
+static expr_id get_truth(lua_State *L, const char *name, int index, operands *seen) {
+    spec_expr e;
+    if (lua_isboolean(L, index))
+        return expr_constant(spec_of(L)->pool, lua_toboolean(L, index));
+    if (luaL_testudata(L, index, SPEC_EXPRESSION) == NULL || !spec_to_expr(L, index, &e))
+        spec_fail_expected(L, name, NULL, "a condition such as lt(a, b)", index);
+    if (!spec_is_truth(spec_of(L), e.id))
+        spec_fail(L, "%s: expected a condition such as lt(a, b), got a number", name);
+    seen->plain = false;
+    seen->taps = seen->taps || e.taps;
+    return e.id;
+}
+
+static bool takes_more_than_two(expr_op op) {
+    return op == EXPR_MIN || op == EXPR_MAX || op == EXPR_ALL || op == EXPR_ANY;
+}
+
+/* Any function of expr_words. min, max, all and any take two or more. */
+int spec_call_operation(lua_State *L) {
+    const expr_op op = (expr_op)lua_tointeger(L, lua_upvalueindex(1));
+    const expr_word *word = &expr_words[op];
+    const int given = lua_gettop(L);
+    if (takes_more_than_two(op) && given < 2)
+        spec_fail(L, "%s takes 2 or more arguments, got %d", word->name, given);
+    if (!takes_more_than_two(op))
+        spec_check_count(L, word->name, word->operands);
+    expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
+    operands seen = {true, false};
+    for (int i = 0; i < word->operands; i++) {
+        const bool truth = word->takes_truth && (op != EXPR_WHERE || i == 0);
+        operand[i] = (truth ? get_truth : get_number)(L, word->name, i + 1, &seen);
+    }
+    expr_id result = spec_make(L, op, operand[0], operand[1], operand[2]);
+    for (int i = 3; takes_more_than_two(op) && i <= given; i++) {
+        const expr_id next = (word->takes_truth ? get_truth : get_number)(L, word->name, i, &seen);
+        result = spec_make(L, op, result, next, EXPR_NONE);
+    }
+    return push_result(L, op, result, seen.plain, seen.taps);
+}
+
+static int arithmetic(lua_State *L) {
+    const expr_op op = (expr_op)lua_tointeger(L, lua_upvalueindex(1));
+    if (luaL_testudata(L, 1, SPEC_WEIGHTS) != NULL || luaL_testudata(L, 2, SPEC_WEIGHTS) != NULL)
+        return spec_weights_arithmetic(L, op);
+    operands seen = {true, false};
+    const char *name = expr_words[op].name;
+    const expr_id a = get_number(L, name, 1, &seen);
+    const expr_id b = op == EXPR_NEGATE ? EXPR_NONE : get_number(L, name, 2, &seen);
+    return push_result(L, op, spec_make(L, op, a, b, EXPR_NONE), seen.plain, seen.taps);
+}
+
+static int no_comparison(lua_State *L) {
+    spec_fail(L,
+              "expressions cannot be compared with ==, ~=, <, <=, > or >=, which decide at once; "
+              "write eq, ne, lt, le, gt or ge, and where(condition, a, b)");
+}
+
+static int no_entries(lua_State *L) {
+    spec_fail(L, "an expression is one value and has no entries; u(dx, dy) reads another point");
+}
+
+static int no_call(lua_State *L) {
+    spec_fail(L, "an expression is one value and cannot be called; all offsets of a point stand in "
+                 "one call of its field, u(dx, dy)");
+}
+
+static int no_remainder(lua_State *L) {
+    spec_fail(L, "expressions have no operator %%; write a - b * floor(a / b)");
+}
+
+static int no_floor_division(lua_State *L) {
+    spec_fail(L, "expressions have no operator //; write floor(a / b)");
+}
+
+void spec_open_arithmetic(lua_State *L, const char *type) {
+    static const struct {
+        const char *event;
+        expr_op op;
+    } events[] = {
+        {"__add", EXPR_ADD},    {"__sub", EXPR_SUBTRACT}, {"__mul", EXPR_MULTIPLY},
+        {"__div", EXPR_DIVIDE}, {"__unm", EXPR_NEGATE},   {"__pow", EXPR_POW},
+    };
+    luaL_getmetatable(L, type);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        lua_pushinteger(L, events[i].op);
+        lua_pushcclosure(L, arithmetic, 1);
+        lua_setfield(L, -2, events[i].event);
+    }
+    lua_pop(L, 1);
+}
+
+void spec_open_expressions(lua_State *L) {
+    static const luaL_Reg metamethods[] = {
+        {"__eq", no_comparison}, {"__lt", no_comparison},       {"__le", no_comparison},
+        {"__index", no_entries}, {"__newindex", no_entries},    {"__call", no_call},
+        {"__mod", no_remainder}, {"__idiv", no_floor_division}, {NULL, NULL}};
+    spec_make_type(L, SPEC_EXPRESSION, NULL, metamethods);
+    spec_open_arithmetic(L, SPEC_EXPRESSION);
+}
+
+/* Parameters are numbered by the file; a model renumbers those it uses. */
+expr_id spec_parameter(lua_State *L, const char *name) {
+    spec_state *s = spec_of(L);
+    int index = 0;
+    while (index < s->name_count && strcmp(s->names[index], name) != 0)
+        index++;
+    if (index == SPEC_MAX_NAMES)
+        spec_fail(L, "the file names more than %d parameters", SPEC_MAX_NAMES);
+    if (index == s->name_count) {
+        s->names[index] = job_copy(s->job, name, strlen(name));
+        s->name_count++;
+    }
+    return expr_parameter(s->pool, index);
+}
+
+int spec_param(lua_State *L) {
+    spec_check_count(L, "param", 1);
+    spec_push_expr(L, spec_parameter(L, spec_name(L, 1, "param")), false);
+    return 1;
+}

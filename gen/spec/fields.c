@@ -1,0 +1,173 @@
+/* The tables of a spec that name things: its fields and its parameters.
+   Takes: the spec's table. Makes: the model's fields, arrays and declared parameters, by name. */
+#include "gen/spec/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CONTENT = 256 }; /* numbers that a field holds */
+
+const spec_key spec_field_keys[] = {
+    {"use", "\"in\", \"out\" or \"inout\""},
+    {"levels", "2 where the previous time level is kept; 1 by default"},
+    {"values", "what the field holds: a check draws these numbers alone"},
+    {"range", "the least and the greatest number that the field holds, for checks"},
+    {NULL, NULL},
+};
+
+static int compare_fields(const void *a, const void *b) {
+    return strcmp(((const model_field *)a)->name, ((const model_field *)b)->name);
+}
+
+static int compare_parameters(const void *a, const void *b) {
+    return strcmp(((const model_parameter *)a)->name, ((const model_parameter *)b)->name);
+}
+
+void spec_sort_parameters(model *m) {
+    qsort(m->parameters, (size_t)m->parameter_count, sizeof m->parameters[0], compare_parameters);
+}
+
+static char *copy_name(lua_State *L, int index, const char *where) {
+    const char *name = spec_name(L, index, where);
+    return job_copy(spec_of(L)->job, name, strlen(name));
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The list on the top of the stack, as the dtype holds it. */
+static double *read_numbers(lua_State *L, const char *where, dtype type, int count) {
+    double *values = job_array(spec_of(L)->job, (size_t)count, sizeof *values);
+    spec_charge_memory(L, (size_t)count * sizeof *values);
+    for (int i = 0; i < count; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i + 1);
+        values[i] = spec_number(L, -1, where, NULL);
+        spec_check_range(L, type, job_print(spec_of(L)->job, "%s:", where), values[i]);
+        values[i] = (type == DTYPE_FLOAT ? (double)(float)values[i] : values[i]) + 0.0; /* no −0 */
+    }
+    return values;
+}
+
+/* The same values in another order are the same. */
+static void read_values(lua_State *L, const char *where, dtype type, model_content *out) {
+    const int count = spec_list(L, -1, where, MOST_CONTENT);
+    if (count == 0)
+        spec_fail(L, "%s: there must be 1 to %d numbers", where, MOST_CONTENT);
+    double *values = read_numbers(L, where, type, count);
+    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    for (int i = 0; i < count; i++)
+        if (i == 0 || values[i] != values[i - 1])
+            values[out->count++] = values[i];
+    out->values = values;
+}
+
+static void read_range(lua_State *L, const char *where, dtype type, model_content *out) {
+    enum { ENDS = 2 };
+    if (!lua_istable(L, -1) || spec_list(L, -1, where, MOST_CONTENT) != ENDS)
+        spec_fail(L, "%s: expected { least, greatest }", where);
+    const double *ends = read_numbers(L, where, type, ENDS);
+    if (ends[0] > ends[1])
+        spec_fail(L, "%s: expected { least, greatest }, but %s is more than %s", where,
+                  spec_number_text(spec_of(L)->job, ends[0]),
+                  spec_number_text(spec_of(L)->job, ends[1]));
+    *out = (model_content){ends, ENDS, true};
+}
+
+/* What the description on the top of the stack says of the data of checks. */
+static void read_content(lua_State *L, const char *where, dtype type, model_field *field) {
+    job *j = spec_of(L)->job;
+    const bool values = spec_get(L, -1, "values");
+    if (values)
+        read_values(L, job_print(j, "%s.values", where), type, &field->content);
+    lua_pop(L, 1);
+    const bool range = spec_get(L, -1, "range");
+    if (values && range)
+        spec_fail(L, "%s: values and range exclude each other", where);
+    if (range)
+        read_range(L, job_print(j, "%s.range", where), type, &field->content);
+    lua_pop(L, 1);
+    if ((values || range) && field->use == USE_OUT)
+        spec_fail(L, "%s: %s is for a field that is read: use = \"in\" or \"inout\"", where,
+                  values ? "values" : "range");
+}
+
+/* The field whose description is on the top of the stack: a word or a table. */
+static void read_field(lua_State *L, dtype type, model_field *field) {
+    job *j = spec_of(L)->job;
+    const char *where = job_print(j, "fields.%s", field->name);
+    field->levels = 1;
+    if (!lua_istable(L, -1)) {
+        field->use = (field_use)spec_word(L, -1, where, use_words, USE_COUNT);
+        return;
+    }
+    spec_check_keys(L, -1, where, spec_field_keys);
+    spec_get(L, -1, "use");
+    field->use = (field_use)spec_word(L, -1, job_print(j, "%s.use", where), use_words, USE_COUNT);
+    if (spec_get(L, -2, "levels"))
+        field->levels = spec_whole(L, -1, where, "levels", 1, 2);
+    if (field->levels == 2 && field->use != USE_INOUT)
+        spec_fail(L, "%s: levels = 2 needs use = \"inout\"", where);
+    lua_pop(L, 2);
+    read_content(L, where, type, field);
+}
+
+static void read_table(lua_State *L, model *m) {
+    if (!lua_istable(L, -1))
+        spec_fail_expected(L, "fields", NULL, "a table such as { u = \"inout\", c = \"in\" }", -1);
+    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+        if (m->field_count == MAX_FIELDS)
+            spec_fail(L, "fields: more than %d", MAX_FIELDS);
+        model_field *field = &m->fields[m->field_count++];
+        field->name = copy_name(L, -2, "fields");
+        read_field(L, m->dtype, field);
+    }
+    qsort(m->fields, (size_t)m->field_count, sizeof m->fields[0], compare_fields);
+}
+
+/* Without the key there is one field u. */
+bool spec_read_fields(lua_State *L, int table, model *m) {
+    const bool named = spec_get(L, table, "fields");
+    if (named)
+        read_table(L, m);
+    else
+        m->fields[m->field_count++] = (model_field){.name = "u", .use = USE_INOUT, .levels = 1};
+    lua_pop(L, 1);
+    for (int i = 0; i < m->field_count; i++) {
+        if (m->fields[i].use != USE_IN)
+            m->outputs[m->output_count++] = (model_output){i, EXPR_NONE};
+        for (int level = 0; level < m->fields[i].levels && m->fields[i].use != USE_OUT; level++)
+            m->arrays[m->array_count++] = (model_array){.field = i, .previous = level == 1};
+    }
+    if (m->array_count == 0)
+        spec_fail(L, "fields: none is read; at least one is \"in\" or \"inout\"");
+    if (m->output_count == 0)
+        spec_fail(L, "fields: none is written; at least one is \"out\" or \"inout\"");
+    return named;
+}
+
+/* name = default value, or name = true where there is none */
+static void read_parameter(lua_State *L, model *m) {
+    if (m->parameter_count == MAX_PARAMETERS)
+        spec_fail(L, "parameters: more than %d", MAX_PARAMETERS);
+    model_parameter *p = &m->parameters[m->parameter_count++];
+    p->name = copy_name(L, -2, "parameters");
+    p->has_value = !lua_isboolean(L, -1) || !lua_toboolean(L, -1);
+    if (!p->has_value)
+        return;
+    p->value = spec_number(L, -1, "parameters", p->name);
+    spec_check_range(L, m->dtype, job_print(spec_of(L)->job, "parameter %s:", p->name), p->value);
+}
+
+bool spec_read_parameters(lua_State *L, int table, model *m) {
+    const bool declared = spec_get(L, table, "parameters");
+    if (declared && !lua_istable(L, -1))
+        spec_fail_expected(L, "parameters", NULL, "a table such as { k = 0.05 }", -1);
+    if (declared)
+        for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
+            read_parameter(L, m);
+    lua_pop(L, 1);
+    spec_sort_parameters(m);
+    return declared;
+}

@@ -1,0 +1,156 @@
+/* What the specs of parallel patterns share: functions of elements, numbers, schedules.
+   Takes: the spec's table. Makes: the outputs of a model without a grid, and a schedule. */
+#include "gen/spec/state.h"
+
+#include <string.h>
+
+/* ---- functions ----------------------------------------------------------------------------- */
+
+void spec_operands(lua_State *L, model *m, const char *const *names, int count) {
+    (void)L;
+    m->shape = SHAPE_UPDATE;
+    for (int i = 0; i < count; i++) {
+        m->fields[m->field_count++] = (model_field){.name = names[i], .use = USE_IN, .levels = 1};
+        m->arrays[m->array_count++] = (model_array){.field = i};
+    }
+}
+
+/* The next output; its value stands in the load's pool until the model is finished. */
+static void add_output(model *m, const char *name, expr_id value) {
+    m->outputs[m->output_count++] = (model_output){m->field_count, value};
+    m->fields[m->field_count++] = (model_field){.name = name, .use = USE_OUT, .levels = 1};
+}
+
+/* On whole numbers there are sums, products, comparisons and choices, which are exact. */
+static bool serves_whole(expr_op op) {
+    switch (op) {
+    case EXPR_DIVIDE:
+    case EXPR_SQRT:
+    case EXPR_EXP:
+    case EXPR_LOG:
+    case EXPR_SIN:
+    case EXPR_COS:
+    case EXPR_TANH:
+    case EXPR_POW:
+    case EXPR_FLOOR:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static void check_operations(lua_State *L, const model *m, const char *name, expr_id value) {
+    const spec_state *s = spec_of(L);
+    if (m->dtype < DTYPE_REALS)
+        return;
+    spec_charge_memory(L, (size_t)s->pool->count * sizeof(bool));
+    const bool *live = expr_live(s->pool, s->job, &value, 1);
+    for (int i = 0; i < s->pool->count; i++)
+        if (live[i] && !serves_whole(expr_get(s->pool, i)->op))
+            spec_fail(L, "%s: '%s' is for float and double, not for %s", name,
+                      expr_words[expr_get(s->pool, i)->op].name, dtype_words[m->dtype].name);
+}
+
+/* The value on the top of the stack. */
+static expr_id get_result(lua_State *L, const char *name, bool truth) {
+    spec_expr e;
+    const char *where = job_print(spec_of(L)->job, "the value that %s returns", name);
+    if (!spec_to_expr(L, -1, &e))
+        spec_fail_expected(L, where, NULL, truth ? "a condition such as lt(a, b)" : "an expression",
+                           -1);
+    if (spec_is_truth(spec_of(L), e.id) && !truth)
+        spec_fail(L, "%s: expected a number, got a condition; use where(condition, 1, 0)", where);
+    if (!spec_is_truth(spec_of(L), e.id) && truth)
+        spec_fail(L, "%s: expected a condition such as lt(a, b), got a number", where);
+    return e.id;
+}
+
+bool spec_read_function(lua_State *L, int table, const char *key, model *m, int operands,
+                        bool truth) {
+    spec_state *s = spec_of(L);
+    if (!spec_get(L, table, key)) {
+        lua_pop(L, 1);
+        return false;
+    }
+    if (lua_type(L, -1) != LUA_TFUNCTION)
+        spec_fail_expected(L, key, NULL, "a function", -1);
+    spec_update u = {.name = job_print(s->job, "the function %s", key), .model = m};
+    s->update = &u;
+    s->serial++;
+    const int base = lua_gettop(L) - 1;
+    for (int i = 0; i < operands; i++)
+        spec_push_expr(L, expr_tap(s->pool, i, (const int[AXES]){0}), true);
+    spec_push_parameters(L);
+    lua_call(L, operands + 1, LUA_MULTRET);
+    const int results = lua_gettop(L) - base;
+    if (results != 1)
+        spec_fail(L, "%s returns %d values instead of one", key, results);
+    const expr_id value = get_result(L, key, truth);
+    check_operations(L, m, key, value);
+    add_output(m, key, value);
+    lua_settop(L, base);
+    s->update = NULL;
+    return true;
+}
+
+void spec_read_value(lua_State *L, int table, const char *key, model *m, double fallback) {
+    spec_expr e = {.id = EXPR_NONE};
+    if (!spec_get(L, table, key))
+        e.id = expr_constant(spec_of(L)->pool, fallback);
+    else if (!spec_to_expr(L, -1, &e) || spec_is_truth(spec_of(L), e.id))
+        spec_fail_expected(L, key, NULL, "a number or param \"name\"", -1);
+    check_operations(L, m, key, e.id);
+    add_output(m, key, e.id);
+    lua_pop(L, 1);
+}
+
+void spec_no_function(lua_State *L, model *m) {
+    (void)L;
+    add_output(m, "none", EXPR_NONE);
+}
+
+void spec_finish_functions(lua_State *L, model *m) {
+    expr_id outputs[MAX_FIELDS];
+    for (int i = 0; i < m->output_count; i++)
+        outputs[i] = m->outputs[i].value;
+    spec_finish_model(L, m, outputs);
+}
+
+/* ---- schedules ----------------------------------------------------------------------------- */
+
+static int read_choice(lua_State *L, int table, const char *key, const method_word *words,
+                       int count) {
+    int chosen = 0;
+    if (spec_get(L, table, key)) {
+        const char **names = job_array(spec_of(L)->job, (size_t)count, sizeof *names);
+        for (int i = 0; i < count; i++)
+            names[i] = words[i].name;
+        chosen = spec_word(L, -1, key, names, count);
+    }
+    lua_pop(L, 1);
+    return chosen;
+}
+
+void spec_read_pattern(lua_State *L, int table, const pattern_words *w, pattern_schedule *out) {
+    out->algorithm = read_choice(L, table, "algorithm", w->algorithms, w->algorithm_count);
+    if (w->format_count > 0)
+        out->format = read_choice(L, table, "format", w->formats, w->format_count);
+    if (spec_get(L, table, "schedule")) {
+        if (!lua_istable(L, -1))
+            spec_fail_expected(L, "schedule", NULL, "a table such as { threads = 256 }", -1);
+        spec_key keys[PATTERN_NUMBERS + 1] = {{NULL, NULL}};
+        for (int i = 0; i < w->number_count; i++)
+            keys[i] = (spec_key){w->numbers[i].name, NULL};
+        spec_check_keys(L, -1, "schedule", keys);
+        for (int i = 0; i < w->number_count; i++, lua_pop(L, 1)) {
+            const pattern_number *n = &w->numbers[i];
+            if (!spec_get(L, -1, n->name))
+                continue;
+            out->number[i] = spec_whole(L, -1, "schedule", n->name, n->least, n->most);
+            const char *fault = pattern_number_fault(n, out->number[i], spec_of(L)->job);
+            if (fault != NULL)
+                spec_fail(L, "schedule: %s", fault);
+        }
+    }
+    lua_pop(L, 1);
+}

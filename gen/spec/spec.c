@@ -1,0 +1,226 @@
+/* Loading of a spec file: reads it, runs it once in the sandbox, and hands back its subjects.
+   Takes: a path or a text. Makes: subjects in the job's memory. Needs: Lua 5.4. */
+#include "gen/spec/spec.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/spec/state.h"
+
+typedef struct spec_load_state {
+    spec_state state;
+    const char *text;
+    const spec_constants *constants;
+    size_t length, read;
+    bool line_ends; /* what was read last ends a line */
+    locale_t plain; /* the C locale */
+    spec *result;
+} spec_load_state;
+
+static const char chunk_name[] = "=spec";
+static const char chunk_prefix[] = "spec:";
+
+enum { BOM_BYTES = 3 };
+
+static void free_locale(void *locale) {
+    freelocale(*(locale_t *)locale);
+}
+
+static void close_file(void *file) {
+    fclose(file);
+}
+
+/* One byte more than allowed is read, to see whether the file is too large. */
+static void read_file(spec_load_state *load) {
+    job *j = load->state.job;
+    const char *path = load->state.path;
+    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile do not inherit it */
+    if (file == NULL)
+        job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
+    job_defer(j, close_file, file);
+    char *text = job_alloc(j, SPEC_FILE_BYTES + 2); /* zeroed, so that it ends */
+    load->length = fread(text, 1, SPEC_FILE_BYTES + 1, file);
+    if (ferror(file))
+        job_fail(j, FAULT_IO, path, 0, "cannot read the spec: %s", strerror_l(errno, load->plain));
+    load->text = text;
+    job_keep(j, file);
+    fclose(file);
+}
+
+/* What holds one is another kind of file, and the library's callers have specs as C strings. */
+static void refuse_zero(const spec_load_state *load) {
+    int line = 1;
+    for (size_t i = 0; i < load->length; i++) {
+        if (load->text[i] == '\0')
+            job_fail(load->state.job, FAULT_SPEC, load->state.path, line,
+                     "the file holds a byte 0; a spec is text, in UTF-8");
+        line += load->text[i] == '\n';
+    }
+}
+
+static void check_text(spec_load_state *load) {
+    job *j = load->state.job;
+    const char *path = load->state.path;
+    if (load->length > SPEC_FILE_BYTES)
+        job_fail(j, FAULT_SPEC, path, 0, "the spec is larger than %d KiB", SPEC_FILE_BYTES >> 10);
+    if (load->length > 0 && load->text[0] == LUA_SIGNATURE[0])
+        job_fail(j, FAULT_SPEC, path, 0, "this is compiled Lua; a spec is text");
+    refuse_zero(load);
+    if (load->length >= BOM_BYTES && memcmp(load->text, "\xef\xbb\xbf", BOM_BYTES) == 0)
+        load->read = BOM_BYTES;
+    if (load->length > load->read && load->text[load->read] == '#')
+        while (load->read < load->length && load->text[load->read] != '\n')
+            load->read++; /* a line for the shell, as in Lua's own files */
+}
+
+/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one, and
+   a long line in pieces: some constructs take time that grows with the square of their text, and
+   the time is looked at here. */
+static const char *read_text(lua_State *L, void *data, size_t *size) {
+    (void)L;
+    spec_load_state *load = data;
+    const size_t rest = load->length - load->read;
+    const size_t left = rest < SPEC_PIECE_BYTES ? rest : SPEC_PIECE_BYTES;
+    const char *piece = load->text + load->read;
+    const char *end = left > 0 ? memchr(piece, '\n', left) : NULL;
+    if (load->line_ends)
+        load->state.line++;
+    load->line_ends = end != NULL;
+    spec_check_time(&load->state);
+    *size = end != NULL ? (size_t)(end + 1 - piece) : left;
+    load->read += *size;
+    return piece;
+}
+
+static void add_subject(lua_State *L, spec_load_state *load, int index) {
+    const spec_value *value = luaL_testudata(L, index, SPEC_SPEC);
+    spec *out = load->result;
+    if (value == NULL)
+        spec_fail_expected(L, "the value that the spec returns", NULL,
+                           "a spec such as stencil { ... }", index);
+    for (int i = 0; i < out->count; i++)
+        if (strcmp(out->subjects[i]->name, value->subject->name) == 0)
+            job_fail(load->state.job, FAULT_SPEC, load->state.path, value->subject->line,
+                     "two specs of this file have the name '%s'", value->subject->name);
+    out->subjects[out->count++] = value->subject;
+}
+
+/* The value on the top of the stack: a spec or a list of specs. */
+static void take_result(lua_State *L, spec_load_state *load, int results) {
+    job *j = load->state.job;
+    if (results == 0 || (results == 1 && lua_isnil(L, -1)))
+        spec_fail(L, "the spec returns nothing; it ends with return stencil { ... }");
+    if (results > 1)
+        spec_fail(L,
+                  "the spec returns %d values; several specs are returned as a list: "
+                  "return { a, b }",
+                  results);
+    load->result = job_alloc(j, sizeof *load->result);
+    load->result->text = load->text;
+    int count = 1;
+    if (lua_istable(L, -1))
+        count = spec_list(L, -1, "the value that the spec returns", SPEC_MAX_STENCILS);
+    if (count == 0)
+        spec_fail(L, "the spec returns an empty list");
+    load->result->subjects = job_array(j, (size_t)count, sizeof(subject *));
+    if (!lua_istable(L, -1))
+        add_subject(L, load, -1);
+    for (int i = 1; i <= count && lua_istable(L, -1); i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i);
+        add_subject(L, load, -1);
+    }
+    const spec_constants *constants = load->constants;
+    if (constants != NULL && constants->index >= 0 && constants->index < load->result->count)
+        spec_put_constants(L, load->result->subjects[constants->index]->expressions, constants);
+}
+
+/* Runs protected: whatever goes wrong in here comes back to lua_pcall. */
+static int run(lua_State *L) {
+    spec_load_state *load = lua_touserdata(L, 1);
+    static const luaL_Reg nothing[] = {{NULL, NULL}};
+    lua_settop(L, 0);
+    load->state.pool = expr_pool_new(load->state.job);
+    spec_open_expressions(L);
+    spec_open_weights(L);
+    spec_open_fields(L);
+    spec_make_type(L, SPEC_BOUNDARY, NULL, nothing);
+    spec_make_type(L, SPEC_SPEC, NULL, nothing);
+    if (lua_load(L, read_text, load, chunk_name, "t") != LUA_OK)
+        return lua_error(L);
+    spec_open_environment(L);
+    lua_setupvalue(L, -2, 1);
+    const int last_line = load->state.line;
+    lua_call(L, 0, LUA_MULTRET);
+    load->state.line = last_line;
+    take_result(L, load, lua_gettop(L));
+    return 0;
+}
+
+/* An error of Lua itself, which begins with "spec:LINE: " where it has a place. */
+static noreturn void fail_with_message(spec_state *s) {
+    size_t length = 0;
+    const char *text = NULL;
+    if (lua_type(s->L, -1) == LUA_TSTRING)
+        text = lua_tolstring(s->L, -1, &length);
+    if (text == NULL)
+        job_fail(s->job, FAULT_SPEC, s->path, s->line, "the spec fails without a message");
+    int line = s->line;
+    const size_t prefix = sizeof chunk_prefix - 1;
+    if (length > prefix && memcmp(text, chunk_prefix, prefix) == 0) {
+        char *end;
+        line = (int)strtol(text + prefix, &end, 10);
+        if (end[0] == ':' && end[1] == ' ') {
+            length -= (size_t)(end + 2 - text);
+            text = end + 2;
+        }
+    }
+    job_fail(s->job, FAULT_SPEC, s->path, line, "%s",
+             spec_say(s->job, spec_clean(s->job, text, length)));
+}
+
+static noreturn void fail(spec_state *s, int status) {
+    if (job_failed(s->job))
+        job_rethrow(s->job);
+    if (status == LUA_ERRMEM && s->refused == NULL)
+        job_fail(s->job, FAULT_MEMORY, NULL, 0, "out of memory");
+    if (status == LUA_ERRMEM)
+        job_fail(s->job, FAULT_SPEC, s->path, s->line, "%s", s->refused);
+    fail_with_message(s);
+}
+
+spec *spec_load(job *j, const char *path, const char *text, const spec_constants *constants) {
+    spec_load_state *load = job_alloc(j, sizeof *load);
+    spec_state *s = &load->state;
+    s->job = j;
+    s->path = job_copy(j, path, strlen(path));
+    load->text = text;
+    load->constants = constants;
+    load->length = text != NULL ? strlen(text) : 0;
+    s->line = 1;
+    s->digits = text_new(j);
+    load->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (load->plain == (locale_t)0)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    job_defer(j, free_locale, &load->plain);
+    if (text == NULL)
+        read_file(load);
+    check_text(load);
+    spec_open(s);
+    lua_pushcfunction(s->L, run);
+    lua_pushlightuserdata(s->L, load);
+    /* Lua reads and writes numbers by the locale: this thread's is C meanwhile, as it was after. */
+    const locale_t before = uselocale(load->plain);
+    const int status = lua_pcall(s->L, 1, 0, 0);
+    uselocale(before);
+    job_set_escape(j, NULL, NULL);
+    if (status != LUA_OK)
+        fail(s, status);
+    job_keep(j, s);
+    spec_close(s);
+    job_keep(j, &load->plain);
+    free_locale(&load->plain);
+    return load->result;
+}

@@ -1,0 +1,269 @@
+/* What the parts of the spec loader share: the state of one load, limits, errors, and the types of
+   values that specs handle. Only gen/spec*.c includes it. */
+#ifndef SG_GEN_SPEC_STATE_H
+#define SG_GEN_SPEC_STATE_H
+
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "gen/lists/operators.h"
+#include "gen/spec/spec.h"
+
+enum {
+    SPEC_FILE_BYTES = 256 << 10,
+    SPEC_PIECE_BYTES = 1 << 10, /* of the file, that are compiled between two looks at the time */
+    SPEC_STRING_BYTES = SPEC_FILE_BYTES, /* Lua may read all of a string in one instruction */
+    SPEC_MEMORY_BYTES = 64 << 20,
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+    SPEC_INSTRUCTIONS = 1000000, /* a fuzzer's time is better spent on specs that end */
+#else
+    SPEC_INSTRUCTIONS = 50000000,
+#endif
+    SPEC_HOOK_INSTRUCTIONS = 256,
+    SPEC_LOOK_INSTRUCTIONS = 4096, /* charged between two looks at the time */
+    SPEC_CPU_SECONDS = 5,
+    SPEC_MAX_STENCILS = 256,
+    SPEC_MAX_NAMES = 1024,   /* parameters of one file */
+    SPEC_MAX_NUMBER = 65536, /* in a schedule */
+    SPEC_EDGE = 2 * MAX_REACH + 1,
+    SPEC_MAX_POINTS = SPEC_EDGE * SPEC_EDGE * SPEC_EDGE,
+};
+#define SPEC_TOTAL_BYTES ((size_t)2 << 30) /* ever asked for, freed or not */
+
+/* The update function that is running. */
+typedef struct spec_update {
+    const char *name; /* for messages: "an update function", "the function op" */
+    model *model;
+    int dims;       /* 0 until a shape, the key or the first tap says it */
+    int least_dims; /* of the weight tables applied */
+    int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: taps called */
+} spec_update;
+
+typedef struct spec_state {
+    job *job;
+    const char *path;
+    lua_State *L;
+    allocator memory;
+    size_t used, asked;          /* bytes held, and ever asked for */
+    const char *refused;         /* why the sandbox last refused memory; NULL: the host had none */
+    bool late;                   /* memory was refused after the time was over: no more is given */
+    size_t instructions, looked; /* executed and charged; how many of them at the last look */
+    double started;              /* processor time of this thread */
+    const char *given; /* constants being put in, "k = 0", which messages then name; else NULL */
+    int line;          /* the last one known, for errors that come without */
+    expr_pool *pool;   /* expressions under construction, of all specs of the file */
+    const char *names[SPEC_MAX_NAMES]; /* of parameters, by the pool's index */
+    int name_count;
+    int model_count;
+    int mark;            /* nodes of the pool before the spec under construction */
+    int serial;          /* counts updates */
+    text digits;         /* of the number made into text last; its memory is used again */
+    spec_update *update; /* NULL outside of update functions */
+} spec_state;
+
+/* One global or library function of specs. */
+typedef struct spec_function {
+    const char *name;
+    lua_CFunction call;
+    const char *summary;
+} spec_function;
+
+/* A list of keys ends with a NULL name. */
+typedef struct spec_key {
+    const char *name;
+    const char *summary;
+} spec_key;
+
+/* spec_sandbox.c */
+spec_state *spec_of(lua_State *);
+void spec_open(spec_state *); /* makes state->L; deferred: spec_close */
+void spec_close(void *spec_state_);
+int spec_current_line(lua_State *);
+noreturn void spec_fail(lua_State *, const char *format, ...) SG_PRINTF(2, 3);
+void spec_charge(lua_State *, size_t instructions);
+void spec_charge_memory(lua_State *, size_t bytes);
+void spec_check_time(spec_state *);
+
+/* spec_keys.c: values of tables, and words for messages. Texts live in the job and are made only
+   where an error follows. */
+const char *spec_clean(job *, const char *text, size_t length); /* one line of bounded length */
+const char *spec_describe(lua_State *, int index);              /* "the number 0.5", "a table" */
+const char *spec_with_article(job *, const char *noun);         /* "a table", "an expression" */
+const char *spec_number_text(job *, double value);
+noreturn void spec_fail_expected(lua_State *, const char *where, const char *key,
+                                 const char *expected, int index);
+noreturn void spec_fail_unknown(lua_State *, const char *kind, const char *where, int index,
+                                const char *const *known, size_t count);
+void spec_check_keys(lua_State *, int table, const char *where, const spec_key *keys);
+bool spec_get(lua_State *, int table, const char *key); /* pushes it; false where nil */
+int spec_list(lua_State *, int table, const char *where, int longest);
+int spec_word(lua_State *, int index, const char *where, const char *const *words, int count);
+const char *spec_name(lua_State *, int index, const char *where); /* Lua's own string */
+double spec_number(lua_State *, int index, const char *where, const char *key);
+int spec_whole(lua_State *, int index, const char *where, const char *key, int low, int high);
+void spec_check_count(lua_State *, const char *function, int count);
+
+/* spec_base.c: Lua's functions. Lists end with a NULL name; where `call` is NULL, Lua's own of that
+   name serves. */
+extern const spec_function spec_base_functions[], spec_table_functions[], spec_math_functions[];
+
+/* spec_environment.c */
+void spec_open_environment(lua_State *); /* pushes it */
+
+/* spec_lua.c: the message of an error of Lua's own, in the words of specs; one line */
+const char *spec_say(job *, const char *message);
+
+/* spec_types.c: a type with what it can do; all else is refused, with `advice`, which may be NULL
+ */
+void spec_make_type(lua_State *, const char *type, const char *advice, const luaL_Reg *metamethods);
+
+/* spec_expr.c: expressions */
+#define SPEC_EXPRESSION "expression"
+typedef struct spec_expr {
+    expr_id id;
+    int owner; /* serial of the update it was made in; 0 outside */
+    bool taps; /* it may hold some */
+} spec_expr;
+int spec_owner(const spec_state *); /* of what is made now */
+void spec_check_owner(lua_State *, int owner, const char *what);
+void spec_push_expr(lua_State *, expr_id, bool taps);
+bool spec_to_expr(lua_State *, int index, spec_expr *out); /* of a number or an expression */
+expr_id spec_make(lua_State *, expr_op, expr_id a, expr_id b, expr_id c);
+bool spec_is_truth(const spec_state *, expr_id);
+expr_id spec_parameter(lua_State *, const char *name);
+void spec_open_expressions(lua_State *);
+int spec_call_operation(lua_State *);                     /* upvalue: expr_op */
+void spec_open_arithmetic(lua_State *, const char *type); /* the operators of a type */
+int spec_param(lua_State *);
+
+/* spec_shape.c: sets of offsets */
+#define SPEC_SHAPE "shape"
+typedef struct spec_shape {
+    shape_kind kind;
+    int dims;
+    int count;
+    signed char d[][AXES]; /* in the order of a list of coefficients */
+} spec_shape;
+int spec_star(lua_State *);
+int spec_box(lua_State *);
+int spec_points(lua_State *);
+static inline int spec_cell(const signed char d[AXES]) { /* 0 … SPEC_MAX_POINTS − 1 */
+    return ((d[2] + MAX_REACH) * SPEC_EDGE + d[1] + MAX_REACH) * SPEC_EDGE + d[0] + MAX_REACH;
+}
+
+/* spec_weights.c: weight tables */
+#define SPEC_WEIGHTS "weight table"
+typedef struct spec_weight {
+    signed char d[AXES];
+    expr_id value;
+} spec_weight;
+typedef struct spec_weights {
+    int dims; /* the fewest it fits in */
+    int owner;
+    int count;
+    spec_weight entry[]; /* by dz, dy, dx */
+} spec_weights;
+void spec_open_weights(lua_State *);
+int spec_weights_arithmetic(lua_State *, expr_op);
+spec_shape *spec_push_weights_shape(lua_State *, const spec_weights *, int dims);
+int spec_identity(lua_State *);
+int spec_derivative(lua_State *);
+int spec_laplacian(lua_State *);
+extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_keys[];
+
+/* spec_fields.c: the keys fields and parameters; true where the key is there */
+bool spec_read_fields(lua_State *, int table, model *);
+bool spec_read_parameters(lua_State *, int table, model *);
+void spec_sort_parameters(model *);
+extern const spec_key spec_field_keys[];
+
+/* spec_update.c: the update function */
+#define SPEC_FIELD "field"
+void spec_open_fields(lua_State *);
+int spec_apply(lua_State *);
+void spec_push_parameters(lua_State *); /* what p.name is read from */
+void spec_run_update(lua_State *, int function, bool named, spec_update *,
+                     expr_id outputs[MAX_FIELDS]);
+
+/* spec_grid.c: boundary and schedule */
+#define SPEC_BOUNDARY "boundary"
+int spec_constant(lua_State *);
+void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
+void spec_read_schedule(lua_State *, int table, model *);
+extern const spec_key spec_schedule_keys[];
+
+/* spec_tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
+void spec_read_tune(lua_State *, int table, model *);
+void spec_read_pattern_tune(lua_State *, int table, const pattern_words *, model *);
+
+/* spec_stencil.c */
+#define SPEC_SPEC "spec"
+typedef struct spec_value {
+    subject *subject;
+} spec_value;
+
+int spec_stencil(lua_State *);
+extern const spec_key spec_stencil_keys[];
+
+/* spec_begin.c */
+/* What every family's function begins and ends with. spec_begin: the table that is its only
+   argument, whose keys are checked; an empty model with name and dtype (one of the first
+   `dtypes`; DTYPE_FLOAT without the key), line and file. spec_end pushes the value that stands for
+   the subject. */
+model *spec_begin(lua_State *, const char *function, const spec_key *keys, int dtypes);
+int spec_end(lua_State *, int family, model *expressions, void *family_model);
+bool spec_overflows(dtype, double value);
+void spec_check_range(lua_State *, dtype, const char *what, double value); /* also: whole */
+
+/* spec_pattern.c: what the families beside stencils share (gen/lists/pattern.h) */
+/* Names the operands of the model's functions to come. */
+void spec_operands(lua_State *, model *, const char *const *names, int count);
+/* Calls the function at the key with the first `operands` of them and a table of parameters; its
+   result is the model's next output. False where the key is absent. `truth`: it gives a condition,
+   else a number. */
+bool spec_read_function(lua_State *, int table, const char *key, model *, int operands, bool truth);
+/* The key's number or param "name" as the model's next output, a function without operands;
+   `fallback` where it is absent. */
+void spec_read_value(lua_State *, int table, const char *key, model *, double fallback);
+/* An output that is no function: it holds the place of one that is not given. */
+void spec_no_function(lua_State *, model *);
+/* Finishes the functions' model; afterwards outputs that are no functions are EXPR_NONE. */
+void spec_finish_functions(lua_State *, model *);
+/* The keys algorithm, format (where the words have formats) and schedule. */
+void spec_read_pattern(lua_State *, int table, const pattern_words *, pattern_schedule *out);
+
+/* spec_operator.c */
+/* The keys op, identity and commutative; the model's next output is the function, or holds its
+   place. Returns −1 and fills *out; or the index of one of up to SPEC_MORE_OPERATORS more names. */
+enum { SPEC_MORE_OPERATORS = 4 };
+int spec_read_operator(lua_State *, int table, model *, const char *const *more, int more_count,
+                       pattern_operator *out);
+extern const spec_key spec_operator_keys[];
+
+/* spec_convolution.c */
+int spec_convolution(lua_State *);
+extern const spec_key spec_convolution_keys[];
+
+/* spec_reduce.c */
+int spec_reduce(lua_State *);
+extern const spec_key spec_reduce_keys[];
+
+/* spec_spmv.c */
+int spec_spmv(lua_State *);
+extern const spec_key spec_spmv_keys[];
+
+/* spec_scan.c */
+int spec_scan(lua_State *);
+extern const spec_key spec_scan_keys[];
+
+/* spec_merge.c */
+int spec_merge(lua_State *);
+extern const spec_key spec_merge_keys[];
+
+/* spec_model.c: the finished model */
+void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
+
+/* spec_constants.c: finishes a model once more, with numbers in place of parameters */
+void spec_put_constants(lua_State *, model *, const spec_constants *);
+
+#endif

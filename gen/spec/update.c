@@ -1,0 +1,251 @@
+/* Update functions: the fields they read, the parameters they name, and what they return.
+   Takes: the update function of a spec. Makes: one expression for each field it writes, and how far
+   its taps reach. */
+#include "gen/spec/state.h"
+
+#include <string.h>
+
+/* A field at one time level, as an update function sees it. */
+typedef struct spec_field {
+    int serial; /* of the update it was made for */
+    int field;
+    int array; /* of the model; -1 for a field that is only written */
+    bool previous;
+} spec_field;
+
+static void push_field(lua_State *L, int field, bool previous) {
+    const spec_state *s = spec_of(L);
+    const model *m = s->update->model;
+    int array = -1;
+    for (int i = 0; i < m->array_count; i++)
+        if (m->arrays[i].field == field && m->arrays[i].previous == previous)
+            array = i;
+    spec_field *f = lua_newuserdatauv(L, sizeof *f, 0);
+    *f = (spec_field){s->serial, field, array, previous};
+    luaL_setmetatable(L, SPEC_FIELD);
+}
+
+/* The field at an index, checked to belong to the update that runs and to be readable. */
+static const spec_field *get_field(lua_State *L, int index) {
+    const spec_state *s = spec_of(L);
+    const spec_field *f = luaL_checkudata(L, index, SPEC_FIELD);
+    if (s->update == NULL || f->serial != s->serial)
+        spec_fail(L, "a field can only be read inside its update function");
+    if (f->array < 0)
+        spec_fail(L, "field '%s' is only written (out) and cannot be read",
+                  s->update->model->fields[f->field].name);
+    return f;
+}
+
+static void record_reach(spec_update *u, int array, const int d[AXES]) {
+    for (int axis = 0; axis < AXES; axis++) {
+        if (-d[axis] > u->low[array][axis])
+            u->low[array][axis] = -d[axis];
+        if (d[axis] > u->high[array][axis])
+            u->high[array][axis] = d[axis];
+    }
+}
+
+static void check_dims(lua_State *L, spec_update *u) {
+    if (u->dims != 0 && u->dims < u->least_dims)
+        spec_fail(L, "a weight table for %d dimensions is applied in a stencil of %d",
+                  u->least_dims, u->dims);
+}
+
+/* u(dx, dy, dz) */
+static int call_field(lua_State *L) {
+    const spec_field *f = get_field(L, 1);
+    spec_update *u = spec_of(L)->update;
+    const char *name = u->model->fields[f->field].name;
+    const int count = lua_gettop(L) - 1;
+    if (count < 1 || count > AXES)
+        spec_fail(L, "%s takes 1 to 3 offsets, got %d", name, count);
+    if (u->dims != 0 && count != u->dims)
+        spec_fail(L, "%s is read with %d offset%s, but the stencil has %d dimension%s", name, count,
+                  count == 1 ? "" : "s", u->dims, u->dims == 1 ? "" : "s");
+    u->dims = count;
+    check_dims(L, u);
+    int d[AXES] = {0, 0, 0};
+    for (int axis = 0; axis < count; axis++)
+        d[axis] = spec_whole(L, axis + 2, name, spec_axis_keys[axis].name, -MAX_REACH, MAX_REACH);
+    record_reach(u, f->array, d);
+    spec_push_expr(L, expr_tap(spec_of(L)->pool, f->array, d), true);
+    return 1;
+}
+
+/* u.prev */
+static int index_field(lua_State *L) {
+    const spec_state *s = spec_of(L);
+    const spec_field *f = luaL_checkudata(L, 1, SPEC_FIELD);
+    static const char *const known[] = {"prev"};
+    if (lua_type(L, 2) != LUA_TSTRING)
+        spec_fail(L, "a field's points are read as u(dx, dy), not with [ ]; got %s",
+                  spec_describe(L, 2));
+    if (strcmp(lua_tostring(L, 2), "prev") != 0)
+        spec_fail_unknown(L, "key", " of a field", 2, known, 1);
+    if (s->update == NULL || f->serial != s->serial)
+        spec_fail(L, "a field can only be read inside its update function");
+    const model_field *field = &s->update->model->fields[f->field];
+    if (f->previous || field->levels < 2)
+        spec_fail(L, "field '%s' keeps no earlier time level: declare it with levels = 2",
+                  field->name);
+    push_field(L, f->field, true);
+    return 1;
+}
+
+int spec_apply(lua_State *L) {
+    spec_check_count(L, "apply", 2);
+    const spec_weights *w = luaL_testudata(L, 1, SPEC_WEIGHTS);
+    if (w == NULL)
+        spec_fail_expected(L, "apply", NULL, "a weight table first", 1);
+    spec_check_owner(L, w->owner, "a weight table");
+    if (luaL_testudata(L, 2, SPEC_FIELD) == NULL)
+        spec_fail_expected(L, "apply", NULL, "a field second", 2);
+    const spec_field *f = get_field(L, 2);
+    spec_state *s = spec_of(L);
+    if (w->dims > s->update->least_dims)
+        s->update->least_dims = w->dims;
+    check_dims(L, s->update);
+    expr_id sum = expr_constant(s->pool, 0);
+    for (int i = 0; i < w->count; i++) {
+        const int d[AXES] = {w->entry[i].d[0], w->entry[i].d[1], w->entry[i].d[2]};
+        record_reach(s->update, f->array, d);
+        const expr_id tap = expr_tap(s->pool, f->array, d);
+        const expr_id term = spec_make(L, EXPR_MULTIPLY, w->entry[i].value, tap, EXPR_NONE);
+        sum = spec_make(L, EXPR_ADD, sum, term, EXPR_NONE);
+    }
+    spec_push_expr(L, sum, true);
+    return 1;
+}
+
+/* p.name */
+static int index_parameters(lua_State *L) {
+    const spec_state *s = spec_of(L);
+    const char *name = spec_name(L, 2, "parameter");
+    if (s->update != NULL && s->update->model->declared) {
+        const char *known[MAX_PARAMETERS];
+        const model *m = s->update->model;
+        bool found = false;
+        for (int i = 0; i < m->parameter_count; i++) {
+            known[i] = m->parameters[i].name;
+            found = found || strcmp(name, known[i]) == 0;
+        }
+        if (!found)
+            spec_fail_unknown(L, "parameter", "", 2, known, (size_t)m->parameter_count);
+    }
+    spec_push_expr(L, spec_parameter(L, name), false);
+    return 1;
+}
+
+/* f.name for a name that is not a field's */
+static int index_fields(lua_State *L) {
+    const spec_state *s = spec_of(L);
+    if (lua_type(L, 2) != LUA_TSTRING || s->update == NULL)
+        return 0;
+    const char *known[MAX_FIELDS];
+    const model *m = s->update->model;
+    for (int i = 0; i < m->field_count; i++)
+        known[i] = m->fields[i].name;
+    spec_fail_unknown(L, "field", "", 2, known, (size_t)m->field_count);
+}
+
+/* A table whose missing entries are looked up by `index`. */
+static void push_indexed(lua_State *L, lua_CFunction index) {
+    lua_newtable(L);
+    lua_createtable(L, 0, 2);
+    lua_pushcfunction(L, index);
+    lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+    lua_setmetatable(L, -2);
+}
+
+void spec_open_fields(lua_State *L) {
+    static const luaL_Reg metamethods[] = {
+        {"__call", call_field}, {"__index", index_field}, {NULL, NULL}};
+    spec_make_type(L, SPEC_FIELD,
+                   "u(dx, dy) is the value of a point of field u, u(0, 0) that of the point itself",
+                   metamethods);
+}
+
+/* p.name = value */
+static int set_parameter(lua_State *L) {
+    spec_fail(L, "a parameter cannot be set in a function: its value is given at launch, or in the "
+                 "key parameters");
+}
+
+void spec_push_parameters(lua_State *L) {
+    push_indexed(L, index_parameters);
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, set_parameter);
+    lua_setfield(L, -2, "__newindex");
+    lua_pop(L, 1);
+}
+
+static void push_arguments(lua_State *L, const model *m, bool named) {
+    if (!named)
+        push_field(L, 0, false);
+    else
+        push_indexed(L, index_fields);
+    for (int i = 0; i < m->field_count && named; i++) {
+        push_field(L, i, false);
+        lua_setfield(L, -2, m->fields[i].name);
+    }
+    spec_push_parameters(L);
+}
+
+static expr_id get_output(lua_State *L, const char *where, const char *name) {
+    spec_expr e;
+    if (lua_type(L, -1) == LUA_TUSERDATA && luaL_testudata(L, -1, SPEC_FIELD) != NULL)
+        spec_fail(L, "%s: expected an expression, got a field; read it as %s(0, ...)", where, name);
+    if (!spec_to_expr(L, -1, &e))
+        spec_fail_expected(L, where, NULL, "an expression", -1);
+    if (spec_is_truth(spec_of(L), e.id))
+        spec_fail(L, "%s: expected a number, got a condition; use where(condition, a, b)", where);
+    return e.id;
+}
+
+/* The values update returned, on the top of the stack, by output. */
+static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]) {
+    static const char where[] = "the value that update returns";
+    spec_key keys[MAX_FIELDS + 1];
+    int count = 0;
+    for (int i = 0; i < m->field_count; i++)
+        if (m->fields[i].use != USE_IN)
+            keys[count++] = (spec_key){m->fields[i].name, NULL};
+    keys[count] = (spec_key){NULL, NULL};
+    if (count == 1) {
+        outputs[0] = get_output(L, where, keys[0].name);
+        return;
+    }
+    if (!lua_istable(L, -1))
+        spec_fail(L,
+                  "%s: expected a table with an expression for each of %d written fields, got %s",
+                  where, count, spec_describe(L, -1));
+    spec_check_keys(L, -1, "the table that update returns", keys);
+    for (int i = 0; i < count; i++) {
+        if (!spec_get(L, -1, keys[i].name))
+            spec_fail(L, "the table that update returns has no entry '%s'", keys[i].name);
+        outputs[i] = get_output(L, where, keys[i].name);
+        lua_pop(L, 1);
+    }
+}
+
+void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
+                     expr_id outputs[MAX_FIELDS]) {
+    spec_state *s = spec_of(L);
+    s->update = u;
+    s->serial++;
+    const int base = lua_gettop(L);
+    lua_pushvalue(L, function);
+    push_arguments(L, u->model, named);
+    lua_call(L, 2, LUA_MULTRET);
+    const int results = lua_gettop(L) - base;
+    if (results == 0 || (results == 1 && lua_isnil(L, -1)))
+        spec_fail(L, "update returns nothing");
+    if (results > 1)
+        spec_fail(L, "update returns %d values; several fields are returned as one table", results);
+    read_results(L, u->model, outputs);
+    lua_settop(L, base);
+    s->update = NULL;
+}

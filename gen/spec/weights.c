@@ -1,0 +1,274 @@
+/* Weight tables: offsets with weights, which add and scale, and the finite differences.
+   Takes: numbers, parameters, other weight tables. Makes: weight tables as values of specs.
+   The weights come from B. Fornberg, Generation of finite difference formulas on arbitrarily spaced
+   grids, Mathematics of Computation 51 (1988), 699-706. */
+#include "gen/spec/state.h"
+
+#include <math.h>
+#include <string.h>
+
+const spec_key spec_axis_keys[] = {{"x", "the fastest-varying axis"},
+                                   {"y", "the second axis"},
+                                   {"z", "the third axis"},
+                                   {NULL, NULL}};
+
+const spec_key spec_derivative_keys[] = {
+    {"axis", "\"x\", \"y\" or \"z\""},
+    {"order", "1 for the first derivative (the default), 2 for the second, ..."},
+    {"accuracy", "the order of the error: 2 (the default), 4, 6, ..."},
+    {"spacing", "the distance of neighbours; 1 by default"},
+    {NULL, NULL},
+};
+
+const spec_key spec_laplacian_keys[] = {
+    {"dims", "1, 2 or 3"},
+    {"accuracy", "the order of the error: 2 (the default), 4, 6, ..."},
+    {"spacing", "the distance of neighbours: a number, or { x = ..., y = ... }; 1 by default"},
+    {NULL, NULL},
+};
+
+/* The weights by cell of the box of all offsets, EXPR_NONE where there is none. */
+typedef struct dense {
+    int dims;
+    expr_id value[SPEC_MAX_POINTS];
+} dense;
+
+static void dense_clear(dense *t, int dims) {
+    t->dims = dims;
+    for (int i = 0; i < SPEC_MAX_POINTS; i++)
+        t->value[i] = EXPR_NONE;
+}
+
+static void push_weights(lua_State *L, const dense *t) {
+    int count = 0;
+    for (int i = 0; i < SPEC_MAX_POINTS; i++)
+        count += t->value[i] != EXPR_NONE;
+    spec_weights *w = lua_newuserdatauv(L, sizeof *w + (size_t)count * sizeof w->entry[0], 0);
+    *w = (spec_weights){.dims = t->dims, .owner = spec_owner(spec_of(L))};
+    for (int i = 0; i < SPEC_MAX_POINTS; i++)
+        if (t->value[i] != EXPR_NONE)
+            w->entry[w->count++] =
+                (spec_weight){.d = {(signed char)(i % SPEC_EDGE - MAX_REACH),
+                                    (signed char)(i / SPEC_EDGE % SPEC_EDGE - MAX_REACH),
+                                    (signed char)(i / SPEC_EDGE / SPEC_EDGE - MAX_REACH)},
+                              .value = t->value[i]};
+    luaL_setmetatable(L, SPEC_WEIGHTS);
+}
+
+static const spec_weights *to_weights(lua_State *L, int index) {
+    const spec_weights *w = luaL_testudata(L, index, SPEC_WEIGHTS);
+    if (w != NULL)
+        spec_check_owner(L, w->owner, "a weight table");
+    return w;
+}
+
+static void add_weights(lua_State *L, expr_op op, const spec_weights *a, const spec_weights *b) {
+    dense sum;
+    dense_clear(&sum, a->dims > b->dims ? a->dims : b->dims);
+    for (int i = 0; i < a->count; i++)
+        sum.value[spec_cell(a->entry[i].d)] = a->entry[i].value;
+    for (int i = 0; i < b->count; i++) {
+        expr_id *cell = &sum.value[spec_cell(b->entry[i].d)];
+        const expr_id zero = expr_constant(spec_of(L)->pool, 0);
+        *cell = spec_make(L, op, *cell != EXPR_NONE ? *cell : zero, b->entry[i].value, EXPR_NONE);
+    }
+    push_weights(L, &sum);
+}
+
+/* weight op factor; the factor is EXPR_NONE for a negation. */
+static void scale_weights(lua_State *L, expr_op op, const spec_weights *w, expr_id factor) {
+    dense scaled;
+    dense_clear(&scaled, w->dims);
+    for (int i = 0; i < w->count; i++)
+        scaled.value[spec_cell(w->entry[i].d)] =
+            spec_make(L, op, w->entry[i].value, factor, EXPR_NONE);
+    push_weights(L, &scaled);
+}
+
+int spec_weights_arithmetic(lua_State *L, expr_op op) {
+    const spec_weights *a = to_weights(L, 1), *b = to_weights(L, 2);
+    spec_expr factor = {EXPR_NONE, 0, false};
+    if (op == EXPR_NEGATE) {
+        scale_weights(L, op, a, EXPR_NONE);
+        return 1;
+    }
+    if (a != NULL && b != NULL && (op == EXPR_ADD || op == EXPR_SUBTRACT)) {
+        add_weights(L, op, a, b);
+        return 1;
+    }
+    const bool scales = (op == EXPR_MULTIPLY && (a == NULL || b == NULL)) ||
+                        (op == EXPR_DIVIDE && a != NULL && b == NULL);
+    if (!scales || !spec_to_expr(L, a != NULL ? 2 : 1, &factor) || factor.taps ||
+        spec_is_truth(spec_of(L), factor.id))
+        spec_fail(L,
+                  "weight tables add to and subtract from each other, and are multiplied and "
+                  "divided by numbers and parameters; this is %s %s %s",
+                  spec_describe(L, 1), expr_words[op].name, spec_describe(L, 2));
+    scale_weights(L, op, a != NULL ? a : b, factor.id);
+    return 1;
+}
+
+void spec_open_weights(lua_State *L) {
+    static const luaL_Reg metamethods[] = {{NULL, NULL}};
+    spec_make_type(L, SPEC_WEIGHTS, "weight tables are added, subtracted, scaled and applied",
+                   metamethods);
+    spec_open_arithmetic(L, SPEC_WEIGHTS);
+    spec_make_type(L, SPEC_SHAPE, NULL, metamethods);
+}
+
+int spec_identity(lua_State *L) {
+    spec_check_count(L, "identity", 0);
+    dense t;
+    dense_clear(&t, 1);
+    t.value[SPEC_MAX_POINTS / 2] = expr_constant(spec_of(L)->pool, 1);
+    push_weights(L, &t);
+    return 1;
+}
+
+/* Fornberg's recurrence for the derivative of the given order at 0 from values at the nodes
+   −half … half, which enter from the middle outwards: weight[half + i] belongs to node i. Its
+   rounding errors are some of long double, so that rounding to double then gives the nearest number
+   to the exact weight. */
+static void difference_weights(int order, int half, long double weight[SPEC_EDGE]) {
+    const int count = 2 * half + 1;
+    long double node[SPEC_EDGE], w[SPEC_EDGE][SPEC_EDGE] = {{0}}; /* w[node][order] */
+    for (int i = 0; i < count; i++)
+        node[i] = i % 2 == 0 ? -(i / 2) : i / 2 + 1;
+    w[0][0] = 1;
+    long double c1 = 1, c4 = node[0];
+    for (int i = 1; i < count; i++) {
+        const int most = i < order ? i : order;
+        const long double c5 = c4;
+        long double c2 = 1;
+        c4 = node[i];
+        for (int j = 0; j < i; j++) {
+            const long double c3 = node[i] - node[j];
+            c2 *= c3;
+            for (int k = most; j == i - 1 && k >= 0; k--)
+                w[i][k] = c1 * ((k > 0 ? k * w[j][k - 1] : 0) - c5 * w[j][k]) / c2;
+            for (int k = most; k >= 0; k--)
+                w[j][k] = (c4 * w[j][k] - (k > 0 ? k * w[j][k - 1] : 0)) / c3;
+        }
+        c1 = c2;
+    }
+    for (int i = 0; i < count; i++)
+        weight[half + (int)node[i]] = w[i][order];
+    /* Exactly symmetric, or antisymmetric with nothing at the centre. */
+    for (int i = 0; i <= half; i++) {
+        const long double mirrored = order % 2 == 0 ? weight[half - i] : -weight[half - i];
+        weight[half + i] = (weight[half + i] + mirrored) / 2;
+        weight[half - i] = order % 2 == 0 ? weight[half + i] : -weight[half + i];
+    }
+}
+
+/* Adds a derivative along an axis to exact weights by cell. */
+static void add_difference(lua_State *L, const char *where, int axis, int order, int accuracy,
+                           double spacing, long double sum[SPEC_MAX_POINTS],
+                           bool used[SPEC_MAX_POINTS]) {
+    const int half = (order + 1) / 2 + accuracy / 2 - 1;
+    if (half > MAX_REACH)
+        spec_fail(L, "%s: order %d with accuracy %d reaches %d points; at most %d", where, order,
+                  accuracy, half, MAX_REACH);
+    long double weight[SPEC_EDGE], scale = 1;
+    difference_weights(order, half, weight);
+    for (int i = 0; i < order; i++)
+        scale *= spacing;
+    for (int i = -half; i <= half; i++) {
+        if (weight[half + i] == 0)
+            continue;
+        signed char d[AXES] = {0, 0, 0};
+        d[axis] = (signed char)i;
+        sum[spec_cell(d)] += weight[half + i] / scale;
+        used[spec_cell(d)] = true;
+    }
+}
+
+static void push_sum(lua_State *L, const char *where, int dims,
+                     const long double sum[SPEC_MAX_POINTS], const bool used[SPEC_MAX_POINTS]) {
+    dense t;
+    dense_clear(&t, dims);
+    for (int i = 0; i < SPEC_MAX_POINTS; i++) {
+        if (!used[i])
+            continue;
+        if (!isfinite((double)sum[i]))
+            spec_fail(L, "%s: a weight is not finite; the spacing is too small", where);
+        t.value[i] = expr_constant(spec_of(L)->pool, (double)sum[i]);
+    }
+    push_weights(L, &t);
+}
+
+static int get_accuracy(lua_State *L, const char *where) {
+    int accuracy = 2;
+    if (spec_get(L, 1, "accuracy"))
+        accuracy = spec_whole(L, -1, where, "accuracy", 2, 2 * MAX_REACH);
+    if (accuracy % 2 != 0)
+        spec_fail_expected(L, where, "accuracy", "an even number", -1);
+    lua_pop(L, 1);
+    return accuracy;
+}
+
+static double get_spacing(lua_State *L, const char *where, const char *key) {
+    const double spacing = spec_number(L, -1, where, key);
+    if (spacing <= 0)
+        spec_fail_expected(L, where, key, "a number above 0", -1);
+    return spacing;
+}
+
+static void check_options(lua_State *L, const char *function, const spec_key *keys) {
+    spec_check_count(L, function, 1);
+    if (!lua_istable(L, 1))
+        spec_fail_expected(L, function, NULL, "a table of options", 1);
+    spec_check_keys(L, 1, function, keys);
+}
+
+int spec_derivative(lua_State *L) {
+    static const char where[] = "derivative";
+    const char *const axes[AXES] = {spec_axis_keys[0].name, spec_axis_keys[1].name,
+                                    spec_axis_keys[2].name};
+    long double sum[SPEC_MAX_POINTS] = {0};
+    bool used[SPEC_MAX_POINTS] = {false};
+    check_options(L, where, spec_derivative_keys);
+    spec_get(L, 1, "axis");
+    const int axis = spec_word(L, -1, "derivative.axis", axes, AXES);
+    int order = 1;
+    if (spec_get(L, 1, "order"))
+        order = spec_whole(L, -1, where, "order", 1, 2 * MAX_REACH);
+    double spacing = 1;
+    if (spec_get(L, 1, "spacing"))
+        spacing = get_spacing(L, where, "spacing");
+    add_difference(L, where, axis, order, get_accuracy(L, where), spacing, sum, used);
+    push_sum(L, where, axis + 1, sum, used);
+    return 1;
+}
+
+int spec_laplacian(lua_State *L) {
+    static const char where[] = "laplacian";
+    long double sum[SPEC_MAX_POINTS] = {0};
+    bool used[SPEC_MAX_POINTS] = {false};
+    double spacing[AXES] = {1, 1, 1};
+    check_options(L, where, spec_laplacian_keys);
+    spec_get(L, 1, "dims");
+    const int dims = spec_whole(L, -1, where, "dims", 1, AXES);
+    const bool given = spec_get(L, 1, "spacing");
+    if (lua_istable(L, -1))
+        spec_check_keys(L, -1, "laplacian.spacing", spec_axis_keys);
+    for (int axis = 0; axis < AXES && given; axis++) {
+        if (!lua_istable(L, -1)) {
+            spacing[axis] = get_spacing(L, where, "spacing");
+            continue;
+        }
+        if (spec_get(L, -1, spec_axis_keys[axis].name)) {
+            if (axis >= dims)
+                spec_fail(L, "laplacian.spacing.%c: the laplacian has %d dimensions",
+                          axis_names[axis], dims);
+            spacing[axis] = get_spacing(L, "laplacian.spacing", spec_axis_keys[axis].name);
+        }
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    const int accuracy = get_accuracy(L, where);
+    for (int axis = 0; axis < dims; axis++)
+        add_difference(L, where, axis, 2, accuracy, spacing[axis], sum, used);
+    push_sum(L, where, dims, sum, used);
+    return 1;
+}

@@ -1,0 +1,235 @@
+/* The plan: a complete schedule for a model, and why it was chosen.
+   Takes: a model, constraints, a target and a size. Makes: a plan, or a reason why there is none.
+   Fails with FAULT_PLAN and `method NAME …: reason`. */
+#ifndef SG_GEN_STENCIL_PLAN_H
+#define SG_GEN_STENCIL_PLAN_H
+
+#include "gen/model/model.h"
+#include "gen/model/runs.h"
+
+/* What the planner knows of a GPU. */
+typedef struct target {
+    const char *arch;  /* "sm_90" */
+    const char *board; /* the one whose clock and rates these are */
+    int multiprocessors;
+    int shared_per_block; /* bytes a block may have, opted in */
+    int shared_per_multiprocessor;
+    int threads_per_multiprocessor;
+    int blocks_per_multiprocessor;
+    double clock;     /* Hz, boosted */
+    double copy_rate; /* bytes a second, read and written; a typical board of the architecture */
+    double l2_bytes;
+    int fma_lanes[DTYPE_REALS]; /* multiply-adds a clock and multiprocessor */
+} target;
+
+/* The entry of the table for an architecture ("sm_90", also "sm_90a"), NULL where there is none.
+   Architectures are numbered from 0 until NULL, oldest first. */
+const target *target_find(const char *arch);
+const target *target_at(int index);
+
+typedef enum template_id {
+    TEMPLATE_NAIVE,
+    TEMPLATE_PACKS, /* the naive method with vec > 1 */
+    TEMPLATE_TILED,
+    TEMPLATE_COARSENED,
+    TEMPLATE_REGISTER,
+    TEMPLATE_SUMS,   /* the register method for linear updates of any shape */
+    TEMPLATE_WINDOW, /* the register method in 1D: each thread holds a window of x */
+    TEMPLATE_CONSTANT,
+    TEMPLATE_CACHED_HALO,
+    TEMPLATE_STREAMED,
+    TEMPLATE_STREAMED_SUMS, /* for linear updates that reach along x in several planes */
+    TEMPLATE_LINE,          /* the method temporal in 1D, ... */
+    TEMPLATE_PIPELINE,      /* ... in 2D ... */
+    TEMPLATE_LEVELS,        /* ... and in 3D */
+    TEMPLATE_RESIDENT,
+    TEMPLATE_COUNT
+} template_id;
+
+/* By template_id. */
+typedef struct plan_template {
+    const char *file; /* under templates/ */
+    bool barriers;    /* or operations of warps */
+} plan_template;
+extern const plan_template plan_templates[TEMPLATE_COUNT];
+
+/* What the planner asks of a model again and again. */
+typedef struct plan_row {
+    int array; /* the model's */
+    int dy, dz, low, high;
+} plan_row;
+typedef struct plan_facts {
+    const model *model;
+    expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
+    expr_count emitted;        /* operations of one point by them */
+    int nodes;                 /* of the pool before that, and ... */
+    const bool *live;          /* ... which of them the outputs are made of */
+    double sum_operations;     /* of one point by partial sums; 0 where it has none to keep */
+    bool linear;               /* every output is, with weights the same for every point */
+    bool corners;              /* some tap has an offset along x and along y */
+    bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
+    int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
+    int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
+    plan_row *rows;           /* distinct rows of x that taps read, for methods that load packs */
+    int row_count;
+    const weight_runs *runs; /* of the weights, where linear; else NULL */
+} plan_facts;
+plan_facts *plan_facts_new(job *, const model *);
+
+/* One array as the kernel sees it: those that no tap reads are left out. Reaches are along kernel
+   axes. */
+typedef struct plan_array {
+    int array; /* the model's */
+    int low[AXES], high[AXES];
+    bool staged; /* has a place in shared memory */
+    int shared;  /* where it begins, in elements */
+} plan_array;
+
+/* What a plan is expected to cost, by the written model in docs/architecture.md. */
+typedef struct plan_estimate {
+    double seconds;          /* for the size planned for */
+    double bytes_per_point;  /* through device memory */
+    double loads_per_point;  /* elements read from global memory or the caches */
+    double shared_per_point; /* elements stored to and loaded from shared memory */
+    double instructions_per_point;
+    int registers;       /* a thread */
+    int blocks_resident; /* a multiprocessor */
+    const char *bound;   /* what limits: "device memory", "instructions" … */
+} plan_estimate;
+
+/* Of templates that make several steps a pass: what a block (in 1D: a warp) holds of the levels'
+   rows or planes, its halo for all steps included. By kernel axes x and y. */
+enum { PLAN_STRIP_BYTES = 128 }; /* pipeline.cu: what a block notes in shared memory */
+typedef struct plan_fused {
+    int width[LANE_AXES];
+    int halo_low[LANE_AXES], halo_high[LANE_AXES]; /* what of that is not output */
+    int round_halo[AXES]; /* resident: below and above the tile, for the steps of a round */
+    int lanes;            /* 3D: threads that share a row */
+    int rows;             /* 2D: between two barriers */
+    int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
+    int spilled;  /* registers of a thread that lie in local memory */
+    bool keep;    /* 3D: a level's newest plane stays in registers too */
+    bool corners; /* 3D: some tap leaves its point's row and column in the plane */
+} plan_fused;
+
+/* Of the streamed method, what a thread does beside: rows along y, planes that it fetches ahead of
+   need, and how many points a slab of blocks has; and what it loads of each plane: packs, and
+   elements beside them. */
+typedef struct plan_streamed {
+    int lane_y, ahead, slab;
+    int packs, beside;
+} plan_streamed;
+
+typedef struct plan {
+    const plan_facts *facts; /* of the model planned for */
+    schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
+    template_id template_id;
+    const target *target;
+    int axes[AXES];  /* kernel axis → grid axis, −1: an axis of extent 1 */
+    int block[AXES]; /* threads */
+    int blocks; /* a multiprocessor: the compiler keeps to the registers that leaves each thread */
+    int tile[AXES];      /* output points of a block along each kernel axis, at once … */
+    int walk;            /* … and this many times along the last (window: the only) kernel axis */
+    int per_block[AXES]; /* points of a block along each kernel axis, all in all */
+    int low[AXES], high[AXES]; /* the shape's reach along kernel axes */
+    plan_array arrays[2 * MAX_FIELDS];
+    int array_count;
+    int kernel_array[2 * MAX_FIELDS]; /* the model's array → index into arrays, −1 */
+    int results, result_pitch;        /* window: where results are staged, in elements */
+    plan_fused fused;
+    plan_streamed streamed;
+    int least[AXES]; /* cells that the grid has along kernel axes, or another plan serves; 0: any */
+    size_t shared_bytes;
+    struct plan
+        *pass[AXES];     /* of a filter in passes: each kernel's plan, by a model of its own; … */
+    int pass_count;      /* … else 0. All else is then the first pass's, but for the schedule,
+                            the facts, shared_bytes (the most) and the estimate (the sum) */
+    struct plan *single; /* of one with time > 1: how a remainder of steps is made, one by one */
+    bool is_pass;        /* of another plan, ... */
+    int from, to;        /* ... and the grids of the arguments that it reads and writes */
+    plan_estimate estimate;
+    const char *reason; /* why this plan, in a sentence or two */
+} plan;
+
+/* `wanted` holds constraints (the spec's and then the caller's); `size` and `steps`, how many will
+   be made in a run, are what to plan for. Steps are fused where there are more than one, or where
+   the constraints say so. */
+plan *plan_make(job *, const model *, const schedule *wanted, const target *,
+                const int64_t size[AXES], int64_t steps);
+
+/* What plan_make compares. `candidate`: a plan that meets wanted[which], and what it is thought to
+   take, in seconds a step, also where a run's last steps need other launches; `refused`: the first
+   reason why a method has fewer. */
+typedef struct plan_visitor {
+    void *user;
+    void (*candidate)(void *user, int which, const plan *, double seconds);
+    void (*refused)(void *user, int which, method, const char *why);
+} plan_visitor;
+
+/* Shows every plan that the planner thinks of under any of `count` constraints, in an order that
+   does not change; plans that differ in how far blocks walk are several. Those that a grid of this
+   size, or a run of so many steps, has no use for are left out. */
+void plan_visit(job *, const model *, const schedule *wanted, int count, const target *,
+                const int64_t size[AXES], int64_t steps, const plan_visitor *);
+
+/* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
+void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
+
+/* The two halves of plan_make, for one method and a schedule without free entries that apply.
+   plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
+   plan->estimate. */
+plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
+void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
+
+/* Whether a template adds up planes (add_plane of plan.h) instead of making points one by one. */
+static inline bool plan_keeps_sums(template_id t) {
+    return t == TEMPLATE_SUMS || t == TEMPLATE_PIPELINE || t == TEMPLATE_LEVELS ||
+           t == TEMPLATE_STREAMED_SUMS;
+}
+
+/* Whether plans of the template make several steps a launch; and the halves of plan_make for those:
+   plan_fit_fused completes a plan that has its facts, schedule, template and target, and returns
+   NULL or the refusal; plan_walk_fused sets how far a block walks, which the others take from the
+   schedule. */
+bool plan_is_fused(template_id);
+const char *plan_fit_fused(job *, plan *);
+size_t plan_pipeline_bytes(const plan *, int stages); /* of shared memory */
+const char *plan_fit_resident(job *, plan *);         /* likewise */
+void plan_walk_fused(plan *, int walk);
+void plan_cost_fused(plan *, const int64_t size[AXES]);
+void plan_cost_resident(plan *, const int64_t size[AXES]); /* its part for that template */
+
+/* The streamed method's halves of plan_make: the first completes a plan that has its facts,
+   schedule, template, target and axes, and returns NULL or the refusal. */
+const char *plan_fit_streamed(job *, plan *);
+bool plan_streams_sums(const plan_facts *); /* else points are made one by one */
+bool plan_walks_long(const plan_facts *);   /* streamed sums of many planes: in 2D from 6 on */
+int plan_streamed_rows(const plan *, plan_row *); /* what Row<…> of its plan.h are, along kernel
+                                                     axes: at most row_count of the facts */
+void plan_cost_streamed(plan *, const int64_t size[AXES]);
+
+/* The blocks that cover a grid, and in *covered how many times its points theirs are. */
+double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
+
+/* Operations of one point as they are emitted, of all passes. */
+expr_count plan_emitted(const plan *);
+
+static inline int plan_threads(const plan *p) {
+    return p->block[0] * p->block[1] * p->block[2];
+}
+
+/* Whether the method keeps what neighbours read in shared memory. */
+static inline bool plan_stages(const plan *p) {
+    return p->schedule.method > METHOD_NAIVE && p->schedule.method <= METHOD_CACHED_HALO &&
+           p->schedule.method != METHOD_CONSTANT;
+}
+
+/* Blocks that a multiprocessor holds at once: as far as threads and registers go, and as far as its
+   shared memory goes too. */
+int plan_resident_by_registers(const plan *);
+int plan_resident(const plan *);
+
+/* The grid axis that a method walks for a grid of so many axes, −1 where it walks none. */
+int plan_walk_axis(method, int dims);
+
+#endif

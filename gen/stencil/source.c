@@ -1,0 +1,287 @@
+/* Lays the template and its includes into one file under a header that says what made it.
+   Takes: a model and a plan. Makes: the program, text and launch facts. */
+#include "gen/stencil/source_internal.h"
+#include "gen/source/text.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+/* The order of the grids: for each field its current values, its previous ones, its new ones, as
+   far as it has them. Returns how many there are before `field`, or after all fields. */
+static int grids_before(const model *m, int field) {
+    int count = 0;
+    for (int f = 0; f < field; f++)
+        count += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
+    return count;
+}
+
+int source_read_grid(const model *m, int array) {
+    return grids_before(m, m->arrays[array].field) + m->arrays[array].previous;
+}
+
+int source_write_grid(const model *m, int field) {
+    const model_field *f = &m->fields[field];
+    assert(f->use != USE_IN);
+    return grids_before(m, field) + (f->use == USE_INOUT) * f->levels;
+}
+
+static void list_arrays(job *j, const model *m, program *p) {
+    p->array_count = grids_before(m, m->field_count);
+    p->arrays = job_array(j, (size_t)p->array_count, sizeof *p->arrays);
+    for (int i = 0; i < m->array_count; i++) {
+        const model_array *from = &m->arrays[i];
+        const char *field = m->fields[from->field].name;
+        program_array *a = &p->arrays[source_read_grid(m, i)];
+        *a = (program_array){.field = field, .reads = -1, .previous = -1, .same_as = -1};
+        a->name = from->previous ? job_print(j, "%s.prev", field) : field;
+        memcpy(a->low, from->low, sizeof a->low);
+        memcpy(a->high, from->high, sizeof a->high);
+    }
+    for (int i = 0; i < m->output_count; i++) {
+        const model_field *f = &m->fields[m->outputs[i].field];
+        const bool both = f->use == USE_INOUT;
+        const int written = source_write_grid(m, m->outputs[i].field);
+        p->arrays[written] = (program_array){
+            .name = both ? job_print(j, "%s.next", f->name) : f->name,
+            .field = f->name,
+            .written = true,
+            .reads = both ? written - f->levels : -1,
+            .previous = both && f->levels == 2 ? written - 1 : -1,
+            .same_as = -1,
+        };
+    }
+    for (int i = 0; i < p->array_count; i++) {
+        p->arrays[i].dtype = dtype_words[m->dtype].name;
+        p->arrays[i].element_bytes = dtype_words[m->dtype].bytes;
+    }
+    p->parameter_count = m->parameter_count;
+    p->parameters = job_array(j, (size_t)m->parameter_count, sizeof *p->parameters);
+    for (int i = 0; i < m->parameter_count; i++)
+        p->parameters[i] = (program_parameter){m->parameters[i].name, dtype_words[m->dtype].name,
+                                               m->parameters[i].has_value, m->parameters[i].value};
+}
+
+void source_describe_launch(const plan *p, program_launch *l) {
+    l->shared_bytes = p->shared_bytes;
+    l->barriers = plan_templates[p->template_id].barriers;
+    l->vector = p->schedule.vector;
+    l->steps = 1;
+    for (int k = 0; k < AXES; k++) {
+        l->axes[k] = p->axes[k];
+        l->per_block[k] = p->per_block[k];
+        l->block[k] = p->block[k];
+        l->low[k] = p->low[k];
+        l->high[k] = p->high[k];
+    }
+    /* Whole packs are read, so a thread may reach further than its shape. */
+    const int vector = p->schedule.vector;
+    for (int k = 0; k < AXES && plan_is_fused(p->template_id); k++) {
+        const plan_fused *f = &p->fused;
+        l->low[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_low[k] : 0);
+        l->high[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_high[k] : 0);
+    }
+    l->low[0] = (l->low[0] + vector - 1) / vector * vector;
+    l->high[0] = (l->high[0] + vector - 1) / vector * vector;
+}
+
+/* The grid that a pass leaves to the next reaches as far as all passes after it do. */
+static void describe_layers(job *j, const plan *p, program *out) {
+    out->layer_count = p->pass_count - 1;
+    out->layers = job_array(j, (size_t)out->layer_count, sizeof *out->layers);
+    for (int i = 0; i < out->layer_count; i++) {
+        program_layer *t = &out->layers[i];
+        *t = (program_layer){.name = p->pass[i]->facts->model->fields[1].name};
+        for (int later = i + 1; later < p->pass_count; later++)
+            for (int axis = 0; axis < AXES; axis++) {
+                t->low[axis] += p->pass[later]->facts->model->low[axis];
+                t->high[axis] += p->pass[later]->facts->model->high[axis];
+            }
+    }
+}
+
+bool source_has_packs(const plan *p) {
+    return p->template_id == TEMPLATE_PACKS || p->schedule.method == METHOD_STREAMED;
+}
+
+/* One rule must lead into the grid from wherever the shape reaches (templates/stream.cuh). */
+static program_needs needs_of(const plan *p) {
+    program_needs n = {.multiple = 1, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
+    if (p->schedule.method != METHOD_STREAMED)
+        return n;
+    n.multiple = p->schedule.vector;
+    n.width = p->schedule.vector;
+    n.rows = p->axes[1] >= 0;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
+            const int kind = p->facts->model->sides[p->axes[k]][side].kind;
+            if (kind != BOUNDARY_MIRROR && kind != BOUNDARY_PERIODIC)
+                continue;
+            n.low[k] = p->low[k];
+            n.high[k] = p->high[k] + (k == 1 ? p->streamed.lane_y - 1 : 0);
+        }
+    return n;
+}
+
+/* The plan of a launch: of a pass, of single steps, or the only one. */
+static const plan *plan_of(const plan *p, const program *program, int launch) {
+    if (p->pass_count > 0)
+        return p->pass[launch];
+    return p->single != NULL && launch + 1 == program_own_launches(program) ? p->single : p;
+}
+
+static void describe_spares(job *j, const plan *p, program *out) {
+    const int own = out->launch_count;
+    for (int i = 0; i < own; i++) {
+        const plan *of = plan_of(p, &(program){.launch_count = own}, i);
+        if (!source_has_packs(of))
+            continue;
+        program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
+        *spare = *l;
+        spare->entry = job_print(j, "%s_any", l->entry);
+        l->spare = out->launch_count++;
+        l->needs = needs_of(of);
+        out->spare_count++;
+    }
+}
+
+static program *describe(job *j, const model *m, const plan *p) {
+    program *out = job_alloc(j, sizeof *out);
+    out->name = m->name;
+    out->target = p->target->arch;
+    out->dims = m->dims;
+    out->element_bytes = dtype_words[m->dtype].bytes;
+    out->bytes_per_point = model_bytes_per_point(m);
+    list_arrays(j, m, out);
+    if (p->pass_count > 0)
+        describe_layers(j, p, out);
+    const bool passes = p->pass_count > 0;
+    out->launch_count = passes ? p->pass_count : p->single != NULL ? source_count_ways(p) : 1;
+    out->launches = job_array(j, 2 * (size_t)out->launch_count, sizeof *out->launches);
+    if (p->single != NULL)
+        source_describe_ways(j, p, out);
+    for (int i = 0; i < out->launch_count && p->single == NULL; i++) {
+        source_describe_launch(passes ? p->pass[i] : p, &out->launches[i]);
+        out->launches[i].entry = passes ? job_print(j, "%s_pass_%d", m->name, i + 1)
+                                        : job_print(j, "%s_kernel", m->name);
+    }
+    describe_spares(j, p, out);
+    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
+    const size_t grids = (size_t)program_grid_count(out);
+    const size_t bytes =
+        PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * grids + parameters * out->element_bytes;
+    out->arguments_bytes = (bytes + 7) / 8 * 8;
+    return out;
+}
+
+/* ---- text -------------------------------------------------------------------------------- */
+
+static void write_header(text *t, const model *m, const plan *p, const program *program) {
+    const expr_count emitted = plan_emitted(p);
+    text_printf(t,
+                "// %s: a CUDA kernel made by %s from a spec; change the spec, not this file.\n"
+                "//\n",
+                m->name, "stencilgen " SG_GENERATOR_VERSION);
+    text model_text = text_new(t->job), plan_line = text_new(t->job), work = text_new(t->job);
+    model_print(m, MODEL_ALL, &model_text);
+    source_comment(t, "spec", model_text.data);
+    schedule_print(&p->schedule, m->dims, &plan_line);
+    source_comment(t, "plan", plan_line.data);
+    source_comment(t, "target", p->target->arch);
+    if (!m->nonlinear) {
+        text_number(&work, model_textbook_operations(m), 15);
+        text_add(&work, " operations a point by the textbook, ");
+    }
+    text_number(&work, emitted.additions + emitted.multiplications + emitted.others, 15);
+    text_add(&work, m->nonlinear ? " operations a point" : "");
+    text_add(&work, " as written here; at least ");
+    text_number(&work, program->bytes_per_point, 15);
+    text_add(&work, " bytes of device memory a point");
+    source_comment(t, "work", work.data);
+    text_add(t, "//\n");
+    if (p->pass_count > 0) {
+        source_write_pass_notes(t, m, program);
+    } else if (p->single != NULL) {
+        source_write_way_notes(t, m, program);
+    } else {
+        source_write_launch_example(t, m, program, &program->launches[0]);
+        source_write_launch_notes(t, program, &program->launches[0]);
+    }
+    text_add(t, "\n");
+}
+
+static void lay_kernel(source_file *f, const plan *p, const program *program, int which,
+                       const char *space, bool packs) {
+    text header = text_new(f->job);
+    source_write_kernel(&header, p, program, which, space != NULL, packs);
+    source_lay(f, plan_templates[p->template_id].file, header.data, space,
+               program->launches[which].entry);
+}
+
+/* The kernels of the program's own launches, or of its spares, in namespaces where there are
+   several. */
+static void lay_kernels(source_file *f, const model *m, const plan *p, const program *program,
+                        bool spares, text *shared) {
+    const int own = program_own_launches(program);
+    const bool several = own > 1;
+    if (several)
+        source_write_arguments(shared, m, program);
+    for (int i = 0; i < own; i++) {
+        const plan *of = plan_of(p, program, i);
+        const bool same =
+            i > 0 && strcmp(program->launches[i].entry, program->launches[i - 1].entry) == 0;
+        const char *space = p->pass_count > 0 ? job_print(f->job, "pass_%d", i + 1)
+                            : i + 1 < own     ? "many_steps"
+                                              : "one_step";
+        if (!same && (!spares || program->launches[i].spare > 0))
+            lay_kernel(f, of, program, spares ? program->launches[i].spare : i,
+                       several ? space : NULL, !spares);
+    }
+}
+
+const char *source_plan_header(job *j, const model *m, const plan *p) {
+    const program *program = describe(j, m, p);
+    text t = text_new(j);
+    if (p->pass_count == 0 && p->single == NULL) {
+        source_write_kernel(&t, p, program, 0, false, true);
+        return t.data;
+    }
+    source_write_arguments(&t, m, program);
+    for (int k = 0; k < p->pass_count; k++)
+        source_write_kernel(&t, p->pass[k], program, k, true, true);
+    if (p->single != NULL) {
+        source_write_kernel(&t, p, program, 0, true, true);
+        source_write_kernel(&t, p->single, program, program_own_launches(program) - 1, true, true);
+    }
+    return t.data;
+}
+
+/* What stands in the place of the kernels, for calls that these are not for. */
+static void make_spares(job *j, const model *m, const plan *p, program *out) {
+    source_file file = source_begin(j);
+    text head = text_new(j), shared = text_new(j);
+    program spare = {.target = out->target};
+    text_printf(&head,
+                "// %s: what stencilgen " SG_GENERATOR_VERSION
+                " launches in the place of its kernels where rows cannot be packed,\n"
+                "// and for a box or a grid that is small.\n\n",
+                m->name);
+    lay_kernels(&file, m, p, out, true, &shared);
+    source_end(&file, head.data, shared.data, &spare);
+    out->spare_source = spare.source;
+    out->spare_arch_begin = spare.arch_begin;
+    out->spare_arch_end = spare.arch_end;
+}
+
+program *source_make(job *j, const model *m, const plan *p) {
+    program *out = describe(j, m, p);
+    source_file file = source_begin(j);
+    text head = text_new(j), shared = text_new(j);
+    write_header(&head, m, p, out);
+    lay_kernels(&file, m, p, out, false, &shared);
+    source_end(&file, head.data, shared.data, out);
+    if (out->spare_count > 0)
+        make_spares(j, m, p, out);
+    return out;
+}

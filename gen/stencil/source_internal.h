@@ -1,0 +1,41 @@
+/* What the two halves of the source writer share. */
+#ifndef SG_GEN_STENCIL_SOURCE_INTERNAL_H
+#define SG_GEN_STENCIL_SOURCE_INTERNAL_H
+
+#include "gen/source/emit.h"
+#include "gen/stencil/source.h"
+
+/* Where the arguments hold an array of the model, and a field's new values. */
+int source_read_grid(const model *, int array);
+int source_write_grid(const model *, int field);
+
+/* plan.h of the kernel of a launch. Where there are several, the arguments, which all share, come
+   before. */
+void source_write_kernel(text *, const plan *, const program *, int launch, bool of_several,
+                         bool packs);
+void source_write_arguments(text *, const model *, const program *);
+
+/* Whether its kernel is for rows of packs alone, so that the launch has a spare. */
+bool source_has_packs(const plan *);
+
+void source_describe_launch(const plan *, program_launch *);
+
+/* source_notes.c: how to launch a kernel, as comments. */
+void source_write_launch_example(text *, const model *, const program *, const program_launch *);
+void source_write_launch_notes(text *, const program *, const program_launch *);
+
+/* source_ways.c: of a plan with single steps beside it. */
+int source_count_ways(const plan *);
+void source_describe_ways(job *, const plan *, program *);
+void source_write_way_notes(text *, const model *, const program *);
+
+/* source_passes.c: how to launch several passes, as comments. */
+void source_write_pass_notes(text *, const model *, const program *);
+
+/* source_sums.c: what a plane adds to the sums around it. */
+void source_write_sums(text *, const model *, const plan *, const emitter *);
+
+/* source_runs.c: the weights in constant memory, and what they leave of the update. */
+void source_write_runs(text *, const model *, const plan *, const emitter *);
+
+#endif

@@ -1,0 +1,81 @@
+/* A program of ways: one kernel that makes several steps a launch, and one for single steps.
+   Takes: a plan with time > 1. Makes: the launches, and how to use them, as comments. */
+#include "gen/stencil/source_internal.h"
+
+/* So many steps less than all of them may a launch of the same kernel make: 2D leaves out warps,
+   and what is not a pipeline is told how many steps it makes. The next fewer after `steps`, 1:
+   none. */
+static int fewer_steps(const plan *p, int steps) {
+    switch (p->template_id) {
+    case TEMPLATE_PIPELINE:
+        steps -= p->schedule.time / p->schedule.stages;
+        return steps > 1 ? steps : 1;
+    case TEMPLATE_LINE:
+    case TEMPLATE_RESIDENT:
+        return steps / 2 > 1 ? steps / 2 : 1;
+    default:
+        return 1;
+    }
+}
+
+int source_count_ways(const plan *p) {
+    int count = 1;
+    for (int steps = p->schedule.time; steps > 1; steps = fewer_steps(p, steps))
+        count++;
+    return count;
+}
+
+void source_describe_ways(job *j, const plan *p, program *out) {
+    out->ways = true;
+    int steps = p->schedule.time;
+    for (int i = 0; i < out->launch_count; i++) {
+        program_launch *l = &out->launches[i];
+        const bool last = i + 1 == out->launch_count;
+        source_describe_launch(last ? p->single : p, l);
+        l->entry = job_print(j, last ? "%s_step" : "%s_kernel", out->name);
+        if (last)
+            break;
+        l->steps = steps;
+        l->cooperative = p->template_id == TEMPLATE_RESIDENT;
+        for (int k = 0; k < AXES; k++)
+            l->least[k] = p->least[k];
+        if (p->template_id == TEMPLATE_PIPELINE) {
+            l->block[2] = steps / (p->schedule.time / p->schedule.stages);
+            l->shared_bytes = plan_pipeline_bytes(p, l->block[2]);
+        }
+        steps = fewer_steps(p, steps);
+    }
+}
+
+/* ---- how to launch them, as comments --------------------------------------------------------- */
+
+static void write_limits(text *t, const program_launch *l) {
+    static const char *const extents[] = {"nx", "ny", "nz"};
+    for (int k = 0; k < AXES; k++)
+        if (l->axes[k] >= 0 && l->least[k] > 1)
+            text_printf(t, "// It needs %s >= %lld.\n", extents[l->axes[k]],
+                        (long long)l->least[k]);
+}
+
+void source_write_way_notes(text *t, const model *m, const program *p) {
+    const program_launch *first = &p->launches[0],
+                         *last = &p->launches[program_own_launches(p) - 1];
+    text_printf(t, "// %s makes %d time steps of a whole grid in one launch", first->entry,
+                first->steps);
+    const char *before = "; with fewer threads along z:";
+    if (program_own_launches(p) > 2 && first->block[2] == p->launches[1].block[2])
+        before = "; also, as a.steps says:";
+    for (int i = 1; i + 1 < program_own_launches(p); i++) {
+        text_printf(t, "%s %d", before, p->launches[i].steps);
+        if (first->block[2] != p->launches[i].block[2])
+            text_printf(t, " (%d)", p->launches[i].block[2]);
+        before = ",";
+    }
+    text_printf(t, ".\n// %s makes one, of any box.\n", last->entry);
+    write_limits(t, first);
+    source_write_launch_example(t, m, p, first);
+    source_write_launch_notes(t, p, first);
+    text_add(t, "//\n");
+    source_write_launch_example(t, m, p, last);
+    source_write_launch_notes(t, p, last);
+}

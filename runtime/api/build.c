@@ -1,0 +1,291 @@
+/* Building: spec, model, plan, source, binary, kernel.
+   Takes: a spec's path or text, and options. Makes: sg_build, sg_count_specs.
+   Needs: all of gen/ and a device; this is where the two sides meet. */
+#include "runtime/api/build.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/model/family.h"
+#include "gen/spec/spec.h"
+#include "runtime/launch/kernels.h"
+#include "runtime/launch/launch.h"
+#include "runtime/matrix/matrix.h"
+#include "runtime/launch/modules.h"
+#include "runtime/api/tuned.h"
+
+static const char default_arch[] = "sm_90";
+
+/* ---- what to plan for ---------------------------------------------------------------------- */
+
+static const device_facts *facts_of(const sg_context *c) {
+    return c->device != NULL ? c->device->ops->facts(c->device) : NULL;
+}
+
+/* The architecture of the context's GPU; NULL where it has none. */
+static const char *gpu_arch(const sg_context *c) {
+    const device_facts *f = facts_of(c);
+    return f != NULL && strncmp(f->arch, "sm_", 3) == 0 ? f->arch : NULL;
+}
+
+static int arch_number(const char *arch) {
+    return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
+}
+
+/* A GPU newer than the table is planned for like the nearest older one, but compiled for as what
+   it is. */
+static const target *target_of_gpu(job *j, const char *arch) {
+    const target *nearest = target_find(arch);
+    if (nearest != NULL)
+        return nearest;
+    for (int i = 0; target_at(i) != NULL; i++) {
+        const target *t = target_at(i);
+        if (arch_number(t->arch) <= arch_number(arch) &&
+            (nearest == NULL || arch_number(t->arch) > arch_number(nearest->arch)))
+            nearest = t;
+    }
+    if (nearest == NULL)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "the GPU's architecture %s is older than any supported",
+                 arch);
+    target *own = job_alloc(j, sizeof *own);
+    *own = *nearest;
+    own->arch = job_copy(j, arch, strlen(arch));
+    return own;
+}
+
+static const target *find_target(job *j, const build_request *r) {
+    const char *own = gpu_arch(r->context);
+    const char *arch = r->options.arch;
+    if (own != NULL && (arch == NULL || strcmp(arch, own) == 0))
+        return target_of_gpu(j, own);
+    const target *found = target_find(arch != NULL ? arch : default_arch);
+    if (found != NULL)
+        return found;
+    text known = text_new(j);
+    for (int i = 0; target_at(i) != NULL; i++)
+        text_printf(&known, "%s%s", i == 0 ? "" : ", ", target_at(i)->arch);
+    job_fail(j, FAULT_USAGE, NULL, 0, "unknown architecture '%s'; known are %s", arch, known.data);
+}
+
+static void find_size(job *j, build_request *r, const subject *m) {
+    const bool gpu = r->context->device == NULL || gpu_arch(r->context) != NULL;
+    const int dims = m->family->dims(m);
+    plan_default_size(dims, gpu, r->size);
+    for (int axis = 0; axis < AXES; axis++) {
+        const int64_t size = r->options.size[axis];
+        if (size < 0)
+            context_refuse(j, "size %lld along %c is negative", (long long)size, axis_names[axis]);
+        if (axis >= dims && size > 1)
+            context_refuse(j, "size %lld along %c, but '%s' has %d dimension%s", (long long)size,
+                           axis_names[axis], m->name, dims, dims == 1 ? "" : "s");
+        if (axis >= dims)
+            r->size[axis] = 1;
+        else if (size > 0)
+            r->size[axis] = size;
+    }
+    kernel_points(j, r->size); /* refuses what no memory holds */
+}
+
+static const spec *load(job *j, const char **path, const char *text,
+                        const spec_constants *constants) {
+    if (*path == NULL && text == NULL)
+        context_refuse(j, "neither a spec's path nor its text was given");
+    if (*path == NULL)
+        *path = "spec";
+    return spec_load(j, *path, text, constants);
+}
+
+static spec_constants read_constants(job *j, const sg_build_options *o) {
+    if (o->constant_count < 0 || (o->constant_count > 0 && o->constants == NULL))
+        context_refuse(j, "there are %d constants at %s", o->constant_count,
+                       o->constants == NULL ? "NULL" : "their address");
+    spec_assignment *list = job_array(j, (size_t)o->constant_count, sizeof *list);
+    for (int i = 0; i < o->constant_count; i++)
+        list[i] = (spec_assignment){o->constants[i].name, o->constants[i].value};
+    return (spec_constants){list, o->constant_count, o->index};
+}
+
+void build_read(job *j, build_request *r) {
+    context_read(j, &r->options, sizeof r->options, r->given, "sg_build_options");
+    const spec_constants constants = read_constants(j, &r->options);
+    const spec *s = load(j, &r->path, r->options.text, &constants);
+    if (r->options.index < 0 || r->options.index >= s->count)
+        context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
+                       s->count == 1 ? "" : "s", r->options.index);
+    if (r->options.steps < 0)
+        context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
+    r->subject = s->subjects[r->options.index];
+    r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
+    r->target = find_target(j, r);
+    find_size(j, r, r->subject);
+    if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)
+        r->matrix = matrix_view(j, r->options.matrix);
+}
+
+void build_judge_matrix(job *j, const build_request *r) {
+    if (r->options.matrix != NULL && r->matrix == NULL)
+        context_refuse(j,
+                       "matrix of sg_build_options is given, but '%s' is of the family %s, and "
+                       "only products (spmv) take one",
+                       r->subject->name, r->subject->family->name);
+}
+
+family_request build_wanted(const build_request *r) {
+    family_request wanted = {
+        .schedule = r->options.schedule, .target = r->target, .matrix = r->matrix};
+    wanted.steps = r->options.steps > 0 ? r->options.steps : 1;
+    memcpy(wanted.size, r->size, sizeof wanted.size);
+    return wanted;
+}
+
+/* ---- the kernel's facts and texts ---------------------------------------------------------- */
+
+static void write_texts(job *j, sg_kernel *k, const family_build *b) {
+    const subject *s = k->subject;
+    text meaning = text_new(j);
+    s->family->print(s, MODEL_MEANING, &meaning);
+    k->texts[SG_TEXT_MEANING] = meaning.data;
+    k->texts[SG_TEXT_NAME] = s->name;
+    k->texts[SG_TEXT_SHAPE] = b->shape;
+    k->texts[SG_TEXT_MODEL] = b->model;
+    k->texts[SG_TEXT_PLAN] = b->plan;
+    k->texts[SG_TEXT_REASON] = b->reason;
+    k->texts[SG_TEXT_SOURCE] = k->program->source;
+    k->texts[SG_TEXT_DTYPE] = dtype_words[s->dtype].name;
+    k->texts[SG_TEXT_BOUNDARY] = b->boundary;
+    k->texts[SG_TEXT_ARCH] = k->program->target;
+    k->texts[SG_TEXT_FAMILY] = s->family->name;
+}
+
+static void write_info(sg_kernel *k, const build_request *r, const family_build *b) {
+    const program_launch *l = &k->program->launches[program_main_launch(k->program)];
+    k->info = (sg_kernel_info){
+        .struct_size = sizeof k->info,
+        .dims = k->program->dims,
+        .points = b->points,
+        .radius = b->radius,
+        .element_size = k->program->element_bytes,
+        .arrays = k->program->array_count,
+        .parameters = k->program->parameter_count,
+        .textbook_operations = b->textbook_operations,
+        .emitted_operations = b->emitted_operations,
+        .bytes_per_point = k->program->bytes_per_point,
+        .threads = l->block[0] * l->block[1] * l->block[2],
+        .shared_bytes = l->shared_bytes,
+        .registers = -1,
+        .local_bytes = -1,
+        .blocks_resident = -1,
+        .occupancy = -1,
+        .compiler = "",
+        .steps = program_steps(k->program),
+    };
+    memcpy(k->info.size, r->size, sizeof k->info.size);
+}
+
+static sg_kernel *make_kernel(job *j, const build_request *r, const family_build *b) {
+    const program *made = b->program;
+    assert(made->array_count <= LAUNCH_ARRAYS && made->parameter_count <= LAUNCH_PARAMETERS &&
+           made->layer_count <= LAUNCH_TEMPORARIES && made->size_count <= LAUNCH_SIZES &&
+           made->temporary_count <= LAUNCH_TEMPORARIES && made->arguments_bytes <= LAUNCH_BYTES);
+    sg_kernel *k = job_alloc(j, sizeof *k);
+    k->context = r->context;
+    k->job = j;
+    k->program = made;
+    k->subject = r->subject;
+    k->unlaunchable = "only its source was asked for";
+    write_texts(j, k, b);
+    write_info(k, r, b);
+    return k;
+}
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+typedef struct building {
+    build_request request;
+    const kernel_request *wanted; /* NULL: it cannot be told from others */
+    sg_kernel *kernel;
+} building;
+
+/* Why the device of the context cannot launch what was planned for the program's target; NULL where
+   it can. The cpu device runs a source planned for any architecture, a GPU only its own. */
+static const char *obstacle(job *j, const sg_kernel *k) {
+    const char *own = gpu_arch(k->context);
+    if (k->context->runs_nothing)
+        return "the context was opened with the device none, which runs nothing";
+    if (own != NULL && arch_number(own) != arch_number(k->program->target))
+        return job_print(j, "it was built for %s and the GPU is an %s", k->program->target, own);
+    return NULL;
+}
+
+static void compile_and_load(job *j, sg_kernel *k) {
+    k->unlaunchable = obstacle(j, k);
+    kernel_take(j, k,
+                modules_hold(j, k->context, k->program, k->unlaunchable == NULL, &k->info.origin));
+}
+
+static void build(job *j, void *argument) {
+    building *b = argument;
+    build_request *r = &b->request;
+    build_read(j, r);
+    family_request wanted = build_wanted(r);
+    const char *found = NULL, *tuned = tuned_plan(j, r, &found);
+    if (tuned != NULL)
+        wanted.schedule = tuned;
+    family_build *made = r->subject->family->build(j, r->subject, &wanted);
+    if (tuned != NULL)
+        made->reason = "tuned: the fastest of the plans that were right there";
+    else
+        found = untuned_plan(j, r, made->plan, found);
+    b->kernel = make_kernel(j, r, made);
+    b->kernel->info.found = found;
+    if (b->wanted != NULL)
+        b->kernel->request = kernels_copy_request(j, b->wanted);
+    if (!r->options.source_only)
+        compile_and_load(j, b->kernel);
+    pthread_mutex_init(&b->kernel->lock, NULL); /* a build that fails has nothing to undo */
+}
+
+sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_options *given,
+                   sg_kernel **out) {
+    if (context == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    building b = {.request = {.context = context, .path = spec_path, .given = given}};
+    sg_build_options options;
+    kernel_request wanted;
+    if (context_read(NULL, &options, sizeof options, given, "sg_build_options") &&
+        kernels_request(spec_path, &options, &wanted)) {
+        wanted.sweeps = atomic_load(&context->sweeps);
+        sg_kernel *before = kernels_find(context, &wanted);
+        if (before != NULL) {
+            *out = before;
+            return SG_OK;
+        }
+        b.wanted = &wanted;
+    }
+    job *kept;
+    const sg_status status = context_run(context, build, &b, &kept);
+    if (status == SG_OK)
+        *out = kernels_add(context, b.kernel);
+    return status;
+}
+
+typedef struct counting {
+    const char *path, *text;
+    int count;
+} counting;
+
+static void count_specs(job *j, void *argument) {
+    counting *c = argument;
+    c->count = load(j, &c->path, c->text, NULL)->count;
+}
+
+sg_status sg_count_specs(sg_context *context, const char *spec_path, const char *text, int *out) {
+    if (context == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    counting c = {.path = spec_path, .text = text};
+    const sg_status status = context_run(context, count_specs, &c, NULL);
+    if (status == SG_OK)
+        *out = c.count;
+    return status;
+}

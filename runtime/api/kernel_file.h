@@ -1,0 +1,29 @@
+/* Kernel files: a built kernel as a sealed file, for machines without Lua, NVRTC or a compiler.
+   Takes: a program, its facts and texts, a binary. Makes: the payload of the file, and all of them
+   again from one that is not trusted. */
+#ifndef SG_RUNTIME_API_KERNEL_FILE_H
+#define SG_RUNTIME_API_KERNEL_FILE_H
+
+#include "runtime/device/binary.h"
+#include "runtime/files/sealed.h"
+#include "runtime/stencilgen.h"
+
+extern const sealed_kind kernel_file_kind;
+
+typedef struct kernel_file {
+    const program *program;
+    sg_kernel_info info; /* of the build; what the loader finds out is left as it was built */
+    const char *texts[SG_TEXT_FAMILY + 1]; /* never NULL */
+    binary binary;
+    const char *machine; /* what the binary needs of the host beyond its kind and architecture; ""
+                            for a cubin */
+} kernel_file;
+
+blob kernel_file_write(job *, const kernel_file *);
+
+/* False, with *why in the job, where the payload makes no sense: every count, offset, size and
+   index of the program is checked, so that a launch by it stays within LAUNCH_… and its arguments.
+   The binary's data lie in the payload, all else in the job. */
+bool kernel_file_read(job *, blob payload, kernel_file *out, const char **why);
+
+#endif

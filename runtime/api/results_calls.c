@@ -1,0 +1,123 @@
+/* The public call on a context's tuning results. Takes: a context. Makes: sg_results. */
+#include "runtime/launch/context.h"
+#include "runtime/files/digest.h"
+#include "runtime/store/results.h"
+
+#include <string.h>
+
+typedef struct telling {
+    sg_context *context;
+    const char *name;
+    void (*result)(void *user, const sg_result *);
+    void *user;
+} telling;
+
+static sg_result describe(job *j, const result_row *row) {
+    const result_place *p = &row->place;
+    const result *r = &row->result;
+    char *key = job_alloc(j, DIGEST_TEXT);
+    digest_print(&row->spec, key);
+    sg_result out = {
+        .struct_size = sizeof out,
+        .name = p->name,
+        .family = p->family,
+        .model = p->model,
+        .key = key,
+        .generator = p->generator,
+        .device = p->device.kind,
+        .device_name = p->device.name,
+        .arch = p->device.arch,
+        .multiprocessors = p->device.multiprocessors,
+        .memory = p->device.memory,
+        .driver = r->driver,
+        .compiler = r->compiler,
+        .size_count = p->size.count,
+        .steps = p->steps,
+        .plan = r->plan,
+        .state = result_state_words[r->state],
+        .reason = r->reason,
+        .seconds = r->seconds,
+        .repeats = r->count,
+        .median = r->median,
+        .spread = r->spread,
+        .estimated_seconds = r->estimate,
+        .compile_seconds = r->compile_seconds,
+        .check_seconds = r->check_seconds,
+        .registers = r->registers,
+        .shared_bytes = r->shared_bytes,
+        .local_bytes = r->local_bytes,
+        .occupancy = r->occupancy,
+        .clock_before = r->clock_before,
+        .clock_after = r->clock_after,
+        .temperature_before = r->temperature_before,
+        .temperature_after = r->temperature_after,
+        .copy_seconds = r->copy_seconds,
+        .sweep = r->sweep,
+        .evaluation = r->evaluation,
+        .taken = r->taken,
+        .final_seconds = r->final,
+        .settled_seconds = r->settled,
+    };
+    _Static_assert(sizeof out.size == sizeof p->size.number, "as many numbers");
+    memcpy(out.size, p->size.number, sizeof out.size);
+    return out;
+}
+
+static void tell(job *j, void *argument) {
+    const telling *t = argument;
+    if (t->context->results == NULL)
+        context_refuse(j, "the context has no tuning results, because opening it failed");
+    if (t->result == NULL)
+        context_refuse(j, "there is no function to tell of results");
+    const result_rows rows =
+        results_list(j, t->context->results, &(result_filter){.name = t->name});
+    for (size_t i = 0; i < rows.count; i++) {
+        const sg_result r = describe(j, &rows.list[i]);
+        t->result(t->user, &r);
+    }
+}
+
+sg_status sg_results(sg_context *context, const char *name,
+                     void (*result)(void *user, const sg_result *), void *user) {
+    telling t = {.context = context, .name = name, .result = result, .user = user};
+    return context == NULL ? SG_ERROR_USAGE : context_run(context, tell, &t, NULL);
+}
+
+/* ---- drifts -------------------------------------------------------------------------------- */
+
+sg_drift results_shown_drift(const result_drift *d) {
+    return (sg_drift){.struct_size = sizeof(sg_drift),
+                      .plan = d->plan,
+                      .evaluation = d->evaluation,
+                      .first_seconds = d->first,
+                      .seconds = d->seconds,
+                      .clock = d->clock,
+                      .temperature = d->temperature,
+                      .taken = d->taken};
+}
+
+typedef struct drifting {
+    sg_context *context;
+    int64_t sweep;
+    void (*drift)(void *user, const sg_drift *);
+    void *user;
+} drifting;
+
+static void tell_drifts(job *j, void *argument) {
+    const drifting *t = argument;
+    if (t->context->results == NULL)
+        context_refuse(j, "the context has no tuning results, because opening it failed");
+    if (t->drift == NULL)
+        context_refuse(j, "there is no function to tell of drifts");
+    const result_drifts all = results_drifts(j, t->context->results, t->sweep);
+    for (size_t i = 0; i < all.count; i++) {
+        const sg_drift one = results_shown_drift(&all.list[i]);
+        t->drift(t->user, &one);
+    }
+}
+
+sg_status sg_drifts(sg_context *context, int64_t sweep, void (*drift)(void *user, const sg_drift *),
+                    void *user) {
+    drifting t = {.context = context, .sweep = sweep, .drift = drift, .user = user};
+    return context == NULL ? SG_ERROR_USAGE : context_run(context, tell_drifts, &t, NULL);
+}

@@ -1,0 +1,252 @@
+/* Opening the cache, finding, storing and dropping entries. */
+#include "runtime/cache/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/cache/entry.h"
+#include "runtime/cache/folder.h"
+#include "runtime/files/user_folder.h"
+
+static const int64_t default_bytes = 512 << 20;
+
+/* ---- where it is --------------------------------------------------------------------------- */
+
+static void choose_folder(job *j, cache *c, const char *asked) {
+    const char *given = asked != NULL && asked[0] != '\0' ? asked : user_variable("SG_CACHE");
+    c->folder = c->reason = "";
+    if (given != NULL && strcmp(given, "none") == 0) {
+        c->off = given == asked ? "it is switched off" : "it is switched off by SG_CACHE";
+        c->asked_off = true;
+        return;
+    }
+    if (given != NULL) {
+        c->folder = user_absolute(j, given);
+        c->reason = given == asked ? "given" : "given by SG_CACHE";
+        return;
+    }
+    const char *reason, *folder = user_folder(j, "XDG_CACHE_HOME", ".cache", &reason);
+    if (folder == NULL) {
+        c->off = "there is no home folder (HOME); SG_CACHE names another place";
+        return;
+    }
+    c->folder = folder;
+    c->reason = reason;
+}
+
+const char *cache_reason(const cache *c) {
+    return c->reason;
+}
+
+const char *cache_place(const cache *c) {
+    return c->off == NULL ? c->folder : NULL;
+}
+
+cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *l) {
+    if (most_bytes < 0)
+        job_fail(j, FAULT_USAGE, NULL, 0, "cache_bytes is %lld; it must be 0 (the default) or more",
+                 (long long)most_bytes);
+    cache *c = job_alloc(j, sizeof *c);
+    c->most_bytes = most_bytes > 0 ? most_bytes : default_bytes;
+    c->logger = l;
+    choose_folder(j, c, folder);
+    return c;
+}
+
+/* ---- what goes wrong ----------------------------------------------------------------------- */
+
+static void warn(job *j, const cache *c, const char *text) {
+    logger_say(c->logger, j, SG_LOG_WARNING, "%s", text);
+}
+
+/* Once: it is likely to be the same for every kernel. Who switched the cache off knows it. */
+static void warn_of_folder(job *j, cache *c, const char *why) {
+    if (c->asked_off || atomic_exchange(&c->warned, true))
+        return;
+    warn(j, c,
+         c->folder[0] == '\0' ? job_print(j, "binaries are not cached: %s", why)
+                              : job_print(j, "binaries are not cached in %s: %s", c->folder, why));
+}
+
+static const char *entry_name(job *j, const digest *key, binary_kind kind) {
+    char hex[DIGEST_TEXT];
+    digest_print(key, hex);
+    return job_print(j, "%s%s", hex, cache_endings[kind]);
+}
+
+/* ---- finding ------------------------------------------------------------------------------- */
+
+typedef struct finding {
+    cache_visit visit;
+    const digest *key;
+    binary_kind kind;
+    bool found;
+    binary binary;
+} finding;
+
+/* Why the entry is of no use; NULL where it was found. */
+static const char *read_entry(job *j, finding *f) {
+    struct stat facts;
+    if (fstat(f->visit.file, &facts) != 0)
+        return strerror(errno);
+    const char *why = cache_file_trouble(&facts);
+    if (why == NULL && facts.st_size > f->visit.cache->most_bytes)
+        why = "it is larger than the cache may be";
+    if (why != NULL)
+        return why;
+    const blob payload =
+        sealed_read(j, f->visit.file, (size_t)facts.st_size, &cache_entry_kind, f->key, NULL, &why);
+    cache_entry e = {0};
+    if (why == NULL)
+        why = cache_entry_read(j, payload, &e);
+    if (why == NULL && e.binary.kind != f->kind)
+        why = "it holds a binary of another kind";
+    f->found = why == NULL;
+    f->binary = e.binary;
+    return why;
+}
+
+static void find_entry(job *j, void *argument) {
+    finding *f = argument;
+    cache *c = f->visit.cache;
+    const char *why = cache_folder_open(j, &f->visit, false);
+    if (why != NULL)
+        warn_of_folder(j, c, why);
+    if (f->visit.folder < 0 || why != NULL)
+        return;
+    const char *name = entry_name(j, f->key, f->kind);
+    /* What is no file may not block, and a link may not lead elsewhere. */
+    f->visit.file = openat(f->visit.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int error = f->visit.file >= 0 ? 0 : errno;
+    if (error == ENOENT)
+        return;
+    why = error == ELOOP ? "it is a symbolic link"
+          : error != 0   ? strerror(error)
+                         : read_entry(j, f);
+    if (why == NULL) {
+        futimens(f->visit.file, NULL); /* best effort: it was used now */
+        return;
+    }
+    const bool removed =
+        (error == 0 || error == ELOOP) && cache_folder_remove(&f->visit, name) == 0;
+    warn(j, c,
+         job_print(j, "the cached binary %s/%s is not used%s: %s", c->folder, name,
+                   removed ? " and was removed" : "", why));
+}
+
+bool cache_find(job *j, cache *c, const digest *key, binary_kind kind, binary *out) {
+    finding f = {.key = key, .kind = kind};
+    job *own = cache_visit_run(j, c, find_entry, &f);
+    if (f.found) {
+        *out = f.binary;
+        out->data.data = job_copy(j, f.binary.data.data, f.binary.data.size);
+        out->compiler = job_copy(j, f.binary.compiler, strlen(f.binary.compiler));
+        out->cached = true;
+    }
+    cache_visit_end(j, own);
+    return f.found;
+}
+
+/* ---- storing ------------------------------------------------------------------------------- */
+
+typedef struct storing {
+    cache_visit visit;
+    const digest *key;
+    cache_entry entry;
+} storing;
+
+/* What only looks like an entry neither counts nor goes. What another process has removed meanwhile
+   counts as gone. */
+static void evict(const cache_visit *v, const cache_files *files, const char *kept) {
+    const int64_t most = v->cache->most_bytes;
+    int64_t total = 0;
+    for (size_t i = 0; i < files->count; i++) {
+        cache_file *f = &files->list[i];
+        f->entry = f->entry && cache_folder_made(v, f);
+        total += f->entry ? f->bytes : 0;
+    }
+    if (total <= most)
+        return;
+    for (size_t i = files->count; i-- > 0 && total > most - most / 8;) {
+        const cache_file *f = &files->list[i];
+        if (f->entry && strcmp(f->name, kept) != 0 && cache_folder_remove(v, f->name) == 0)
+            total -= f->bytes;
+    }
+}
+
+/* Takes away what nobody will finish and, where the cache has grown beyond its limit, what was not
+   used for longest, so that the next stores need not. `kept` was stored just now. */
+static void make_room(job *j, cache_visit *v, const char *kept) {
+    cache_files files;
+    if (!cache_folder_list(j, v, &files))
+        return;
+    int64_t total = 0;
+    for (size_t i = 0; i < files.count; i++) {
+        const cache_file *f = &files.list[i];
+        if (f->stale && cache_folder_made(v, f))
+            cache_folder_remove(v, f->name);
+        else if (f->entry && f->ours)
+            total += f->bytes;
+    }
+    if (total > v->cache->most_bytes)
+        evict(v, &files, kept);
+}
+
+static void store_entry(job *j, void *argument) {
+    storing *s = argument;
+    cache *c = s->visit.cache;
+    const char *why = cache_folder_open(j, &s->visit, true);
+    if (why != NULL) {
+        warn_of_folder(j, c, why);
+        return;
+    }
+    const blob payload = cache_entry_write(j, &s->entry);
+    if ((int64_t)(SEALED_HEADER + payload.size) > c->most_bytes) {
+        warn(j, c,
+             job_print(j, "%s is not cached: its %zu bytes are more than the cache may hold",
+                       s->entry.title, payload.size));
+        return;
+    }
+    const char *name = entry_name(j, s->key, s->entry.binary.kind);
+    why = sealed_write(j, s->visit.folder, name, &cache_entry_kind, s->key, payload);
+    if (why != NULL)
+        warn_of_folder(j, c, why);
+    else
+        make_room(j, &s->visit, name);
+}
+
+void cache_store(job *j, cache *c, const digest *key, const char *title, const binary *b) {
+    storing s = {.key = key, .entry = {.title = title, .binary = *b}};
+    cache_visit_end(j, cache_visit_run(j, c, store_entry, &s));
+}
+
+/* ---- dropping ------------------------------------------------------------------------------ */
+
+typedef struct dropping {
+    cache_visit visit;
+    const digest *key;
+    const char *why;
+} dropping;
+
+static void drop_entry(job *j, void *argument) {
+    dropping *d = argument;
+    cache *c = d->visit.cache;
+    if (cache_folder_open(j, &d->visit, false) != NULL || d->visit.folder < 0)
+        return;
+    for (int kind = 0; kind < BINARY_KINDS; kind++) {
+        const char *name = entry_name(j, d->key, (binary_kind)kind);
+        if (faccessat(d->visit.folder, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        cache_folder_remove(&d->visit, name);
+        warn(j, c,
+             job_print(j, "the cached binary %s/%s is of no use: %s", c->folder, name, d->why));
+    }
+}
+
+void cache_drop(job *j, cache *c, const digest *key, const char *why) {
+    dropping d = {.key = key, .why = why};
+    cache_visit_end(j, cache_visit_run(j, c, drop_entry, &d));
+}

@@ -1,0 +1,215 @@
+/* Opening, making and listing the folder, with what must hold for it to be trusted. */
+#include "runtime/cache/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/whole_file.h"
+#include "runtime/cache/entry.h"
+#include "runtime/files/user_folder.h"
+
+enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, STALE_SECONDS = 3600 };
+
+/* ---- visits -------------------------------------------------------------------------------- */
+
+static void end(void *own) {
+    job_end(own);
+}
+
+job *cache_visit_run(job *j, cache *c, void (*body)(job *, void *), void *argument) {
+    cache_visit *v = argument;
+    *v = (cache_visit){.cache = c, .folder = -1, .file = -1};
+    job *own;
+    const fault failed = job_run(job_allocator(j), body, argument, &own);
+    if (v->listing != NULL)
+        closedir(v->listing);
+    if (v->file >= 0)
+        close(v->file);
+    if (v->folder >= 0)
+        close(v->folder);
+    if (failed != FAULT_NONE)
+        job_fail_as(j, own);
+    job_defer(j, end, own);
+    return own;
+}
+
+void cache_visit_end(job *j, job *own) {
+    job_keep(j, own);
+    job_end(own);
+}
+
+/* ---- the folder ---------------------------------------------------------------------------- */
+
+static int open_folder(const char *folder) {
+    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Binaries are code: whoever may put one here may have it run. */
+static const char *judge_folder(int folder) {
+    struct stat facts;
+    if (fstat(folder, &facts) != 0)
+        return strerror(errno);
+    if (facts.st_uid != geteuid())
+        return "it belongs to another user";
+    if ((facts.st_mode & OTHERS_WRITE) != 0)
+        return "others may write to it; chmod go-w cures that";
+    return NULL;
+}
+
+const char *cache_folder_open(job *j, cache_visit *v, bool make) {
+    const cache *c = v->cache;
+    if (c->off != NULL)
+        return c->off;
+    int folder = open_folder(c->folder);
+    if (folder < 0 && errno == ENOENT && make) {
+        const int error = user_folder_make(j, c->folder);
+        if (error != 0)
+            return strerror(error);
+        folder = open_folder(c->folder);
+    }
+    if (folder < 0)
+        return errno == ENOENT && !make ? NULL : strerror(errno);
+    const char *why = judge_folder(folder);
+    if (why == NULL)
+        v->folder = folder;
+    else
+        close(folder);
+    return why;
+}
+
+/* Why a folder that is not there cannot be made: the nearest one above it that is says so. */
+static const char *judge_parent(job *j, const char *folder) {
+    char *path = job_copy(j, folder, strlen(folder));
+    for (char *slash; (slash = strrchr(path, '/')) != NULL;) {
+        slash[slash == path] = '\0'; /* of the root, the slash is the name */
+        if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
+            return NULL;
+        if (errno != ENOENT || slash == path)
+            return strerror(errno);
+    }
+    return NULL;
+}
+
+const char *cache_folder_trouble(job *j, cache_visit *v) {
+    const char *why = cache_folder_open(j, v, false);
+    if (why != NULL)
+        return why;
+    if (v->folder < 0)
+        return judge_parent(j, v->cache->folder);
+    return faccessat(v->folder, ".", W_OK | X_OK, AT_EACCESS) == 0 ? NULL : strerror(errno);
+}
+
+/* ---- its files ----------------------------------------------------------------------------- */
+
+const char *cache_file_trouble(const struct stat *facts) {
+    if (!S_ISREG(facts->st_mode))
+        return "it is no regular file";
+    if (facts->st_uid != geteuid())
+        return "it belongs to another user";
+    if ((facts->st_mode & OTHERS_WRITE) != 0)
+        return "others may write to it";
+    return NULL;
+}
+
+static bool is_entry(const char *name) {
+    enum { DIGITS = DIGEST_TEXT - 1 };
+    if (strspn(name, "0123456789abcdef") != DIGITS)
+        return false;
+    int kind = 0;
+    while (kind < BINARY_KINDS && strcmp(name + DIGITS, cache_endings[kind]) != 0)
+        kind++;
+    return kind < BINARY_KINDS;
+}
+
+/* After the beginning, numbers of the process and the moment. */
+static bool is_unfinished(const char *name) {
+    const size_t begin = strlen(whole_file_prefix);
+    return strncmp(name, whole_file_prefix, begin) == 0 && name[begin] != '\0' &&
+           name[begin + strspn(name + begin, "0123456789abcdef-")] == '\0';
+}
+
+static void add_file(job *j, cache_files *files, const char *name, const struct stat *facts,
+                     int64_t now) {
+    if (files->count == files->capacity) {
+        const size_t capacity = files->capacity > 0 ? 2 * files->capacity : 64;
+        cache_file *list = job_array(j, capacity, sizeof *list);
+        if (files->count > 0)
+            memcpy(list, files->list, files->count * sizeof *list);
+        files->list = list;
+        files->capacity = capacity;
+    }
+    const bool entry = is_entry(name);
+    files->list[files->count++] = (cache_file){
+        .name = job_copy(j, name, strlen(name)),
+        .bytes = facts->st_size,
+        .used = facts->st_mtim,
+        .entry = entry,
+        .ours = facts->st_uid == geteuid() && !S_ISDIR(facts->st_mode),
+        .stale = !entry && facts->st_mtim.tv_sec < now - STALE_SECONDS,
+    };
+}
+
+static int later_first(const void *a, const void *b) {
+    const cache_file *x = a, *y = b;
+    if (x->used.tv_sec != y->used.tv_sec)
+        return x->used.tv_sec < y->used.tv_sec ? 1 : -1;
+    if (x->used.tv_nsec != y->used.tv_nsec)
+        return x->used.tv_nsec < y->used.tv_nsec ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+bool cache_folder_list(job *j, cache_visit *v, cache_files *out) {
+    *out = (cache_files){0};
+    const int again = openat(v->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (again < 0)
+        return false;
+    v->listing = fdopendir(again);
+    if (v->listing == NULL) {
+        const int error = errno;
+        close(again);
+        errno = error;
+        return false;
+    }
+    const int64_t now = time(NULL);
+    struct stat facts;
+    const struct dirent *e;
+    while ((errno = 0, e = readdir(v->listing)) != NULL)
+        if ((is_entry(e->d_name) || is_unfinished(e->d_name)) &&
+            fstatat(v->folder, e->d_name, &facts, AT_SYMLINK_NOFOLLOW) == 0)
+            add_file(j, out, e->d_name, &facts, now);
+    if (errno != 0)
+        return false;
+    if (out->count > 0)
+        qsort(out->list, out->count, sizeof *out->list, later_first);
+    return true;
+}
+
+bool cache_folder_made(const cache_visit *v, const cache_file *f) {
+    char begin[sizeof cache_entry_kind.magic];
+    struct stat facts;
+    if (!f->ours)
+        return false;
+    const int file = openat(v->folder, f->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool regular = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+    const ssize_t got = regular ? io_read_all(file, begin, sizeof begin) : -1;
+    close(file);
+    /* An unfinished file may have been left before anything was written to it. */
+    const bool whole = got == sizeof begin || (got >= 0 && !f->entry);
+    return whole && memcmp(begin, cache_entry_kind.magic, (size_t)got) == 0;
+}
+
+int cache_folder_remove(const cache_visit *v, const char *name) {
+    struct stat facts;
+    if (fstatat(v->folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? 0 : errno;
+    if (facts.st_uid != geteuid())
+        return EPERM;
+    return unlinkat(v->folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
+}

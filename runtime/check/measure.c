@@ -1,0 +1,364 @@
+/* Measurements. Takes: a kernel and a size. Makes: sg_measure and the timings of tuning: the time
+   of a launch beside that of a plain copy of as many bytes, taken in turns so that both meet the
+   same clocks. Needs: the families, to draw data for lists. */
+#include "runtime/check/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/check/lists.h"
+#include "runtime/matrix/device_matrix.h"
+#include "runtime/check/guard.h"
+#include "runtime/launch/lists.h"
+#include "runtime/launch/random.h"
+#include "runtime/store/results.h"
+#include "runtime/launch/steps.h"
+
+enum {
+    LEAST_REPEATS = 5,
+    MOST_REPEATS = 100,
+    FEWEST = 3, /* of which there is a median */
+    WARM_UPS = 3,
+    STAGE_ELEMENTS = 1 << 22
+};
+#define ENOUGH_SECONDS 0.5
+
+typedef struct measurement {
+    sg_kernel *kernel;
+    const sg_speed_options *options;
+    sg_speed *out;
+
+    device *device;
+    int64_t points;
+    double bytes; /* that must cross device memory */
+    void *arrays[LAUNCH_ARRAYS];
+    sg_grid grids[LAUNCH_ARRAYS];
+    void *temporary;
+    launch launch;
+    void *from, *to; /* of the copy */
+    size_t half;     /* the bytes it reads, and those it writes */
+    void *stage;
+    check_data *kept;           /* NULL */
+    const sg_matrix *matrix;    /* to be multiplied with; NULL */
+    sg_device_matrix *uploaded; /* the same in the kernel's format */
+    void *wash;                 /* memory that is written to have it in L2; NULL */
+    size_t wash_bytes;
+    sg_speed result;
+} measurement;
+
+static void release(void *argument) {
+    measurement *m = argument;
+    device *d = m->device;
+    for (int i = 0; i < m->kernel->program->array_count; i++)
+        if (m->arrays[i] != NULL)
+            d->ops->free(d, m->arrays[i]);
+    if (m->temporary != NULL)
+        d->ops->free(d, m->temporary);
+    if (m->from != NULL)
+        d->ops->free(d, m->from);
+    if (m->to != NULL)
+        d->ops->free(d, m->to);
+    if (m->wash != NULL)
+        d->ops->free(d, m->wash);
+    sg_device_matrix_free(m->uploaded);
+    guarded_memory_free(&m->kernel->context->memory, m->stage,
+                        STAGE_ELEMENTS * m->kernel->program->element_bytes);
+}
+
+/* Random data: memory of zeros moves faster on some devices. What is on the device already is
+   repeated there, which takes no time beside a host's numbers and its bus. */
+static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, uint64_t seed) {
+    const size_t element = m->kernel->program->element_bytes;
+    device *d = m->device;
+    size_t done = STAGE_ELEMENTS * element;
+    done = done < bytes ? done : bytes;
+    random_fill(context_workers(j, m->kernel->context), m->stage, element, 0,
+                (int64_t)((done + element - 1) / element), seed);
+    d->ops->upload(d, j, to, m->stage, done);
+    while (done < bytes) {
+        const size_t next = done < bytes - done ? done : bytes - done;
+        const device_copy again = {.to = (char *)to + done, .from = to, .bytes = next, .rows = 1};
+        d->ops->copy(d, j, &again, NULL);
+        done += next;
+    }
+}
+
+static void fill_array(job *j, measurement *m, int which) {
+    fill_bytes(j, m, m->arrays[which], (size_t)m->points * m->kernel->program->element_bytes,
+               random_stream(1, (uint64_t)which));
+}
+
+/* The copy's memory, for half of the bytes to be read and half to be written. */
+static void prepare_copy(job *j, measurement *m) {
+    device *d = m->device;
+    m->half = (size_t)(m->bytes / 2);
+    m->half = m->half > 0 ? m->half : 1;
+    m->from = d->ops->alloc(d, j, m->half);
+    m->to = d->ops->alloc(d, j, m->half);
+    fill_bytes(j, m, m->from, m->half, 1);
+}
+
+static void check_launch(job *j, measurement *m, const double *parameters, size_t temporary_bytes) {
+    const program *p = m->kernel->program;
+    const sg_arguments arguments = {.struct_size = sizeof arguments,
+                                    .grids = m->grids,
+                                    .grid_count = p->array_count,
+                                    .parameters = parameters,
+                                    .parameter_count = p->parameter_count,
+                                    .temporary = m->temporary,
+                                    .temporary_bytes = temporary_bytes};
+    launch_check(j, m->kernel, &arguments, m->options->steps > 0, &m->launch);
+}
+
+static void prepare_grid(job *j, measurement *m) {
+    const program *p = m->kernel->program;
+    m->bytes = p->bytes_per_point * (double)m->points;
+    for (int i = 0; i < p->array_count; i++) {
+        m->arrays[i] = m->device->ops->alloc(m->device, j, (size_t)m->points * p->element_bytes);
+        fill_array(j, m, i);
+        m->grids[i] = (sg_grid){.data = m->arrays[i]};
+        memcpy(m->grids[i].size, m->result.size, sizeof m->result.size);
+    }
+    double parameters[LAUNCH_PARAMETERS];
+    kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
+    const size_t temporary = steps_bytes(j, m->kernel, m->result.size);
+    if (temporary > 0)
+        m->temporary = m->device->ops->alloc(m->device, j, temporary);
+    check_launch(j, m, parameters, temporary);
+}
+
+static void prepare_list(job *j, measurement *m, int which, const family_call *call) {
+    device *d = m->device;
+    const program_array *a = &m->kernel->program->arrays[which];
+    const size_t bytes = (size_t)lists_elements(a, call->sizes) * a->element_bytes;
+    m->arrays[which] = d->ops->alloc(d, j, bytes);
+    if (call->arrays[which] != NULL)
+        d->ops->upload(d, j, m->arrays[which], call->arrays[which], bytes);
+    else
+        d->ops->fill(d, j, m->arrays[which], 0, bytes);
+    m->grids[which] = (sg_grid){.data = m->arrays[which]};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        m->grids[which].size[axis] = lists_extent(&a->extent[axis], call->sizes);
+    m->bytes += (double)bytes;
+}
+
+static void prepare_lists(job *j, measurement *m) {
+    const program *p = m->kernel->program;
+    family_call call;
+    size_t temporary;
+    lists_draw(j, m->kernel, m->kept, m->result.size, m->options->parameters, 1, &call);
+    m->points = lists_extent(&p->points, call.sizes);
+    for (int i = 0; i < p->array_count; i++)
+        prepare_list(j, m, i, &call);
+    if (p->bytes_per_point > 0)
+        m->bytes = p->bytes_per_point * (double)m->points;
+    lists_measure(j, p, m->grids, &m->launch, &temporary);
+    m->temporary = m->device->ops->alloc(m->device, j, temporary);
+    check_launch(j, m, call.parameters, temporary);
+}
+
+/* x and y, of which the matrix says how long they are, and the spec how many. */
+static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
+    const size_t element = m->kernel->program->element_bytes;
+    const int64_t points = m->points, vectors = m->kernel->program->arrays[which].extent[1].plus;
+    if (length > LAUNCH_MOST_BYTES / (int64_t)element / vectors)
+        context_refuse(j, "'%s': vectors of %lld elements are out of range",
+                       m->kernel->program->name, (long long)length);
+    const int64_t elements = length * vectors;
+    m->arrays[which] =
+        m->device->ops->alloc(m->device, j, (size_t)(elements > 0 ? elements : 1) * element);
+    m->points = elements;
+    fill_array(j, m, which);
+    m->points = points;
+    m->grids[which] = (sg_grid){.data = m->arrays[which], .size = {length, vectors, 0}};
+    m->bytes += (double)elements * (double)element;
+}
+
+/* A product with the caller's matrix: its arrays come first, then x and y. */
+static void prepare_product(job *j, measurement *m) {
+    const program *p = m->kernel->program;
+    const sg_device_matrix *a = m->uploaded = device_matrix_upload(j, m->matrix, m->kernel);
+    if (p->array_count != a->array_count + 2)
+        context_refuse(j, "'%s' takes other arrays than a matrix, x and y", p->name);
+    m->bytes = (double)a->info.bytes;
+    for (int i = 0; i < a->array_count; i++)
+        m->grids[i] = (sg_grid){.data = a->arrays[i].data,
+                                .size = {a->arrays[i].extent[0], a->arrays[i].extent[1]}};
+    prepare_vector(j, m, a->array_count, a->columns);
+    prepare_vector(j, m, a->array_count + 1, a->rows);
+    double parameters[LAUNCH_PARAMETERS];
+    size_t temporary;
+    kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
+    lists_measure(j, p, m->grids, &m->launch, &temporary);
+    m->points = lists_extent(&p->points, m->launch.sizes);
+    m->temporary = m->device->ops->alloc(m->device, j, temporary);
+    check_launch(j, m, parameters, temporary);
+}
+
+static void prepare(job *j, measurement *m) {
+    m->stage = guarded_memory(j, STAGE_ELEMENTS * m->kernel->program->element_bytes);
+    if (m->matrix != NULL)
+        prepare_product(j, m);
+    else if (m->kernel->program->shape == PROGRAM_LISTS)
+        prepare_lists(j, m);
+    else
+        prepare_grid(j, m);
+    prepare_copy(j, m);
+}
+
+static void update(job *j, void *argument) {
+    const measurement *m = argument;
+    int code = 0;
+    if (m->options->steps > 0) {
+        launch l = m->launch;
+        int final[LAUNCH_ARRAYS];
+        steps_make(j, m->kernel, &l, m->options->steps, NULL, final);
+        return;
+    }
+    if (launch_send(m->kernel, &m->launch, NULL, &code) != FAULT_NONE)
+        launch_fail(j, m->kernel, code);
+}
+
+static void copy(job *j, void *argument) {
+    const measurement *m = argument;
+    const device_copy all = {.to = m->to, .from = m->from, .bytes = m->half, .rows = 1};
+    m->device->ops->copy(m->device, j, &all, NULL);
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *sorted, int count) {
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+static void take_times(job *j, measurement *m) {
+    const device_ops *ops = m->device->ops;
+    double once = 0;
+    for (int i = 0; i < WARM_UPS; i++) {
+        once = ops->time(m->device, j, update, m);
+        ops->time(m->device, j, copy, m);
+    }
+    int repeats = m->options->repeats;
+    if (repeats == 0) {
+        const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
+        repeats = enough > MOST_REPEATS ? MOST_REPEATS : (int)enough;
+        repeats = repeats < LEAST_REPEATS ? LEAST_REPEATS : repeats;
+    }
+    double *updates = job_array(j, (size_t)repeats, sizeof *updates);
+    double *copies = job_array(j, (size_t)repeats, sizeof *copies);
+    for (int i = 0; i < repeats; i++) {
+        updates[i] = ops->time(m->device, j, update, m);
+        copies[i] = ops->time(m->device, j, copy, m);
+    }
+    qsort(updates, (size_t)repeats, sizeof *updates, by_size);
+    qsort(copies, (size_t)repeats, sizeof *copies, by_size);
+    sg_speed *r = &m->result;
+    r->repeats = repeats;
+    r->seconds = median(updates, repeats);
+    r->fastest = updates[0];
+    r->slowest = updates[repeats - 1];
+    r->points = (double)m->points * (double)r->steps / r->seconds;
+    r->bytes = m->bytes * (double)r->steps / r->seconds;
+    r->copy_bytes = 2 * (double)m->half / median(copies, repeats);
+    r->of_copy = r->bytes / r->copy_bytes;
+}
+
+/* Reads the options, which the caller keeps, and opens what must be released. */
+static void begin(job *j, measurement *m, sg_speed_options *options) {
+    context_read(j, options, sizeof *options, m->options, "sg_speed_options");
+    if (options->repeats < 0)
+        context_refuse(j, "%d repeats cannot be made", options->repeats);
+    if (options->steps != 0)
+        steps_allow(j, m->kernel->program, options->steps);
+    kernel_need_launchable(j, m->kernel);
+    m->result.steps = options->steps > 0 ? options->steps : program_steps(m->kernel->program);
+    m->options = options;
+    m->device = context_device(j, m->kernel->context);
+    kernel_size(j, m->kernel, options->size, m->result.size, &m->points);
+    job_defer(j, release, m);
+    prepare(j, m);
+}
+
+static void measure(job *j, void *argument) {
+    measurement *m = argument;
+    sg_speed_options options;
+    begin(j, m, &options);
+    take_times(j, m);
+    context_write(j, m->out, &m->result, sizeof m->result, "sg_speed");
+    job_keep(j, m);
+    release(m);
+}
+
+sg_status sg_measure(sg_kernel *kernel, const sg_speed_options *options, sg_speed *out) {
+    if (kernel == NULL)
+        return SG_ERROR_USAGE;
+    measurement m = {.kernel = kernel, .options = options, .out = out};
+    return context_run(kernel->context, measure, &m, NULL);
+}
+
+/* ---- for tuning ---------------------------------------------------------------------------- */
+
+/* As much as twice fills the L2, written, leaves nothing else in it. Devices that tell of none have
+   none that we know to wash. */
+static void prepare_wash(job *j, measurement *m) {
+    const device_facts *f = m->device->ops->facts(m->device);
+    if (f->l2_cache <= 0)
+        return;
+    m->wash_bytes = 2 * (size_t)f->l2_cache;
+    m->wash = m->device->ops->alloc(m->device, j, m->wash_bytes);
+}
+
+static void wash(job *j, const measurement *m) {
+    if (m->wash != NULL)
+        m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
+}
+
+/* Sorting is for the copies of the numbers. */
+static double spread_of(job *j, const double *seconds, int count) {
+    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
+    memcpy(copies, seconds, (size_t)count * sizeof *copies);
+    results_median(copies, count, &spread);
+    return spread;
+}
+
+static void take_until_calm(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
+    const device_ops *ops = m->device->ops;
+    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
+    out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
+    out->count = 0;
+    for (int i = 0; i < WARM_UPS; i++) {
+        taken = ops->time(m->device, j, update, m);
+        ops->time(m->device, j, copy, m);
+        if (taken > w->seconds)
+            break; /* one launch of that kind is warm enough */
+    }
+    taken = 0;
+    while (out->count < w->most) {
+        wash(j, m);
+        const double now = ops->time(m->device, j, update, m);
+        copies[out->count] = ops->time(m->device, j, copy, m);
+        out->seconds[out->count++] = now;
+        taken += now;
+        if ((out->count >= FEWEST && taken > w->seconds) ||
+            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
+            break;
+    }
+    out->copy_seconds = results_median(copies, out->count, &unused);
+}
+
+void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_found *out) {
+    sg_speed_options options = w->speed, read;
+    measurement *m = job_alloc(j, sizeof *m);
+    options.struct_size = sizeof options;
+    *m = (measurement){.kernel = kernel, .options = &options, .kept = w->kept, .matrix = w->matrix};
+    begin(j, m, &read);
+    if (w->cold)
+        prepare_wash(j, m);
+    take_until_calm(j, m, w, out);
+    out->steps = m->result.steps;
+    job_keep(j, m);
+    release(m);
+}

@@ -1,0 +1,255 @@
+/* Compiling with the host's compiler, and what its binaries depend on. */
+#include "runtime/compile/host.h"
+
+#include "base/text.h"
+#include "runtime/device/clock.h"
+#include "runtime/compile/command.h"
+#include "runtime/compile/host_find.h"
+#include "runtime/files/file_facts.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const char cpu_cuda_header[], cpu_arch_header[];
+
+/* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
+   a shape of 700 points. Kernels of such length do without it. */
+enum { LONG_SOURCE = 40 * 1024 };
+static const char long_kernels[] = "-fdisable-rtl-combine";
+
+static const char *command_line(job *j, const char *const *command) {
+    text t = text_new(j);
+    for (int i = 0; command[i] != NULL; i++)
+        text_printf(&t, "%s%s", i > 0 ? " " : "", command[i]);
+    return t.data;
+}
+
+/* ---- what a binary depends on ---------------------------------------------------------------- */
+
+/* Which headers, libraries and parts of its own GCC and Clang use also depends on these. */
+static const char *const variables[] = {"CPATH",         "CPLUS_INCLUDE_PATH",   "LIBRARY_PATH",
+                                        "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS", "GCC_EXEC_PREFIX"};
+
+/* The program as found and its file, since one program may serve under several names. NULL where
+   there is none. */
+static const char *identity_of(job *j, host_program p) {
+    const char *file = p.path != NULL ? file_identity(j, p.path) : NULL;
+    return file != NULL ? job_print(j, "%s = %s", p.path, file) : NULL;
+}
+
+static const char *identity(compiler *base, job *j, binary_kind kind) {
+    (void)base;
+    assert(kind == BINARY_HOST);
+    (void)kind;
+    const char *why;
+    const char *file = identity_of(j, host_find(j, &why)), *machine = host_machine(j);
+    if (file == NULL || machine == NULL)
+        return NULL;
+    const blob pieces[] = {digest_piece(cpu_cuda_header), digest_piece(cpu_arch_header)};
+    const digest header = digest_of(pieces, 2);
+    char hexadecimal[DIGEST_TEXT];
+    digest_print(&header, hexadecimal);
+    text t = text_new(j);
+    text_printf(&t, "%s\nheader %s\n", file, hexadecimal);
+    const char *flags[HOST_FLAGS + 1] = {NULL};
+    host_flags(flags, 0, true);
+    text_printf(&t, "%s, %s beyond %d\n", command_line(j, flags), long_kernels, LONG_SOURCE);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (getenv(variables[i]) != NULL)
+            text_printf(&t, "%s=%s\n", variables[i], getenv(variables[i]));
+    text_add(&t, machine);
+    return t.data;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+static int count_lines(const char *begin, const char *end) {
+    int count = 0;
+    for (; begin < end; begin++)
+        count += *begin == '\n';
+    return count;
+}
+
+/* The emitted text but for the operations of a GPU, under its own name. */
+static void add_source(text *t, const char *name, const char *source, size_t arch_begin,
+                       size_t arch_end) {
+    text_printf(t, "#line 1 \"%s.cu\"\n", name);
+    text_add_bytes(t, source, arch_begin);
+    text_printf(t, "\n#line %d\n", 1 + count_lines(source, source + arch_end));
+    text_add(t, source + arch_end);
+}
+
+/* Of the spares, whose kernels have the same names for all but themselves. */
+static const char spares[] = "sg_cpu_spares";
+
+/* The file to compile: the headers, the emitted texts, and the table of kernels. */
+static void write_source(job *j, const program *p, const scratch *s) {
+    text t = text_new(j);
+    text_add(&t, cpu_cuda_header);
+    text_printf(&t, "#line 1 \"cpu_arch.h\"\n%s", cpu_arch_header);
+    add_source(&t, p->name, p->source, p->arch_begin, p->arch_end);
+    if (p->spare_source != NULL) {
+        text_printf(&t, "\nnamespace %s {\n", spares);
+        add_source(&t, p->name, p->spare_source, p->spare_arch_begin, p->spare_arch_end);
+        text_add(&t, "\n}\n");
+    }
+    text_printf(&t, "\n#line 1 \"%s.kernels\"\n", p->name);
+    for (int i = 0; i < p->launch_count; i++) {
+        const bool spare = i >= program_own_launches(p);
+        text_printf(&t, "%s(%d, %s%s, %s)\n",
+                    p->launches[i].barriers ? "SG_CPU_THREAD" : "SG_CPU_BLOCK", i,
+                    spare ? spares : "", spare ? "::" : "", p->launches[i].entry);
+    }
+    text_add(&t, "SG_CPU_MODULE(");
+    for (int i = 0; i < p->launch_count; i++)
+        text_printf(&t, "%ssg_cpu_kernel_%d", i > 0 ? ", " : "", i);
+    text_add(&t, ")\n");
+    const scratch_piece piece = {t.data, t.length};
+    scratch_write(j, s, SCRATCH_SOURCE, &piece, 1);
+}
+
+/* Its temporary files are in the folder too: they are nobody else's, and go with it. */
+static void run_compiler(job *j, const host_answer *with, const program *p, const scratch *s) {
+    const char *words[HOST_FLAGS + 9] = {with->program.path};
+    int n = host_flags(words, 1, with->native);
+    if (strlen(p->source) > LONG_SOURCE && with->gnu)
+        words[n++] = long_kernels;
+    words[n++] = "-shared";
+    words[n++] = "-Wl,--as-needed";
+    words[n++] = "-o";
+    words[n++] = scratch_at(j, s, SCRATCH_OBJECT);
+    words[n++] = scratch_at(j, s, SCRATCH_SOURCE);
+
+    const command_setting command = {.words = words, .temporary = s->folder, .held = s->mark};
+    const char *printed;
+    int error;
+    const int code = host_command(j, &command, &printed, &error);
+    if (code < 0)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s cannot be run: %s; install g++ or set SG_CXX",
+                 with->program.path, strerror(error));
+    if (code == 0 && faccessat(s->inside, SCRATCH_OBJECT, R_OK, 0) == 0)
+        return;
+    scratch_demand_room(j, s, code, printed);
+    job_fail(j, FAULT_COMPILER, NULL, 0, "the host compiler failed (exit code %d):\n%s\n%s", code,
+             command_line(j, words), printed);
+}
+
+static binary make_binary(job *j, const host_answer *with, const program *p, scratch_place *place) {
+    scratch *s = scratch_open(j, place);
+    write_source(j, p, s);
+    const double start = clock_seconds();
+    run_compiler(j, with, p, s);
+    binary b = {.kind = BINARY_HOST, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
+    b.data.data = scratch_read(j, s, SCRATCH_OBJECT, &b.data.size);
+    b.seconds = clock_seconds() - start;
+    b.compiler = with->name;
+    scratch_close(j, s);
+    return b;
+}
+
+/* ---- the compiler ---------------------------------------------------------------------------- */
+
+typedef struct host_maker {
+    compiler base;
+    allocator memory;
+    scratch_place place;
+    pthread_mutex_t lock; /* guards what follows */
+    job *asked;           /* holds the rest; NULL until the first compilation */
+    const char *identity; /* of the program that was asked */
+    const host_answer *answer;
+} host_maker;
+
+/* One question, in a job of its own, since the answer outlives the compilation that asks. */
+typedef struct question {
+    const char *identity, *why;
+    const host_answer *answer;
+} question;
+
+static void ask_body(job *j, void *argument) {
+    question *q = argument;
+    const host_program p = host_find(j, &q->why);
+    q->identity = identity_of(j, p);
+    if (p.path != NULL)
+        q->answer = host_ask(j, p, &q->why);
+}
+
+static host_answer copy_answer(job *j, const host_answer *a) {
+    host_answer copy = *a;
+    copy.program.path = job_print(j, "%s", a->program.path);
+    copy.program.reason = NULL;
+    copy.name = job_print(j, "%s", a->name);
+    return copy;
+}
+
+static void unlock(void *lock) {
+    pthread_mutex_unlock(lock);
+}
+
+static void end_job(void *j) {
+    job_end(j);
+}
+
+/* Asks where nobody has, or where the answer was another program's. */
+static void know(host_maker *m, job *j, const char *program_now) {
+    question q = {.why = NULL};
+    job *own;
+    if (m->asked != NULL && strcmp(m->identity, program_now) == 0)
+        return;
+    const fault failed = job_run(&m->memory, ask_body, &q, &own);
+    if (failed == FAULT_MEMORY) {
+        job_end(own);
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    }
+    job_defer(j, end_job, own);
+    if (failed != FAULT_NONE)
+        job_fail(j, failed, job_error_file(own), job_error_line(own), "%s", job_error_text(own));
+    if (q.answer == NULL || q.identity == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", q.why != NULL ? q.why : "it is gone");
+    job_keep(j, own);
+    job_end(m->asked);
+    m->asked = own;
+    m->identity = q.identity;
+    m->answer = q.answer;
+}
+
+static binary compile(compiler *base, job *j, const program *p, const char *arch,
+                      binary_kind kind) {
+    host_maker *m = (host_maker *)base;
+    assert(kind == BINARY_HOST);
+    (void)kind;
+    (void)arch;
+    const char *why = NULL;
+    const char *program_now = identity_of(j, host_find(j, &why));
+    if (program_now == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why != NULL ? why : "the C++ compiler is gone");
+    pthread_mutex_lock(&m->lock);
+    job_defer(j, unlock, &m->lock);
+    know(m, j, program_now);
+    const host_answer with = copy_answer(j, m->answer);
+    job_keep(j, &m->lock);
+    unlock(&m->lock);
+    return make_binary(j, &with, p, &m->place);
+}
+
+static void close_maker(compiler *base) {
+    host_maker *m = (host_maker *)base;
+    job_end(m->asked);
+    pthread_mutex_destroy(&m->lock);
+}
+
+compiler *host_compiler(job *j) {
+    static const compiler_ops ops = {identity, compile, close_maker};
+    host_maker *m = job_alloc(j, sizeof *m);
+    m->base.ops = &ops;
+    m->memory = *job_allocator(j);
+    atomic_init(&m->place.swept, false);
+    pthread_mutex_init(&m->lock, NULL);
+    return &m->base;
+}
+
+scratch_place *host_compiler_place(compiler *base) {
+    return &((host_maker *)base)->place;
+}

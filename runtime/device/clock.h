@@ -1,0 +1,13 @@
+/* Seconds of a clock that only goes forward. */
+#ifndef SG_RUNTIME_DEVICE_CLOCK_H
+#define SG_RUNTIME_DEVICE_CLOCK_H
+
+#include <time.h>
+
+static inline double clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif

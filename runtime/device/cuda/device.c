@@ -1,0 +1,401 @@
+/* The cuda device: a GPU through the driver, behind runtime/device/device.h.
+   Takes: cubins. Makes: memory, kernels and launches in the caller's context, or in the GPU's
+   primary one, which the CUDA runtime and PyTorch use as well. Every function makes that context
+   current for its own calls alone, so that any thread may call it and keeps whatever context it
+   had. */
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/device/cuda/device.h"
+
+enum { DEVICE_NAME_BYTES = 256 }; /* the driver cuts longer names */
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+void cuda_must(const cuda *d, job *j, cu_result code, const char *doing) {
+    if (code != CU_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s: %s failed: %s", d->facts.name, doing,
+                 cuda_error(&d->driver, j, code));
+}
+
+static void must_move(const cuda *d, job *j, cu_result code, size_t bytes, const char *where) {
+    if (code != CU_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s: copying %zu bytes %s failed: %s", d->facts.name,
+                 bytes, where, cuda_error(&d->driver, j, code));
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+typedef struct opening {
+    const device_options *options;
+    const char *why;
+    cuda *result;
+} opening;
+
+/* The GPU of a context, which is the caller's own. */
+static cu_result adopt(cuda *d, void *context) {
+    bool pushed;
+    d->context = context;
+    d->adopted = true;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code != CU_OK)
+        return code;
+    code = d->driver.context_device(&d->number);
+    cuda_leave(d, pushed);
+    return code;
+}
+
+/* The GPU of the caller's context or else of the wanted index; returns what stands against it, or
+   NULL. */
+static const char *find_gpu(cuda *d, job *j, const device_options *options) {
+    const cuda_driver *driver = &d->driver;
+    const int index = options->index;
+    int count = 0;
+    cu_result code = driver->init(0);
+    if (code == CU_OK && options->cuda_context != NULL) {
+        code = adopt(d, options->cuda_context);
+        return code == CU_OK ? NULL
+                             : job_print(j, "the given CUDA context cannot be used: %s",
+                                         cuda_error(driver, j, code));
+    }
+    if (code == CU_OK)
+        code = driver->device_count(&count);
+    if (code == CU_OK && count == 0)
+        code = CU_NO_DEVICE;
+    if (code != CU_OK)
+        return job_print(j, "no GPU can be used: %s; see whether nvidia-smi lists one",
+                         cuda_error(driver, j, code));
+    if (index < 0 || index >= count)
+        return job_print(j, "there is no GPU %d: the driver counts %d, from 0", index, count);
+    code = driver->device_get(&d->number, index);
+    if (code != CU_OK)
+        return job_print(j, "GPU %d cannot be used: %s", index, cuda_error(driver, j, code));
+    return NULL;
+}
+
+/* A driver that does not tell is no obstacle. */
+static const char *ask_bus(const cuda *d, job *j) {
+    int domain = 0, bus = 0, device = 0;
+    const cuda_driver *driver = &d->driver;
+    if (driver->device_attribute(&domain, CU_DEVICE_PCI_DOMAIN, d->number) != CU_OK ||
+        driver->device_attribute(&bus, CU_DEVICE_PCI_BUS, d->number) != CU_OK ||
+        driver->device_attribute(&device, CU_DEVICE_PCI_DEVICE, d->number) != CU_OK)
+        return NULL;
+    return job_print(j, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
+}
+
+static cu_result ask_facts(cuda *d, job *j) {
+    const cuda_driver *driver = &d->driver;
+    char *name = job_alloc(j, DEVICE_NAME_BYTES);
+    int major = 0, minor = 0, l2_cache = 0;
+    size_t memory = 0;
+    const struct {
+        cu_device_attribute attribute;
+        int *value;
+    } wanted[] = {
+        {CU_DEVICE_MULTIPROCESSORS, &d->facts.multiprocessors},
+        {CU_DEVICE_L2_CACHE_SIZE, &l2_cache},
+        {CU_DEVICE_THREADS_PER_MULTIPROCESSOR, &d->threads_per_multiprocessor},
+        {CU_DEVICE_COOPERATIVE_LAUNCH, &d->cooperative},
+        {CU_DEVICE_CAPABILITY_MAJOR, &major},
+        {CU_DEVICE_CAPABILITY_MINOR, &minor},
+    };
+    cu_result code = driver->device_name(name, DEVICE_NAME_BYTES, d->number);
+    for (size_t i = 0; code == CU_OK && i < sizeof wanted / sizeof *wanted; i++)
+        code = driver->device_attribute(wanted[i].value, wanted[i].attribute, d->number);
+    if (code == CU_OK)
+        code = driver->device_memory(&memory, d->number);
+    if (code == CU_OK)
+        code = driver->driver_version(&d->facts.driver);
+    d->facts.device = device_cuda.name;
+    d->facts.name = name;
+    d->facts.arch = job_print(j, "sm_%d%d", major, minor);
+    d->facts.memory = (int64_t)memory;
+    d->facts.l2_cache = l2_cache;
+    d->facts.bus = ask_bus(d, j);
+    return code;
+}
+
+static void open_body(job *j, void *argument) {
+    opening *o = argument;
+    cuda *d = job_alloc(j, sizeof *d);
+    d->base.ops = &device_cuda;
+    d->memory = *job_allocator(j);
+    d->nvrtc = o->options->nvrtc;
+    if (!cuda_driver_open(j, &d->driver, &o->why))
+        return;
+    o->why = find_gpu(d, j, o->options);
+    if (o->why != NULL)
+        return;
+    cu_result code = ask_facts(d, j);
+    if (code == CU_OK && !d->adopted)
+        code = d->driver.context_retain(&d->context, d->number); /* last: nothing to undo */
+    if (code == CU_OK)
+        o->result = d;
+    else
+        o->why = job_print(j, "GPU %d cannot be used: %s", o->options->index,
+                           cuda_error(&d->driver, j, code));
+}
+
+/* The device outlives the job that opens it, so it has one of its own. */
+static device *cuda_open(job *j, const device_options *options, const char **why) {
+    opening o = {.options = options};
+    job *own = NULL;
+    const fault failed = job_run(job_allocator(j), open_body, &o, &own);
+    if (failed != FAULT_NONE) {
+        job_end(own);
+        job_fail(j, failed, NULL, 0, "out of memory while opening the GPU");
+    }
+    if (o.result == NULL) {
+        *why = job_copy(j, o.why, strlen(o.why));
+        job_end(own);
+        return NULL;
+    }
+    o.result->own = own;
+    return &o.result->base;
+}
+
+static void cuda_close(device *base) {
+    cuda *d = (cuda *)base;
+    if (d == NULL)
+        return;
+    if (!d->adopted)
+        (void)d->driver.context_release(d->number);
+    job_end(d->own);
+}
+
+static const device_facts *cuda_facts(const device *base) {
+    return &((const cuda *)base)->facts;
+}
+
+static compiler *cuda_compiler(device *base) {
+    return ((cuda *)base)->nvrtc;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static cu_pointer address(const void *memory) {
+    return (cu_pointer)(uintptr_t)memory;
+}
+
+static void *cuda_alloc(device *base, job *j, size_t bytes) {
+    cuda *d = (cuda *)base;
+    cu_pointer memory = 0;
+    size_t unused = 0, total = 0;
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = d->driver.memory_alloc(&memory, bytes > 0 ? bytes : 1);
+        if (code != CU_OK)
+            (void)d->driver.memory_info(&unused, &total);
+        cuda_leave(d, pushed);
+    }
+    if (code != CU_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0,
+                 "%s: allocating %zu bytes failed, %zu of %zu are free: %s", d->facts.name, bytes,
+                 unused, total, cuda_error(&d->driver, j, code));
+    return (void *)(uintptr_t)memory;
+}
+
+static void cuda_free(device *base, void *memory) {
+    cuda *d = (cuda *)base;
+    bool pushed;
+    if (memory != NULL && cuda_enter(d, &pushed) == CU_OK) {
+        (void)d->driver.memory_free(address(memory));
+        cuda_leave(d, pushed);
+    }
+}
+
+static void cuda_upload(device *base, job *j, void *to, const void *from, size_t bytes) {
+    cuda *d = (cuda *)base;
+    if (bytes == 0)
+        return;
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = d->driver.upload(address(to), from, bytes);
+        cuda_leave(d, pushed);
+    }
+    must_move(d, j, code, bytes, "to the GPU");
+}
+
+static void cuda_download(device *base, job *j, void *to, const void *from, size_t bytes) {
+    cuda *d = (cuda *)base;
+    if (bytes == 0)
+        return;
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = d->driver.download(to, address(from), bytes);
+        cuda_leave(d, pushed);
+    }
+    must_move(d, j, code, bytes, "from the GPU");
+}
+
+static cu_result copy_row(cuda *d, const device_copy *c, size_t row, void *stream) {
+    return d->driver.copy(address(c->to) + row * c->to_pitch,
+                          address(c->from) + row * c->from_pitch, c->bytes, stream);
+}
+
+/* The driver takes rows whose distance it does not like, or that is beyond its limit, only one at a
+   time. */
+static cu_result copy_rows(cuda *d, const device_copy *c, void *stream) {
+    const cu_copy_rows whole = {.srcMemoryType = CU_MEMORY_DEVICE,
+                                .srcDevice = address(c->from),
+                                .srcPitch = c->from_pitch,
+                                .dstMemoryType = CU_MEMORY_DEVICE,
+                                .dstDevice = address(c->to),
+                                .dstPitch = c->to_pitch,
+                                .WidthInBytes = c->bytes,
+                                .Height = c->rows};
+    cu_result code = d->driver.copy_rows(&whole, stream);
+    if (code != CU_INVALID_VALUE)
+        return code;
+    code = CU_OK;
+    for (size_t row = 0; code == CU_OK && row < c->rows; row++)
+        code = copy_row(d, c, row, stream);
+    return code;
+}
+
+static void cuda_copy(device *base, job *j, const device_copy *c, void *stream) {
+    cuda *d = (cuda *)base;
+    bool pushed;
+    if (c->bytes == 0 || c->rows == 0)
+        return;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = c->rows == 1 ? copy_row(d, c, 0, stream) : copy_rows(d, c, stream);
+        cuda_leave(d, pushed);
+    }
+    must_move(d, j, code, c->bytes * c->rows, "within the GPU");
+}
+
+static void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
+    cuda *d = (cuda *)base;
+    if (bytes == 0)
+        return;
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = d->driver.fill(address(to), (unsigned char)byte, bytes);
+        cuda_leave(d, pushed);
+    }
+    cuda_must(d, j, code, "filling memory");
+}
+
+static fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, void *stream,
+                             int *code) {
+    cuda *d = (cuda *)base;
+    bool pushed;
+    *code = bytes > 0 ? cuda_enter(d, &pushed) : CU_OK;
+    if (*code == CU_OK && bytes > 0) {
+        *code = d->driver.fill_async(address(to), (unsigned char)byte, bytes, stream);
+        cuda_leave(d, pushed);
+    }
+    return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
+}
+
+/* ---- waiting and timing ---------------------------------------------------------------------- */
+
+static void cuda_synchronize(device *base, job *j, void *stream) {
+    cuda *d = (cuda *)base;
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = d->driver.stream_synchronize(stream);
+        cuda_leave(d, pushed);
+    }
+    cuda_must(d, j, code, "waiting for the GPU");
+}
+
+typedef struct timer {
+    cuda *device;
+    cu_event start, stop;
+} timer;
+
+static void destroy_timer(void *argument) {
+    timer *t = argument;
+    cuda *d = t->device;
+    bool pushed;
+    if (cuda_enter(d, &pushed) != CU_OK)
+        return;
+    if (t->start != NULL)
+        (void)d->driver.event_destroy(t->start);
+    if (t->stop != NULL)
+        (void)d->driver.event_destroy(t->stop);
+    cuda_leave(d, pushed);
+}
+
+static cu_result start_timer(timer *t) {
+    const cuda_driver *driver = &t->device->driver;
+    bool pushed;
+    cu_result code = cuda_enter(t->device, &pushed);
+    if (code != CU_OK)
+        return code;
+    code = driver->event_create(&t->start, CU_EVENT_FLAGS_DEFAULT);
+    if (code == CU_OK)
+        code = driver->event_create(&t->stop, CU_EVENT_FLAGS_DEFAULT);
+    if (code == CU_OK)
+        code = driver->event_record(t->start, NULL);
+    cuda_leave(t->device, pushed);
+    return code;
+}
+
+static cu_result stop_timer(timer *t, float *milliseconds) {
+    const cuda_driver *driver = &t->device->driver;
+    bool pushed;
+    cu_result code = cuda_enter(t->device, &pushed);
+    if (code != CU_OK)
+        return code;
+    code = driver->event_record(t->stop, NULL);
+    if (code == CU_OK)
+        code = driver->event_synchronize(t->stop);
+    if (code == CU_OK)
+        code = driver->event_elapsed(milliseconds, t->start, t->stop);
+    cuda_leave(t->device, pushed);
+    return code;
+}
+
+static double cuda_time(device *base, job *j, void (*body)(job *, void *), void *argument) {
+    cuda *d = (cuda *)base;
+    timer *t = job_alloc(j, sizeof *t); /* in the job: the undo reads it after unwinding */
+    t->device = d;
+    job_defer(j, destroy_timer, t);
+    cuda_must(d, j, start_timer(t), "starting the clock");
+    body(j, argument);
+    float milliseconds = 0;
+    cuda_must(d, j, stop_timer(t, &milliseconds), "running on the GPU");
+    job_keep(j, t);
+    destroy_timer(t);
+    return (double)milliseconds / 1000;
+}
+
+static const char *cuda_code_name(const device *base, int code) {
+    return cuda_error_name(&((const cuda *)base)->driver, code);
+}
+
+const device_ops device_cuda = {
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .facts = cuda_facts,
+    .binary = BINARY_CUBIN,
+    .compiler = cuda_compiler,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .function = cuda_function,
+    .launch = cuda_launch,
+    .launch_together = cuda_launch_together,
+    .together = cuda_together,
+    .resident = cuda_resident,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .fill_async = cuda_fill_async,
+    .synchronize = cuda_synchronize,
+    .time = cuda_time,
+    .code_name = cuda_code_name,
+};

@@ -1,0 +1,251 @@
+/* Binaries on the cuda device. Takes: programs and the cubins that NVRTC makes of them. Makes:
+   loaded kernels with their facts, and launches. */
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/device/cuda/device.h"
+
+typedef struct kernel {
+    cu_function function;
+    unsigned block[3];
+    unsigned shared_bytes;
+    int registers, local_bytes;
+    int64_t together; /* blocks that run at a time, where they may be launched so */
+    int64_t resident; /* the same, where the program's launch says that it needs to know */
+    bool early;       /* it may begin before the launch ahead of it has ended */
+    int64_t most;     /* of the blocks of such a launch that wait for each other; 0 where they do
+                         not, and where it cannot be launched together */
+} kernel;
+
+struct module {
+    cuda *device;
+    cu_module handle, spare; /* of the program's own kernels, and of its spares or NULL */
+    size_t bytes;            /* of this struct */
+    size_t arguments_bytes;
+    int count;
+    kernel kernels[];
+};
+
+enum {
+    LINK_LOG_BYTES = 16 * 1024,     /* the driver cuts longer ones */
+    PLAIN_SHARED_BYTES = 48 * 1024, /* beyond it a kernel must ask */
+    EARLY_DRIVER = 12030,           /* the first whose graphs hold launches that begin early */
+};
+
+static void unload_module(void *argument) {
+    module *m = argument;
+    cuda *d = m->device;
+    bool pushed;
+    if (m->handle != NULL && cuda_enter(d, &pushed) == CU_OK) {
+        (void)d->driver.module_unload(m->handle);
+        if (m->spare != NULL)
+            (void)d->driver.module_unload(m->spare);
+        cuda_leave(d, pushed);
+    }
+    d->memory.resize(d->memory.user, m, m->bytes, 0);
+}
+
+static module *new_module(cuda *d, job *j, const program *p) {
+    const size_t bytes = sizeof(module) + (size_t)p->launch_count * sizeof(kernel);
+    module *m = d->memory.resize(d->memory.user, NULL, 0, bytes);
+    if (m == NULL)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    memset(m, 0, bytes);
+    m->device = d;
+    m->bytes = bytes;
+    m->arguments_bytes = p->arguments_bytes;
+    m->count = p->launch_count;
+    return m;
+}
+
+static cu_result load_image(cuda *d, cu_module *out, blob binary, char *log) {
+    cu_jit_option options[] = {CU_JIT_OPTION_ERROR_LOG, CU_JIT_OPTION_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)LINK_LOG_BYTES};
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code != CU_OK)
+        return code;
+    code = d->driver.module_load(out, binary.data, 2, options, values);
+    cuda_leave(d, pushed);
+    return code;
+}
+
+/* The most shared memory of the launches of a kernel: what it asks for holds for all of them. */
+static int most_shared_bytes(const program *p, const char *entry) {
+    size_t most = 0;
+    for (int i = 0; i < p->launch_count; i++)
+        if (strcmp(p->launches[i].entry, entry) == 0 && p->launches[i].shared_bytes > most)
+            most = p->launches[i].shared_bytes;
+    return (int)most;
+}
+
+/* The blocks that the whole device runs at a time. */
+static cu_result count_blocks(cuda *d, const kernel *k, int64_t *out) {
+    const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
+    int blocks = 0;
+    const cu_result code = d->driver.occupancy(&blocks, k->function, threads, k->shared_bytes);
+    *out = (int64_t)blocks * d->facts.multiprocessors;
+    return code;
+}
+
+/* Asking for the attributes also makes the driver load a kernel that it would otherwise load, and
+   allocate for, at its first launch. */
+static cu_result load_kernel(cuda *d, cu_module from, const program *p, const program_launch *l,
+                             kernel *k) {
+    const cuda_driver *driver = &d->driver;
+    const int shared = most_shared_bytes(p, l->entry);
+    for (int axis = 0; axis < 3; axis++)
+        k->block[axis] = (unsigned)l->block[axis];
+    k->shared_bytes = (unsigned)l->shared_bytes;
+    k->early = l->early && d->facts.driver >= EARLY_DRIVER && d->driver.launch_as != NULL;
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code != CU_OK)
+        return code;
+    code = driver->module_function(&k->function, from, l->entry);
+    if (code == CU_OK && shared > PLAIN_SHARED_BYTES)
+        code = driver->function_set(k->function, CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES, shared);
+    if (code == CU_OK)
+        code = driver->function_get(&k->registers, CU_FUNCTION_REGISTERS, k->function);
+    if (code == CU_OK)
+        code = driver->function_get(&k->local_bytes, CU_FUNCTION_LOCAL_BYTES, k->function);
+    if (code == CU_OK && l->cooperative && d->cooperative)
+        code = count_blocks(d, k, &k->together);
+    if (code == CU_OK && l->resident)
+        code = count_blocks(d, k, &k->resident);
+    if (d->cooperative && p->tagged) { /* else no block waits for any */
+        const int64_t most = l->blocks[0].most;
+        k->most = most > 0 && most < k->resident ? most : k->resident;
+    }
+    cuda_leave(d, pushed);
+    return code;
+}
+
+module *cuda_load(device *base, job *j, const program *p, blob binary) {
+    cuda *d = (cuda *)base;
+    char *log = job_alloc(j, LINK_LOG_BYTES + 1);
+    module *m = new_module(d, j, p);
+    job_defer(j, unload_module, m);
+    const blob spare = binary_second(binary);
+    if (p->spare_count > 0 && spare.size == 0)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "the binary of %s has no spares", p->name);
+    cu_result code = load_image(d, &m->handle, binary, log);
+    if (code == CU_OK && p->spare_count > 0)
+        code = load_image(d, &m->spare, spare, log);
+    if (code != CU_OK)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s: loading the binary of %s failed: %s%s%s",
+                 d->facts.name, p->name, cuda_error(&d->driver, j, code),
+                 log[0] != '\0' ? "\n" : "", log);
+    for (int i = 0; i < p->launch_count; i++) {
+        const program_launch *l = &p->launches[i];
+        code = load_kernel(d, i < program_own_launches(p) ? m->handle : m->spare, p, l,
+                           &m->kernels[i]);
+        if (code != CU_OK)
+            job_fail(j, FAULT_DEVICE, NULL, 0,
+                     "%s: loading the kernel %s with %zu bytes of shared memory failed: %s",
+                     d->facts.name, l->entry, l->shared_bytes, cuda_error(&d->driver, j, code));
+    }
+    job_keep(j, m);
+    return m;
+}
+
+void cuda_unload(device *base, module *m) {
+    (void)base;
+    if (m != NULL)
+        unload_module(m);
+}
+
+function_facts cuda_function(device *base, job *j, const module *m, int launch) {
+    cuda *d = (cuda *)base;
+    assert(launch >= 0 && launch < m->count);
+    const kernel *k = &m->kernels[launch];
+    const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
+    function_facts facts = {.registers = k->registers, .local_bytes = k->local_bytes};
+    bool pushed;
+    cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        code = d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes);
+        cuda_leave(d, pushed);
+    }
+    cuda_must(d, j, code, "asking how many blocks fit a multiprocessor");
+    facts.occupancy = (double)facts.blocks_resident * threads / d->threads_per_multiprocessor;
+    return facts;
+}
+
+/* Beside the launch ahead of it in the stream, once all blocks of that have begun, or as it says.
+ */
+static cu_result launch_early(const cuda *d, const kernel *k, const unsigned blocks[3],
+                              void *stream, void **arguments) {
+    cu_launch_attribute attribute = {.id = CU_LAUNCH_SERIALIZATION};
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    const cu_launch launch = {
+        .gridDimX = blocks[0],
+        .gridDimY = blocks[1],
+        .gridDimZ = blocks[2],
+        .blockDimX = k->block[0],
+        .blockDimY = k->block[1],
+        .blockDimZ = k->block[2],
+        .sharedMemBytes = k->shared_bytes,
+        .hStream = stream,
+        .attrs = &attribute,
+        .numAttrs = 1,
+    };
+    return d->driver.launch_as(&launch, k->function, arguments, NULL);
+}
+
+static fault launch_kernel(device *base, const module *m, int launch, bool together,
+                           const int64_t grid[3], const void *arguments, void *stream, int *code) {
+    cuda *d = (cuda *)base;
+    assert(launch >= 0 && launch < m->count);
+    assert(grid[0] <= INT32_MAX && grid[1] <= UINT16_MAX && grid[2] <= UINT16_MAX);
+    const kernel *k = &m->kernels[launch];
+    const unsigned blocks[] = {(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
+    void *pointers[] = {(void *)arguments}; /* the driver copies what it points to */
+    bool pushed;
+    *code = cuda_enter(d, &pushed);
+    if (*code == CU_OK) {
+        *code = together   ? d->driver.launch_together(k->function, blocks[0], blocks[1], blocks[2],
+                                                       k->block[0], k->block[1], k->block[2],
+                                                       k->shared_bytes, stream, pointers)
+                : k->early ? launch_early(d, k, blocks, stream, pointers)
+                           : d->driver.launch(k->function, blocks[0], blocks[1], blocks[2],
+                                              k->block[0], k->block[1], k->block[2],
+                                              k->shared_bytes, stream, pointers, NULL);
+        cuda_leave(d, pushed);
+    }
+    return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
+}
+
+/* Where resident blocks wait for any other, what else runs on the device must not keep some of them
+   from beginning for ever, which blocks that wait for some of theirs could: that is what launches
+   together are for. With fewer blocks it is enough that they begin in the order of their numbers,
+   as they do, and the plain launch takes less time. */
+fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[3],
+                  const void *arguments, size_t bytes, void *stream, int *code) {
+    const int64_t most = m->kernels[launch].most;
+    assert(bytes == m->arguments_bytes);
+    (void)bytes;
+    return launch_kernel(base, m, launch, most > 0 && grid[0] >= most, grid, arguments, stream,
+                         code);
+}
+
+fault cuda_launch_together(device *base, const module *m, int launch, const int64_t grid[3],
+                           const void *arguments, size_t bytes, void *stream, int *code) {
+    assert(bytes == m->arguments_bytes);
+    (void)bytes;
+    return launch_kernel(base, m, launch, true, grid, arguments, stream, code);
+}
+
+int64_t cuda_together(device *base, const module *m, int launch) {
+    (void)base;
+    assert(launch >= 0 && launch < m->count);
+    return m->kernels[launch].together;
+}
+
+/* A kernel of which no block fits cannot be launched; with one block the driver says so. */
+int64_t cuda_resident(device *base, const module *m, int launch) {
+    (void)base;
+    assert(launch >= 0 && launch < m->count);
+    const int64_t blocks = m->kernels[launch].resident;
+    return blocks > 0 ? blocks : 1;
+}

@@ -1,0 +1,278 @@
+/* The search for a shared library. Needs the GNU dynamic linker: RTLD_NOLOAD, dladdr, dlinfo. */
+#define _GNU_SOURCE
+#include "runtime/device/loader.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/device/loader_system.h"
+
+typedef struct search {
+    job *job;
+    const library_wanted *wanted;
+    library *found;
+    const char *trouble; /* why the first candidate that exists was passed over, or NULL */
+    const char *conf;    /* ld.so.conf where files are only looked at; NULL where they are opened */
+    const char *const *folders; /* that it names, once that is known */
+} search;
+
+void *library_symbol(const library *l, const char *name) {
+    return dlsym(l->handle, name);
+}
+
+static const char *path_of(job *j, void *handle) {
+    struct link_map *map = NULL;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL || map->l_name[0] == '\0')
+        return NULL;
+    return job_print(j, "%s", map->l_name);
+}
+
+static void note_trouble(search *s, const char *trouble) {
+    if (s->trouble == NULL)
+        s->trouble = trouble;
+}
+
+/* Takes the handle if it is what is wanted, and closes it otherwise. */
+static bool accept_handle(search *s, void *handle, const char *name, const char *reason) {
+    const char *path = path_of(s->job, handle);
+    if (path == NULL)
+        path = job_print(s->job, "%s", name);
+    for (const char *const *symbol = s->wanted->symbols; *symbol != NULL; symbol++) {
+        if (dlsym(handle, *symbol) != NULL)
+            continue;
+        note_trouble(
+            s, job_print(s->job, "%s is too old or another library: it has no %s", path, *symbol));
+        dlclose(handle);
+        return false;
+    }
+    if (s->conf != NULL) {
+        dlclose(handle);
+        handle = NULL;
+    }
+    *s->found = (library){.handle = handle, .path = path, .reason = reason};
+    return true;
+}
+
+/* Whether a file is a library for this processor's word size: a system for two has both. */
+static bool looks_right(const char *path) {
+    unsigned char head[EI_NIDENT];
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const bool whole = read(file, head, sizeof head) == (ssize_t)sizeof head;
+    close(file);
+    return whole && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+           head[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+}
+
+static bool look_at(search *s, const char *path, const char *reason) {
+    if (!looks_right(path))
+        return false;
+    *s->found = (library){.path = path, .reason = reason};
+    return true;
+}
+
+/* A name without a folder, where the system's loader would look for it. */
+static bool look_around(search *s, const char *name, const char *reason) {
+    if (s->folders == NULL)
+        s->folders = loader_folders(s->job, s->conf);
+    for (const char *const *f = s->folders; *f != NULL; f++)
+        if (look_at(s, job_print(s->job, "%s/%s", *f, name), reason))
+            return true;
+    return false;
+}
+
+static bool try_name(search *s, const char *name, const char *reason) {
+    if (s->conf != NULL)
+        return (strchr(name, '/') != NULL ? look_at : look_around)(s, name, reason);
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle != NULL)
+        return accept_handle(s, handle, name, reason);
+    const char *error = dlerror();
+    /* A bare name that the loader does not know is no trouble, merely the next step's turn. */
+    if (strchr(name, '/') != NULL)
+        note_trouble(s, job_print(s->job, "%s", error != NULL ? error : name));
+    return false;
+}
+
+static bool try_loaded(search *s, const char *const *names, const char *reason) {
+    for (const char *const *name = names; *name != NULL; name++) {
+        void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+        if (handle != NULL && accept_handle(s, handle, *name, reason))
+            return true;
+    }
+    return false;
+}
+
+static bool try_folder(search *s, const char *folder, const char *reason) {
+    for (const char *const *name = s->wanted->names; *name != NULL; name++) {
+        const char *path = job_print(s->job, "%s/%s", folder, *name);
+        if (access(path, R_OK) == 0 && try_name(s, path, reason))
+            return true;
+    }
+    return false;
+}
+
+static bool try_pattern(search *s, const char *root, const char *pattern, const char *reason) {
+    for (const char *const *m = loader_matches(s->job, root, pattern); *m != NULL; m++)
+        if (try_folder(s, *m, reason))
+            return true;
+    return false;
+}
+
+/* An environment variable's value; an empty one counts as not set. */
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static bool try_toolkit(search *s) {
+    static const char *const variables[] = {"CUDA_PATH", "CUDA_HOME"};
+    static const char *const folders[] = {"/lib64", "/lib", "/targets/*/lib"};
+    for (size_t v = 0; v < sizeof variables / sizeof *variables; v++) {
+        const char *root = variable(variables[v]);
+        if (root == NULL)
+            continue;
+        const char *reason = job_print(s->job, "found under %s", variables[v]);
+        for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+            if (try_pattern(s, root, folders[f], reason))
+                return true;
+    }
+    return false;
+}
+
+static bool try_system(search *s) {
+    for (const char *const *name = s->wanted->names; *name != NULL; name++)
+        if (try_name(s, *name, "found by the system's loader"))
+            return true;
+    return s->wanted->toolkit &&
+           try_folder(s, "/usr/local/cuda/lib64", "found in the usual folder of the CUDA toolkit");
+}
+
+static bool try_python(search *s) {
+    static const struct {
+        const char *variable; /* or NULL */
+        const char *root;     /* below it, or as a whole */
+        const char *reason;
+    } places[] = {
+        {"VIRTUAL_ENV", "", "found among the Python packages of VIRTUAL_ENV"},
+        {"CONDA_PREFIX", "", "found among the Python packages of CONDA_PREFIX"},
+        {"HOME", "/.local", "found among the user's Python packages"},
+        {NULL, "/usr/local", "found among the system's Python packages"},
+        {NULL, "/usr", "found among the system's Python packages"},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *base = places[i].variable != NULL ? variable(places[i].variable) : "";
+        if (base == NULL)
+            continue;
+        const char *root = job_print(s->job, "%s%s", base, places[i].root);
+        if (try_pattern(s, root, "/lib/python3*/*-packages/nvidia/*/lib", places[i].reason))
+            return true;
+    }
+    return false;
+}
+
+/* The folder of a file's path, which has a slash; links are followed. NULL where it does not exist.
+ */
+static const char *folder_of(job *j, const char *file) {
+    char *whole = realpath(file, NULL);
+    if (whole == NULL)
+        return NULL;
+    job_defer(j, free, whole);
+    char *folder = job_copy(j, whole, (size_t)(strrchr(whole, '/') - whole));
+    job_keep(j, whole);
+    free(whole);
+    return folder;
+}
+
+/* setup.sh lays Python wheels out in the folder `cuda` beside what it builds: the command, which is
+   the running program, and the shared library, which is where this function is. Installed, they are
+   in the folder stencilgen beside the library, and the command is in bin. */
+static bool try_fetched(search *s) {
+    static const char *const patterns[] = {"/cuda/nvidia/*/lib", "/stencilgen/cuda/nvidia/*/lib",
+                                           "/../lib*/stencilgen/cuda/nvidia/*/lib"};
+    Dl_info self = {0};
+    const char *files[] = {"/proc/self/exe", NULL};
+    static const int here = 0;
+    if (dladdr(&here, &self) != 0)
+        files[1] = self.dli_fname;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *folder = files[i] != NULL ? folder_of(s->job, files[i]) : NULL;
+        for (size_t p = 0; folder != NULL && p < sizeof patterns / sizeof *patterns; p++)
+            if (try_pattern(s, folder, patterns[p], "fetched by setup.sh"))
+                return true;
+    }
+    return false;
+}
+
+static bool try_given(search *s, const char *path, const char *giver, const char **why) {
+    const library_wanted *w = s->wanted;
+    if (strcmp(path, "none") == 0) {
+        *why = job_print(s->job, "%s is switched off by %s", w->title, giver);
+        return false;
+    }
+    if (try_name(s, path, job_print(s->job, "given by %s", giver)))
+        return true;
+    const char *trouble = s->trouble;
+    if (trouble == NULL)
+        trouble = job_print(s->job, "the system's loader does not know %s", path);
+    *why = job_print(s->job,
+                     "%s as given by %s cannot be used: %s; set %s to the path of %s, or "
+                     "leave it unset to have it searched for",
+                     w->title, giver, trouble, w->variable, w->names[0]);
+    return false;
+}
+
+static bool try_all(search *s) {
+    return try_loaded(s, s->wanted->names, "already loaded by this process") ||
+           (s->wanted->toolkit && try_toolkit(s)) || try_system(s) ||
+           (s->wanted->toolkit && (try_python(s) || try_fetched(s)));
+}
+
+bool library_find(job *j, const library_wanted *w, const char *path, const char *conf,
+                  library *out) {
+    search s = {.job = j, .wanted = w, .found = out, .conf = conf};
+    const char *giver = "the caller";
+    if (path == NULL || path[0] == '\0') {
+        path = variable(w->variable);
+        giver = w->variable;
+    }
+    if (path == NULL)
+        return try_all(&s);
+    if (strcmp(path, "none") == 0)
+        return false;
+    const char *const names[] = {path, NULL};
+    const char *reason = job_print(j, "given by %s", giver);
+    return try_loaded(&s, names, reason) || try_name(&s, path, reason);
+}
+
+bool library_open(job *j, const library_wanted *w, const char *path, library *out,
+                  const char **why) {
+    assert(w->names[0] != NULL);
+    search s = {.job = j, .wanted = w, .found = out};
+    if (path != NULL && path[0] != '\0')
+        return try_given(&s, path, "the caller", why);
+    if (variable(w->variable) != NULL)
+        return try_given(&s, variable(w->variable), w->variable, why);
+    if (try_all(&s))
+        return true;
+    if (s.trouble != NULL)
+        *why = job_print(j, "%s was not found (passed over: %s): %s", w->title, s.trouble, w->cure);
+    else
+        *why = job_print(j, "%s was not found: %s", w->title, w->cure);
+    return false;
+}
+
+void library_preload_beside(job *j, const library *l, const char *name) {
+    const char *slash = strrchr(l->path, '/');
+    if (slash == NULL)
+        return;
+    const char *path = job_print(j, "%.*s/%s", (int)(slash - l->path), l->path, name);
+    if (access(path, R_OK) == 0)
+        (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}

@@ -1,0 +1,161 @@
+/* The header of sealed files, and how they are written and read. All numbers are little-endian:
+
+       0  magic
+       8  version, 32 bits, and 32 bits that are 0
+      16  key
+      48  length of the payload
+      56  checksum of the payload, seeded with that of all before it */
+#include "runtime/files/sealed.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/whole_file.h"
+#include "runtime/files/checksum.h"
+
+enum { VERSION_AT = 8, KEY_AT = 16, LENGTH_AT = 48, CHECKSUM_AT = 56 };
+
+/* ---- the header ---------------------------------------------------------------------------- */
+
+static void put(unsigned char *at, uint64_t value) {
+    for (int i = 0; i < 8; i++)
+        at[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t get(const unsigned char *at) {
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
+static uint64_t seal_of(const unsigned char *header, const void *payload, size_t size) {
+    return checksum_of(payload, size, checksum_of(header, CHECKSUM_AT, 0));
+}
+
+static void write_header(unsigned char header[SEALED_HEADER], const sealed_kind *kind,
+                         const digest *key, blob payload) {
+    memcpy(header, kind->magic, sizeof kind->magic);
+    put(header + VERSION_AT, kind->version);
+    memset(header + KEY_AT, 0, sizeof key->bytes);
+    if (key != NULL)
+        memcpy(header + KEY_AT, key->bytes, sizeof key->bytes);
+    put(header + LENGTH_AT, payload.size);
+    put(header + CHECKSUM_AT, seal_of(header, payload.data, payload.size));
+}
+
+/* Why the header of a file of `size` bytes cannot be that of a good one; NULL where it can. */
+static const char *judge_header(job *j, const unsigned char *header, size_t have, size_t size,
+                                const sealed_kind *kind, const digest *key) {
+    if (have < SEALED_HEADER || size < SEALED_HEADER)
+        return job_print(j, "it is too short to be %s", kind->title);
+    if (memcmp(header, kind->magic, sizeof kind->magic) != 0)
+        return job_print(j, "it is not %s", kind->title);
+    const uint64_t version = get(header + VERSION_AT);
+    if (version != kind->version)
+        return job_print(j, "it is of format %llu; this version of stencilgen has format %llu",
+                         (unsigned long long)version, (unsigned long long)kind->version);
+    const uint64_t length = get(header + LENGTH_AT);
+    if (length != size - SEALED_HEADER)
+        return job_print(j, "it is %s than it says",
+                         length > size - SEALED_HEADER ? "shorter" : "longer");
+    if (key != NULL && memcmp(header + KEY_AT, key->bytes, sizeof key->bytes) != 0)
+        return "it holds what belongs to another key";
+    return NULL;
+}
+
+static void find_key(const unsigned char *header, digest *found) {
+    if (found != NULL)
+        memcpy(found->bytes, header + KEY_AT, sizeof found->bytes);
+}
+
+static const char *judge_payload(const unsigned char *header, blob payload) {
+    if (get(header + CHECKSUM_AT) != seal_of(header, payload.data, payload.size))
+        return "it is damaged: its checksum is not that of its content";
+    return NULL;
+}
+
+blob sealed_bytes(job *j, const sealed_kind *kind, const digest *key, blob payload) {
+    unsigned char *whole = job_alloc(j, SEALED_HEADER + payload.size);
+    write_header(whole, kind, key, payload);
+    if (payload.size > 0)
+        memcpy(whole + SEALED_HEADER, payload.data, payload.size);
+    return (blob){.data = whole, .size = SEALED_HEADER + payload.size};
+}
+
+blob sealed_glance(job *j, blob start, size_t size, const sealed_kind *kind, const digest *key,
+                   digest *found, const char **why) {
+    const unsigned char *header = start.data;
+    *why = judge_header(j, header, start.size, size, kind, key);
+    if (*why != NULL)
+        return (blob){0};
+    find_key(header, found);
+    return (blob){.data = header + SEALED_HEADER, .size = start.size - SEALED_HEADER};
+}
+
+blob sealed_open(job *j, blob whole, const sealed_kind *kind, const digest *key, digest *found,
+                 const char **why) {
+    const blob payload = sealed_glance(j, whole, whole.size, kind, key, found, why);
+    if (*why == NULL)
+        *why = judge_payload(whole.data, payload);
+    return *why == NULL ? payload : (blob){0};
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+static const char *cannot_read(job *j) {
+    return job_print(j, "it cannot be read: %s", strerror(errno));
+}
+
+/* The header is judged before there is memory for the rest, which a foreign file may lack. */
+blob sealed_read(job *j, int file, size_t size, const sealed_kind *kind, const digest *key,
+                 digest *found, const char **why) {
+    unsigned char header[SEALED_HEADER] = {0};
+    const ssize_t have = io_read_all(file, header, sizeof header);
+    *why = have < 0 ? cannot_read(j) : judge_header(j, header, (size_t)have, size, kind, key);
+    if (*why != NULL)
+        return (blob){0};
+    find_key(header, found);
+    const size_t length = size - SEALED_HEADER;
+    char *data = job_alloc(j, length + 1);
+    const ssize_t got = io_read_all(file, data, length);
+    if (got < 0)
+        *why = cannot_read(j);
+    else if ((size_t)got < length)
+        *why = "it is shorter than it says";
+    else
+        *why = judge_payload(header, (blob){.data = data, .size = length});
+    return *why == NULL ? (blob){.data = data, .size = length} : (blob){0};
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+/* A file that is gone again unless it is finished. */
+static void drop(void *what) {
+    whole_file_drop(what);
+}
+
+static const char *cannot_write(job *j, const char *name, int error) {
+    return job_print(j, "cannot write %s: %s", name, whole_file_error(error));
+}
+
+const char *sealed_write(job *j, int folder, const char *name, const sealed_kind *kind,
+                         const digest *key, blob payload) {
+    unsigned char header[SEALED_HEADER];
+    whole_file *w = job_alloc(j, sizeof *w);
+    int error =
+        whole_file_begin(w, folder, name, kind->secret ? WHOLE_FILE_PRIVATE : WHOLE_FILE_USUAL);
+    if (error != 0)
+        return cannot_write(j, name, error);
+    job_defer(j, drop, w);
+    write_header(header, kind, key, payload);
+    error = whole_file_write(w, header, sizeof header);
+    if (error == 0)
+        error = whole_file_write(w, payload.data, payload.size);
+    if (error == 0)
+        error = whole_file_commit(w);
+    job_keep(j, w);
+    whole_file_drop(w);
+    return error == 0 ? NULL : cannot_write(j, name, error);
+}

@@ -1,0 +1,239 @@
+/* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
+   Takes: checked arguments. Makes: sg_launch. */
+#include "runtime/launch/launch.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/launch/layers.h"
+#include "runtime/launch/lists.h"
+
+const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
+
+enum {
+    OFFSET_SIZE = 0,
+    OFFSET_BEGIN = 24,
+    OFFSET_END = 48,
+    OFFSET_INNER_FIRST = 72,
+    OFFSET_INNER_END = 84,
+    OFFSET_ALIGNED = 96
+};
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
+static void put(unsigned char *to, size_t offset, int k, int64_t value) {
+    memcpy(to + offset + sizeof value * (size_t)k, &value, sizeof value);
+}
+
+static size_t pack_parameters(const sg_kernel *k, const launch *l, unsigned char *to) {
+    const program *p = k->program;
+    for (int i = 0; i < p->parameter_count; i++) {
+        const float single = (float)l->parameters[i];
+        const bool is_double = p->element_bytes == sizeof(double);
+        memcpy(to, is_double ? (const void *)&l->parameters[i] : &single, p->element_bytes);
+        to += p->element_bytes;
+    }
+    return (size_t)(p->parameter_count > 0 ? p->parameter_count : 1) * p->element_bytes;
+}
+
+/* Whether every row that a thread may load whole vectors from starts at a whole vector. */
+static bool is_aligned(const sg_kernel *k, const layer_view *l, const program_launch *p) {
+    const int64_t vector = p->vector;
+    if (vector <= 1)
+        return true;
+    if (p->axes[0] >= 0 && l->begin[p->axes[0]] % vector != 0)
+        return false;
+    for (int i = 0; i < l->count; i++) {
+        const launch_grid *g = &l->grids[i];
+        if ((uintptr_t)g->data % ((size_t)vector * k->program->element_bytes) != 0)
+            return false;
+        for (int axis = 1; axis < PROGRAM_AXES; axis++) {
+            const int of = p->axes[axis];
+            if (of >= 0 && l->size[of] > 1 && g->stride[of] % vector != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Whether one rule of an axis leads into the grid from wherever the box reaches. */
+static bool is_long(const layer_view *l, int of, int low, int high) {
+    const int64_t begin = l->begin[of] < 0 ? l->begin[of] : 0;
+    const int64_t end = l->end[of] > l->size[of] ? l->end[of] : l->size[of];
+    return low < 0 || (low - begin < l->size[of] && high + end < 2 * l->size[of]);
+}
+
+/* Whether the call has what the launch needs, where there is a spare; as templates/stream.cuh asks.
+ */
+static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
+    const program_needs *n = &p->needs;
+    const int64_t pitch = PROGRAM_MOST_PITCH / (int64_t)k->program->element_bytes;
+    if (!is_aligned(k, l, p) || l->end[p->axes[0]] % n->multiple != 0)
+        return false;
+    if (n->width == 0)
+        return true;
+    if (l->end[p->axes[0]] - l->begin[p->axes[0]] < n->width)
+        return false;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int of = p->axes[axis];
+        if (of >= 0 &&
+            (l->size[of] > PROGRAM_MOST_SIZE || !is_long(l, of, n->low[axis], n->high[axis])))
+            return false;
+    }
+    for (int i = 0; i < l->count && n->rows; i++) {
+        const int64_t stride = l->grids[i].stride[p->axes[1]];
+        if (stride > pitch || stride < -pitch)
+            return false;
+    }
+    return true;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int32_t clamped(int64_t n) {
+    return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : (int32_t)n;
+}
+
+/* Along one axis, the part of a launch that begins with block `first` of all. */
+static void put_part(unsigned char *to, const layer_view *l, const program_launch *p, int axis,
+                     int64_t first) {
+    const int of = p->axes[axis];
+    const int64_t per_block = p->per_block[axis];
+    const int64_t begin = (of < 0 ? 0 : l->begin[of]) + first * per_block;
+    const int64_t end = of < 0 ? 1 : l->end[of], size = of < 0 ? 1 : l->size[of];
+    const int64_t short_of_low = p->low[axis] - begin;
+    const int64_t last = least(end, size - p->high[axis]) - begin;
+    const int32_t inner_first =
+        clamped(short_of_low > 0 ? (short_of_low + per_block - 1) / per_block : 0);
+    const int32_t inner_end = clamped(last > 0 ? last / per_block : 0);
+    put(to, OFFSET_BEGIN, axis, begin);
+    memcpy(to + OFFSET_INNER_FIRST + 4 * axis, &inner_first, sizeof inner_first);
+    memcpy(to + OFFSET_INNER_END + 4 * axis, &inner_end, sizeof inner_end);
+}
+
+/* The struct that a kernel takes (base/program.h) when one launch does it all, and the blocks it
+   needs along each kernel axis. Returns its size. */
+static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
+                   const program_launch *p, unsigned char to[LAUNCH_BYTES], int64_t blocks[3]) {
+    const size_t bytes = k->program->arguments_bytes;
+    memset(to, 0, bytes);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int of = p->axes[axis];
+        const int64_t begin = of < 0 ? 0 : l->begin[of], end = of < 0 ? 1 : l->end[of];
+        put(to, OFFSET_SIZE, axis, of < 0 ? 1 : l->size[of]);
+        put(to, OFFSET_END, axis, end);
+        put_part(to, l, p, axis, 0);
+        blocks[axis] = (end - begin - 1) / p->per_block[axis] + 1;
+    }
+    const int32_t aligned = is_aligned(k, l, p);
+    memcpy(to + OFFSET_ALIGNED, &aligned, sizeof aligned);
+    memcpy(to + PROGRAM_OFFSET_STEPS, &all->steps, sizeof all->steps);
+    unsigned char *at = to + PROGRAM_OFFSET_GRIDS;
+    for (int i = 0; i < l->count; i++, at += PROGRAM_GRID_BYTES) {
+        memcpy(at, &l->grids[i].data, sizeof l->grids[i].data);
+        for (int axis = 1; axis < PROGRAM_AXES; axis++)
+            put(at, 0, axis, p->axes[axis] < 0 ? 0 : l->grids[i].stride[p->axes[axis]]);
+    }
+    if (program_has_exchange(k->program)) {
+        memcpy(at, &all->exchange, sizeof all->exchange);
+        at += PROGRAM_GRID_BYTES;
+    }
+    at += pack_parameters(k, all, at);
+    assert(((size_t)(at - to) + 7) / 8 * 8 == bytes);
+    return bytes;
+}
+
+/* ---- launching ----------------------------------------------------------------------------- */
+
+/* One kernel of the program, in as many launches as its grid takes; a grid that is launched
+   together takes one. */
+static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool together,
+                         void *stream, int *code) {
+    _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
+    int64_t blocks[3], first[3];
+    layer_view view;
+    layers_view(k->program, l, which, &view);
+    const program_launch *own = &k->program->launches[which];
+    const size_t bytes = pack(k, l, &view, own, arguments, blocks);
+    device *d = k->context->device;
+    if (own->spare > 0 && !has_needs(k, &view, own))
+        which = own->spare;
+    if (together)
+        return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);
+    for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])
+        for (first[1] = 0; first[1] < blocks[1]; first[1] += launch_most_blocks[1])
+            for (first[0] = 0; first[0] < blocks[0]; first[0] += launch_most_blocks[0]) {
+                int64_t grid[3];
+                for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+                    put_part(arguments, &view, &k->program->launches[which], axis, first[axis]);
+                    grid[axis] = least(blocks[axis] - first[axis], launch_most_blocks[axis]);
+                }
+                const fault f =
+                    d->ops->launch(d, k->module, which, grid, arguments, bytes, stream, code);
+                if (f != FAULT_NONE)
+                    return f;
+            }
+    return FAULT_NONE;
+}
+
+fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
+    fault f = FAULT_NONE;
+    if (k->program->shape == PROGRAM_LISTS)
+        return lists_send(k, l, stream, code);
+    const int count = k->program->ways ? 1 : program_own_launches(k->program);
+    for (int i = 0; !l->empty && f == FAULT_NONE && i < count; i++)
+        f = send_kernel(k, l, i, false, stream, code);
+    return f;
+}
+
+fault launch_send_way(const sg_kernel *k, const launch *l, int way, bool together, void *stream,
+                      int *code) {
+    return l->empty ? FAULT_NONE : send_kernel(k, l, way, together, stream, code);
+}
+
+noreturn void launch_fail(job *j, const sg_kernel *k, int code) {
+    const device *d = k->context->device;
+    job_fail(j, FAULT_DEVICE, NULL, 0, "launching '%s' failed: %s (%d)", k->program->name,
+             d->ops->code_name(d, code), code);
+}
+
+void launch_once(job *j, const sg_kernel *k, const sg_arguments *arguments, void *stream) {
+    launch l;
+    int code = 0;
+    launch_check(j, k, arguments, false, &l);
+    if (launch_send(k, &l, stream, &code) != FAULT_NONE)
+        launch_fail(j, k, code);
+}
+
+typedef struct failure {
+    const sg_kernel *kernel;
+    const sg_arguments *arguments;
+    int code;
+    bool sent;
+} failure;
+
+static void explain_failure(job *j, void *argument) {
+    const failure *f = argument;
+    launch l;
+    if (f->sent)
+        launch_fail(j, f->kernel, f->code);
+    const bool good = launch_check(j, f->kernel, f->arguments, false, &l);
+    assert(!good);
+    (void)good;
+}
+
+sg_status sg_launch(const sg_kernel *kernel, const sg_arguments *arguments, sg_stream stream) {
+    if (kernel == NULL)
+        return SG_ERROR_USAGE;
+    launch l;
+    failure f = {.kernel = kernel, .arguments = arguments};
+    if (launch_check(NULL, kernel, arguments, false, &l)) {
+        f.sent = true;
+        if (launch_send(kernel, &l, stream, &f.code) == FAULT_NONE)
+            return SG_OK;
+    }
+    /* The text is put together only now, so that a launch that succeeds allocates nothing. */
+    return context_run(kernel->context, explain_failure, &f, NULL);
+}

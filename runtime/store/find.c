@@ -1,0 +1,205 @@
+/* The plan to use: of what was measured at the same place, or at the nearest. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "runtime/store/base.h"
+
+typedef struct candidate {
+    int64_t place, steps;
+    result_size size;
+    double distance;
+} candidate;
+
+typedef struct finding {
+    results *r;
+    const result_place *place;
+    digest spec, device;
+    bool (*fits)(void *user, const char *plan);
+    void *user;
+    int64_t here; /* the place itself; 0: nothing was tuned there */
+    candidate *list;
+    size_t count, capacity;
+    result_match *match;
+} finding;
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+static void bind_key(sqlite3_stmt *to, const finding *f) {
+    results_bind_digest(to, 1, &f->spec);
+    results_bind_digest(to, 2, &f->device);
+    results_bind_text(to, 3, f->place->generator);
+}
+
+static void add_candidate(job *j, finding *f, const candidate *c) {
+    if (f->count == f->capacity) {
+        const size_t capacity = f->capacity > 0 ? 2 * f->capacity : 16;
+        candidate *list = job_array(j, capacity, sizeof *list);
+        if (f->count > 0)
+            memcpy(list, f->list, f->count * sizeof *list);
+        f->list = list;
+        f->capacity = capacity;
+    }
+    f->list[f->count++] = *c;
+}
+
+/* A kernel of single steps and one that fuses several are different things to ask for. */
+static bool same_kind(int64_t a, int64_t b) {
+    return (a > 1) == (b > 1);
+}
+
+static int read_places(job *j, finding *f) {
+    int code;
+    sqlite3_stmt *s = results_statement(f->r, STATEMENT_PLACES, &code);
+    if (code != SQLITE_OK)
+        return code;
+    bind_key(s, f);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        candidate c = {0};
+        if (!results_read_place(j, f->r, s, &c.place, &c.size, &c.steps) ||
+            !same_kind(c.steps, f->place->steps))
+            continue;
+        c.distance = results_distance(&c.size, &f->place->size) +
+                     fabs(log((double)c.steps / (double)f->place->steps));
+        if (isfinite(c.distance) && c.place != f->here)
+            add_candidate(j, f, &c);
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Of two that are equally far away, always the same one. */
+static int nearer_first(const void *a, const void *b) {
+    const candidate *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* ---- plans --------------------------------------------------------------------------------- */
+
+/* Of a matrix what tells one from another. */
+static const char *say_size(job *j, const result_size *s) {
+    enum { OF_MATRIX = 6 };
+    if (s->count != OF_MATRIX)
+        return results_size_text(j, s);
+    return job_print(j, "%lldx%lld with %lld entries", (long long)s->number[0],
+                     (long long)s->number[1], (long long)s->number[2]);
+}
+
+static void take(job *j, finding *f, const candidate *c, const char *plan, double median) {
+    const bool exact = c->distance == 0;
+    text found = text_new(j);
+    text_printf(&found, exact ? "exact" : "nearest %s", say_size(j, &c->size));
+    if (!exact && c->steps != f->place->steps)
+        text_printf(&found, ", %lld steps", (long long)c->steps);
+    *f->match = (result_match){.how = exact ? RESULT_EXACT : RESULT_NEAREST,
+                               .plan = plan,
+                               .found = found.data,
+                               .size = c->size,
+                               .steps = c->steps,
+                               .distance = c->distance,
+                               .median = median};
+}
+
+/* The fastest that fits; none is no error. */
+static int read_plans(job *j, finding *f, const candidate *c) {
+    int code;
+    sqlite3_stmt *s = results_statement(f->r, STATEMENT_BEST, &code);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_bind_int64(s, 1, c->place);
+    results_bind_text(s, 2, result_state_words[RESULT_RIGHT]);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW && f->match->plan == NULL) {
+        result found;
+        if (results_read_result(j, f->r, s, &found) &&
+            (f->fits == NULL || f->fits(f->user, found.plan)))
+            take(j, f, c, found.plan, found.settled);
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
+/* What another version has measured is of other kernels. */
+static int note_others(job *j, finding *f) {
+    int code;
+    sqlite3_stmt *s = results_statement(f->r, STATEMENT_OTHERS, &code);
+    if (code != SQLITE_OK)
+        return code;
+    bind_key(s, f);
+    text names = text_new(j);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name;
+        if (results_read_generator(j, f->r, s, &name))
+            text_printf(&names, "%s%s", names.length > 0 ? ", " : "", name);
+    }
+    sqlite3_reset(s);
+    if (code == SQLITE_DONE && names.length > 0)
+        f->match->note = job_print(j, "results of stencilgen %s are not used", names.data);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* By far the most common case needs no list of all places. */
+static int look_here(job *j, finding *f) {
+    candidate c = {.steps = f->place->steps, .size = f->place->size};
+    int code;
+    if (!results_find_place(j, f->r, f->place, &f->here, &code))
+        return code;
+    c.place = f->here;
+    return read_plans(j, f, &c);
+}
+
+static int look(job *j, finding *f) {
+    int code = look_here(j, f);
+    if (code == SQLITE_OK && f->match->plan == NULL)
+        code = read_places(j, f);
+    if (f->count > 1)
+        qsort(f->list, f->count, sizeof *f->list, nearer_first);
+    for (size_t i = 0; i < f->count && code == SQLITE_OK && f->match->plan == NULL; i++)
+        code = read_plans(j, f, &f->list[i]);
+    if (code == SQLITE_OK && f->match->plan == NULL)
+        code = note_others(j, f);
+    return code;
+}
+
+/* ---- the call ------------------------------------------------------------------------------ */
+
+static void go_without(job *j, const results *r, const char *why) {
+    logger_say(r->logger, j, SG_LOG_WARNING, "the tuning results in %s are not used: %s", r->path,
+               why);
+}
+
+static void find(job *j, finding *f) {
+    results *r = f->r;
+    const char *why;
+    const connection c = results_connect_to_find(j, r, &why);
+    if (c == CONNECTION_REFUSED && why != NULL)
+        go_without(j, r, why);
+    if (c != CONNECTED)
+        return;
+    const int code = look(j, f);
+    if (code == SQLITE_OK)
+        return;
+    *f->match = (result_match){.found = "none"};
+    go_without(j, r, results_trouble(j, r, code));
+    if (results_may_reconnect(code))
+        results_refuse(r);
+}
+
+void results_find(job *j, results *r, const result_place *place,
+                  bool (*fits)(void *user, const char *plan), void *user, result_match *out) {
+    *out = (result_match){.found = "none"};
+    if (r->off != NULL)
+        return;
+    finding f = {.r = r,
+                 .place = place,
+                 .spec = results_spec(place->family, place->model),
+                 .device = results_device_key(&place->device),
+                 .fits = fits,
+                 .user = user,
+                 .match = out};
+    results_enter(j, r);
+    find(j, &f);
+    results_leave(j, r);
+}

@@ -1,0 +1,263 @@
+/* Tuning results: what was measured on this user's devices, in an SQLite database that later builds
+   ask for the best plan. It is kept apart from the cache: a binary can be compiled again in a
+   second, what a sweep of an hour has found cannot.
+
+   Takes: what was tuned (a place) and what came of each plan (a result). Makes: rows, and for a
+   place the plan to use. Any number of threads, processes and devices may use one database at a
+   time: it is in WAL mode (https://www.sqlite.org/wal.html), so that readers wait for nobody (on a
+   file system that machines share it is not, and a lookup waits for a moment or goes without), and
+   each result is one short transaction, so that a process that is killed loses what it was
+   measuring and no more.
+
+   For builds: nothing here is a reason to fail. results_find fails for memory alone, says in the
+   log what it met, and creates nothing: a database that is not there costs a look at the file
+   system. One of an older version is brought up to date by whoever meets it and may write to it.
+   For tuning: results_store and the calls of sweeps fail with FAULT_IO, because a result that was
+   not kept was measured in vain.
+
+   A database that is damaged is set aside by whoever next wants to write, as results.db.damaged-1
+   (-2, …), with a warning, and a new one is begun. One that a newer version of the library has
+   made, and a file that never was one of ours, are refused and left as they are.
+
+   SQLite takes its memory from the C library: it has one allocator a process, which is the
+   application's to choose and not ours. */
+#ifndef SG_RUNTIME_STORE_RESULTS_H
+#define SG_RUNTIME_STORE_RESULTS_H
+
+#include "runtime/device/device.h"
+#include "runtime/files/digest.h"
+#include "runtime/cache/logger.h"
+
+typedef struct results results;
+
+/* ---- where --------------------------------------------------------------------------------- */
+
+/* In the job's memory; to be closed before that goes. `path` is a file, as `database` of sg_options
+   has it: NULL is SG_DATABASE, else stencilgen/results.db in XDG_DATA_HOME, else in ~/.local/share;
+   "none" is no database. Touches nothing but the environment. The logger is used as long as the
+   results are. Never NULL. */
+results *results_open(job *, const char *path, const logger *);
+void results_close(results *); /* NULL is allowed */
+
+/* For how long to wait for others, in milliseconds: lookups (20 if nothing is said) and writing
+   (10000). For tests. */
+void results_wait(results *, int finding, int storing);
+
+/* The file, whether or not there is one; "" where there is to be none. */
+const char *results_path(const results *);
+
+/* Whether there is a file to look into. A look at the file system. */
+bool results_exist(const results *);
+
+typedef struct results_facts {
+    const char *path;    /* "" where there is none */
+    const char *reason;  /* "given by SG_DATABASE": why there; "" */
+    const char *trouble; /* why it cannot be used, or be written to; NULL */
+    bool exists;
+    int64_t results, specs, devices, bytes;
+} results_facts;
+/* Creates nothing. The texts are in the job. */
+void results_examine(job *, results *, results_facts *out);
+
+/* ---- what is tuned ------------------------------------------------------------------------- */
+
+/* A device is another one where any of these differs, of memory only whole GiB. Driver and compiler
+   are facts of a result, not of the device: a plan outlives them. */
+typedef struct result_device {
+    const char *kind;    /* "cuda", "cpu" */
+    const char *name;    /* "NVIDIA H100 80GB HBM3"; of the cpu device the processor's */
+    const char *arch;    /* "sm_90"; "cpu" */
+    int multiprocessors; /* or cores used */
+    int64_t memory;      /* bytes */
+} result_device;
+result_device results_device(job *, const device_facts *);
+
+/* A size is a list of numbers, each at least 0, in the order that the family has them:
+
+       stencil                 x, y, z as far as it has axes
+       reduce, scan, merge     elements, of a merge those put out
+       spmv, a known matrix    rows, columns, entries, longest row, empty rows, diagonals */
+enum { RESULT_NUMBERS = 8 };
+typedef struct result_size {
+    int count;
+    int64_t number[RESULT_NUMBERS];
+} result_size;
+
+typedef struct result_place {
+    const char *family, *name; /* "stencil", "heat13": the name is what people call it */
+    const char *model;         /* the spec's meaning (`print` of gen/model/family.h, MODEL_MEANING): its
+                                  digest, with the family's, is the spec's key */
+    const char *generator;     /* version of the library: plans of another mean another kernel */
+    result_device device;
+    result_size size;
+    int64_t steps; /* that are made at a time; 1: single ones */
+} result_place;
+
+/* The key of a spec; of a family and a canonical model. */
+digest results_spec(const char *family, const char *model);
+
+/* Σ |ln(a/b)| over the numbers, where a 0 counts as 1; infinite where there are not equally many.
+   0 is the same size. */
+double results_distance(const result_size *, const result_size *);
+
+/* "512x512x512". */
+const char *results_size_text(job *, const result_size *);
+
+/* ---- what came of a plan ------------------------------------------------------------------- */
+
+typedef enum result_state {
+    RESULT_RIGHT,      /* checked and timed; the only ones that lookups know */
+    RESULT_WRONG,      /* the check found a wrong value: a defect of ours */
+    RESULT_REFUSED,    /* it cannot be planned, or be launched at this size */
+    RESULT_UNCOMPILED, /* the compiler refused it */
+    RESULT_FAILED,     /* a launch failed */
+    RESULT_HUNG,       /* the watchdog ended it */
+    RESULT_STATES
+} result_state;
+extern const char *const result_state_words[RESULT_STATES];
+
+typedef struct result {
+    const char *plan; /* the line, as plans are printed */
+    result_state state;
+    const char *reason;    /* for any state but right; "" */
+    const double *seconds; /* every timing, of one launch or of one run of place.steps steps, in the
+                              order taken; NULL where count is 0 */
+    int count;
+    double median, spread; /* of them: results_median; NAN where there are none */
+    double estimate;       /* seconds by the planner's model. This and all numbers below: NAN, or a
+                              negative whole number, where unknown */
+    double compile_seconds, check_seconds;
+    int driver;           /* CUDA version, 13000; 0: none */
+    const char *compiler; /* "NVRTC 13.0" */
+    int registers;        /* a thread */
+    int64_t shared_bytes; /* a block */
+    int64_t local_bytes;  /* a thread: what spilled */
+    double occupancy;
+    double clock_before, clock_after;             /* MHz of the multiprocessors */
+    double temperature_before, temperature_after; /* °C */
+    double copy_seconds; /* of a copy of the same bytes in the same run, for drift and rooflines */
+    int64_t sweep;       /* results_begin's; 0: none */
+    int evaluation;      /* which of the sweep, from 1 */
+    int64_t taken;       /* milliseconds since 1970; 0: now */
+    /* What results_finals has written; results_store does not. */
+    double final;                /* seconds; NAN: it took no part */
+    const double *final_seconds; /* a round each, as measured; NULL where final_count is 0 */
+    int final_count;
+    double settled; /* what lookups order plans by */
+} result;
+
+/* Timings of one result, and bytes of a reason, at most. */
+enum { RESULT_TIMINGS = 1 << 16, RESULT_REASON = 1 << 20 };
+
+/* The one definition of what a result may be, wherever it comes from: NULL, or the name of what is
+   out of range, cannot be a text of its kind, or contradicts another member. */
+const char *result_flaw(const result *);
+const char *result_place_flaw(const result_place *);
+bool result_is_time(double seconds);
+bool result_is_line(const char *); /* no control characters, and not too long; "" is one */
+
+/* Milliseconds since 1970. */
+int64_t results_now(void);
+
+/* Everything unknown, nothing timed. */
+result results_blank(const char *plan, result_state, const char *reason);
+
+/* The median of count ≥ 1 numbers, which are sorted in place, and the distance of the quartiles
+   over it. */
+double results_median(double *seconds, int count, double *spread);
+
+/* Writes one result, in place of what was measured of the same plan at the same place before.
+   Its median and spread are computed here. */
+void results_store(job *, results *, const result_place *, const result *);
+
+/* ---- sweeps -------------------------------------------------------------------------------- */
+
+/* A sweep that was begun and not ended can be taken up again: by whoever asks for the same place
+   with the same options, a text that says what is searched and how. `candidates`: how many there
+   are; 0: unknown. */
+int64_t results_begin(job *, results *, const result_place *, const char *options,
+                      int64_t candidates);
+/* The last such sweep of a number below `before`; 0 where there is none. */
+int64_t results_unfinished(job *, results *, const result_place *, const char *options,
+                           int64_t before);
+void results_end(job *, results *, int64_t sweep);
+
+/* What came of comparing the fastest plans of a sweep with each other, in place of what came of
+   that before. From then on lookups order these by `seconds` and before all others of the sweep:
+   they were faster than those when all were measured alike. */
+typedef struct result_final {
+    const char *plan;
+    double seconds;       /* comparable with the medians of the sweep */
+    const double *rounds; /* as measured */
+    int count;
+} result_final;
+void results_finals(job *, results *, int64_t sweep, const result_final *, int count);
+
+/* A kernel of a sweep that was timed again, to see what else changes times. */
+typedef struct result_drift {
+    const char *plan;
+    int evaluation;            /* the sweep's last before */
+    double first, seconds;     /* its time at first, and now */
+    double clock, temperature; /* now: MHz, °C; NAN */
+    int64_t taken;             /* milliseconds since 1970; 0: now */
+} result_drift;
+const char *result_drift_flaw(const result_drift *); /* as result_flaw */
+void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
+/* As a caller of the library is shown it; the plan is the same text. */
+sg_drift results_shown_drift(const result_drift *);
+
+typedef struct result_drifts {
+    result_drift *list; /* in the order taken */
+    size_t count;
+} result_drifts;
+/* As results_list. */
+result_drifts results_drifts(job *, results *, int64_t sweep);
+
+/* ---- finding ------------------------------------------------------------------------------- */
+
+typedef enum result_how { RESULT_NONE, RESULT_EXACT, RESULT_NEAREST } result_how;
+
+typedef struct result_match {
+    result_how how;
+    const char *plan;  /* NULL where there is none */
+    const char *found; /* "none", "exact", "nearest 512x512x512", "nearest 512x512x512, 10 steps" */
+    result_size size;  /* that it was tuned for, */
+    int64_t steps;     /* and the steps */
+    double distance;   /* results_distance, and |ln| of the steps' ratio */
+    double median;     /* of its timings there */
+    const char *note;  /* what the report should say besides: "results of stencilgen 0.0.9 are not
+                          used"; NULL */
+} result_match;
+
+/* The fastest plan that was right at this place, else at the nearest one of the same spec, device,
+   generator, and of the same kind: single steps or several. `fits` (may be NULL) tells of plans
+   that will not do, because they break a constraint or cannot be had at this size: the next fastest
+   is then asked about, and after those of one size those of the next nearest. All texts in the job.
+   Fails for memory alone. */
+void results_find(job *, results *, const result_place *,
+                  bool (*fits)(void *user, const char *plan), void *user, result_match *out);
+
+/* ---- reading all of it --------------------------------------------------------------------- */
+
+typedef struct result_filter {
+    const result_place *place; /* NULL: all places */
+    const char *name;          /* of specs; NULL: all */
+    int64_t sweep;             /* 0: all */
+} result_filter;
+
+typedef struct result_row {
+    result_place place;
+    digest spec;
+    result result;
+} result_row;
+
+typedef struct result_rows {
+    result_row *list; /* by place, and then in the order taken */
+    size_t count;
+} result_rows;
+
+/* None where there is no database; fails with FAULT_IO where there is one that cannot be read. All
+   in the job. */
+result_rows results_list(job *, results *, const result_filter *);
+
+#endif

@@ -1,0 +1,209 @@
+/* Trials by the public calls of building and checking, and the timings of runtime/measure. */
+#include "runtime/tune/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/check/lists.h"
+#include "runtime/device/clock.h"
+#include "runtime/check/measure.h"
+#include "runtime/tune/sensors.h"
+
+/* Enough for a quiet median, and bounded where there is none. */
+enum { LEAST_TIMINGS = 7, MOST_TIMINGS = 50 };
+#define CALM 0.02           /* distance of the quartiles over the median */
+#define LONGEST_TIMINGS 1.0 /* seconds, all together */
+
+/* ---- what came of a call ------------------------------------------------------------------- */
+
+typedef struct trying {
+    const trial_setting *setting;
+    trial *trial;
+    sg_status status; /* of the call that failed */
+} trying;
+
+/* In place of a result so far: what a call made of it, with this thread's error. */
+static void note_failure(job *j, trying *t, sg_status status) {
+    static const char mark[] = "error: ";
+    static const result_state states[] = {
+        [SG_ERROR_CHECK] = RESULT_WRONG,   [SG_ERROR_USAGE] = RESULT_REFUSED,
+        [SG_ERROR_SPEC] = RESULT_REFUSED,  [SG_ERROR_PLAN] = RESULT_REFUSED,
+        [SG_ERROR_DATA] = RESULT_REFUSED,  [SG_ERROR_IO] = RESULT_FAILED,
+        [SG_ERROR_DEVICE] = RESULT_FAILED, [SG_ERROR_COMPILER] = RESULT_UNCOMPILED,
+        [SG_ERROR_MEMORY] = RESULT_FAILED,
+    };
+    const char *error = sg_error(t->setting->context), *text = strstr(error, mark);
+    text = text != NULL ? text + sizeof mark - 1 : error;
+    t->status = status;
+    t->trial->result.state = states[status];
+    const size_t length = strlen(text);
+    t->trial->result.reason = job_copy(j, text, length < RESULT_REASON ? length : RESULT_REASON);
+}
+
+/* In place of what a clock or a sensor has said that cannot be. */
+static void note_nonsense(job *j, trying *t, const char *flaw) {
+    const char *plan = t->trial->result.plan;
+    t->trial->result = results_blank(
+        plan, RESULT_FAILED, job_print(j, "it was measured, but its %s makes no sense", flaw));
+}
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+static void build(job *j, void *argument) {
+    trying *t = argument;
+    trial *r = t->trial;
+    sg_build_options options = t->setting->build;
+    options.schedule = r->plan;
+    r->info.struct_size = sizeof r->info;
+    const sg_status status = sg_build(t->setting->context, t->setting->path, &options, &r->kernel);
+    if (status != SG_OK) {
+        note_failure(j, t, status);
+        return;
+    }
+    sg_kernel_facts(r->kernel, &r->info);
+    r->result.compile_seconds = r->info.compile_seconds;
+    r->result.compiler = r->info.compiler;
+    r->result.registers = r->info.registers;
+    r->result.local_bytes = r->info.local_bytes;
+    r->result.shared_bytes = (int64_t)r->info.shared_bytes;
+    r->result.occupancy = r->info.occupancy >= 0 ? r->info.occupancy : NAN;
+    r->result.compiler = job_copy(j, r->info.compiler, strlen(r->info.compiler));
+}
+
+bool trial_build(const trial_setting *s, trial *r) {
+    trying t = {.setting = s, .trial = r};
+    const double estimate = r->result.estimate;
+    r->result = results_blank(r->plan, RESULT_RIGHT, "");
+    r->result.estimate = estimate;
+    return job_run(&s->context->memory, build, &t, &r->building) == FAULT_NONE &&
+           t.status != SG_ERROR_MEMORY;
+}
+
+/* ---- checking ------------------------------------------------------------------------------ */
+
+/* Every place of a tile is met, and edges that no tile divides; the reference takes little time for
+   it. */
+static void check_size(const trial_setting *s, const sg_kernel_info *info, int64_t size[3]) {
+    static const int64_t grids[3][3] = {{100003, 1, 1}, {523, 211, 1}, {131, 67, 45}};
+    static const int64_t lists[3][3] = {{(1 << 24) + 3, 1, 1}};
+    const int64_t(*most)[3] = s->is_grid || info->dims > 1 ? grids : lists;
+    for (int axis = 0; axis < info->dims; axis++) {
+        const int64_t here = most[info->dims - 1][axis];
+        size[axis] = info->size[axis] < here ? info->size[axis] : here;
+    }
+}
+
+/* A run of several steps has its last ones made by other launches. */
+static bool check(job *j, trying *t) {
+    trial *r = t->trial;
+    sg_check_options how = {.struct_size = sizeof how, .parameters = t->setting->parameters};
+    sg_check_result found = {.struct_size = sizeof found};
+    if (r->info.steps > 1)
+        how.steps = 2 * (int64_t)r->info.steps - 1;
+    else
+        check_size(t->setting, &r->info, how.size);
+    if (t->setting->kept != NULL)
+        how.seed = check_data_seed(t->setting->kept);
+    const double begin = clock_seconds();
+    const check_given on = {t->setting->kept, t->setting->build.matrix};
+    const sg_status status = check_kernel(r->kernel, &on, &how, &found);
+    r->result.check_seconds = clock_seconds() - begin;
+    if (status != SG_OK)
+        note_failure(j, t, status);
+    return status == SG_OK;
+}
+
+/* ---- timing -------------------------------------------------------------------------------- */
+
+typedef struct timing {
+    const trying *trying;
+    measure_found found;
+} timing;
+
+static void time_kernel(job *j, void *argument) {
+    timing *t = argument;
+    const trial_setting *s = t->trying->setting;
+    const measure_wanted how = {
+        .speed = {.parameters = s->parameters, .steps = s->build.steps > 1 ? s->build.steps : 0},
+        .matrix = s->build.matrix,
+        .kept = s->kept,
+        .least = LEAST_TIMINGS,
+        .most = MOST_TIMINGS,
+        .spread = CALM,
+        .seconds = LONGEST_TIMINGS,
+        .cold = true};
+    measure_kernel(j, t->trying->trial->kernel, &how, &t->found);
+}
+
+/* Launches that make several steps unasked, because a schedule says so, are compared by the step.
+ */
+static void take_times(job *j, trying *t) {
+    trial *r = t->trial;
+    timing own = {.trying = t};
+    double *seconds = job_array(j, MOST_TIMINGS, sizeof *seconds);
+    double *sorted = job_array(j, MOST_TIMINGS, sizeof *sorted);
+    job *measured = NULL;
+    const sensors_reading before = sensors_read(t->setting->sensors);
+    const sg_status status = context_run(t->setting->context, time_kernel, &own, &measured);
+    const sensors_reading after = sensors_read(t->setting->sensors);
+    if (status != SG_OK) {
+        note_failure(j, t, status);
+        return;
+    }
+    const int count = own.found.count;
+    const double steps = t->setting->build.steps > 1 ? 1 : (double)own.found.steps;
+    for (int i = 0; i < count; i++)
+        sorted[i] = seconds[i] = own.found.seconds[i] / steps;
+    r->steps = own.found.steps;
+    r->result.seconds = seconds;
+    r->result.count = count;
+    r->result.copy_seconds = own.found.copy_seconds;
+    r->result.clock_before = before.clock;
+    r->result.temperature_before = before.temperature;
+    r->result.clock_after = after.clock;
+    r->result.temperature_after = after.temperature;
+    r->result.median = results_median(sorted, count, &r->result.spread);
+    job_end(measured);
+    const char *flaw = result_flaw(&r->result);
+    if (flaw != NULL)
+        note_nonsense(j, t, flaw);
+}
+
+static void measure(job *j, void *argument) {
+    trying *t = argument;
+    if (check(j, t))
+        take_times(j, t);
+}
+
+bool trial_measure(const trial_setting *s, trial *r) {
+    trying t = {.setting = s, .trial = r};
+    if (r->kernel == NULL)
+        return true;
+    job_end(r->measuring);
+    r->measuring = NULL;
+    return job_run(&s->context->memory, measure, &t, &r->measuring) == FAULT_NONE &&
+           t.status != SG_ERROR_MEMORY;
+}
+
+static void measure_again(job *j, void *argument) {
+    take_times(j, argument);
+}
+
+retiming trial_again(const trial_setting *s, trial *r) {
+    trial own = {.plan = r->plan, .kernel = r->kernel, .info = r->info};
+    trying t = {.setting = s, .trial = &own};
+    own.result = results_blank(r->plan, RESULT_RIGHT, "");
+    job *j;
+    const fault f = job_run(&s->context->memory, measure_again, &t, &j);
+    job_end(j);
+    const bool right = f == FAULT_NONE && own.result.state == RESULT_RIGHT;
+    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
+                      own.result.temperature_after};
+}
+
+void trial_end(trial *r) {
+    sg_release(r->kernel);
+    job_end(r->building);
+    job_end(r->measuring);
+    *r = (trial){.candidate = r->candidate, .plan = r->plan};
+}

@@ -1,0 +1,192 @@
+/* The side of the sweep: starts the process, asks it, and ends it. */
+#include "runtime/tune/worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/launch/context.h"
+#include "runtime/matrix/matrix.h"
+#include "runtime/tune/worker_message.h"
+
+extern char **environ;
+
+struct worker {
+    const trial_setting *setting;
+    const char *program;
+    double limit;
+    pid_t process; /* 0: none */
+    int socket;
+};
+
+worker *worker_new(job *j, const char *program, double limit, const trial_setting *s) {
+    worker *w = job_alloc(j, sizeof *w);
+    *w = (worker){.setting = s, .program = program, .limit = limit, .socket = -1};
+    return w;
+}
+
+/* What waitpid says of it. Killing what has ended already does no harm: until then its number is
+   nobody else's. A process that is asked first takes its compiler along. */
+static int end_process(worker *w) {
+    enum { MOMENT = 2000000 /* nanoseconds */, PATIENCE = 2000 };
+    int status = 0;
+    pid_t ended = 0;
+    if (w->process == 0)
+        return 0;
+    kill(w->process, SIGTERM);
+    for (int i = 0; i < PATIENCE && ended == 0; i++) {
+        ended = waitpid(w->process, &status, WNOHANG);
+        if (ended == 0)
+            nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
+    }
+    if (ended == 0)
+        kill(w->process, SIGKILL);
+    while (ended == 0 && waitpid(w->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(w->socket);
+    w->process = 0;
+    w->socket = -1;
+    return status;
+}
+
+void worker_close(worker *w) {
+    if (w != NULL)
+        end_process(w);
+}
+
+/* In a group of its own, so that Ctrl-C does not end it in the midst of a trial; with the socket as
+   its standard input, and signals as they usually are. */
+static int spawn(worker *w, int theirs) {
+    char *const command[] = {(char *)w->program, "tune-worker", NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
+    int error = posix_spawn_file_actions_init(&files);
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setsigdefault(&attributes, &usual);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                  POSIX_SPAWN_SETSIGDEF);
+        error = posix_spawn_file_actions_adddup2(&files, theirs, STDIN_FILENO);
+        if (error == 0)
+            error = posix_spawn(&w->process, w->program, &files, &attributes, command, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+/* A matrix is no small message: who does not take it must not hold up the sweep. */
+static void limit_sending(const worker *w) {
+    const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
+    setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+}
+
+/* Where there is no process yet. False where it takes nothing. */
+static bool start(job *j, worker *w) {
+    int ends[2];
+    if (w->process != 0)
+        return true;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "no socket for the worker: %s", strerror(errno));
+    const int error = spawn(w, ends[1]);
+    close(ends[1]);
+    if (error != 0) {
+        w->process = 0;
+        close(ends[0]);
+        job_fail(j, FAULT_USAGE, NULL, 0, "the worker %s cannot be run: %s", w->program,
+                 strerror(error));
+    }
+    w->socket = ends[0];
+    limit_sending(w);
+    const sg_matrix *given = w->setting->build.matrix;
+    const matrix *m = given != NULL ? matrix_settled(j, given) : NULL;
+    text setup = text_new(j);
+    worker_put_setup(&setup, w->setting, m);
+    return worker_send(w->socket, &setup) && (m == NULL || worker_send_matrix(w->socket, m));
+}
+
+/* In place of an answer. */
+static void note_end(job *j, worker *w, bool late, trial *r) {
+    const int status = end_process(w);
+    result *to = &r->result;
+    to->state = late ? RESULT_HUNG : RESULT_FAILED;
+    if (late)
+        to->reason = job_print(j, "its trial did not end within %g seconds", w->limit);
+    else if (WIFSIGNALED(status))
+        to->reason = job_print(j, "its process was ended by signal %d", WTERMSIG(status));
+    else
+        to->reason = job_print(j, "its process ended with code %d", WEXITSTATUS(status));
+    to->seconds = NULL;
+    to->count = 0;
+    to->median = to->spread = NAN;
+}
+
+/* NULL, or why no trial can be made. */
+static const char *ask(job *j, worker *w, worker_word word, trial *r) {
+    record answer = {.bad = true};
+    text message = text_new(j);
+    worker_put_trial(&message, word, w->setting, r);
+    const bool sent = start(j, w) && worker_send(w->socket, &message);
+    const worker_outcome o = sent ? worker_receive(j, w->socket, w->limit, &answer) : WORKER_CLOSED;
+    if (o != WORKER_GOT) {
+        note_end(j, w, o == WORKER_LATE, r);
+        return NULL;
+    }
+    const int found = record_small(&answer, WORKER_RESULT, WORKER_HOPELESS);
+    if (found == WORKER_HOPELESS && !answer.bad) {
+        const char *says = record_text(&answer, j);
+        return says != NULL ? says : "";
+    }
+    if (answer.bad || !worker_get_result(j, &answer, r))
+        note_end(j, w, false, r); /* what it says makes no sense, and it with it */
+    return NULL;
+}
+
+typedef struct asking {
+    worker *worker;
+    trial *trial;
+    const char *why;
+} asking;
+
+static void measure(job *j, void *argument) {
+    asking *a = argument;
+    a->why = ask(j, a->worker, WORKER_MEASURE, a->trial);
+}
+
+bool worker_measure(job *j, worker *w, trial *r, const char **why) {
+    asking a = {w, r, NULL};
+    if (r->kernel != NULL &&
+        job_run(&w->setting->context->memory, measure, &a, &r->measuring) != FAULT_NONE) {
+        job *failed = r->measuring;
+        r->measuring = NULL;
+        job_fail_as(j, failed);
+    }
+    *why = a.why;
+    return a.why == NULL;
+}
+
+retiming worker_again(job *j, worker *w, const trial *r) {
+    trial own = {.plan = r->plan, .info = r->info};
+    own.result = results_blank(r->plan, RESULT_RIGHT, "");
+    const bool right = ask(j, w, WORKER_AGAIN, &own) == NULL && own.result.state == RESULT_RIGHT;
+    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
+                      own.result.temperature_after};
+}
