@@ -1,8 +1,5 @@
 # The libraries that applications link: libstencilgen.so and libstencilgen.a, of the same objects.
 # Takes: the object libraries of the layers. Makes: stencilgen::stencilgen and stencilgen::static.
-set(objects $<TARGET_OBJECTS:sg_base> $<TARGET_OBJECTS:sg_matrix> $<TARGET_OBJECTS:sg_gen>
-            $<TARGET_OBJECTS:sg_device> $<TARGET_OBJECTS:sg_api>)
-
 # The public header and its parts by themselves, so that a program in this build sees nothing else of ours.
 file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/runtime CONFIGURE_DEPENDS
      runtime/stencilgen.h runtime/stencilgen/*.h)
@@ -20,7 +17,7 @@ endfunction()
 # CUDA is opened while running, so it is no link dependency. Calls of one sg_ function by another
 # stay inside, also in a program that has a second copy of the library linked statically.
 set(map ${PROJECT_SOURCE_DIR}/runtime/stencilgen.map)
-add_library(stencilgen_shared SHARED ${objects})
+add_library(stencilgen_shared SHARED ${sg_objects})
 add_library(stencilgen::stencilgen ALIAS stencilgen_shared)
 sg_library(stencilgen_shared)
 set_target_properties(stencilgen_shared PROPERTIES EXPORT_NAME stencilgen LINK_DEPENDS ${map})
@@ -37,15 +34,15 @@ target_link_libraries(stencilgen_shared PRIVATE PkgConfig::LUA PkgConfig::MD Pkg
 # the application's. Instrumented objects have sections that do not survive this, and names of
 # their own; their archive holds them as they are.
 if(SG_SANITIZE OR SG_FUZZ)
-  add_library(stencilgen_static STATIC ${objects})
+  add_library(stencilgen_static STATIC ${sg_objects})
 else()
   set(whole ${PROJECT_BINARY_DIR}/whole/stencilgen.o)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/whole)
   add_custom_command(
     OUTPUT ${whole}
-    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${whole} ${objects}
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${whole} ${sg_objects}
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden --remove-section=.llvm_addrsig ${whole}
-    DEPENDS ${objects}
+    DEPENDS ${sg_objects}
     COMMENT "joining the objects of libstencilgen.a"
     COMMAND_EXPAND_LISTS VERBATIM)
   add_library(stencilgen_static STATIC ${whole})

@@ -75,7 +75,7 @@ unknown=$(comm -13 "$folder/declared" "$folder/mentioned" | grep -vxE "$variable
 [ -z "$unknown" ] || flunk $unknown
 
 begin 'the variables are those that the library reads'
-grep -ohE '"SG_[A-Z_]+"' "$SOURCE"/runtime/*.c | tr -d '"' | grep -v '^SG_CPU_' | # these are macros
+grep -ohE '"SG_[A-Z_]+"' $(find "$SOURCE/runtime" -name "*.c") | tr -d '"' | grep -v '^SG_CPU_' | # these are macros
     sort -u >"$folder/read"
 for name in $(echo "$variables" | tr '|' ' '); do
     grep -qx "$name" "$folder/read" || flunk "nothing reads $name"

@@ -1,7 +1,10 @@
 #!/bin/sh
-# Who may include whom. Takes: the tree. Makes: a case for each rule of docs/architecture.md.
+# Who may include whom. Takes: the tree and cmake/layers.txt. Makes: a case for each folder of that list,
+# and for circles between files and between folders.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 
 # includes FILE…: "file:line:header" of every #include.
 includes() {
@@ -9,42 +12,105 @@ includes() {
         sed -E 's/^([^:]*:[0-9]+):.*include[[:space:]]*[<"]([^">]*)[">].*/\1:\2/'
 }
 
-# only RULE PATTERN FILE…: the files exist and include of our own headers (those with a folder, or
-# stencilgen.h) only what matches.
-only() {
-    rule=$1
-    pattern=$2
-    shift 2
-    begin "$rule"
-    [ -e "$1" ] || flunk "there is no $1"
-    bad=$(includes "$@" | grep -E ':((base|matrix|gen|runtime|cli|templates)/|stencilgen\.h)' |
-        grep -vE ":($pattern)\$")
-    [ -z "$bad" ] || flunk "$bad"
+# "file header" of each include of our own, found in the folders given. Headers are named from the root; those of
+# templates and the parts of stencilgen.h are named from their own folder.
+own_includes() {
+    find "$@" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]+"' |
+        sed -E 's/^([^:]*):.*"([^"]*)"$/\1 \2/' |
+        awk '{
+            header = $2
+            if (system("test -e " header) != 0) {
+                place = $1
+                sub("[^/]*$", "", place)
+                header = place $2
+                while (sub("[^/]+/\\.\\./", "", header)) {}
+                if (system("test -e " header) != 0) header = "templates/" $2
+            }
+            print $1, header
+        }'
 }
 
-# never RULE PATTERN FILE…: no header matches.
+# never RULE PATTERN FOLDER…: no header matches.
 never() {
     rule=$1
     pattern=$2
     shift 2
     begin "$rule"
-    bad=$(includes "$@" | grep -E ":($pattern)\$")
+    bad=$(includes $(find "$@" -name '*.[ch]') | grep -E ":($pattern)\$")
     [ -z "$bad" ] || flunk "$bad"
 }
 
 cuda='(cuda|nvrtc|nvJitLink|cooperative_groups|driver_types|device_launch).*'
 lua='(.*/)?(lua|lauxlib|lualib|luaconf)\.h'
 
-only 'base/ includes only base/' 'base/.*' base/*.[ch]
-only 'matrix/ includes only base/ and matrix/' '(base|matrix)/.*' matrix/*.[ch]
-only 'gen/ includes only base/, matrix/ and gen/' '(base|matrix|gen)/.*' gen/*.[ch]
-never 'matrix/ includes no CUDA header' "$cuda" matrix/*.[ch]
-never 'gen/ includes no CUDA header' "$cuda" gen/*.[ch]
-never 'runtime/ includes no CUDA header' "$cuda" runtime/*.[ch]
-never 'no layer but gen/ includes Lua' "$lua" base/*.[ch] matrix/*.[ch] runtime/*.[ch] cli/*.[ch]
-both=$(ls runtime/*.[ch] | grep -vE '^runtime/(build|candidates|check|check_data|check_lists|check_sides|check_steps|convert|explain|measure|results_place|search_space|sweep|tune|tuned|upload)\.[ch]$')
-only 'runtime/ includes gen/ only in build, candidates, check, convert, explain, measure, results_place, search_space, sweep, tune, tuned and upload' '(base|matrix|runtime)/.*' $both
-only 'the command includes only stencilgen.h and base/' '(base/.*|cli/.*|runtime/stencilgen\.h|stencilgen\.h)' cli/*.[ch]
+# breaches RULES INCLUDES: what no rule allows, also through other headers: a folder reaches what the folders that it
+# may use reach.
+breaches() {
+    awk '
+        function folder(file) { sub("/[^/]*$", "", file); return file }
+        FILENAME == ARGV[1] && /^[a-z]/ {
+            name = $1; sub(":", "", name); known[name] = 1; reach[name, name] = 1
+            for (i = 2; i <= NF; i++) {
+                direct[name, $i] = 1
+                for (at in known) if (reach[$i, at]) reach[name, at] = 1
+            }
+        }
+        FILENAME == ARGV[2] {
+            from = folder($1); to = folder($2)
+            if (to == "runtime/stencilgen") to = "runtime"
+            if (from == "runtime/stencilgen") from = "runtime"
+            if (!(from in known)) print $1 ": no rule for " from
+            else if (from != to && !direct[from, to]) print $1 " includes " $2
+            next_of[$1] = next_of[$1] " " $2; files[$1] = 1
+        }
+        END {
+            for (file in files) {
+                split("", seen); todo = 1; list[1] = file
+                while (todo > 0) {
+                    at = list[todo--]
+                    n = split(next_of[at], more, " ")
+                    for (i = 1; i <= n; i++) if (!(more[i] in seen)) { seen[more[i]] = 1; list[++todo] = more[i] }
+                }
+                for (at in seen) {
+                    from = folder(file); to = folder(at)
+                    if (to == "runtime/stencilgen") to = "runtime"
+                    if (from == "runtime/stencilgen") from = "runtime"
+                    if (!reach[from, to]) print file " comes to include " at
+                }
+            }
+        }' "$1" "$2"
+}
+
+own_includes base matrix gen runtime cli >"$folder/includes"
+for layer in $(sed -n 's/:.*//p' cmake/layers.txt | grep '^[a-z]'); do
+    begin "$layer/ includes what cmake/layers.txt says"
+    [ -d "$layer" ] || flunk "there is no $layer"
+done
+begin 'no folder reaches what it may not use'
+bad=$(breaches cmake/layers.txt "$folder/includes")
+[ -z "$bad" ] || flunk "$bad"
+begin 'every folder has a rule'
+for place in $(find base matrix gen runtime cli -name '*.[ch]' | sed 's|/[^/]*$||' | sort -u | grep -v '^runtime/stencilgen$'); do
+    grep -q "^$place:" cmake/layers.txt || flunk "$place has none"
+done
+
+# loops LIST: pairs that go round.
+loops() {
+    awk '$1 != $2' "$1" | sort -u | tsort 2>&1 >/dev/null
+}
+begin 'no files include each other in a circle'
+own_includes templates >"$folder/templates"
+cat "$folder/includes" "$folder/templates" | grep -v ' runtime/stencilgen.h$' >"$folder/files"
+bad=$(loops "$folder/files")
+[ -z "$bad" ] || flunk "$bad"
+begin 'no folders include each other in a circle'
+sed -E 's|/[^/ ]* | |; s|/[^/ ]*$||' "$folder/includes" | sed 's|runtime/stencilgen|runtime|g' >"$folder/folders"
+bad=$(loops "$folder/folders")
+[ -z "$bad" ] || flunk "$bad"
+
+never 'gen/, matrix/ and runtime/ include no CUDA header' "$cuda" gen matrix runtime
+never 'no folder but gen/spec includes Lua' "$lua" base matrix runtime cli \
+    $(find gen -mindepth 1 -type d | grep -v '^gen/spec$')
 
 begin 'stencilgen.h includes only the C library and its parts, and these only it'
 bad=$(includes runtime/stencilgen.h | grep -vE ':(stddef|stdint)\.h$|:stencilgen/[a-z]+\.h$')
@@ -63,15 +129,6 @@ for file in examples/*.c examples/*.cpp examples/*.cc; do
     [ -z "$bad" ] || flunk "$bad"
 done
 
-begin 'templates include only plan.h and their common headers'
-for file in templates/*.cu templates/*.cuh; do
-    bad=$(includes "$file" | grep -vE ':(plan\.h|(arch/)?[a-z_]+\.cuh)$')
-    [ -z "$bad" ] || flunk "$bad"
-    for header in $(includes "$file" | sed 's/.*://' | grep '\.cuh$'); do
-        [ -e "templates/$header" ] || flunk "$file includes $header, which is not in templates/"
-    done
-done
-
 # What one device has and another has not stands in templates/arch/, and the cpu device has its own.
 hardware='\basm\b|__CUDA_ARCH__|__CUDACC|SG_CPU|\b__(ldg|ldcs|stcs|shfl|ballot|reduce|cvta|cluster)[a-z_]*'
 begin 'only templates/arch/ knows hardware, and no template the host'
@@ -80,15 +137,25 @@ bad=$(find templates -name '*.cu' -o -name '*.cuh' | grep -v '^templates/arch/' 
 bad=$(grep -rn 'SG_CPU' templates)
 [ -z "$bad" ] || flunk "$bad"
 
-begin 'nothing under the library calls Lua but gen/'
-bad=$(grep -nE '\b(lua|luaL)_[a-z]+ *\(' base/*.[ch] matrix/*.[ch] runtime/*.[ch] cli/*.[ch] /dev/null)
-[ -z "$bad" ] || flunk "$bad"
+begin 'templates include only plan.h and headers of templates/'
+for file in $(find templates -name '*.cu' -o -name '*.cuh'); do
+    for header in $(includes "$file" | sed 's/.*://'); do
+        case $header in
+        plan.h) ;;
+        *.cuh) [ -e "templates/$header" ] || [ -e "${file%/*}/$header" ] || flunk "$file includes $header, which is not there" ;;
+        *) flunk "$file includes $header" ;;
+        esac
+    done
+done
 
 # The test itself must see what it forbids.
 begin 'a forbidden include is seen'
-probe=$(mktemp)
-printf '#  include <cuda_runtime.h>\n#include "gen/model/model.h"\n' >"$probe"
-[ "$(includes "$probe" | grep -cE ":$cuda\$")" = 1 ] || flunk 'cuda_runtime.h was overlooked'
-[ "$(includes "$probe" | grep -cE ':gen/')" = 1 ] || flunk 'gen/model/model.h was overlooked'
-rm -f "$probe"
+printf '#  include <cuda_runtime.h>\n#include "gen/model/model.h"\n' >"$folder/probe.c"
+[ "$(includes "$folder/probe.c" | grep -cE ":$cuda\$")" = 1 ] || flunk 'cuda_runtime.h was overlooked'
+printf 'base/job.h gen/model/model.h\n' >"$folder/bad"
+breaches cmake/layers.txt "$folder/bad" | grep -q 'base/job.h includes gen/model/model.h' || flunk 'a wrong include was overlooked'
+printf 'base/job.h base/text.h\nbase/text.h gen/model/model.h\n' >"$folder/bad"
+breaches cmake/layers.txt "$folder/bad" | grep -q 'base/job.h comes to include gen/model/model.h' || flunk 'an include of an include was overlooked'
+printf 'a b\nb c\nc a\n' >"$folder/bad"
+[ -n "$(loops "$folder/bad")" ] || flunk 'a circle was overlooked'
 finish

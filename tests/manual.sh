@@ -41,7 +41,7 @@ entries 'EXIT STATUS' >"$folder/told"
 same 'exit codes' "$folder/known" "$folder/told"
 
 begin 'variables of ours that the library reads'
-grep -ohE '"SG_[A-Z_]+"' runtime/*.c cli/*.c | tr -d '"' | grep -v '^SG_CPU_' >"$folder/known"
+grep -ohE '"SG_[A-Z_]+"' $(find runtime cli -name "*.c") | tr -d '"' | grep -v '^SG_CPU_' >"$folder/known"
 entries ENVIRONMENT | tr -s ' ,' '\n' | grep '^SG_' >"$folder/told"
 same variables "$folder/known" "$folder/told"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/report/formats.h"
 #include "cli/files/product.h"
+#include "cli/report/formats.h"
 #include "cli/words.h"
 
 enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };

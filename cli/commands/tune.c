@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/session.h"
 #include "cli/report/t4.h"
+#include "cli/session.h"
 
 /* ---- export -------------------------------------------------------------------------------- */
 

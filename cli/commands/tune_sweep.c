@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/commands/commands.h"
-#include "cli/session.h"
 #include "cli/report/tune_report.h"
+#include "cli/session.h"
 
 /* ---- signals ------------------------------------------------------------------------------- */
 

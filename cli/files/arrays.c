@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/files/product.h"
+#include "cli/output.h"
 #include "cli/words.h"
 
 bool arrays_is(const arrays *a, const char *family) {

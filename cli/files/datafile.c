@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/files/vti.h"
+#include "cli/output.h"
 
 enum { PIECE = 1 << 20 }; /* elements written at once */
 

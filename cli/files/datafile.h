@@ -5,9 +5,9 @@
 #define SG_CLI_FILES_DATAFILE_H
 
 #include "cli/files/npy.h"
-#include "cli/output.h"
 #include "cli/files/pgm.h"
 #include "cli/files/values.h"
+#include "cli/output.h"
 
 typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;
 

@@ -2,8 +2,8 @@
 #ifndef SG_CLI_REPORT_REPORT_H
 #define SG_CLI_REPORT_REPORT_H
 
-#include "cli/report/beside.h"
 #include "cli/output.h"
+#include "cli/report/beside.h"
 
 typedef struct emitted {
     char *path;   /* NULL: not asked for */

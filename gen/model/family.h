@@ -7,7 +7,8 @@
 
 #include "base/program.h"
 #include "gen/model/conditions.h"
-#include "gen/stencil/plan.h"
+#include "gen/model/model.h"
+#include "gen/model/target.h"
 
 typedef struct family family;
 struct matrix;
@@ -114,16 +115,12 @@ struct family {
                         const family_call *before, const family_call *after, family_verdict *out);
 };
 
-enum { FAMILY_STENCIL, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };
-extern const family families[FAMILY_COUNT];
-
-/* The spec's constraints of a stencil, and then those of a line (NULL: none). */
-schedule *stencil_wanted(job *, const subject *, const char *line);
-family_build *stencil_build(job *, const subject *, const family_request *);
-int stencil_dims(const subject *);
-void stencil_print(const subject *, model_detail, text *);
-
 /* Elements of an array of a call, all axes together. */
-int64_t family_elements(const program *, int array, const int64_t *sizes);
+static inline int64_t family_elements(const program *p, int array, const int64_t *sizes) {
+    int64_t elements = 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        elements *= program_extent_of(&p->arrays[array].extent[axis], sizes);
+    return elements;
+}
 
 #endif

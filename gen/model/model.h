@@ -71,7 +71,8 @@ typedef struct model {
     const char *name; /* an identifier */
     const char *file; /* the spec and the line of its stencil { … }, for messages only */
     int line;
-    int dims; /* 1 … 3; 0: no grid but functions, whose operands the fields are (gen/lists/pattern.h) */
+    int dims; /* 1 … 3; 0: no grid but functions, whose operands the fields are
+                 (gen/lists/pattern.h) */
     dtype dtype;
     shape_kind shape;          /* UPDATE: the update function's taps */
     int radius;                /* the largest reach */

@@ -1,6 +1,6 @@
 /* What the planner knows of GPUs. Limits are those of the CUDA C++ Programming Guide's table of
    technical specifications per compute capability; rates are of one common board of each. */
-#include "gen/stencil/plan.h"
+#include "gen/model/target.h"
 
 #include <string.h>
 

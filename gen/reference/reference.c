@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "gen/model/conditions.h"
+#include "gen/model/separable.h"
 #include "gen/reference/rows.h"
 #include "gen/reference/taps.h"
-#include "gen/model/separable.h"
 
 struct reference {
     const model *m;

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
+#include "gen/families.h"
 #include "gen/space/build.h"
+#include "gen/stencil/plan.h"
+#include "gen/stencil/stencil.h"
 
 typedef struct attempt {
     const subject *subject;

@@ -4,8 +4,8 @@
 #define SG_GEN_SPACE_BUILD_H
 
 #include "gen/lists/pattern.h"
-#include "gen/space/space.h"
 #include "gen/model/tuning.h"
+#include "gen/space/space.h"
 
 typedef struct space_builder {
     job *job;

@@ -1,8 +1,9 @@
 /* The space of candidates: what all families have in common.
    Takes: a subject and a request. Makes: candidates, each once, and notes on what `tune` asked for
    in vain. */
-#include "gen/space/build.h"
+#include "gen/families.h"
 #include "gen/lists/spmv/spmv.h"
+#include "gen/space/build.h"
 
 #include <string.h>
 

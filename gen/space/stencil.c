@@ -1,7 +1,9 @@
 /* Candidates of stencils and convolutions: what the planner compares.
    Takes: the constraints of the spec, of `tune` and of the caller. Makes: complete schedules with
    their estimates. */
+#include "gen/stencil/stencil.h"
 #include "gen/space/build.h"
+#include "gen/stencil/plan.h"
 
 #include <string.h>
 

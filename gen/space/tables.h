@@ -3,6 +3,7 @@
 #ifndef SG_GEN_SPACE_TABLES_H
 #define SG_GEN_SPACE_TABLES_H
 
+#include "gen/families.h"
 #include "gen/model/family.h"
 
 /* What a value of the tables is a multiple of. */

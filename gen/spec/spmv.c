@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "gen/spec/state.h"
 #include "gen/lists/spmv/spmv.h"
+#include "gen/spec/state.h"
 
 #define MOST_OFFSET 0x1p53 /* up to which a Lua number is every whole number */
 

@@ -6,6 +6,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "gen/families.h"
 #include "gen/lists/operators.h"
 #include "gen/spec/spec.h"
 

@@ -1,7 +1,7 @@
 /* The key tune: the values that tuning tries, each as `schedule` has it.
    Takes: the spec's table. Makes: words of schedule lines, by key. */
-#include "gen/spec/state.h"
 #include "gen/model/tuning.h"
+#include "gen/spec/state.h"
 
 #include <string.h>
 

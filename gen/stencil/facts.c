@@ -1,7 +1,7 @@
 /* What the planner asks of a model, found once. Takes: a model. Makes: its facts. */
 #include "gen/expr/optimise.h"
-#include "gen/stencil/plan.h"
 #include "gen/source/sums.h"
+#include "gen/stencil/plan.h"
 
 /* Whether a tap leaves both its point's column along `axis` and its plane. */
 static bool leaves(const expr_node *tap, int axis) {

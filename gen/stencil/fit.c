@@ -1,8 +1,8 @@
 /* One schedule made into a plan: axes, threads, shared memory; or the reason why it cannot be.
    Takes: a model and a schedule whose entries that apply are set. Makes: a plan without its cost.
  */
-#include "gen/stencil/plan.h"
 #include "gen/model/limits.h"
+#include "gen/stencil/plan.h"
 
 #include <assert.h>
 #include <string.h>

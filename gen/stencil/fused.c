@@ -1,8 +1,8 @@
 /* Schedules of several steps a pass made into plans: what a lane, a warp and a block hold,
    registers and shared memory. Takes: a plan with its schedule and template. Makes: the rest of it,
    but for its cost; or the reason why it cannot be. */
-#include "gen/stencil/plan.h"
 #include "gen/model/limits.h"
+#include "gen/stencil/plan.h"
 
 enum {
     LINE_WARPS = 4,     /* of a block in 1D; they have nothing to do with each other */

@@ -3,8 +3,8 @@
 #ifndef SG_GEN_STENCIL_PASSES_H
 #define SG_GEN_STENCIL_PASSES_H
 
-#include "gen/stencil/plan.h"
 #include "gen/model/separable.h"
+#include "gen/stencil/plan.h"
 
 typedef struct passes {
     const plan_facts *whole;

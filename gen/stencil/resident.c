@@ -1,8 +1,8 @@
 /* Schedules of the method resident made into plans: a block's box in shared memory, and its columns
    of points. Takes: a plan with its schedule. Makes: the rest of it, but for its cost; or a
    refusal. */
-#include "gen/stencil/plan.h"
 #include "gen/model/limits.h"
+#include "gen/stencil/plan.h"
 
 enum {
     LEAST_WALK = 2, /* points of a column, which has the rows between them in common */

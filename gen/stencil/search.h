@@ -3,8 +3,8 @@
 #ifndef SG_GEN_STENCIL_SEARCH_H
 #define SG_GEN_STENCIL_SEARCH_H
 
-#include "gen/stencil/passes.h"
 #include "gen/stencil/measured.h"
+#include "gen/stencil/passes.h"
 
 /* Schedules without those alike; grows as it must. Zeroed, it is empty. */
 typedef struct schedule_set {

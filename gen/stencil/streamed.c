@@ -1,8 +1,8 @@
 /* The streamed method: what a thread does and holds, and what that costs. docs/architecture.md
    explains the terms. Takes: a plan with its schedule, template and axes. Makes: the rest of it, or
    the reason why it cannot be; and its estimate. */
-#include "gen/stencil/plan.h"
 #include "gen/model/limits.h"
+#include "gen/stencil/plan.h"
 
 #include <math.h>
 

@@ -9,11 +9,12 @@
 
 #include "gen/model/family.h"
 #include "gen/spec/spec.h"
+#include "gen/stencil/plan.h"
+#include "runtime/api/tuned.h"
 #include "runtime/launch/kernels.h"
 #include "runtime/launch/launch.h"
-#include "runtime/matrix/matrix.h"
 #include "runtime/launch/modules.h"
-#include "runtime/api/tuned.h"
+#include "runtime/matrix/matrix.h"
 
 static const char default_arch[] = "sm_90";
 

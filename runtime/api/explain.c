@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "gen/model/family.h"
+#include "gen/stencil/plan.h"
+#include "gen/stencil/stencil.h"
 #include "runtime/api/build.h"
 #include "runtime/api/tuned.h"
 

@@ -1,6 +1,6 @@
 /* The public call on a context's tuning results. Takes: a context. Makes: sg_results. */
-#include "runtime/launch/context.h"
 #include "runtime/files/digest.h"
+#include "runtime/launch/context.h"
 #include "runtime/store/results.h"
 
 #include <string.h>

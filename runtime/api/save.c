@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/launch/compile.h"
-#include "runtime/compile/host.h"
-#include "runtime/launch/kernel.h"
 #include "runtime/api/kernel_file.h"
+#include "runtime/compile/host.h"
+#include "runtime/launch/compile.h"
+#include "runtime/launch/kernel.h"
 
 /* Names of devices, by the binaries they load. */
 static const char *const device_words[BINARY_KINDS] = {

@@ -2,8 +2,8 @@
    vectors. Makes: sg_spmv and sg_spmv_bytes. */
 #include <string.h>
 
-#include "runtime/matrix/device_matrix.h"
 #include "runtime/api/list_calls.h"
+#include "runtime/matrix/device_matrix.h"
 
 /* Bit by bit: two matrices of which one diagonal's value differs are stored otherwise. */
 static bool same_diagonals(const program *p, const sg_device_matrix *m) {

@@ -9,8 +9,8 @@
 #ifndef SG_RUNTIME_CACHE_CACHE_H
 #define SG_RUNTIME_CACHE_CACHE_H
 
-#include "runtime/device/binary.h"
 #include "runtime/cache/logger.h"
+#include "runtime/device/binary.h"
 
 typedef struct cache cache;
 

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "runtime/check/sides.h"
-#include "runtime/matrix/device_matrix.h"
 #include "runtime/check/guard.h"
+#include "runtime/check/sides.h"
 #include "runtime/launch/lists.h"
+#include "runtime/matrix/device_matrix.h"
 #include "runtime/matrix/matrix.h"
 
 enum { RANDOM_KIND = 0 }; /* of a family's data */

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/check/lists.h"
-#include "runtime/matrix/device_matrix.h"
 #include "runtime/check/guard.h"
+#include "runtime/check/lists.h"
 #include "runtime/launch/lists.h"
 #include "runtime/launch/random.h"
-#include "runtime/store/results.h"
 #include "runtime/launch/steps.h"
+#include "runtime/matrix/device_matrix.h"
+#include "runtime/store/results.h"
 
 enum {
     LEAST_REPEATS = 5,

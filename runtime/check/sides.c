@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "gen/model/family.h"
 #include "gen/lists/reach.h"
+#include "gen/model/family.h"
 
 int check_array(const program *p, const char *field, bool written, bool previous) {
     for (int i = 0; i < p->array_count; i++) {

@@ -2,9 +2,9 @@
 #include "runtime/compile/host.h"
 
 #include "base/text.h"
-#include "runtime/device/clock.h"
 #include "runtime/compile/command.h"
 #include "runtime/compile/host_find.h"
+#include "runtime/device/clock.h"
 #include "runtime/files/file_facts.h"
 
 #include <assert.h>

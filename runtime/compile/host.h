@@ -2,9 +2,9 @@
 #ifndef SG_RUNTIME_COMPILE_HOST_H
 #define SG_RUNTIME_COMPILE_HOST_H
 
+#include "runtime/compile/scratch.h"
 #include "runtime/device/binary.h"
 #include "runtime/device/machine.h"
-#include "runtime/compile/scratch.h"
 
 /* Makes BINARY_HOST. In the job, to be closed before it ends; costs nothing until it is used: the
    compiler is looked for at each use, and run and asked who it is by the first compilation. */

@@ -1,5 +1,5 @@
-/* NVRTC behind runtime/compile/nvrtc.h. Takes: CUDA source. Makes: cubins and PTX, and what ptxas says of
-   registers and memory. The declarations are ours: no CUDA header is needed. */
+/* NVRTC behind runtime/compile/nvrtc.h. Takes: CUDA source. Makes: cubins and PTX, and what ptxas
+   says of registers and memory. The declarations are ours: no CUDA header is needed. */
 #include "runtime/compile/nvrtc.h"
 
 #include <assert.h>
@@ -10,9 +10,9 @@
 
 #include "base/text.h"
 #include "runtime/device/clock.h"
-#include "runtime/files/file_facts.h"
 #include "runtime/device/loader.h"
 #include "runtime/device/loader_system.h"
+#include "runtime/files/file_facts.h"
 
 typedef int nvrtc_code; /* nvrtcResult */
 typedef struct program_handle *nvrtc_program;

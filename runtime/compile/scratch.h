@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 
 #include "base/job.h"
-#include "runtime/compile/scratch_mark.h"
 #include "runtime/compile/pending.h"
+#include "runtime/compile/scratch_mark.h"
 
 /* Where: in the cache's folder, which nobody else writes to, where there is one and it can be used;
    else in TMPDIR, else /tmp. */

@@ -9,11 +9,11 @@
 
 #include "runtime/cache/cache.h"
 #include "runtime/device/device.h"
+#include "runtime/device/workers.h"
 #include "runtime/launch/kernels.h"
 #include "runtime/launch/modules.h"
-#include "runtime/stencilgen.h"
 #include "runtime/launch/texts.h"
-#include "runtime/device/workers.h"
+#include "runtime/stencilgen.h"
 
 /* Kernels that convert matrices: a place for each number that convert_kernels gives them. */
 enum { CONTEXT_CONVERSIONS = 128 };

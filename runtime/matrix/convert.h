@@ -36,7 +36,8 @@ void convert_fill(job *, conversion *);
 /* Gives all back but blocks that the caller has taken over, which are NULL by then. */
 void convert_end(job *, conversion *);
 
-/* ---- its steps, also for looking at a matrix (runtime/matrix/matrix_device.c) -------------------------
+/* ---- its steps, also for looking at a matrix (runtime/matrix/matrix_device.c)
+ * -------------------------
  */
 
 /* Rows in a grid that goes through all of them. */

@@ -1,5 +1,5 @@
-/* A matrix in the format of a kernel, in device memory. Takes: a kernel, and what runtime/matrix/upload.c
-   makes. Makes: sg_conversion_facts and sg_device_matrix_free. */
+/* A matrix in the format of a kernel, in device memory. Takes: a kernel, and what
+   runtime/matrix/upload.c makes. Makes: sg_conversion_facts and sg_device_matrix_free. */
 #include "runtime/matrix/device_matrix.h"
 
 storage device_matrix_storage(job *j, const sg_kernel *k) {

@@ -18,8 +18,8 @@
 
 #include "base/text.h"
 #include "runtime/device/clock.h"
-#include "runtime/store/base.h"
 #include "runtime/files/user_folder.h"
+#include "runtime/store/base.h"
 
 /* ---- files --------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "runtime/device/machine.h"
-#include "runtime/store/base.h"
 #include "runtime/files/user_folder.h"
+#include "runtime/store/base.h"
 
 enum { FINDING_WAIT = 20, STORING_WAIT = 10000 }; /* milliseconds */
 

@@ -24,9 +24,9 @@
 #ifndef SG_RUNTIME_STORE_RESULTS_H
 #define SG_RUNTIME_STORE_RESULTS_H
 
+#include "runtime/cache/logger.h"
 #include "runtime/device/device.h"
 #include "runtime/files/digest.h"
-#include "runtime/cache/logger.h"
 
 typedef struct results results;
 
@@ -85,9 +85,9 @@ typedef struct result_size {
 
 typedef struct result_place {
     const char *family, *name; /* "stencil", "heat13": the name is what people call it */
-    const char *model;         /* the spec's meaning (`print` of gen/model/family.h, MODEL_MEANING): its
-                                  digest, with the family's, is the spec's key */
-    const char *generator;     /* version of the library: plans of another mean another kernel */
+    const char *model;     /* the spec's meaning (`print` of gen/model/family.h, MODEL_MEANING): its
+                              digest, with the family's, is the spec's key */
+    const char *generator; /* version of the library: plans of another mean another kernel */
     result_device device;
     result_size size;
     int64_t steps; /* that are made at a time; 1: single ones */

@@ -1,4 +1,5 @@
-/* A space as a search takes it. Takes: gen/space/space.h. Makes: what runtime/tune/search.h asks for. */
+/* A space as a search takes it. Takes: gen/space/space.h. Makes: what runtime/tune/search.h asks
+ * for. */
 #ifndef SG_RUNTIME_TUNE_SEARCH_SPACE_H
 #define SG_RUNTIME_TUNE_SEARCH_SPACE_H
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "runtime/check/lists.h"
-#include "runtime/device/clock.h"
 #include "runtime/check/measure.h"
+#include "runtime/device/clock.h"
 #include "runtime/tune/sensors.h"
 
 /* Enough for a quiet median, and bounded where there is none. */

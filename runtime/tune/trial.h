@@ -6,8 +6,8 @@
 #ifndef SG_RUNTIME_TUNE_TRIAL_H
 #define SG_RUNTIME_TUNE_TRIAL_H
 
-#include "runtime/store/results.h"
 #include "runtime/stencilgen.h"
+#include "runtime/store/results.h"
 
 typedef struct trial_setting {
     sg_context *context;

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/api/place.h"
+#include "runtime/api/tuned.h"
 #include "runtime/cache/cache.h"
 #include "runtime/check/data.h"
 #include "runtime/device/clock.h"
-#include "runtime/api/place.h"
 #include "runtime/tune/search_space.h"
 #include "runtime/tune/sensors.h"
 #include "runtime/tune/sweep.h"
-#include "runtime/api/tuned.h"
 
 enum { USUAL_EVALUATIONS = 40, BETWEEN_DRIFTS = 8 };
 #define WORTH_SAYING 0.05 /* drift */

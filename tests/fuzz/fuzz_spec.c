@@ -5,10 +5,11 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/job.h"
-#include "gen/stencil/plan.h"
+#include "gen/families.h"
 #include "gen/reference/reference.h"
-#include "gen/stencil/source.h"
 #include "gen/spec/spec.h"
+#include "gen/stencil/plan.h"
+#include "gen/stencil/source.h"
 #include "tests/fuzz/lists.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gen/stencil/plan.h"
 #include "tests/runner/lists.h"
 
 typedef struct agreeing {

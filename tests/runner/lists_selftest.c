@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gen/families.h"
 #include "tests/runner/lists.h"
 
 /* ---- ways to spoil a launch -------------------------------------------------------------------

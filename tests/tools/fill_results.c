@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/store/results.h"
 #include "runtime/stencilgen.h"
+#include "runtime/store/results.h"
 
 static const char device_name[] = "Example <\"GPU\"> & 'co' </script>";
 

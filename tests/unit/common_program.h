@@ -6,8 +6,8 @@
 #include "tests/unit/cpu_program.h"
 
 #include "gen/source/text.h"
-#include "runtime/device/cpu/fiber.h"
 #include "runtime/compile/nvrtc.h"
+#include "runtime/device/cpu/fiber.h"
 
 static program *text_program_for(job *j, const char *arch, const char *code, int x, int y, int z,
                                  size_t shared_bytes) {

@@ -5,6 +5,7 @@
 #define TESTS_FAMILY_SCENE_H
 
 #include "api.h"
+#include "gen/families.h"
 #include "gen/lists/draw.h"
 #include "gen/spec/spec.h"
 

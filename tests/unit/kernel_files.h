@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
 #include "gen/stencil/source.h"
-#include "gen/spec/spec.h"
 #include "lists_call.h"
 #include "matrix/format.h"
 #include "runtime/api/kernel_file.h"

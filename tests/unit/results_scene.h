@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "runtime/store/results.h"
 #include "runtime/store/base.h"
+#include "runtime/store/results.h"
 #include "tests/unit/scratch_folder.h"
 
 typedef struct scene {

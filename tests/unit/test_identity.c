@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "runtime/compile/host.h"
+#include "runtime/compile/nvrtc.h"
 #include "runtime/device/machine.h"
 #include "runtime/files/file_facts.h"
-#include "runtime/compile/nvrtc.h"
 
 /* Every test has a folder of its own, and paths in it are made in the job of the test. */
 typedef struct place {

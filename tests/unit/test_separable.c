@@ -1,8 +1,8 @@
 /* Separable filters: which are recognised, their factors, and the models of their passes. */
 #include <math.h>
 
-#include "gen/stencil/passes.h"
 #include "gen/reference/reference.h"
+#include "gen/stencil/passes.h"
 #include "load_spec.h"
 
 #define FILTER(keys) "return convolution { name = 'a', " keys " }"

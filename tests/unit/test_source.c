@@ -1,9 +1,11 @@
 /* The emitted file: what is left out of it, in which order it stands, and how long it is. */
 #include "load_spec.h"
 
+#include "gen/families.h"
 #include "gen/source/fold.h"
 #include "gen/source/prune.h"
 #include "gen/source/text.h"
+#include "gen/stencil/plan.h"
 
 /* The most lines that a file may have; they only ever become fewer. */
 enum {

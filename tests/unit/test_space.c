@@ -3,7 +3,10 @@
 
 #include <time.h>
 
+#include "gen/families.h"
 #include "gen/space/space.h"
+#include "gen/stencil/plan.h"
+#include "gen/stencil/stencil.h"
 #include "matrix/format.h"
 #include "runtime/tune/search_space.h"
 

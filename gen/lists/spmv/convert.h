@@ -1,6 +1,6 @@
 /* Conversions of sparse matrices from csr to other formats by kernels. Takes: a format and the
-   widths of its arrays. Makes: a program of templates/convert/, whose kernels runtime/matrix/convert.c
-   launches one by one. */
+   widths of its arrays. Makes: a program of templates/convert/, whose kernels
+   runtime/matrix/convert.c launches one by one. */
 #ifndef SG_GEN_LISTS_SPMV_CONVERT_H
 #define SG_GEN_LISTS_SPMV_CONVERT_H
 

@@ -2,8 +2,8 @@
    matrix where it is known. Makes: the algorithm of its format, and the numbers. */
 #include <stdlib.h>
 
-#include "gen/model/limits.h"
 #include "gen/lists/spmv/spmv.h"
+#include "gen/model/limits.h"
 #include "matrix/layout.h"
 
 /* A thread a row needs no search for where rows begin and no sums across threads, and loses where

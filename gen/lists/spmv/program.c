@@ -2,8 +2,8 @@
    matrix/format.h, with sizes, launches and temporary memory. */
 #include <string.h>
 
-#include "gen/model/limits.h"
 #include "gen/lists/spmv/spmv.h"
+#include "gen/model/limits.h"
 
 /* ---- arrays -------------------------------------------------------------------------------- */
 
