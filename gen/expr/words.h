@@ -9,24 +9,11 @@
 
 enum { AXES = 3, MAX_REACH = 8, MAX_FIELDS = 16, MAX_PARAMETERS = 64, MAX_NAME = 63 };
 
-typedef enum method {
-    METHOD_AUTO,
-    METHOD_NAIVE,
-    METHOD_TILED,
-    METHOD_COARSENED,
-    METHOD_REGISTER,
-    METHOD_CONSTANT,
-    METHOD_CACHED_HALO,
-    METHOD_STREAMED,
-    METHOD_TEMPORAL,
-    METHOD_RESIDENT,
-    METHOD_COUNT
-} method;
-typedef struct method_word {
+/* A word, and one sentence for documentation and `explain`. */
+typedef struct word_row {
     const char *name;
-    const char *summary; /* one sentence for documentation and `explain` */
-} method_word;
-extern const method_word method_words[METHOD_COUNT];
+    const char *summary;
+} word_row;
 
 typedef enum boundary {
     BOUNDARY_FIXED,
@@ -37,11 +24,7 @@ typedef enum boundary {
     BOUNDARY_PERIODIC,
     BOUNDARY_COUNT
 } boundary;
-typedef struct boundary_word {
-    const char *name;
-    const char *summary;
-} boundary_word;
-extern const boundary_word boundary_words[BOUNDARY_COUNT];
+extern const word_row boundary_words[BOUNDARY_COUNT];
 
 typedef enum field_use { USE_IN, USE_OUT, USE_INOUT, USE_COUNT } field_use;
 extern const char *const use_words[USE_COUNT];

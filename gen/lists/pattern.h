@@ -20,9 +20,9 @@ typedef struct pattern_number {
 
 /* The vocabulary of a family's schedules. The first of formats and of algorithms is `auto`. */
 typedef struct pattern_words {
-    const method_word *algorithms;
+    const word_row *algorithms;
     int algorithm_count;
-    const method_word *formats; /* spmv; NULL elsewhere */
+    const word_row *formats; /* spmv; NULL elsewhere */
     int format_count;
     const pattern_number *numbers;
     int number_count;

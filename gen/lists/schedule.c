@@ -38,7 +38,7 @@ typedef struct parser {
     bool format, algorithm, number[PATTERN_NUMBERS]; /* given */
 } parser;
 
-static int find(const method_word *words, int count, const char *word) {
+static int find(const word_row *words, int count, const char *word) {
     for (int i = 0; i < count; i++)
         if (strcmp(words[i].name, word) == 0)
             return i;

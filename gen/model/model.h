@@ -6,11 +6,11 @@
 #include "base/text.h"
 #include "gen/expr/expr.h"
 
-/* A schedule; in a spec or an option 0 (METHOD_AUTO) leaves the choice to the planner. `tile`
+/* A schedule; in a spec or an option 0 leaves the choice to the planner. `tile`
    counts output points. A block makes tile × coarsen points. */
 enum { LANE_AXES = 2 };
 typedef struct schedule {
-    method method;
+    int method; /* its index in the table of methods (gen/stencil/method.h); 0: `auto` */
     int tile[AXES];
     int coarsen[AXES];
     int vector; /* points along x that a thread loads and stores at once */
@@ -143,14 +143,5 @@ void model_describe_boundary(const model *, text *);
 /* Whether two sides have the same rule, and whether all sides have. */
 bool model_same_side(const model_side *, const model_side *);
 bool model_same_sides(const model *);
-
-/* A schedule as one line: `register tile=32x8 coarsen=z16 vec=4 time=1`; free entries are left
-   out, so that the empty schedule prints as `auto`. */
-void schedule_print(const schedule *, int dims, text *);
-
-/* Parses such a line (words in any order, the method optional) over `out`, which keeps what the
-   line does not say. Fails with FAULT_USAGE and a message that names `where`. Accepts what
-   schedule_print writes. */
-void schedule_parse(job *, const char *line, const char *where, schedule *out);
 
 #endif

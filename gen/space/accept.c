@@ -7,6 +7,7 @@
 #include "gen/families.h"
 #include "gen/space/build.h"
 #include "gen/stencil/plan.h"
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/stencil.h"
 
 typedef struct attempt {

@@ -227,7 +227,7 @@ bool space_agrees_lists(const space_builder *b, const char *value) {
     return all;
 }
 
-static const char **names_of(job *j, const method_word *words, int count) {
+static const char **names_of(job *j, const word_row *words, int count) {
     const char **names = job_array(j, (size_t)count, sizeof *names);
     for (int i = 0; i < count; i++)
         names[i] = words[i].name;

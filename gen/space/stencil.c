@@ -3,7 +3,8 @@
    their estimates. */
 #include "gen/stencil/stencil.h"
 #include "gen/space/build.h"
-#include "gen/stencil/plan.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 
 #include <string.h>
 
@@ -40,9 +41,9 @@ static bool agree(int given, int value) {
 
 bool space_agrees_stencil(const space_builder *b, const char *value) {
     const schedule *given = stencil_wanted(b->job, b->subject, b->request->schedule);
-    schedule tried = {.method = METHOD_AUTO};
+    schedule tried = {.method = 0};
     schedule_parse(b->job, value, "tune", &tried);
-    bool all = agree((int)given->method, (int)tried.method);
+    bool all = agree(given->method, tried.method);
     for (int i = 0; i < NUMBERS; i++)
         all = all && agree(number(given, i), number(&tried, i));
     return all;
@@ -57,21 +58,18 @@ static const char *print(const space_builder *b, const schedule *s) {
 
 /* ---- what methods do not have --------------------------------------------------------------- */
 
-static bool has_key(method m, int dims, const char *key) {
-    const bool fused = m == METHOD_TEMPORAL || m == METHOD_RESIDENT;
-    if (strcmp(key, "coarsen") == 0)
-        return plan_walk_axis(m, dims) >= 0;
-    if (strcmp(key, "vector") == 0)
-        return m == METHOD_NAIVE || m == METHOD_STREAMED || m == METHOD_TEMPORAL;
-    if (strcmp(key, "time") == 0)
-        return fused;
-    if (strcmp(key, "lane") == 0 || strcmp(key, "stages") == 0)
-        return m == METHOD_TEMPORAL;
+static bool has_key(int m, int dims, const char *word) {
+    const method *of = methods[m];
+    for (int k = 0; k < SCHEDULE_KEYS; k++)
+        if (strcmp(word, schedule_keys[k].word) == 0)
+            return schedule_keys[k].who == SCHEDULE_COARSEN ? of->walk(dims) >= 0
+                   : schedule_keys[k].who == 0              ? true
+                                               : (of->keys & schedule_keys[k].who) != 0;
     return true;
 }
 
 /* By bits, of the keys of `tune`. Who asks for one method alone is told that it lacks something. */
-static unsigned keys_lacking(const space_builder *b, method m) {
+static unsigned keys_lacking(const space_builder *b, int m) {
     unsigned lacking = 0;
     if (space_has_several(b, "method"))
         for (int k = 0; k < b->tuning->key_count; k++)
@@ -95,8 +93,8 @@ typedef struct filling {
     int count;
 } filling;
 
-static space_builder *turn_to(const filling *f, int which, method m) {
-    f->builder->trying = method_words[m].name;
+static space_builder *turn_to(const filling *f, int which, int m) {
+    f->builder->trying = methods[m]->name;
     f->builder->lacking = f->of[which].lacking;
     return f->builder;
 }
@@ -108,17 +106,16 @@ static void add(void *user, int which, const plan *p, double seconds) {
                          .estimate = seconds,
                          .threads = plan_threads(p),
                          .shared_bytes = p->shared_bytes};
-    c.values[0] = (int)p->schedule.method;
+    c.values[0] = p->schedule.method;
     for (int i = 0; i < NUMBERS; i++)
         c.values[1 + i] = number(&p->schedule, i);
     space_add(b, f->of[which].which, &c);
 }
 
-static void refuse(void *user, int which, method m, const char *why) {
+static void refuse(void *user, int which, int m, const char *why) {
     const filling *f = user;
     space_builder *b = turn_to(f, which, m);
-    space_refuse(b, f->of[which].which,
-                 job_print(b->job, "method %s: %s", method_words[m].name, why));
+    space_refuse(b, f->of[which].which, job_print(b->job, "method %s: %s", methods[m]->name, why));
 }
 
 /* The constraints of the spec and the caller, and those of each combination of `tune`. */
@@ -142,10 +139,10 @@ void space_fill_stencil(space_builder *b) {
     job *j = b->job;
     const family_request *r = b->request;
     const int64_t steps = r->steps > 1 ? r->steps : 1;
-    const char **words = job_array(j, METHOD_COUNT, sizeof *words);
-    for (int m = 0; m < METHOD_COUNT; m++)
-        words[m] = method_words[m].name;
-    space_axis_add(b->space, "method", words, METHOD_COUNT);
+    const char **words = job_array(j, METHODS, sizeof *words);
+    for (int m = 0; m < METHODS; m++)
+        words[m] = methods[m]->name;
+    space_axis_add(b->space, "method", words, METHODS);
     for (int i = 0; i < NUMBERS; i++)
         space_axis_add(b->space, numbers[i].name, NULL, 0);
     const schedule *given = stencil_wanted(j, b->subject, r->schedule);

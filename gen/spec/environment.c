@@ -2,6 +2,8 @@
    Takes: the functions of the other files. Makes: the table that specs have as their globals, and
    the vocabulary. */
 #include "gen/spec/state.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 
 #include <lualib.h>
 #include <math.h>
@@ -147,7 +149,8 @@ void spec_vocabulary(describe *word, void *user) {
     list_keys(word, user, "key of merge", spec_merge_keys);
     list_keys(word, user, "key of spmv", spec_spmv_keys);
     list_keys(word, user, "key of a field", spec_field_keys);
-    list_keys(word, user, "key of schedule", spec_schedule_keys);
+    for (int k = 0; k < SCHEDULE_KEYS; k++)
+        word(user, "key of schedule", schedule_keys[k].word, schedule_keys[k].summary);
     list_keys(word, user, "key of derivative", spec_derivative_keys);
     list_keys(word, user, "key of laplacian", spec_laplacian_keys);
     list_keys(word, user, "axis", spec_axis_keys);
@@ -157,8 +160,8 @@ void spec_vocabulary(describe *word, void *user) {
         word(user, "use of a field", use_words[i], use_summaries[i]);
     for (int i = 0; i < BOUNDARY_COUNT; i++)
         word(user, "boundary", boundary_words[i].name, boundary_words[i].summary);
-    for (int i = 0; i < METHOD_COUNT; i++)
-        word(user, "method", method_words[i].name, method_words[i].summary);
+    for (int i = 0; i < METHODS; i++)
+        word(user, "method", methods[i]->name, methods[i]->summary);
     list_functions(word, user, "function", stencil_functions);
     for (int op = 0; op < EXPR_OP_COUNT; op++)
         if (expr_words[op].function)

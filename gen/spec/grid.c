@@ -1,20 +1,24 @@
 /* What surrounds the arithmetic of a spec: its boundary and its schedule.
    Takes: the spec's table, the dimensions. Makes: the model's sides and constraints. */
 #include "gen/spec/state.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 
 #include <string.h>
 
-const spec_key spec_schedule_keys[] = {
-    {"method", "how the grid is walked; auto by default"},
-    {"tile", "points a block computes at once, by axis: { x = 32, y = 8 }"},
-    {"coarsen", "times a block repeats its tile, by axis: { z = 16 }"},
-    {"vector", "points along x that a thread loads and stores at once"},
-    {"time", "time steps fused into one pass"},
-    {"passes", "kernels that a convolution is made by: 1, or one an axis"},
-    {"lane", "points that a thread of the method temporal holds, by axis: { x = 4, y = 4 }"},
-    {"stages", "warps in the pipeline of time of the method temporal in 2D"},
-    {NULL, NULL},
-};
+const spec_key *spec_schedule_keys(job *j) {
+    spec_key *keys = job_array(j, SCHEDULE_KEYS + 1, sizeof *keys);
+    for (int k = 0; k < SCHEDULE_KEYS; k++)
+        keys[k] = (spec_key){schedule_keys[k].word, schedule_keys[k].summary};
+    return keys;
+}
+
+const char **spec_method_words(job *j) {
+    const char **words = job_array(j, METHODS, sizeof *words);
+    for (int m = 0; m < METHODS; m++)
+        words[m] = methods[m]->name;
+    return words;
+}
 
 /* constant(v) */
 typedef struct spec_boundary {
@@ -121,21 +125,19 @@ void spec_read_schedule(lua_State *L, int table, model *m) {
     if (spec_get(L, table, "schedule")) {
         if (!lua_istable(L, -1))
             spec_fail_expected(L, "schedule", NULL, "a table", -1);
-        spec_check_keys(L, -1, "schedule", spec_schedule_keys);
-        if (spec_get(L, -1, "method")) {
-            const char *words[METHOD_COUNT];
-            for (int i = 0; i < METHOD_COUNT; i++)
-                words[i] = method_words[i].name;
-            m->schedule.method = (method)spec_word(L, -1, "schedule.method", words, METHOD_COUNT);
-        }
+        job *j = spec_of(L)->job;
+        spec_check_keys(L, -1, "schedule", spec_schedule_keys(j));
+        if (spec_get(L, -1, "method"))
+            m->schedule.method = spec_word(L, -1, "schedule.method", spec_method_words(j), METHODS);
         lua_pop(L, 1);
-        read_axes(L, m, "tile", AXES, m->schedule.tile);
-        read_axes(L, m, "coarsen", AXES, m->schedule.coarsen);
-        read_number(L, "vector", &m->schedule.vector);
-        read_number(L, "time", &m->schedule.time);
-        read_number(L, "passes", &m->schedule.passes);
-        read_axes(L, m, "lane", LANE_AXES, m->schedule.lane);
-        read_number(L, "stages", &m->schedule.stages);
+        for (int k = 1; k < SCHEDULE_KEYS; k++) {
+            const schedule_key *key = &schedule_keys[k];
+            int *numbers = schedule_numbers(&m->schedule, key);
+            if (key->kind == SCHEDULE_NUMBER)
+                read_number(L, key->word, numbers);
+            else
+                read_axes(L, m, key->word, key->axes, numbers);
+        }
     }
     lua_pop(L, 1);
 }

@@ -118,8 +118,7 @@ void spec_finish_functions(lua_State *L, model *m) {
 
 /* ---- schedules ----------------------------------------------------------------------------- */
 
-static int read_choice(lua_State *L, int table, const char *key, const method_word *words,
-                       int count) {
+static int read_choice(lua_State *L, int table, const char *key, const word_row *words, int count) {
     int chosen = 0;
     if (spec_get(L, table, key)) {
         const char **names = job_array(spec_of(L)->job, (size_t)count, sizeof *names);

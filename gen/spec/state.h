@@ -191,7 +191,8 @@ void spec_run_update(lua_State *, int function, bool named, spec_update *,
 int spec_constant(lua_State *);
 void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
 void spec_read_schedule(lua_State *, int table, model *);
-extern const spec_key spec_schedule_keys[];
+const spec_key *spec_schedule_keys(job *); /* of gen/stencil/schedule.h */
+const char **spec_method_words(job *);     /* by the table of methods */
 
 /* spec_tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);

@@ -2,6 +2,8 @@
    Takes: the spec's table. Makes: words of schedule lines, by key. */
 #include "gen/model/tuning.h"
 #include "gen/spec/state.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 
 #include <string.h>
 
@@ -217,24 +219,21 @@ static void check_combinations(const reading *r) {
 void spec_read_tune(lua_State *L, int table, model *m) {
     reading r;
     if (begin(L, table, m, &r)) {
-        spec_check_keys(L, -1, "tune", spec_schedule_keys);
-        const char *words[METHOD_COUNT];
-        for (int i = 0; i < METHOD_COUNT; i++)
-            words[i] = method_words[i].name;
-        read_words(&r, "method", words, METHOD_COUNT);
-        read_axes(&r, "tile", AXES);
-        read_axes(&r, "coarsen", AXES);
-        read_numbers(&r, "vector", "vec", 1, SPEC_MAX_NUMBER, NULL);
-        read_numbers(&r, "time", "time", 1, SPEC_MAX_NUMBER, NULL);
-        read_numbers(&r, "passes", "passes", 1, SPEC_MAX_NUMBER, NULL);
-        read_axes(&r, "lane", LANE_AXES);
-        read_numbers(&r, "stages", "stages", 1, SPEC_MAX_NUMBER, NULL);
+        spec_check_keys(L, -1, "tune", spec_schedule_keys(r.job));
+        read_words(&r, "method", spec_method_words(r.job), METHODS);
+        for (int k = 1; k < SCHEDULE_KEYS; k++) {
+            const schedule_key *key = &schedule_keys[k];
+            if (key->kind == SCHEDULE_NUMBER)
+                read_numbers(&r, key->word, key->line, 1, SPEC_MAX_NUMBER, NULL);
+            else
+                read_axes(&r, key->word, key->axes);
+        }
         check_combinations(&r);
     }
     lua_pop(L, 1);
 }
 
-static const char **names_of(job *j, const method_word *words, int count) {
+static const char **names_of(job *j, const word_row *words, int count) {
     const char **names = job_array(j, (size_t)count, sizeof *names);
     for (int i = 0; i < count; i++)
         names[i] = words[i].name;

@@ -1,6 +1,9 @@
 /* The written model beside what was measured. Takes: the table of measurements. Makes: factors. */
 #include "gen/stencil/measured.h"
 
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@ static const struct doubts {
 } fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.03};
 
 static const struct doubts *doubts_of(const plan *p) {
-    return plan_is_fused(p->template_id) ? &fused_doubts : &one_step_doubts;
+    return plan_method(p)->fused ? &fused_doubts : &one_step_doubts;
 }
 
 /* Farther than any: rows of x that begin at any element, and those that begin at whole packs, say
@@ -37,9 +40,10 @@ struct plan_measured {
 /* The schedule without how far blocks walk, where that is the planner's to choose. */
 static schedule without_walk(const schedule *s, int dims, const int64_t size[AXES], double *parts) {
     schedule out = *s;
-    const int axis = plan_walk_axis(s->method, dims);
+    const method *of = methods[s->method];
+    const int axis = of->walk(dims);
     *parts = 1;
-    if (axis >= 0 && s->method == METHOD_TEMPORAL) {
+    if (axis >= 0 && of->walks_open) {
         *parts = fmax((double)size[axis] / s->coarsen[axis], 1);
         out.coarsen[axis] = 0;
     }
@@ -54,7 +58,7 @@ static bool is_of(const measured_rate *r, const plan_facts *f, const target *t) 
 
 /* A measurement counts where its plan can still be made. */
 static bool note(job *j, const measured_rate *r, const plan_facts *f, const target *t, known *out) {
-    schedule s = {.method = METHOD_AUTO};
+    schedule s = {.method = 0};
     schedule_parse(j, r->schedule, "a measurement", &s);
     const char *refusal;
     plan *p = plan_fit(j, f, &s, t, &refusal);
@@ -62,13 +66,10 @@ static bool note(job *j, const measured_rate *r, const plan_facts *f, const targ
         return false;
     out->schedule = without_walk(&p->schedule, r->dims, r->size, &out->parts); /* complete */
     out->size = r->size;
-    const int axis = plan_walk_axis(s.method, r->dims);
-    if (s.method == METHOD_TEMPORAL && axis >= 0) /* no further than to the end of the grid */
-        plan_walk_fused(p, s.coarsen[axis] < r->size[axis] ? s.coarsen[axis] : (int)r->size[axis]);
-    if (plan_is_fused(p->template_id))
-        plan_cost_fused(p, r->size);
-    else
-        plan_cost(f, p, r->size);
+    const int axis = plan_walk_axis(p);
+    if (plan_method(p)->walks_open && axis >= 0) /* no further than to the end of the grid */
+        plan_set_walk(p, s.coarsen[axis] < r->size[axis] ? s.coarsen[axis] : (int)r->size[axis]);
+    plan_cost(p, r->size);
     const double updates = (double)r->size[0] * (double)r->size[1] * (double)r->size[2] * s.time;
     out->factor = updates / (r->rate * 1e9) / p->estimate.seconds;
     return true;

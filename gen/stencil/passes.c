@@ -56,7 +56,7 @@ plan *passes_fit(job *j, const passes *p, const schedule *s, const target *t,
         plan *one = plan_fit(j, p->facts[k], s, t, refusal);
         if (one == NULL)
             return NULL;
-        plan_cost(p->facts[k], one, size);
+        plan_cost(one, size);
         add_estimate(&sum, &one->estimate, &longest);
         if (k == 0)
             *out = *one;

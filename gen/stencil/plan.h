@@ -8,31 +8,7 @@
 #include "gen/model/runs.h"
 #include "gen/model/target.h"
 
-typedef enum template_id {
-    TEMPLATE_NAIVE,
-    TEMPLATE_PACKS, /* the naive method with vec > 1 */
-    TEMPLATE_TILED,
-    TEMPLATE_COARSENED,
-    TEMPLATE_REGISTER,
-    TEMPLATE_SUMS,   /* the register method for linear updates of any shape */
-    TEMPLATE_WINDOW, /* the register method in 1D: each thread holds a window of x */
-    TEMPLATE_CONSTANT,
-    TEMPLATE_CACHED_HALO,
-    TEMPLATE_STREAMED,
-    TEMPLATE_STREAMED_SUMS, /* for linear updates that reach along x in several planes */
-    TEMPLATE_LINE,          /* the method temporal in 1D, ... */
-    TEMPLATE_PIPELINE,      /* ... in 2D ... */
-    TEMPLATE_LEVELS,        /* ... and in 3D */
-    TEMPLATE_RESIDENT,
-    TEMPLATE_COUNT
-} template_id;
-
-/* By template_id. */
-typedef struct plan_template {
-    const char *file; /* under templates/ */
-    bool barriers;    /* or operations of warps */
-} plan_template;
-extern const plan_template plan_templates[TEMPLATE_COUNT];
+typedef struct form form; /* gen/stencil/method.h */
 
 /* What the planner asks of a model again and again. */
 typedef struct plan_row {
@@ -104,7 +80,7 @@ typedef struct plan_streamed {
 typedef struct plan {
     const plan_facts *facts; /* of the model planned for */
     schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
-    template_id template_id;
+    const form *form;        /* the template of its method */
     const target *target;
     int axes[AXES];  /* kernel axis → grid axis, −1: an axis of extent 1 */
     int block[AXES]; /* threads */
@@ -144,7 +120,7 @@ plan *plan_make(job *, const model *, const schedule *wanted, const target *,
 typedef struct plan_visitor {
     void *user;
     void (*candidate)(void *user, int which, const plan *, double seconds);
-    void (*refused)(void *user, int which, method, const char *why);
+    void (*refused)(void *user, int which, int method, const char *why);
 } plan_visitor;
 
 /* Shows every plan that the planner thinks of under any of `count` constraints, in an order that
@@ -160,34 +136,12 @@ void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
    plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
    plan->estimate. */
 plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
-void plan_cost(const plan_facts *, plan *, const int64_t size[AXES]);
+void plan_cost(plan *, const int64_t size[AXES]);
 
-/* Whether a template adds up planes (add_plane of plan.h) instead of making points one by one. */
-static inline bool plan_keeps_sums(template_id t) {
-    return t == TEMPLATE_SUMS || t == TEMPLATE_PIPELINE || t == TEMPLATE_LEVELS ||
-           t == TEMPLATE_STREAMED_SUMS;
-}
-
-/* Whether plans of the template make several steps a launch; and the halves of plan_make for those:
-   plan_fit_fused completes a plan that has its facts, schedule, template and target, and returns
-   NULL or the refusal; plan_walk_fused sets how far a block walks, which the others take from the
-   schedule. */
-bool plan_is_fused(template_id);
-const char *plan_fit_fused(job *, plan *);
-size_t plan_pipeline_bytes(const plan *, int stages); /* of shared memory */
-const char *plan_fit_resident(job *, plan *);         /* likewise */
-void plan_walk_fused(plan *, int walk);
-void plan_cost_fused(plan *, const int64_t size[AXES]);
-void plan_cost_resident(plan *, const int64_t size[AXES]); /* its part for that template */
-
-/* The streamed method's halves of plan_make: the first completes a plan that has its facts,
-   schedule, template, target and axes, and returns NULL or the refusal. */
-const char *plan_fit_streamed(job *, plan *);
-bool plan_streams_sums(const plan_facts *); /* else points are made one by one */
-bool plan_walks_long(const plan_facts *);   /* streamed sums of many planes: in 2D from 6 on */
-int plan_streamed_rows(const plan *, plan_row *); /* what Row<…> of its plan.h are, along kernel
-                                                     axes: at most row_count of the facts */
-void plan_cost_streamed(plan *, const int64_t size[AXES]);
+/* The grid axis that its method walks, −1 where it walks none; and how far a block walks, where
+ * that is chosen last. */
+int plan_walk_axis(const plan *);
+void plan_set_walk(plan *, int walk);
 
 /* The blocks that cover a grid, and in *covered how many times its points theirs are. */
 double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
@@ -199,18 +153,9 @@ static inline int plan_threads(const plan *p) {
     return p->block[0] * p->block[1] * p->block[2];
 }
 
-/* Whether the method keeps what neighbours read in shared memory. */
-static inline bool plan_stages(const plan *p) {
-    return p->schedule.method > METHOD_NAIVE && p->schedule.method <= METHOD_CACHED_HALO &&
-           p->schedule.method != METHOD_CONSTANT;
-}
-
 /* Blocks that a multiprocessor holds at once: as far as threads and registers go, and as far as its
    shared memory goes too. */
 int plan_resident_by_registers(const plan *);
 int plan_resident(const plan *);
-
-/* The grid axis that a method walks for a grid of so many axes, −1 where it walks none. */
-int plan_walk_axis(method, int dims);
 
 #endif

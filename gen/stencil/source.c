@@ -1,6 +1,8 @@
 /* Lays the template and its includes into one file under a header that says what made it.
    Takes: a model and a plan. Makes: the program, text and launch facts. */
 #include "gen/source/text.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/source_internal.h"
 
 #include <assert.h>
@@ -65,7 +67,7 @@ static void list_arrays(job *j, const model *m, program *p) {
 
 void source_describe_launch(const plan *p, program_launch *l) {
     l->shared_bytes = p->shared_bytes;
-    l->barriers = plan_templates[p->template_id].barriers;
+    l->barriers = p->form->barriers;
     l->vector = p->schedule.vector;
     l->steps = 1;
     for (int k = 0; k < AXES; k++) {
@@ -77,7 +79,7 @@ void source_describe_launch(const plan *p, program_launch *l) {
     }
     /* Whole packs are read, so a thread may reach further than its shape. */
     const int vector = p->schedule.vector;
-    for (int k = 0; k < AXES && plan_is_fused(p->template_id); k++) {
+    for (int k = 0; k < AXES && plan_method(p)->fused; k++) {
         const plan_fused *f = &p->fused;
         l->low[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_low[k] : 0);
         l->high[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_high[k] : 0);
@@ -101,26 +103,10 @@ static void describe_layers(job *j, const plan *p, program *out) {
     }
 }
 
-bool source_has_packs(const plan *p) {
-    return p->template_id == TEMPLATE_PACKS || p->schedule.method == METHOD_STREAMED;
-}
-
-/* One rule must lead into the grid from wherever the shape reaches (templates/stream.cuh). */
 static program_needs needs_of(const plan *p) {
     program_needs n = {.multiple = 1, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
-    if (p->schedule.method != METHOD_STREAMED)
-        return n;
-    n.multiple = p->schedule.vector;
-    n.width = p->schedule.vector;
-    n.rows = p->axes[1] >= 0;
-    for (int k = 0; k < AXES; k++)
-        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
-            const int kind = p->facts->model->sides[p->axes[k]][side].kind;
-            if (kind != BOUNDARY_MIRROR && kind != BOUNDARY_PERIODIC)
-                continue;
-            n.low[k] = p->low[k];
-            n.high[k] = p->high[k] + (k == 1 ? p->streamed.lane_y - 1 : 0);
-        }
+    if (p->form->needs != NULL)
+        p->form->needs(p, &n);
     return n;
 }
 
@@ -135,7 +121,7 @@ static void describe_spares(job *j, const plan *p, program *out) {
     const int own = out->launch_count;
     for (int i = 0; i < own; i++) {
         const plan *of = plan_of(p, &(program){.launch_count = own}, i);
-        if (!source_has_packs(of))
+        if (!plan_has_packs(of))
             continue;
         program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
         *spare = *l;
@@ -215,8 +201,7 @@ static void lay_kernel(source_file *f, const plan *p, const program *program, in
                        const char *space, bool packs) {
     text header = text_new(f->job);
     source_write_kernel(&header, p, program, which, space != NULL, packs);
-    source_lay(f, plan_templates[p->template_id].file, header.data, space,
-               program->launches[which].entry);
+    source_lay(f, p->form->file, header.data, space, program->launches[which].entry);
 }
 
 /* The kernels of the program's own launches, or of its spares, in namespaces where there are

@@ -15,9 +15,6 @@ void source_write_kernel(text *, const plan *, const program *, int launch, bool
                          bool packs);
 void source_write_arguments(text *, const model *, const program *);
 
-/* Whether its kernel is for rows of packs alone, so that the launch has a spare. */
-bool source_has_packs(const plan *);
-
 void source_describe_launch(const plan *, program_launch *);
 
 /* source_notes.c: how to launch a kernel, as comments. */

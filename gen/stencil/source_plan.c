@@ -1,50 +1,9 @@
 /* The generated plan.h: what a template must know, as C++ constants and functions.
    Takes: a model, a plan and where its grids stand. Makes: text. */
-#include "gen/model/limits.h"
+#include "gen/stencil/method.h"
 #include "gen/stencil/source_internal.h"
 
 #include <string.h>
-
-static void triple(text *t, const char *name, const int v[AXES]) {
-    text_printf(t, "    static constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name,
-                v[1], name, v[2]);
-}
-
-/* What the templates of several steps a pass ask for beside. */
-static void write_fused(text *t, const plan *p, const program *program) {
-    const plan_fused *f = &p->fused;
-    const schedule *s = &p->schedule;
-    if (!plan_is_fused(p->template_id))
-        return;
-    text_printf(t, "    static constexpr int time = %d;\n", s->time);
-    if (p->template_id == TEMPLATE_LINE)
-        text_printf(t, "    static constexpr int lane_x = %d, halo_low_x = %d;\n", s->lane[0],
-                    f->halo_low[0]);
-    if (p->template_id == TEMPLATE_PIPELINE)
-        text_printf(t,
-                    "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
-                    "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
-                    "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n"
-                    "    static constexpr int wave = %d; // blocks that run at once\n",
-                    s->stages, s->lane[0], s->vector, f->rows, f->input, PLAN_STRIP_BYTES, p->walk,
-                    p->low[2], p->high[2], plan_resident(p) * p->target->multiprocessors);
-    if (p->template_id == TEMPLATE_RESIDENT) {
-        triple(t, "halo_low", f->round_halo);
-        triple(t, "halo_high", f->round_halo);
-        text_printf(t, "    static constexpr int walk = %d, words = %d; // words: the last grid\n",
-                    p->walk, program_grid_count(program) - 1);
-        const plan_facts *facts = p->facts;
-        text_printf(t, "    static constexpr bool star = %s; // every tap lies on an axis\n",
-                    facts->column_or_plane && !facts->corners ? "true" : "false");
-    }
-    if (p->template_id == TEMPLATE_LEVELS)
-        text_printf(t,
-                    "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
-                    "    static constexpr int ring = %d, halo_x = %d, walk = %d;\n"
-                    "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
-                    s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
-                    f->keep ? "true" : "false", f->corners ? "true" : "false");
-}
 
 static const char *truth(bool is) {
     return is ? "true" : "false";
@@ -72,11 +31,11 @@ static void write_boundary_facts(text *t, const model *m, const plan *p) {
         truth(all_fixed), truth(wraps), truth(gives_values));
 }
 
-static void write_constants(text *t, const model *m, const plan *p, const plan_facts *f,
-                            const program *program, bool packs) {
+static void write_constants(text *t, const model *m, const plan *p, const program *program,
+                            bool packs) {
     text_add(t, "struct plan {\n");
-    triple(t, "tile", p->tile);
-    triple(t, "threads", p->block);
+    plan_write_triple(t, "tile", p->tile);
+    plan_write_triple(t, "threads", p->block);
     text_printf(t, "    static constexpr int threads = threads_x * threads_y * threads_z;\n");
     text_printf(
         t, "    static constexpr int blocks = %d; // to leave registers for, a multiprocessor\n",
@@ -84,31 +43,15 @@ static void write_constants(text *t, const model *m, const plan *p, const plan_f
     text_printf(t, "    static constexpr int arrays = %d, outputs = %d;\n", p->array_count,
                 m->output_count);
     write_boundary_facts(t, m, p);
-    triple(t, "low", p->low); /* how far the shape reaches below and above its point */
-    triple(t, "high", p->high);
-    if (source_has_packs(p))
+    plan_write_triple(t, "low", p->low); /* how far the shape reaches below and above its point */
+    plan_write_triple(t, "high", p->high);
+    if (plan_has_packs(p))
         text_printf(t,
                     "    static constexpr bool packs = %s; // rows are loaded and stored as packs\n"
                     "    static constexpr int vector = %d;\n",
                     truth(packs), p->schedule.vector);
-    if (p->template_id == TEMPLATE_PACKS)
-        text_printf(t, "    static constexpr int rows = %d;\n", f->row_count);
-    if (p->schedule.method == METHOD_STREAMED)
-        text_printf(
-            t,
-            "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
-            "    static constexpr int slab = %d; // points that are walked through together\n"
-            "    static constexpr bool flat = %s; // there is no axis y\n",
-            p->streamed.lane_y, p->walk, p->streamed.ahead, p->streamed.slab,
-            truth(p->axes[1] < 0));
-    if (p->template_id == TEMPLATE_COARSENED || p->template_id == TEMPLATE_REGISTER ||
-        p->template_id == TEMPLATE_SUMS)
-        text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n",
-                    p->walk, p->low[2], p->high[2]);
-    if (p->template_id == TEMPLATE_WINDOW)
-        text_printf(t, "    static constexpr int walk = %d, results = %d, result_pitch = %d;\n",
-                    p->walk, p->results, p->result_pitch);
-    write_fused(t, p, program);
+    if (p->form->constants != NULL)
+        p->form->constants(t, p, program);
     text_add(t, "};\n\n");
 }
 
@@ -162,7 +105,7 @@ static void write_reach(text *t, const plan *p, const plan_array *a) {
                 "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
                 "low_z = %d, high_z = %d;\n",
                 a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-    if (plan_stages(p) || p->template_id == TEMPLATE_RESIDENT)
+    if (p->form->stages || p->form->places)
         text_printf(t,
                     "    static constexpr bool staged = %s; // in shared memory ...\n"
                     "    static constexpr int shared = %d;     // ... from this element on\n",
@@ -170,11 +113,6 @@ static void write_reach(text *t, const plan *p, const plan_array *a) {
 }
 
 /* Whether threads read and write global memory alone, each its own points. */
-static bool is_plain(const plan *p) {
-    return source_has_packs(p) || p->template_id == TEMPLATE_NAIVE ||
-           p->template_id == TEMPLATE_CONSTANT;
-}
-
 /* The grid that an output is written to, and that of its current values or -1. */
 static int written_to(const model *m, const plan *p, int output) {
     return p->is_pass ? p->to : source_write_grid(m, m->outputs[output].field);
@@ -191,7 +129,7 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
         const plan_array *a = &p->arrays[i];
         const int grid = p->is_pass ? p->from : source_read_grid(m, a->array);
         const char *name = grid_name(program, grid);
-        if (is_plain(p)) {
+        if (p->form->plain) {
             text_printf(t,
                         "template <> struct Array<%d> { static constexpr int grid = %d; }; // %s\n",
                         i, grid, name);
@@ -241,65 +179,6 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
     text_add(t, "\n");
 }
 
-static void write_rows(text *t, const plan *p, const plan_facts *f) {
-    if (p->template_id != TEMPLATE_PACKS)
-        return;
-    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
-    for (int r = 0; r < f->row_count; r++)
-        text_printf(
-            t,
-            "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = %d, "
-            "low = %d, high = %d; };\n",
-            r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz, f->rows[r].low,
-            f->rows[r].high);
-    text_add(t, "\n");
-}
-
-/* What the rows of the shape ask of a line: one that lies y rows beside the thread's first. */
-static void write_line(text *t, const plan *p, const plan_row *rows, int count, int array, int y) {
-    int first = 1 << 20, last = -first, sides = 0, plane = 0, low = 0, high = 0;
-    int low_at[2 * MAX_REACH + 1] = {0}, high_at[2 * MAX_REACH + 1] = {0};
-    for (int r = 0; r < count; r++) {
-        const int lane = y - rows[r].dy, dz = rows[r].dz;
-        if (p->kernel_array[rows[r].array] != array || lane < 0 || lane >= p->streamed.lane_y)
-            continue;
-        first = dz < first ? dz : first;
-        last = dz > last ? dz : last;
-        low_at[dz + MAX_REACH] = larger(low_at[dz + MAX_REACH], rows[r].low);
-        high_at[dz + MAX_REACH] = larger(high_at[dz + MAX_REACH], rows[r].high);
-    }
-    for (int dz = first; dz <= last; dz++) {
-        const int below = low_at[dz + MAX_REACH], above = high_at[dz + MAX_REACH];
-        if (below > 0 || above > 0) {
-            sides++;
-            plane = dz;
-        }
-        low = larger(low, below);
-        high = larger(high, above);
-    }
-    if (last < first)
-        first = 0, last = -1;
-    text_printf(t,
-                "template <> struct Asks<%d, %d> { static constexpr int first = %d, last = %d, "
-                "sides = %d, plane = %d, low = %d, high = %d; };\n",
-                array, y, first, last, sides, plane, low, high);
-}
-
-static void write_lines(text *t, const plan *p, const plan_facts *f) {
-    if (p->schedule.method != METHOD_STREAMED)
-        return;
-    plan_row *rows = job_array(t->job, (size_t)f->row_count, sizeof *rows);
-    const int count = plan_streamed_rows(p, rows);
-    text_add(
-        t, "// What line y (0: the thread's first row) of an array is read for: the first and last "
-           "plane; in how\n// many planes the shape reaches along x, the last of them, and how "
-           "far at most.\ntemplate <int array, int y> struct Asks;\n");
-    for (int array = 0; array < p->array_count; array++)
-        for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++)
-            write_line(t, p, rows, count, array, y);
-    text_add(t, "\n");
-}
-
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
     const char *targets[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
@@ -323,14 +202,6 @@ static bool has_only_written(const model *m, const plan *p, const program *progr
     return some;
 }
 
-/* Whether a row reaches so far along x that what lies beside a pack is better loaded by packs. */
-static bool has_wide_sides(const plan *p, const plan_facts *f) {
-    bool wide = false;
-    for (int r = 0; r < f->row_count; r++)
-        wide |= f->rows[r].low > 2 || f->rows[r].high > 2;
-    return wide && p->schedule.vector > 1;
-}
-
 void source_write_kernel(text *t, const plan *p, const program *program, int which, bool of_several,
                          bool packs) {
     const plan_facts *f = p->facts;
@@ -339,28 +210,22 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
-    if (source_has_packs(p))
+    if (plan_has_packs(p))
         text_printf(t, "#define PLAN_PACKS %d // as plan::packs, for the preprocessor\n", packs);
-    if (p->schedule.method == METHOD_STREAMED)
-        text_printf(t, "#define PLAN_WIDE_SIDES %d // what lies beside packs comes by packs\n",
-                    packs && has_wide_sides(p, f));
-    if (p->schedule.method == METHOD_STREAMED)
-        text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
-                    !packs || has_only_written(m, p, program));
+    if (p->form->macros != NULL)
+        p->form->macros(t, p, packs, has_only_written(m, p, program));
     text_add(t, "\n");
-    write_constants(t, m, p, f, program, packs);
+    write_constants(t, m, p, program, packs);
     if (!of_several)
         source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);
     write_boundaries(t, m, p);
-    write_rows(t, p, f);
-    write_lines(t, p, f);
-    if (p->template_id == TEMPLATE_STREAMED_SUMS) /* small grids are made point by point */
+    if (p->form->definitions != NULL)
+        p->form->definitions(t, p);
+    if (p->form->points)
         write_update(t, m, f, &e);
-    if (plan_keeps_sums(p->template_id))
+    if (p->form->sums)
         source_write_sums(t, m, p, &e);
-    else if (p->template_id == TEMPLATE_CONSTANT)
+    if (p->form->constant)
         source_write_runs(t, m, p, &e);
-    else
-        write_update(t, m, f, &e);
 }

@@ -2,20 +2,12 @@
    Takes: a plan with time > 1. Makes: the launches, and how to use them, as comments. */
 #include "gen/stencil/source_internal.h"
 
-/* So many steps less than all of them may a launch of the same kernel make: 2D leaves out warps,
-   and what is not a pipeline is told how many steps it makes. The next fewer after `steps`, 1:
-   none. */
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
+
+/* The next fewer steps after `steps` that a launch of the same kernel may make; 1: none. */
 static int fewer_steps(const plan *p, int steps) {
-    switch (p->template_id) {
-    case TEMPLATE_PIPELINE:
-        steps -= p->schedule.time / p->schedule.stages;
-        return steps > 1 ? steps : 1;
-    case TEMPLATE_LINE:
-    case TEMPLATE_RESIDENT:
-        return steps / 2 > 1 ? steps / 2 : 1;
-    default:
-        return 1;
-    }
+    return p->form->fewer != NULL ? p->form->fewer(p, steps) : 1;
 }
 
 int source_count_ways(const plan *p) {
@@ -36,13 +28,11 @@ void source_describe_ways(job *j, const plan *p, program *out) {
         if (last)
             break;
         l->steps = steps;
-        l->cooperative = p->template_id == TEMPLATE_RESIDENT;
+        l->cooperative = p->form->cooperative;
         for (int k = 0; k < AXES; k++)
             l->least[k] = p->least[k];
-        if (p->template_id == TEMPLATE_PIPELINE) {
-            l->block[2] = steps / (p->schedule.time / p->schedule.stages);
-            l->shared_bytes = plan_pipeline_bytes(p, l->block[2]);
-        }
+        if (p->form->shorten != NULL)
+            p->form->shorten(p, l);
         steps = fewer_steps(p, steps);
     }
 }

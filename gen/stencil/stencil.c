@@ -1,6 +1,7 @@
 /* A stencil from its model to its program. */
 #include "gen/stencil/stencil.h"
 
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 
 int stencil_dims(const subject *s) {

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "gen/model/family.h"
-#include "gen/stencil/plan.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/stencil.h"
 #include "runtime/api/build.h"
 #include "runtime/api/tuned.h"
@@ -47,8 +48,7 @@ static void end_attempt(void *argument) {
 
 /* Plans in a job of its own, so that a refusal is an answer. The attempt lives in `j`; it is ended
    with end_attempt after its results have been copied. */
-static attempt *try_plan(job *j, const build_request *r, const schedule *constraints,
-                         method wanted) {
+static attempt *try_plan(job *j, const build_request *r, const schedule *constraints, int wanted) {
     attempt *a = job_alloc(j, sizeof *a);
     a->request = r;
     a->wanted = *constraints;
@@ -73,8 +73,6 @@ static const char *keep(job *j, const char *text) {
 
 /* ---- the textbook's count ------------------------------------------------------------------ */
 
-enum { TILED_WIDTH = 8, WALKING_WIDTH = 32 };
-
 static int arrays_read(const model *m) {
     int count = 0;
     for (int i = 0; i < m->array_count; i++)
@@ -83,18 +81,17 @@ static int arrays_read(const model *m) {
 }
 
 /* Tiles are widened where the shape would leave nothing of the textbook's. */
-static void write_textbook(const model *m, method method, sg_method_row *row) {
+static void write_textbook(const model *m, const method *method, sg_method_row *row) {
     const double operations = model_textbook_operations(m);
     const double bytes = (double)dtype_words[m->dtype].bytes;
     if (m->nonlinear)
         return;
-    if (method == METHOD_NAIVE || method == METHOD_CONSTANT) {
+    if (method->textbook_tile == 0) {
         row->textbook_operations_per_byte = operations / (fmax(m->points, 1) * bytes);
         row->textbook_limit = row->textbook_operations_per_byte;
         return;
     }
-    int width =
-        method == METHOD_TILED || method == METHOD_CACHED_HALO ? TILED_WIDTH : WALKING_WIDTH;
+    int width = method->textbook_tile;
     while (width <= 2 * m->radius)
         width *= 2;
     const double part = pow((double)(width - 2 * m->radius) / width, m->dims);
@@ -121,13 +118,13 @@ static void write_plan(job *j, const model *m, const plan *p, sg_method_row *row
     row->bound = keep(j, e->bound);
 }
 
-static void write_row(job *j, const build_request *r, const schedule *wanted, method method,
+static void write_row(job *j, const build_request *r, const schedule *wanted, int method,
                       sg_method_row *row) {
     const model *model = r->subject->model;
     attempt *a = try_plan(j, r, wanted, method);
-    row->method = method_words[method].name;
+    row->method = methods[method]->name;
     row->bound = "";
-    write_textbook(model, method, row);
+    write_textbook(model, methods[method], row);
     if (a->plan != NULL)
         write_plan(j, model, a->plan, row);
     else
@@ -137,14 +134,13 @@ static void write_row(job *j, const build_request *r, const schedule *wanted, me
 
 static void write_rows(job *j, const build_request *r, sg_explanation *e) {
     const schedule *wanted = stencil_wanted(j, r->subject, r->options.schedule);
-    sg_method_row *rows = job_array(j, METHOD_COUNT, sizeof *rows);
-    for (int m = 0; m < METHOD_COUNT; m++)
-        if (m != METHOD_AUTO)
-            write_row(j, r, wanted, (method)m, &rows[e->row_count++]);
+    sg_method_row *rows = job_array(j, METHODS, sizeof *rows);
+    for (int m = 1; m < METHODS; m++)
+        write_row(j, r, wanted, m, &rows[e->row_count++]);
     attempt *a = try_plan(j, r, wanted, wanted->method);
     e->reason = keep(j, a->plan != NULL ? a->plan->reason : job_error_text(a->job));
     for (int i = 0; i < e->row_count && a->plan != NULL; i++)
-        rows[i].chosen = strcmp(rows[i].method, method_words[a->plan->schedule.method].name) == 0;
+        rows[i].chosen = strcmp(rows[i].method, plan_method(a->plan)->name) == 0;
     done_with(j, a);
     e->rows = rows;
 }

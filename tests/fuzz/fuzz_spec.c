@@ -9,6 +9,7 @@
 #include "gen/reference/reference.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 #include "tests/fuzz/lists.h"
 

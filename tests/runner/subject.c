@@ -6,6 +6,7 @@
 #include "gen/lists/reach.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
+#include "gen/stencil/schedule.h"
 #include "runtime/launch/random.h"
 
 const char *subject_path(job *j, const options *o, const test_case *t) {

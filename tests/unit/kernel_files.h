@@ -7,6 +7,7 @@
 
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 #include "lists_call.h"
 #include "matrix/format.h"

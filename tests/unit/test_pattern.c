@@ -5,8 +5,8 @@
 
 #include "gen/lists/pattern.h"
 
-static const method_word algorithms[] = {{"auto", ""}, {"shared", ""}, {"coarsened", ""}};
-static const method_word formats[] = {{"auto", ""}, {"csr", ""}, {"sell", ""}};
+static const word_row algorithms[] = {{"auto", ""}, {"shared", ""}, {"coarsened", ""}};
+static const word_row formats[] = {{"auto", ""}, {"csr", ""}, {"sell", ""}};
 static const pattern_number numbers[] = {{"threads", "threads a block", 32, 1024, 0},
                                          {"items", "elements a thread", 1, 64, 1},
                                          {"sigma", "rows sorted together", 32, 4096, 32}};

@@ -1,7 +1,9 @@
 /* The planner: what it chooses, what constraints do to it, what it refuses. */
 #include "load_spec.h"
 
+#include "gen/stencil/method.h"
 #include "gen/stencil/plan.h"
+#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 
 typedef struct planning {
@@ -48,9 +50,9 @@ static void refused(const loaded *l, const char *line, const char *text) {
 static void a_plan_is_complete_and_parses_back(void **state) {
     (void)state;
     loaded l = the_spec(heat);
-    for (method m = METHOD_AUTO; m < METHOD_COUNT; m++)
+    for (int m = 0; m < METHODS; m++)
         for (int t = 0; target_at(t) != NULL; t++) {
-            planning p = make(&l, method_words[m].name, target_at(t)->arch);
+            planning p = make(&l, methods[m]->name, target_at(t)->arch);
             assert_false(job_failed(p.job));
             text line = text_new(p.job);
             schedule_print(&p.plan->schedule, 3, &line);
@@ -70,8 +72,8 @@ static void auto_is_no_worse_than_any_method(void **state) {
     (void)state;
     loaded l = the_spec(heat);
     planning best = make(&l, "", "sm_90");
-    for (method m = METHOD_NAIVE; m < METHOD_COUNT; m++) {
-        planning p = make(&l, method_words[m].name, "sm_90");
+    for (int m = 1; m < METHODS; m++) {
+        planning p = make(&l, methods[m]->name, "sm_90");
         assert_true(best.plan->estimate.seconds <= p.plan->estimate.seconds);
         job_end(p.job);
     }
@@ -84,7 +86,7 @@ static void constraints_are_kept(void **state) {
     loaded l = the_spec(heat);
     planning p = make(&l, "register tile=24x5 coarsen=z7", "sm_90");
     const schedule *s = &p.plan->schedule;
-    assert_int_equal(s->method, METHOD_REGISTER);
+    assert_int_equal(s->method, method_find("register", 8));
     assert_int_equal(s->tile[0], 24);
     assert_int_equal(s->tile[1], 5);
     assert_int_equal(s->coarsen[2], 7);
@@ -177,7 +179,7 @@ static void steps_are_fused_where_there_are_several(void **state) {
     assert_false(one.program->ways);
     assert_int_equal(forced.plan->schedule.time, 1);
     assert_in_range(five.plan->schedule.time, 2, 5);
-    assert_int_equal(many.plan->schedule.method, METHOD_TEMPORAL);
+    assert_int_equal(many.plan->schedule.method, method_find("temporal", 8));
     assert_true(many.plan->schedule.time > 5);
     job_end(one.job);
     job_end(five.job);

@@ -4,6 +4,7 @@
 #include "load_spec.h"
 
 #include "gen/stencil/plan.h"
+#include "gen/stencil/schedule.h"
 
 typedef struct figure {
     int weights, side; /* of a filter and a picture, along each axis */
@@ -52,7 +53,7 @@ typedef struct planning {
 
 static void plan_body(job *j, void *argument) {
     planning *p = argument;
-    const schedule wanted = {.method = METHOD_AUTO};
+    const schedule wanted = {.method = 0};
     const plan *made = plan_make(j, p->model, &wanted, target_find("sm_90"), p->size, 1);
     text line = text_new(j);
     schedule_print(&made->schedule, p->model->dims, &line);

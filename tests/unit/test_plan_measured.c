@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "gen/stencil/measured.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
 
 /* The spec of a row: the heat equation's stars, and boxes of weights that fall with the distance.
  */
@@ -42,7 +44,7 @@ typedef struct planning {
 
 static void plan_body(job *j, void *argument) {
     planning *p = argument;
-    const schedule wanted = {.method = METHOD_AUTO};
+    const schedule wanted = {.method = 0};
     const target *t = target_find(p->arch);
     p->plan = plan_make(j, p->model, &wanted, t, p->row->size, p->steps);
     text line = text_new(j);
@@ -145,14 +147,14 @@ static void what_was_not_measured_is_doubted(void **state) {
         if (!same_case(&measured_rates[i], p.row))
             continue;
         plan measured = *p.plan;
-        measured.schedule = (schedule){.method = METHOD_AUTO};
+        measured.schedule = (schedule){.method = 0};
         schedule_parse(j, measured_rates[i].schedule, NULL, &measured.schedule);
         logs += log(plan_measured_factor(p.measured, &measured, p.row->size));
         count++;
     }
     const double doubted = plan_measured_factor(p.measured, &other, p.row->size);
     assert_true(doubted > exp(logs / count) * 1.01 && doubted < exp(logs / count) * 1.3);
-    other.schedule.method = METHOD_NAIVE;
+    other.schedule.method = method_find("naive", 5);
     assert_true(plan_measured_factor(p.measured, &other, p.row->size) == 1);
     job_end(j);
     job_end(l.job);

@@ -3,6 +3,7 @@
 
 #include "gen/reference/reference.h"
 #include "gen/stencil/passes.h"
+#include "gen/stencil/schedule.h"
 #include "load_spec.h"
 
 #define FILTER(keys) "return convolution { name = 'a', " keys " }"

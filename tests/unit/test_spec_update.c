@@ -1,6 +1,7 @@
 /* Updates, fields, parameters and the other keys of specs, and the Lua they are written in. */
 #include <locale.h>
 
+#include "gen/stencil/method.h"
 #include "load_spec.h"
 
 /* u = 10 + 2x + 3y, other arrays 100 more each, so that what a spec computes can be foretold. */
@@ -150,7 +151,7 @@ static void test_schedule(void **state) {
             "             vector = 4, time = 2 } }");
     const schedule *s = &m->schedule;
     assert_int_equal(m->dtype, DTYPE_DOUBLE);
-    assert_int_equal(s->method, METHOD_REGISTER);
+    assert_int_equal(s->method, method_find("register", 8));
     assert_true(s->tile[0] == 32 && s->tile[1] == 8 && s->tile[2] == 0);
     assert_true(s->coarsen[0] == 0 && s->coarsen[2] == 16 && s->vector == 4 && s->time == 2);
     job_end(l.job);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const method_word algorithms[MERGE_ALGORITHMS] = {
+static const word_row algorithms[MERGE_ALGORITHMS] = {
     [MERGE_AUTO] = {"auto", "the fastest of the others: one-launch where a block merges few tiles, "
                             "else merge-path"},
     [MERGE_PATH] = {"merge-path", "tiles of equal size by diagonals, merged in shared memory, "

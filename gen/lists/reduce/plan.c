@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const method_word algorithms[REDUCE_ALGORITHMS] = {
+static const word_row algorithms[REDUCE_ALGORITHMS] = {
     [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass"},
     [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block waits for the others' "
                                      "results and joins them; segments to warps or blocks"},

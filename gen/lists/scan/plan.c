@@ -5,7 +5,7 @@
 #include <stdnoreturn.h>
 #include <string.h>
 
-static const method_word algorithms[SCAN_ALGORITHMS] = {
+static const word_row algorithms[SCAN_ALGORITHMS] = {
     [SCAN_AUTO] = {"auto", "the fastest of the others: persistent"},
     [SCAN_LOOK_BACK] = {"look-back", "one pass: a tile adds up what those before it have published "
                                      "until one knows its prefix"},

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const method_word algorithms[SPMV_ALGORITHMS] = {
+static const word_row algorithms[SPMV_ALGORITHMS] = {
     [SPMV_AUTO] = {"auto", "the fastest of the others by what is known of the matrix"},
     [SPMV_THREAD] = {"thread", "a thread a row"},
     [SPMV_WARP] = {"warp", "a warp, or a part of one, a row"},
@@ -15,7 +15,7 @@ static const method_word algorithms[SPMV_ALGORITHMS] = {
 };
 
 /* As the matrix layer has them: the same words in the same order. */
-static const method_word formats[FORMAT_COUNT] = {
+static const word_row formats[FORMAT_COUNT] = {
     [FORMAT_AUTO] = {"auto", "the one that suits the matrix"},
     [FORMAT_COO] = {"coo", "row, column and value of every entry"},
     [FORMAT_CSR] = {"csr", "entries row by row, and where each row begins"},

@@ -1,8 +1,7 @@
-/* The streamed method: what a thread does and holds, and what that costs. docs/architecture.md
-   explains the terms. Takes: a plan with its schedule, template and axes. Makes: the rest of it, or
-   the reason why it cannot be; and its estimate. */
-#include "gen/model/limits.h"
-#include "gen/stencil/plan.h"
+/* streamed: threads walk the last axis with packs of x, and the neighbours along the walk in
+   registers. What a thread does and holds, and what that costs; docs/architecture.md explains the
+   terms. */
+#include "gen/stencil/search.h"
 
 #include <math.h>
 
@@ -25,17 +24,18 @@ static bool reaches_in_planes(const plan_facts *f) {
     return false;
 }
 
-bool plan_streams_sums(const plan_facts *f) {
+static bool adds_planes(const plan_facts *f) {
     return f->linear && reaches_in_planes(f);
 }
 
-bool plan_walks_long(const plan_facts *f) {
-    return f->model->dims == 2 && plan_streams_sums(f) && f->model->low[1] + f->model->high[1] > 4;
+/* Sums of many planes: in 2D from 6 on. */
+static bool walks_long(const plan_facts *f) {
+    return f->model->dims == 2 && adds_planes(f) && f->model->low[1] + f->model->high[1] > 4;
 }
 
-int plan_streamed_rows(const plan *p, plan_row *rows) {
+static int find_rows(const plan *p, plan_row *rows) {
     const plan_facts *f = p->facts;
-    const bool sums = p->template_id == TEMPLATE_STREAMED_SUMS;
+    const bool sums = p->form->sums;
     int count = 0;
     for (int i = 0; i < f->row_count; i++) {
         plan_row r = f->rows[i], *same = NULL;
@@ -79,13 +79,13 @@ static int add_line(plan *p, const plan_row *rows, int count, int array, int y) 
 /* The same of all lines, and of the sums. */
 static int add_lines(job *j, plan *p) {
     plan_row *rows = job_array(j, (size_t)p->facts->row_count, sizeof *rows);
-    const int count = plan_streamed_rows(p, rows);
+    const int count = find_rows(p, rows);
     const model *m = p->facts->model;
     int held = 0;
     for (int array = 0; array < m->array_count; array++)
         for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++)
             held += add_line(p, rows, count, array, y);
-    if (p->template_id == TEMPLATE_STREAMED_SUMS)
+    if (p->form->sums)
         held += m->output_count * (p->low[2] + 1 + p->high[2]) * p->schedule.vector *
                 p->streamed.lane_y;
     return held;
@@ -114,7 +114,7 @@ static const char *lay_thread(job *j, plan *p) {
 /* Registers of a thread: a base for addresses and coordinates, and what it holds, some of it twice
    while the next plane arrives. Fitted to what the assembler needed before it spilled. */
 static int registers(job *j, plan *p) {
-    const int words = (int)dtype_words[p->facts->model->dtype].bytes / 4;
+    const int words = plan_words(p);
     const int base = p->axes[1] < 0 ? 41 : 33; /* flat ones fill a multiprocessor anyway */
     return base + words * add_lines(j, p) * 132 / 100;
 }
@@ -128,7 +128,7 @@ static int slab_of(const plan *p) {
     return (int)(share * p->target->l2_bytes / (double)dtype_words[p->facts->model->dtype].bytes);
 }
 
-const char *plan_fit_streamed(job *j, plan *p) {
+static const char *fit(job *j, plan *p) {
     const char *refusal = lay_thread(j, p);
     if (refusal != NULL)
         return refusal;
@@ -166,12 +166,9 @@ static double count_instructions(const plan *p) {
     const expr_count c = p->facts->emitted;
     const double points = (double)p->schedule.vector * s->lane_y;
     const double arithmetic =
-        p->template_id == TEMPLATE_STREAMED_SUMS
-            ? p->facts->sum_operations
-            : c.additions + pairs * c.multiplications + function_instructions * c.others;
-    const double walk = p->template_id == TEMPLATE_STREAMED_SUMS
-                            ? 1 + (p->low[2] + p->high[2]) / (double)p->walk
-                            : 1;
+        p->form->sums ? p->facts->sum_operations
+                      : c.additions + pairs * c.multiplications + function_instructions * c.others;
+    const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->target->fma_lanes[p->facts->model->dtype] +
            (costs.start / p->walk +
             walk * (costs.plane + costs.pack * s->packs + costs.element * s->beside)) /
@@ -211,9 +208,9 @@ static double lost(const plan *p, const int64_t size[AXES]) {
 /* How many times as long device memory takes since blocks drift apart. */
 static double drift(const plan *p) {
     const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
-    if (plan_walks_long(p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
+    if (walks_long(p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
         return 1 + costs.begin_long / walk;
-    const bool sums = p->template_id == TEMPLATE_STREAMED_SUMS; /* read a plane's rows at once */
+    const bool sums = p->form->sums; /* read a plane's rows at once */
     const double share = p->axes[1] < 0 ? costs.drift_flat : sums ? 0 : costs.drift * p->high[2];
     return walk > least ? 1 + share * log2(walk / least) : 1;
 }
@@ -246,7 +243,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
     const double blocks = plan_blocks(p, size, &covered);
     const double resident = (double)p->target->multiprocessors * p->estimate.blocks_resident;
     const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
-    const bool goes_far = plan_walks_long(p->facts);
+    const bool goes_far = walks_long(p->facts);
     const double best = goes_far         ? 64
                         : p->axes[1] < 0 ? 128
                                          : 256,
@@ -255,7 +252,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
     return idle * full * (1 + 0.01 * turns);
 }
 
-void plan_cost_streamed(plan *p, const int64_t size[AXES]) {
+static void cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     const target *t = p->target;
     plan_estimate *e = &p->estimate;
@@ -296,3 +293,156 @@ void plan_cost_streamed(plan *p, const int64_t size[AXES]) {
         e->bound = "a block's walk";
     }
 }
+
+/* ---- the method ------------------------------------------------------------------------------ */
+
+/* What the rows of the shape ask of a line: one that lies y rows beside the thread's first. */
+static void write_line(text *t, const plan *p, const plan_row *rows, int count, int array, int y) {
+    int first = 1 << 20, last = -first, sides = 0, plane = 0, low = 0, high = 0;
+    int low_at[2 * MAX_REACH + 1] = {0}, high_at[2 * MAX_REACH + 1] = {0};
+    for (int r = 0; r < count; r++) {
+        const int lane = y - rows[r].dy, dz = rows[r].dz;
+        if (p->kernel_array[rows[r].array] != array || lane < 0 || lane >= p->streamed.lane_y)
+            continue;
+        first = dz < first ? dz : first;
+        last = dz > last ? dz : last;
+        low_at[dz + MAX_REACH] = larger(low_at[dz + MAX_REACH], rows[r].low);
+        high_at[dz + MAX_REACH] = larger(high_at[dz + MAX_REACH], rows[r].high);
+    }
+    for (int dz = first; dz <= last; dz++) {
+        const int below = low_at[dz + MAX_REACH], above = high_at[dz + MAX_REACH];
+        if (below > 0 || above > 0) {
+            sides++;
+            plane = dz;
+        }
+        low = larger(low, below);
+        high = larger(high, above);
+    }
+    if (last < first)
+        first = 0, last = -1;
+    text_printf(t,
+                "template <> struct Asks<%d, %d> { static constexpr int first = %d, last = %d, "
+                "sides = %d, plane = %d, low = %d, high = %d; };\n",
+                array, y, first, last, sides, plane, low, high);
+}
+
+static void write_lines(text *t, const plan *p) {
+    const plan_facts *f = p->facts;
+    plan_row *rows = job_array(t->job, (size_t)f->row_count, sizeof *rows);
+    const int count = find_rows(p, rows);
+    text_add(
+        t, "// What line y (0: the thread's first row) of an array is read for: the first and last "
+           "plane; in how\n// many planes the shape reaches along x, the last of them, and how "
+           "far at most.\ntemplate <int array, int y> struct Asks;\n");
+    for (int array = 0; array < p->array_count; array++)
+        for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++)
+            write_line(t, p, rows, count, array, y);
+    text_add(t, "\n");
+}
+
+/* `packs`: what lies beside packs comes by packs where the shape reaches far; of a row alone some
+   points may be stored where rows are no packs, or where what is written is not read. */
+static void macros(text *t, const plan *p, bool packs, bool only_written) {
+    bool wide = false;
+    for (int r = 0; r < p->facts->row_count; r++)
+        wide |= p->facts->rows[r].low > 2 || p->facts->rows[r].high > 2;
+    text_printf(t, "#define PLAN_WIDE_SIDES %d // what lies beside packs comes by packs\n",
+                packs && wide && p->schedule.vector > 1);
+    text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
+                !packs || only_written);
+}
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    text_printf(t,
+                "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
+                "    static constexpr int slab = %d; // points that are walked through together\n"
+                "    static constexpr bool flat = %s; // there is no axis y\n",
+                p->streamed.lane_y, p->walk, p->streamed.ahead, p->streamed.slab,
+                p->axes[1] < 0 ? "true" : "false");
+}
+
+/* One rule must lead into the grid from wherever the shape reaches (templates/stream.cuh). */
+static void needs(const plan *p, program_needs *n) {
+    n->multiple = p->schedule.vector;
+    n->width = p->schedule.vector;
+    n->rows = p->axes[1] >= 0;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
+            const int kind = p->facts->model->sides[p->axes[k]][side].kind;
+            if (kind != BOUNDARY_MIRROR && kind != BOUNDARY_PERIODIC)
+                continue;
+            n->low[k] = p->low[k];
+            n->high[k] = p->high[k] + (k == 1 ? p->streamed.lane_y - 1 : 0);
+        }
+}
+
+static const form planes_form = {.file = "streamed.cu",
+                                 .points = true,
+                                 .plain = true,
+                                 .packs = true,
+                                 .macros = macros,
+                                 .definitions = write_lines,
+                                 .needs = needs,
+                                 .fit = fit,
+                                 .cost = cost,
+                                 .constants = constants};
+/* For linear updates that reach along x in several planes. Small grids are made point by point. */
+static const form sums_form = {.file = "streamed_sums.cu",
+                               .sums = true,
+                               .points = true,
+                               .plain = true,
+                               .packs = true,
+                               .macros = macros,
+                               .definitions = write_lines,
+                               .needs = needs,
+                               .fit = fit,
+                               .cost = cost,
+                               .constants = constants};
+
+static const form *choose(const plan_facts *f, const schedule *s) {
+    (void)s;
+    return adds_planes(f) ? &sums_form : &planes_form;
+}
+
+static int walk(int dims) {
+    return dims > 1 ? dims - 1 : -1;
+}
+
+static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
+    (void)j, (void)s;
+    return f->model->dims > 1
+               ? NULL
+               : "it walks the last of several axes; a grid of one axis is streamed by the method "
+                 "naive with vec";
+}
+
+static void candidates(search *s) {
+    static const int vectors[] = {1, 2, 4, 0}, flat[] = {3, 4, 5, 6, 8, 0},
+                     deep[] = {4, 6, 8, 64, 0};
+    static const search_tiles tiles[AXES] = {
+        {{512}}, /* refused */
+        {{128}, {256}, {512}, {1024}},
+        {{64, 4}, {64, 8}, {128, 4}, {128, 8}, {256, 4}, {256, 8}}};
+    search_blocks(s, tiles, s->facts->model->dims == 3 ? deep : flat, vectors);
+    if (!walks_long(s->facts))
+        return;
+    /* The planes before a walk's first and after its last add to sums that nobody takes: the more
+       of them the shape reaches, the longer walks pay. With packs of 16 bytes: they load least. */
+    static const search_tiles wide[AXES] = {{{0}}, {{128}, {256}, {512}}, {{0}}};
+    static const int far[] = {12, 16, 32, 48, 64, 96, 128, 0};
+    const int pack[] = {MAX_PACK_BYTES / (int)dtype_words[s->facts->model->dtype].bytes, 0};
+    search_blocks(s, wide, far, pack);
+}
+
+const method method_streamed = {
+    .name = "streamed",
+    .summary = "threads walk the last axis with packs of x and the neighbours along the walk in "
+               "registers",
+    .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
+    .textbook_tile = 32,
+    .walk = walk,
+    .refuse = refuse,
+    .form = choose,
+    .candidates = candidates,
+};

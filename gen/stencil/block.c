@@ -1,0 +1,275 @@
+/* Methods of one step a launch whose blocks make a tile each: threads, registers and shared memory,
+   and the written model of what that costs (docs/architecture.md explains each term). Takes: a plan
+   with its schedule, form and axes. Makes: the rest of it, or the reason why it cannot be. */
+#include "gen/stencil/method.h"
+
+#include <math.h>
+
+/* ---- the plan ------------------------------------------------------------------------------ */
+
+/* A thread a point (or pack) while the block has room; then each thread makes several. */
+static void lay_threads(plan *p, int most) {
+    const schedule *s = &p->schedule;
+    int points[AXES] = {p->tile[0] / s->vector, p->tile[1], p->tile[2]};
+    if (p->facts->model->dims == 1 && plan_walk_axis(p) == 0 && s->coarsen[0] > 1)
+        points[0] = s->tile[0];
+    int room = most;
+    for (int k = 0; k < AXES; k++) {
+        const int limit = k == 2 && room > 64 ? 64 : room; /* a block's z has at most 64 threads */
+        p->block[k] = points[k] < limit ? points[k] : limit;
+        room /= p->block[k];
+    }
+}
+
+int64_t block_box(const plan *p, const plan_array *a) {
+    return ((int64_t)p->tile[0] + a->low[0] + a->high[0]) *
+           ((int64_t)p->tile[1] + a->low[1] + a->high[1]);
+}
+
+/* Places the staged arrays one after the other. Returns the bytes, which may be too many. */
+static int64_t lay_shared(plan *p) {
+    int64_t elements = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        plan_array *a = &p->arrays[i];
+        if (!a->staged)
+            continue;
+        a->shared = elements < INT32_MAX ? (int)elements : 0;
+        elements += p->form->block->elements(p, a);
+    }
+    if (p->result_pitch > 0) { /* results are staged as well */
+        p->results = (int)elements;
+        elements += (int64_t)p->result_pitch * p->facts->model->output_count;
+    }
+    return elements * (int64_t)dtype_words[p->facts->model->dtype].bytes;
+}
+
+const char *block_fit(job *j, plan *p) {
+    enum { MAX_PACK_ROWS = 48 }; /* windows that a thread can hold in registers */
+    const block_form *form = p->form->block;
+    const target *t = p->target;
+    int64_t need = 0;
+    for (int most = MAX_THREADS; most >= 128; most /= 2) {
+        lay_threads(p, most);
+        need = form->registers(p);
+        if (need * round_up(plan_threads(p), WARP) <= REGISTERS_PER_MULTIPROCESSOR)
+            break;
+    }
+    if (need > MAX_REGISTERS && !form->spills)
+        return job_print(j,
+                         "a thread would need about %lld registers and has %d; take a "
+                         "smaller tile or less coarsening",
+                         (long long)need, MAX_REGISTERS);
+    p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
+    p->blocks = plan_resident_by_registers(p); /* the ways near the edges are to spill instead */
+    const int64_t shared = form->elements != NULL ? lay_shared(p) : 0;
+    if (shared > t->shared_per_block)
+        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
+                         (long long)shared, t->arch, t->shared_per_block);
+    p->shared_bytes = (size_t)shared;
+    if (p->schedule.vector > 1 && p->facts->row_count > MAX_PACK_ROWS)
+        return job_print(j, "vec=%d: the shape has more rows than a thread can hold",
+                         p->schedule.vector);
+    return NULL;
+}
+
+void block_write_walk(text *t, const plan *p, const program *program) {
+    (void)program;
+    text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n", p->walk,
+                p->low[2], p->high[2]);
+}
+
+/* ---- its cost ------------------------------------------------------------------------------ */
+
+/* What the methods spend beside the expression itself, fitted to the sweep in docs/notebook.md:
+   instructions for a point, a load and an element staged; cycles of waiting for a load, a warp of
+   the block, the start of a block that stages and each of its steps; the share by which a block
+   near an edge takes longer, for packs a cell of reach; and the exponent that joins the times. */
+static const struct costs {
+    double point, load, stage_walking, stage_tiled;
+    double load_cycles, warp_cycles, start_cycles, step_cycles;
+    double edge_pack, edge_block;
+    double overlap;
+} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
+
+/* The rest is arithmetic: half the multiplications pair with an addition to one instruction, and a
+   function is worth eight; a sector is 32 bytes, and one in four of those beyond a row's ends is
+   not found in the caches; of a halo along the last axis a tenth is lost even when its slab fits
+   half the L2; a grid of a few blocks is never charged more than `most_waste`. */
+static const double pairs = 0.5, function_instructions = 8;
+static const double sector_bytes = 32, sectors_missed = 0.25;
+static const double slab_share = 0.5, halo_missed = 0.1;
+static const double most_waste = 2.5;
+
+static const double bytes_a_cycle = 128; /* of L1 or shared memory, a multiprocessor */
+static const double lanes = 128;
+
+static double points_of(const int extent[AXES]) {
+    return (double)extent[0] * extent[1] * extent[2];
+}
+
+double block_staged(const plan *p) {
+    double elements = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        double box = 1;
+        for (int k = 0; k < AXES; k++)
+            box *= p->per_block[k] + (p->form->bare_tile ? 0 : a->low[k] + a->high[k]);
+        elements += a->staged ? box : 0;
+    }
+    return elements / points_of(p->per_block);
+}
+
+double block_own_taps(const plan *p) {
+    double taps = 0;
+    for (int i = 0; i < p->array_count; i++)
+        if (!p->arrays[i].staged)
+            taps += p->facts->taps[p->arrays[i].array];
+    return taps;
+}
+
+double block_point_instructions(void) {
+    return costs.point;
+}
+
+double block_load_instructions(const plan *p) {
+    return costs.load * p->estimate.loads_per_point;
+}
+
+double block_arithmetic(const plan *p) {
+    const expr_count c = p->facts->emitted;
+    return (c.additions + pairs * c.multiplications + function_instructions * c.others) * lanes /
+           p->target->fma_lanes[p->facts->model->dtype];
+}
+
+static double staging(const plan *p, double element) {
+    return 0.5 * costs.point + block_arithmetic(p) + p->estimate.shared_per_point +
+           element * block_staged(p);
+}
+
+double block_staging(const plan *p) {
+    return staging(p, costs.stage_tiled);
+}
+
+double block_walk_staging(const plan *p) {
+    return staging(p, costs.stage_walking);
+}
+
+double block_tile_cycles(const plan *p) {
+    (void)p;
+    return costs.start_cycles + costs.step_cycles;
+}
+
+double block_walk_cycles(const plan *p) {
+    return costs.start_cycles + (p->walk + p->low[2] + p->high[2]) * costs.step_cycles;
+}
+
+double block_load_cycles(const plan *p) {
+    return costs.load_cycles * p->estimate.loads_per_point;
+}
+
+double block_edge(const plan *p) {
+    (void)p;
+    return costs.edge_block;
+}
+
+double block_pack_edge(const plan *p) {
+    return costs.edge_pack * (p->high[0] + 1);
+}
+
+/* Seconds a point if waiting alone counted: what is in flight goes round once in a latency. */
+static double waiting(const plan *p) {
+    const double threads = plan_threads(p);
+    const double cycles = p->form->block->cycles != NULL
+                              ? p->form->block->cycles(p)
+                              : (block_load_cycles(p) + costs.warp_cycles * threads / WARP) *
+                                    ceil(points_of(p->tile) / p->schedule.vector / threads);
+    return cycles / (points_of(p->per_block) * p->estimate.blocks_resident) /
+           (p->target->clock * p->target->multiprocessors);
+}
+
+/* How much longer the whole takes because some blocks lie near an edge. */
+static double edges(const plan *p, const int64_t size[AXES]) {
+    double inner = 1;
+    for (int k = 0; k < AXES; k++) {
+        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
+        const double blocks = ceil(n / p->per_block[k]);
+        const double at_edges =
+            ceil((double)p->low[k] / p->per_block[k]) + ceil((double)p->high[k] / p->per_block[k]);
+        inner *= blocks > at_edges ? (blocks - at_edges) / blocks : 0;
+    }
+    const double share = p->form->block->edge != NULL ? p->form->block->edge(p) : 0;
+    return 1 + share * (1 - inner);
+}
+
+/* The share of a wave of blocks, and of a block's lanes, that a size leaves without work. */
+static double waste(const plan *p, const int64_t size[AXES]) {
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const double waves =
+        blocks / ((double)p->target->multiprocessors * p->estimate.blocks_resident);
+    const double idle_lanes = 32.0 * ((plan_threads(p) + 31) / 32) / plan_threads(p);
+    /* Half of the last wave's idle time is hidden by blocks that end early. */
+    const double rounding = (1 + ceil(waves) / waves) / 2;
+    return covered * idle_lanes * (rounding < most_waste ? rounding : most_waste);
+}
+
+/* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost
+   by the time the neighbouring block asks. */
+static double device_bytes(const model *m, const plan *p, const int64_t size[AXES]) {
+    const double bytes = (double)dtype_words[m->dtype].bytes;
+    double extra = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        const double sector = sector_bytes / bytes;
+        const double row = p->per_block[0];
+        extra += sectors_missed * (a->low[0] + a->high[0] > 0 ? sector / (row + sector) : 0);
+        /* Blocks run in order of x, y, z: a halo along the last axis returns after a whole slab. */
+        const double slab =
+            (double)size[0] * (p->axes[1] == 1 ? (double)size[1] : 1) * p->per_block[2] * bytes;
+        const double halo = (a->low[2] + a->high[2]) / (double)p->per_block[2];
+        extra += slab > slab_share * p->target->l2_bytes ? halo : halo_missed * halo;
+    }
+    return model_bytes_per_point(m) + extra * bytes;
+}
+
+/* How many times the first-level cache is asked for a line of which a warp takes a part only,
+   because the rows of the tile are shorter than a line. */
+static double short_rows(const plan *p, double bytes) {
+    const double row = p->per_block[0] * bytes;
+    return row < bytes_a_cycle ? bytes_a_cycle / row : 1;
+}
+
+void block_cost(plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    const target *t = p->target;
+    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double machine = t->clock * t->multiprocessors; /* multiprocessor cycles a second */
+    p->form->block->traffic(p);
+    e->blocks_resident = plan_resident(p);
+    e->bytes_per_point = device_bytes(m, p, size);
+    e->instructions_per_point = p->form->block->instructions(p);
+    const struct {
+        const char *what;
+        double seconds; /* a point */
+    } terms[] = {
+        {"device memory", e->bytes_per_point / t->copy_rate},
+        {"instructions", e->instructions_per_point / (lanes * machine)},
+        {"the first-level cache", (e->loads_per_point + m->output_count) * bytes *
+                                      short_rows(p, bytes) / (bytes_a_cycle * machine)},
+        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine)},
+        {"waiting for memory", waiting(p)},
+    };
+    double sum = 0, longest = 0;
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+        sum += pow(terms[i].seconds, costs.overlap); /* they overlap, but not perfectly */
+        if (terms[i].seconds > longest) {
+            longest = terms[i].seconds;
+            e->bound = terms[i].what;
+        }
+    }
+    double points = 1;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    e->seconds = pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size);
+}

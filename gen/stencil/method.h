@@ -1,0 +1,137 @@
+/* A method: one way to run a stencil. Everything that the project knows of it stands in its file of
+   methods/, which fills one struct; the planner, `explain`, `tune`, the tests and the documents
+   walk the table. Takes: a plan that has its facts, schedule and GPU. Makes: the rest of it. */
+#ifndef SG_GEN_STENCIL_METHOD_H
+#define SG_GEN_STENCIL_METHOD_H
+
+#include "base/program.h"
+#include "gen/model/limits.h"
+#include "gen/stencil/plan.h"
+
+struct search;
+
+/* What differs between the methods of one step a launch whose blocks make a tile each (block.c). */
+typedef struct block_form {
+    int64_t (*registers)(const plan *); /* of a thread */
+    int64_t (*elements)(const plan *,
+                        const plan_array *); /* of an array in shared memory; NULL: none */
+    void (*traffic)(plan *); /* sets the estimate's loads_per_point and shared_per_point */
+    double (*instructions)(const plan *); /* a point */
+    double (*cycles)(const plan *); /* from a block's start to its end, if waiting alone counted;
+                                       NULL: a thread loads its points one after the other */
+    double (*edge)(
+        const plan *); /* the share by which a block at an edge takes longer; NULL: none */
+    bool spills;       /* a thread that needs too many registers is no reason to refuse */
+} block_form;
+
+/* One template of a method, and what is so of each of its kernels. */
+struct form {
+    const char *file; /* under templates/ */
+    bool barriers;    /* or operations of warps */
+    bool stages;     /* what neighbours read lies in shared memory: of arrays that are read beside a
+                        point … */
+    bool stages_all; /* … or of all; */
+    bool bare_tile;  /* without the halo */
+    bool places;   /* plan.h says where in shared memory each array lies, also where that is no tile
+                      of it */
+    bool sums;     /* adds up planes (add_plane of plan.h) instead of making points … */
+    bool points;   /* … or does both */
+    bool plain;    /* plan.h need not say how far each array is read */
+    bool packs;    /* for rows of packs alone: other calls take a spare */
+    bool constant; /* keeps the weights in constant memory */
+    bool cooperative;        /* of several steps: its blocks wait for each other */
+    const block_form *block; /* NULL: the method lays out its own threads */
+
+    /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost; NULL, or
+     * the refusal. */
+    const char *(*fit)(job *, plan *);
+    void (*cost)(plan *, const int64_t size[AXES]); /* fills the estimate, of a launch */
+    /* Its lines of plan.h: macros, constants of struct plan, and definitions after those of arrays.
+       `packs`: not of a spare; `only_written`: some array is written and not read. */
+    void (*macros)(text *, const plan *, bool packs, bool only_written);
+    void (*constants)(text *, const plan *, const program *);
+    void (*definitions)(text *, const plan *);
+    void (*needs)(
+        const plan *,
+        program_needs *); /* what a call must have for the kernel, else it takes a spare */
+
+    /* Of several steps a launch: how many fewer another launch of the same kernel may make, 1:
+       none; the seconds of `rest` steps that whole launches leave, where single ones take `single`;
+       and how a launch of so many differs (NULL: not at all). */
+    int (*fewer)(const plan *, int steps);
+    int (*together)(const plan *, int rest);
+    void (*shorten)(const plan *, program_launch *);
+};
+
+typedef struct method {
+    const char *name, *summary; /* what specs and reports call it, and a sentence for `explain` */
+    unsigned keys;     /* the optional keys of schedules that it has: see schedule_key_id */
+    bool fused;        /* makes several steps a launch, from two on */
+    bool walks_open;   /* how far blocks walk is chosen after all else, by the grid's size */
+    int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
+    int (*walk)(int dims); /* the grid axis that it walks, −1: none */
+    int (*last)(
+        int dims); /* the grid axis that is the kernel's last, where it leaves one out; NULL */
+
+    /* Why it cannot serve this model under such a schedule, or NULL. */
+    const char *(*refuse)(job *, const plan_facts *, const schedule *);
+    const form *(*form)(const plan_facts *, const schedule *); /* the template that serves */
+    void (*candidates)(struct search *); /* tries the schedules worth comparing */
+} method;
+
+/* The table, from 1 to METHODS − 1; methods[0] is `auto`, which is none. */
+enum { METHODS = 10 };
+extern const method *const methods[METHODS];
+
+/* The method of a name of `length` bytes, or −1. */
+int method_find(const char *name, size_t length);
+
+static inline const method *plan_method(const plan *p) {
+    return methods[p->schedule.method];
+}
+
+static inline bool plan_has_packs(const plan *p) {
+    return p->form->packs;
+}
+
+/* ---- what methods share ---------------------------------------------------------------------- */
+
+/* The words of 32 bits of a number of the model's dtype. */
+static inline int plan_words(const plan *p) {
+    return (int)dtype_words[p->facts->model->dtype].bytes / 4;
+}
+
+int method_walks_none(int dims);
+int method_walks_last(int dims);
+void plan_write_triple(text *, const char *name,
+                       const int v[AXES]); /* name_x, name_y, name_z of plan.h */
+int fused_fewer_by_halves(const plan *,
+                          int steps); /* of forms that are told how many steps to make */
+
+/* Lays the threads, registers and shared memory of a plan whose form has a block_form, and its
+ * cost. */
+const char *block_fit(job *, plan *);
+void block_cost(plan *, const int64_t size[AXES]);
+
+/* Pieces of block forms. */
+double block_point_instructions(void); /* of a point beside its expression */
+double block_arithmetic(const plan *); /* of the expression */
+double block_staging(const plan *); /* of what is staged, a point: a barrier and a copy a tile, … */
+double block_walk_staging(const plan *); /* … or a plane */
+double block_load_instructions(const plan *);
+double block_staged(const plan *);   /* elements that a block stages for each point it makes */
+double block_own_taps(const plan *); /* taps of arrays that are not staged */
+double
+block_tile_cycles(const plan *); /* from a block's start to its end where it stages a tile … */
+double block_walk_cycles(const plan *);                       /* … or walks */
+double block_load_cycles(const plan *);                       /* of its loads */
+double block_edge(const plan *);                              /* of a block that stages */
+double block_pack_edge(const plan *);                         /* of one that loads packs */
+void block_write_walk(text *, const plan *, const program *); /* constants of one that walks */
+int64_t block_box(const plan *,
+                  const plan_array *); /* elements of a plane of the tile with its halo */
+static inline int64_t block_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* The table of methods, in the order in which reports and documents list them, and what several
+ * share. */
+#include "gen/stencil/method.h"
+
+#include <string.h>
+
+extern const method method_naive, method_tiled, method_coarsened, method_register, method_constant,
+    method_cached_halo, method_streamed, method_temporal, method_resident;
+
+static const method automatic = {.name = "auto",
+                                 .summary = "the fastest of the others by the planner's model",
+                                 .walk = method_walks_none};
+
+const method *const methods[METHODS] = {
+    &automatic,       &method_naive,       &method_tiled,    &method_coarsened, &method_register,
+    &method_constant, &method_cached_halo, &method_streamed, &method_temporal,  &method_resident,
+};
+
+int method_find(const char *name, size_t length) {
+    for (int m = 0; m < METHODS; m++)
+        if (strlen(methods[m]->name) == length && memcmp(methods[m]->name, name, length) == 0)
+            return m;
+    return -1;
+}
+
+int method_walks_none(int dims) {
+    (void)dims;
+    return -1;
+}
+
+int method_walks_last(int dims) {
+    return dims - 1;
+}
+
+int fused_fewer_by_halves(const plan *p, int steps) {
+    (void)p;
+    return steps / 2 > 1 ? steps / 2 : 1;
+}
+
+void plan_write_triple(text *t, const char *name, const int v[AXES]) {
+    text_printf(t, "    static constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name,
+                v[1], name, v[2]);
+}

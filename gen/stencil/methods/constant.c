@@ -1,0 +1,66 @@
+/* constant: a thread a point, with the weights of a linear update in constant memory. */
+#include "gen/stencil/search.h"
+
+enum { CONSTANT_BYTES = 1 << 16 }; /* of a module */
+
+static int64_t registers(const plan *p) {
+    return 36 + 4 * plan_words(p);
+}
+
+static void traffic(plan *p) {
+    p->estimate.loads_per_point = p->facts->all_taps;
+}
+
+/* A multiply-add a tap, since nothing is factored, and a weight from a table in a loop (not
+ * measured). */
+static double instructions(const plan *p) {
+    static const double weight = 4, lanes = 128;
+    return block_point_instructions() + block_load_instructions(p) +
+           weight * p->estimate.loads_per_point +
+           p->facts->all_taps * lanes / p->target->fma_lanes[p->facts->model->dtype];
+}
+
+static const block_form block = {
+    .registers = registers, .traffic = traffic, .instructions = instructions};
+static const form form_constant = {.file = "constant.cu",
+                                   .plain = true,
+                                   .constant = true,
+                                   .block = &block,
+                                   .fit = block_fit,
+                                   .cost = block_cost};
+
+static const form *choose(const plan_facts *f, const schedule *s) {
+    (void)f, (void)s;
+    return &form_constant;
+}
+
+/* Constant memory holds the numbers of a linear update. */
+static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
+    (void)s;
+    if (!f->linear)
+        return "constant memory holds the weights of linear updates, and this one is not linear";
+    const int64_t bytes = f->runs->weight_count * (int64_t)dtype_words[f->model->dtype].bytes +
+                          f->runs->count * (int64_t)RUN_BYTES;
+    if (bytes > CONSTANT_BYTES)
+        return job_print(j, "its %d weights take %lld bytes of constant memory, which has %d",
+                         f->runs->weight_count, (long long)bytes, CONSTANT_BYTES);
+    return NULL;
+}
+
+static void candidates(search *s) {
+    static const int one[] = {1, 0}, none[] = {0};
+    static const search_tiles tiles[AXES] = {
+        {{256}, {512}, {1024}},
+        {{32, 8}, {64, 4}, {128, 2}, {128, 4}, {256, 1}},
+        {{32, 4, 4}, {64, 4, 1}, {64, 2, 2}, {128, 2, 1}, {8, 8, 8}}};
+    search_blocks(s, tiles, none, one);
+}
+
+const method method_constant = {
+    .name = "constant",
+    .summary = "a thread a point, with the weights of a linear update in constant memory",
+    .walk = method_walks_none,
+    .refuse = refuse,
+    .form = choose,
+    .candidates = candidates,
+};

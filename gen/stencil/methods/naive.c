@@ -1,0 +1,127 @@
+/* naive: a thread a point, or a pack of points along x. Neighbours come through the caches. */
+#include "gen/stencil/search.h"
+
+#include <math.h>
+
+static bool loads_packs(const schedule *s) {
+    return s->vector > 1;
+}
+
+/* ---- a point a thread ---------------------------------------------------------------------- */
+
+static int64_t point_registers(const plan *p) {
+    return 22 + plan_words(p) * block_least(p->facts->all_taps, 36) * 13 / 10;
+}
+
+static void point_traffic(plan *p) {
+    p->estimate.loads_per_point = p->facts->all_taps;
+}
+
+static double instructions(const plan *p) {
+    return (block_point_instructions() + block_load_instructions(p)) / p->schedule.vector +
+           block_arithmetic(p);
+}
+
+static const block_form point_block = {.registers = point_registers,
+                                       .traffic = point_traffic,
+                                       .instructions = instructions,
+                                       .spills = true};
+static const form point_form = {.file = "naive.cu",
+                                .plain = true,
+                                .points = true,
+                                .block = &point_block,
+                                .fit = block_fit,
+                                .cost = block_cost};
+
+/* ---- a pack a thread ----------------------------------------------------------------------- */
+
+/* Few rows are held as whole packs. Of many the compiler lets go what no tap reads, but all else
+   stays in use from the first point to the last; what does not fit spills. */
+static int64_t pack_registers(const plan *p) {
+    enum { FEW = 60 };
+    const plan_facts *f = p->facts;
+    const int vector = p->schedule.vector;
+    const int64_t words = plan_words(p);
+    int64_t whole = 0, read = 0;
+    for (int r = 0; r < f->row_count; r++) {
+        whole += round_up(f->rows[r].low, vector) + vector + round_up(f->rows[r].high, vector);
+        read += f->rows[r].low + vector + f->rows[r].high;
+    }
+    const int64_t few = block_least(words * whole, FEW);
+    const int64_t held = words * read > few ? words * read : few;
+    return block_least(40 + (held > 28 ? held - 28 : 0) + 8 * (words - 1), MAX_REGISTERS);
+}
+
+/* Packs that a thread loads; each serves as many points as it has elements. */
+static void pack_traffic(plan *p) {
+    const double v = p->schedule.vector;
+    double packs = 0;
+    for (int r = 0; r < p->facts->row_count; r++)
+        packs += 1 + ceil(p->facts->rows[r].low / v) + ceil(p->facts->rows[r].high / v);
+    p->estimate.loads_per_point = packs;
+}
+
+static void pack_constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    text_printf(t, "    static constexpr int rows = %d;\n", p->facts->row_count);
+}
+
+static const block_form pack_block = {.registers = pack_registers,
+                                      .traffic = pack_traffic,
+                                      .instructions = instructions,
+                                      .edge = block_pack_edge,
+                                      .spills = true};
+static void write_rows(text *t, const plan *p) {
+    const plan_facts *f = p->facts;
+    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
+    for (int r = 0; r < f->row_count; r++)
+        text_printf(
+            t,
+            "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = %d, "
+            "low = %d, high = %d; };\n",
+            r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz, f->rows[r].low,
+            f->rows[r].high);
+    text_add(t, "\n");
+}
+
+static const form pack_form = {.file = "packs.cu",
+                               .points = true,
+                               .definitions = write_rows,
+                               .plain = true,
+                               .packs = true,
+                               .block = &pack_block,
+                               .fit = block_fit,
+                               .cost = block_cost,
+                               .constants = pack_constants};
+
+/* ---- the method ---------------------------------------------------------------------------- */
+
+static const form *choose(const plan_facts *f, const schedule *s) {
+    (void)f;
+    return loads_packs(s) ? &pack_form : &point_form;
+}
+
+static void candidates(search *s) {
+    static const int vectors[] = {1, 2, 4, 0}, none[] = {0};
+    static const search_tiles tiles[AXES] = {
+        {{256}, {512}, {1024}, {2048}},
+        {{32, 8}, {64, 4}, {128, 2}, {128, 4}, {128, 8}, {256, 1}, {256, 2}, {256, 4}, {512, 2}},
+        {{32, 4, 4},
+         {64, 4, 1},
+         {64, 2, 2},
+         {64, 4, 2},
+         {64, 4, 4},
+         {128, 2, 1},
+         {128, 4, 1},
+         {8, 8, 8}}};
+    search_blocks(s, tiles, none, vectors);
+}
+
+const method method_naive = {
+    .name = "naive",
+    .summary = "a thread a point, neighbours through the caches",
+    .keys = SCHEDULE_VECTOR,
+    .walk = method_walks_none,
+    .form = choose,
+    .candidates = candidates,
+};

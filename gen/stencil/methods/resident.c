@@ -1,0 +1,239 @@
+/* resident: many steps in one launch. Each block keeps its tile in shared memory and exchanges
+   halos: a block's box, its columns of points, and what that costs (docs/architecture.md explains
+   each term). */
+#include "gen/stencil/search.h"
+
+#include <math.h>
+
+enum {
+    LEAST_WALK = 2, /* points of a column, which has the rows between them in common */
+    MOST_WALK = 8,
+    FEW_THREADS = 768, /* more are taken only where columns would be longer than that */
+};
+
+/* Elements of shared memory: a box of each array, two of those that change. Columns at a box's ends
+   read a little before and behind it. */
+static int64_t resident_shared(plan *p) {
+    const model *m = p->facts->model;
+    int64_t box = 1, elements = 0;
+    for (int k = 0; k < AXES; k++)
+        box *= p->tile[k] + p->fused.round_halo[k] * (int64_t)2;
+    for (int i = 0; i < p->array_count; i++) {
+        plan_array *a = &p->arrays[i];
+        a->staged = true;
+        a->shared = elements < INT32_MAX ? (int)elements : 0;
+        elements += box * (m->fields[m->arrays[a->array].field].use == USE_INOUT ? 2 : 1);
+    }
+    return elements + p->low[0] + p->high[0];
+}
+
+static int quotient_up(int n, int by) {
+    return (n + by - 1) / by;
+}
+
+/* Columns of a box: whole rows along x, else what steps can make. */
+static int count_columns(const plan *p, int walk) {
+    const int *halo = p->fused.round_halo;
+    const int height = p->tile[1] + 2 * halo[1] - p->low[1] - p->high[1];
+    const int depth = p->tile[2] + 2 * halo[2] - p->low[2] - p->high[2];
+    return (p->tile[0] + 2 * halo[0]) * height * quotient_up(depth, walk);
+}
+
+/* A thread a column, as short as there are threads for; else each thread makes several. */
+static void lay_columns(plan *p) {
+    const model *m = p->facts->model;
+    const int words = plan_words(p);
+    const int taps = p->facts->all_taps < 40 ? p->facts->all_taps : 40;
+    const int need = 48 + words * (taps + 2 * LEAST_WALK) * m->output_count;
+    p->estimate.registers = need < 128 ? need : 128;
+    int most = REGISTERS_PER_MULTIPROCESSOR / p->estimate.registers / WARP * WARP;
+    most = most < MAX_THREADS ? most : MAX_THREADS;
+    p->walk = LEAST_WALK;
+    while (p->walk < MOST_WALK &&
+           count_columns(p, p->walk) > (most < FEW_THREADS ? most : FEW_THREADS))
+        p->walk++;
+    const int columns = count_columns(p, p->walk);
+    p->block[0] = quotient_up(quotient_up(columns, quotient_up(columns, most)), WARP) * WARP;
+}
+
+static const char *fit(job *j, plan *p) {
+    const model *m = p->facts->model;
+    const schedule *s = &p->schedule;
+    for (int k = 0; k < AXES; k++)
+        p->block[k] = 1;
+    for (int k = 0; k < AXES; k++) {
+        const int reach = p->low[k] > p->high[k] ? p->low[k] : p->high[k];
+        p->fused.round_halo[k] = s->time * reach; /* the same below and above: see the template */
+        p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
+    }
+    const int64_t bytes = resident_shared(p) * (int64_t)dtype_words[m->dtype].bytes;
+    if (bytes > p->target->shared_per_block)
+        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
+                         (long long)bytes, p->target->arch, p->target->shared_per_block);
+    p->shared_bytes = (size_t)bytes;
+    lay_columns(p);
+    p->blocks = plan_resident(p);
+    return NULL;
+}
+
+/* ---- its cost -------------------------------------------------------------------------------- */
+
+/* Fitted on an H100 to grids of 256² and 64³ with and without their exchanges: loads a tap, as the
+   points of a column share them; cycles of an access to shared memory by a warp; instructions of a
+   column beside its points; cycles of a step that do not depend on how many warps there are, and of
+   each instruction of a thread; seconds of an exchange, and of an element of the halo, of a double
+   so many times as long; and seconds from one launch to the next. */
+static const struct costs {
+    double loads, access, column, step, instruction, exchange, element, wide, launch;
+} costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 1.5, 3e-6};
+
+static const double schedulers = 4;
+
+/* What the steps of a round take of a block, in cycles. */
+typedef struct round_work {
+    double busy;         /* of a multiprocessor, which blocks share */
+    double latency;      /* of a block, during which others may be busy */
+    double instructions; /* of all warps */
+} round_work;
+
+/* Columns with a cell that a step makes after which `left` follow in the round. */
+static double touched(const plan *p, int left) {
+    const int *halo = p->fused.round_halo;
+    const double height = p->tile[1] + left * (double)(p->low[1] + p->high[1]);
+    const double depth = p->tile[2] + left * (double)(p->low[2] + p->high[2]);
+    const int deepest = p->tile[2] + 2 * halo[2] - p->low[2] - p->high[2];
+    const double most = ceil((double)deepest / p->walk), mean = (depth - 1) / p->walk + 1;
+    return (p->tile[0] + 2.0 * halo[0]) * height * (mean < most ? mean : most);
+}
+
+static round_work make_round(const plan *p) {
+    const model *m = p->facts->model;
+    const expr_count c = p->facts->emitted;
+    const double words = plan_words(p);
+    const double more = c.additions > c.multiplications ? c.additions : c.multiplications;
+    const double operations = more + 1 + 8 * c.others;
+    const double accesses = p->facts->all_taps * costs.loads + m->output_count;
+    const double each = p->walk * (operations * words + accesses) + costs.column;
+    round_work w = {0};
+    for (int left = 0; left < p->schedule.time; left++) {
+        const double columns = touched(p, left), warps = columns / WARP;
+        const double shared = warps * p->walk * accesses * words * costs.access;
+        const double issued = warps * each / schedulers;
+        w.busy += shared > issued ? shared : issued;
+        w.latency += costs.step + ceil(columns / plan_threads(p)) * each * costs.instruction;
+        w.instructions += warps * each;
+    }
+    return w;
+}
+
+/* Where not all blocks are resident, each round is a launch, which loads and stores the tiles. */
+static void cost(plan *p, const int64_t size[AXES]) {
+    const target *t = p->target;
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    double box = 1, tile = 1, points = 1, blocks = 1;
+    for (int k = 0; k < AXES; k++) {
+        const double extent = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
+        box *= p->tile[k] + 2 * p->fused.round_halo[k];
+        tile *= p->tile[k];
+        points *= extent;
+        blocks *= ceil(extent / p->per_block[k]);
+    }
+    e->blocks_resident = plan_resident(p);
+    const double wave = (double)t->multiprocessors * e->blocks_resident;
+    const double share = ceil(blocks / t->multiprocessors);
+    const round_work w = make_round(p);
+    const bool together = blocks <= wave;
+    const double cycles = share * w.busy + ceil(blocks / wave) * w.latency;
+    const double staged = blocks * p->array_count * box + points * m->output_count;
+    const double element = bytes > 4 ? costs.element * costs.wide : costs.element;
+    e->seconds = cycles / t->clock +
+                 (together ? costs.exchange + share * m->output_count * (box - tile) * element
+                           : costs.launch + staged * bytes / t->copy_rate);
+    e->bytes_per_point = together ? 0 : staged * bytes / (points * time);
+    e->loads_per_point = e->bytes_per_point / bytes;
+    e->shared_per_point = (p->facts->all_taps * costs.loads + m->output_count) * box / tile;
+    e->instructions_per_point = w.instructions * WARP * blocks / (points * time);
+    e->bound = share * w.busy / t->clock > e->seconds / 2 ? "instructions" : "waiting for others";
+}
+
+/* ---- the method ------------------------------------------------------------------------------ */
+
+static void constants(text *t, const plan *p, const program *program) {
+    const plan_facts *f = p->facts;
+    text_printf(t, "    static constexpr int time = %d;\n", p->schedule.time);
+    plan_write_triple(t, "halo_low", p->fused.round_halo);
+    plan_write_triple(t, "halo_high", p->fused.round_halo);
+    text_printf(t,
+                "    static constexpr int walk = %d, words = %d; // words: the last grid\n"
+                "    static constexpr bool star = %s; // every tap lies on an axis\n",
+                p->walk, program_grid_count(program) - 1,
+                f->column_or_plane && !f->corners ? "true" : "false");
+}
+
+static const form form_resident = {.file = "resident.cu",
+                                   .barriers = true,
+                                   .places = true,
+                                   .points = true,
+                                   .cooperative = true,
+                                   .fit = fit,
+                                   .cost = cost,
+                                   .constants = constants,
+                                   .fewer = fused_fewer_by_halves};
+
+static const form *choose(const plan_facts *f, const schedule *s) {
+    (void)f, (void)s;
+    return &form_resident;
+}
+
+/* Columns lie along the last axis. */
+static int last(int dims) {
+    return dims == 2 ? 1 : -1;
+}
+
+static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
+    (void)j, (void)s;
+    const model *m = f->model;
+    bool read = false;
+    for (int i = 0; i < m->field_count; i++)
+        if (m->fields[i].levels > 1)
+            return "it makes several steps of fields that keep no previous level";
+    for (int o = 0; o < m->output_count; o++)
+        read |= m->fields[m->outputs[o].field].use == USE_INOUT;
+    return read ? NULL : "no field is read and written, so that there is nothing to make steps of";
+}
+
+/* Tiles of which every multiprocessor has about one, and others. */
+static void candidates(search *s) {
+    static const int tiles[AXES][8][AXES] = {
+        {{256}, {512}, {1024}, {2048}, {4096}},
+        {{32, 8}, {32, 16}, {64, 8}, {32, 32}, {64, 16}, {64, 32}, {64, 64}},
+        {{16, 8, 8}, {16, 16, 8}, {32, 8, 8}, {16, 16, 16}, {32, 16, 8}, {32, 16, 16}}};
+    static const int times[] = {2, 3, 4, 6, 8, 12, 16, 0};
+    const int dims = s->facts->model->dims;
+    for (int i = 0; i < 8 && tiles[dims - 1][i][0] != 0; i++)
+        for (int t = 0; times[t] != 0; t++) {
+            schedule c = *s->wanted;
+            c.time = search_given(c.time, times[t]);
+            c.vector = search_given(c.vector, 1);
+            for (int axis = 0; axis < dims; axis++)
+                c.tile[axis] = search_given(c.tile[axis], tiles[dims - 1][i][axis]);
+            if (search_is_useful(s, c.time))
+                search_fused(s, c);
+        }
+}
+
+const method method_resident = {
+    .name = "resident",
+    .summary = "many steps in one launch: each block keeps its tile in shared memory and exchanges "
+               "halos",
+    .keys = SCHEDULE_TIME,
+    .fused = true,
+    .textbook_tile = 32,
+    .walk = method_walks_none,
+    .last = last,
+    .refuse = refuse,
+    .form = choose,
+    .candidates = candidates,
+};

@@ -1,0 +1,173 @@
+/* temporal: many steps of a linear update between reading a grid and writing it, with the levels
+   between in registers. 1D, 2D and 3D have a form each (temporal_line.c, temporal_pipeline.c,
+   temporal_levels.c); docs/architecture.md explains the terms of the written model. */
+#include "gen/stencil/methods/temporal.h"
+
+#include <math.h>
+
+/* ---- registers and shared memory ------------------------------------------------------------- */
+
+void temporal_begin(plan *p) {
+    for (int k = 0; k < AXES; k++)
+        p->tile[k] = p->per_block[k] = p->block[k] = 1;
+}
+
+/* The lanes beside have all that a lane's points reach. */
+const char *temporal_check_lane(job *j, const plan *p, int k) {
+    const int points = p->schedule.lane[k];
+    if (points >= p->low[k] && points >= p->high[k])
+        return NULL;
+    return job_print(j, "lane: %d points along %c are fewer than the shape reaches", points,
+                     axis_names[k]);
+}
+
+/* What a thread may have where a block is resident at all. */
+int temporal_most_registers(const plan *p) {
+    const int most = REGISTERS_PER_MULTIPROCESSOR / plan_threads(p) / 8 * 8;
+    return most < MAX_REGISTERS ? most : MAX_REGISTERS;
+}
+
+/* Some that do not fit may lie in local memory, which costs. */
+const char *temporal_check_registers(job *j, plan *p, int64_t need) {
+    enum { MOST_SPILLED = 64 };
+    const int most = temporal_most_registers(p);
+    if (need > most + MOST_SPILLED)
+        return job_print(j,
+                         "%d threads would need about %lld registers each; take fewer points a "
+                         "lane, or fewer steps",
+                         plan_threads(p), (long long)need);
+    p->fused.spilled = need > most ? (int)need - most : 0;
+    p->estimate.registers = (int)need - p->fused.spilled;
+    p->blocks = plan_resident_by_registers(p);
+    return NULL;
+}
+
+const char *temporal_check_shared(job *j, plan *p, size_t bytes) {
+    if (bytes > (size_t)p->target->shared_per_block)
+        return job_print(j, "it needs %zu bytes of shared memory a block, and %s has %d", bytes,
+                         p->target->arch, p->target->shared_per_block);
+    p->shared_bytes = bytes;
+    return NULL;
+}
+
+/* ---- its cost -------------------------------------------------------------------------------- */
+
+static const double schedulers = 4;
+
+/* Arithmetic and other instructions share the issue slots; multiply-adds of few units hold theirs
+   for several, in which others may be issued. */
+double temporal_slots(const plan *p, double operations, double others) {
+    const double hold = 128.0 / p->target->fma_lanes[p->facts->model->dtype];
+    const double issued = operations + others;
+    return fmax(hold * operations, issued);
+}
+
+/* Rows or planes that a block's first level takes for those it makes. */
+double temporal_walked(const plan *p) {
+    return p->walk + p->schedule.time * (double)(p->low[2] + p->high[2]);
+}
+
+/* Cycles of so many blocks that run at once on a multiprocessor. They hide each other's latency,
+   but not perfectly. */
+double temporal_run(const plan *p, const temporal_work *w, double blocks) {
+    const double warps = blocks * plan_threads(p) / WARP, k = w->costs->hiding;
+    const double issue = warps * w->slots / (schedulers * w->costs->efficiency);
+    const double alone = w->latency + w->costs->start_cycles, shared = warps * w->banks;
+    const double most = fmax(fmax(issue, alone), shared);
+    return most * pow(pow(issue / most, k) + pow(alone / most, k) + pow(shared / most, k), 1 / k);
+}
+
+/* Whole waves, and what is left, whose blocks have more of their multiprocessor. */
+double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
+    const double resident = p->estimate.blocks_resident;
+    const double slots = p->target->multiprocessors * resident;
+    const double wave = temporal_run(p, w, resident), last = (w->costs->edge - 1) * wave;
+    const double whole = floor(blocks / slots);
+    const double left = ceil((blocks - whole * slots) / p->target->multiprocessors);
+    return whole * wave + (left > 0 ? temporal_run(p, w, left) : 0) + last;
+}
+
+void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
+                   double (*makespan)(const plan *, const temporal_work *, double blocks)) {
+    static const double launch = 3e-6; /* seconds from one launch to the next */
+    const model *m = p->facts->model;
+    const target *t = p->target;
+    plan_estimate *e = &p->estimate;
+    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
+    double points = 1;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    e->blocks_resident = plan_resident(p);
+    const double updates = points * time, read = blocks * warps * w->loads;
+    e->bytes_per_point = (read + points) * bytes / updates;
+    e->loads_per_point = read / updates;
+    e->shared_per_point = blocks * warps * w->shared / updates;
+    e->instructions_per_point = blocks * warps * w->slots * WARP / updates;
+    const double issue = (makespan != NULL ? makespan : temporal_waves)(p, w, blocks) / t->clock;
+    const double memory = (read + points) * bytes / (t->copy_rate * w->costs->memory);
+    const double overlap = w->costs->overlap;
+    e->bound = issue > memory ? "instructions" : "device memory";
+    e->seconds = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap) + launch;
+}
+
+/* ---- the method ------------------------------------------------------------------------------ */
+
+static const form *choose(const plan_facts *f, const schedule *s) {
+    (void)s;
+    static const form *const forms[AXES] = {&temporal_line, &temporal_pipeline, &temporal_levels};
+    return forms[f->model->dims - 1];
+}
+
+static int walk(int dims) {
+    return dims > 1 ? dims - 1 : -1;
+}
+
+static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
+    const model *m = f->model;
+    if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT)
+        return "it makes several steps of one field, which is read and written, and there are "
+               "others";
+    if (m->fields[0].levels > 1)
+        return "it makes several steps of a field that keeps no previous level";
+    if (!m->arrays[0].used)
+        return "the update reads nothing";
+    if (!f->linear)
+        return "it keeps partial sums, which linear updates have, and this one is not linear";
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            const boundary kind = m->sides[axis][side].kind;
+            if ((kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
+                (side == 0 ? m->low : m->high)[axis] > 0)
+                return job_print(j,
+                                 "cells beyond a boundary must keep their values for several steps "
+                                 "or be those of the other side, and those of %s do not",
+                                 boundary_words[kind].name);
+        }
+    if (s->stages > 1 && m->dims != 2)
+        return "only in 2D is its time a pipeline of stages";
+    if (s->lane[1] > 1 && m->dims != 3)
+        return "only in 3D does a thread hold points along y";
+    return NULL;
+}
+
+static void candidates(search *s) {
+    static void (*const by_dims[AXES])(search *) = {temporal_try_lines, temporal_try_pipelines,
+                                                    temporal_try_levels};
+    by_dims[s->facts->model->dims - 1](s);
+}
+
+const method method_temporal = {
+    .name = "temporal",
+    .summary = "many steps of a linear update between reading a grid and writing it, with the "
+               "levels between in registers",
+    .keys = SCHEDULE_COARSEN | SCHEDULE_VECTOR | SCHEDULE_TIME | SCHEDULE_LANE,
+    .fused = true,
+    .walks_open = true,
+    .textbook_tile = 32,
+    .walk = walk,
+    .refuse = refuse,
+    .form = choose,
+    .candidates = candidates,
+};

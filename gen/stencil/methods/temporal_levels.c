@@ -1,0 +1,190 @@
+/* temporal in 3D: a patch of points a thread through all levels of a plane, between two barriers.
+ */
+#include "gen/stencil/methods/temporal.h"
+
+#include <math.h>
+
+enum {
+    LEVELS_INPUT = 3, /* planes */
+    MAX_PATCH = 32,   /* points of a lane; a bit for each */
+};
+
+/* Rows of a patch that a level stores for the patches beside it; all where they fill it. */
+static int stored_rows(const plan *p) {
+    const int lane = p->schedule.lane[1], read = p->low[1] + p->high[1];
+    return !p->fused.keep || read >= lane ? lane : read;
+}
+
+static size_t levels_bytes(const plan *p) {
+    const plan_fused *f = &p->fused;
+    const int64_t plane = (int64_t)f->width[0] * f->width[1];
+    const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
+    const int64_t patches = f->width[1] / p->schedule.lane[1];
+    const int64_t elements =
+        f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
+    return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
+}
+
+/* The sums of all levels, and what is under way of each: fitted, like the registers of planes that
+   are kept, to what the compiler needs under limits of 128 to 255, spills included, for patches of
+   2 to 6 rows and up to 6 levels. */
+static int64_t levels_registers(const plan *p) {
+    const schedule *s = &p->schedule;
+    const double depth = p->low[2] + p->high[2];
+    const double points = s->lane[0] * s->lane[1] * s->time, state = plan_words(p) * points;
+    return (int64_t)(40 + state * (1.2 * depth + 0.5) + (p->fused.corners ? 0.2 * points : 0));
+}
+static int64_t kept_registers(const plan *p) {
+    const schedule *s = &p->schedule;
+    const int values = plan_words(p) * s->lane[0] * s->lane[1] * (s->time - 1);
+    return (int64_t)((plan_words(p) == 1 ? 0.85 : 0.3) * values);
+}
+
+/* Levels keep their own planes where that leaves enough registers; else they read them again. */
+static int64_t choose_keep(plan *p) {
+    const int64_t need = levels_registers(p), kept = kept_registers(p);
+    p->fused.keep = need + kept <= temporal_most_registers(p);
+    return need + (p->fused.keep ? kept : 0);
+}
+
+static const char *fit(job *j, plan *p) {
+    temporal_begin(p);
+    plan_set_walk(p, p->schedule.coarsen[2]);
+    const schedule *s = &p->schedule;
+    plan_fused *f = &p->fused;
+    const char *refusal = temporal_check_lane(j, p, 0);
+    if (refusal == NULL)
+        refusal = temporal_check_lane(j, p, 1);
+    if (refusal != NULL)
+        return refusal;
+    for (int k = 0; k < LANE_AXES; k++) {
+        const int step = k == 0 ? s->lane[0] : 1; /* whole lanes of x are stored */
+        f->halo_low[k] = round_up(s->time * p->low[k], step);
+        f->halo_high[k] = round_up(s->time * p->high[k], step);
+        f->width[k] = s->tile[k] + f->halo_low[k] + f->halo_high[k];
+        if (f->width[k] % s->lane[k] != 0)
+            return job_print(j,
+                             "tile: %d points along %c and %d for the halo are no multiple of "
+                             "lane, %d",
+                             s->tile[k], axis_names[k], f->halo_low[k] + f->halo_high[k],
+                             s->lane[k]);
+    }
+    f->lanes = f->width[0] / s->lane[0];
+    const int threads = f->lanes * (f->width[1] / s->lane[1]);
+    if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
+        return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
+                         f->lanes, threads, MAX_THREADS);
+    /* Single elements are copied row by row; a bit for each of a thread's. */
+    const int rows = threads / f->width[0];
+    if (rows == 0 || f->width[1] > rows * MAX_PATCH || s->lane[0] * s->lane[1] > MAX_PATCH)
+        return job_print(j,
+                         "tile: %d threads copy a plane of %dx%d points, each at most %d, and hold "
+                         "a patch of at most %d",
+                         threads, f->width[0], f->width[1], MAX_PATCH, MAX_PATCH);
+    f->input = LEVELS_INPUT;
+    f->corners = p->facts->corners;
+    p->block[0] = threads;
+    for (int k = 0; k < LANE_AXES; k++)
+        p->tile[k] = p->per_block[k] = s->tile[k];
+    refusal = temporal_check_registers(j, p, choose_keep(p));
+    return refusal != NULL ? refusal : temporal_check_shared(j, p, levels_bytes(p));
+}
+
+/* ---- its cost -------------------------------------------------------------------------------- */
+
+static const temporal_costs costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 25, 1.26, 2.35};
+
+/* A patch through all levels, one plane between two barriers. */
+static temporal_work levels_work(const plan *p) {
+    const schedule *s = &p->schedule;
+    const temporal_costs *c = &costs;
+    const double patch = s->lane[0] * s->lane[1];
+    const double beside = p->low[1] + p->high[1];
+    const double rows = s->lane[1] + (p->fused.corners ? beside : 0);
+    const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]) * rows;
+    const double packs = ceil(s->lane[0] * plan_words(p) / TEMPORAL_PACK_WORDS);
+    /* What a level has not kept it reads again, before all else: that counts twice where it reads
+       little beside. */
+    const double again = p->fused.keep ? 0 : (p->fused.corners ? 1 : 2) * s->lane[1];
+    const double exchanged = packs * (beside + again + s->lane[1]);
+    /* Points above one another share what they add up of the rows between them. */
+    const double own = p->fused.corners ? 0.4 : 1, high = s->lane[1];
+    const double operations = patch * p->facts->sum_operations *
+                              (own + (1 - own) * (high + beside) / (high * (1 + beside)));
+    const double level = temporal_slots(p, operations, shuffles + exchanged + c->level);
+    const double planes = temporal_walked(p) + s->time;
+    return (temporal_work){
+        .costs = c,
+        .slots = planes * (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
+        .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
+        .banks = planes * s->time * exchanged * TEMPORAL_PACK_WORDS,
+        .loads = temporal_walked(p) * patch * WARP,
+        .shared = planes * s->time * exchanged * TEMPORAL_PACK_WORDS / plan_words(p) * WARP};
+}
+
+static void cost(plan *p, const int64_t size[AXES]) {
+    const temporal_work w = levels_work(p);
+    temporal_cost(p, size, &w, NULL);
+}
+
+/* ---- the form -------------------------------------------------------------------------------- */
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    const schedule *s = &p->schedule;
+    const plan_fused *f = &p->fused;
+    text_printf(t,
+                "    static constexpr int time = %d;\n"
+                "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
+                "    static constexpr int ring = %d, halo_x = %d, walk = %d;\n"
+                "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
+                s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
+                f->keep ? "true" : "false", f->corners ? "true" : "false");
+}
+
+/* The steps that whole launches leave are single ones. */
+static int together(const plan *p, int rest) {
+    (void)p, (void)rest;
+    return 0;
+}
+
+const form temporal_levels = {.file = "levels.cu",
+                              .barriers = true,
+                              .sums = true,
+                              .fit = fit,
+                              .cost = cost,
+                              .constants = constants,
+                              .together = together};
+
+/* What is tried where the constraints leave it open. */
+static const int times[] = {2, 3, 4, 5, 6, 8, 0};
+static const int row_lanes[] = {8, 16, 32, 0}; /* that share a row */
+static const int threads_all[] = {128, 192, 256, 384, 512, 768, 1024, 0};
+static const int patch_rows[] = {2, 3, 4, 5, 6, 8, 0}; /* of a patch; each is a pack along x */
+
+/* 3D: by the points of a lane, the lanes of a row, and the threads. */
+static void try_patch(search *s, int rows, int lanes, int threads) {
+    const model *m = s->facts->model;
+    const int lane[LANE_AXES] = {search_widest(s), rows};
+    for (int t = 0; times[t] != 0; t++) {
+        schedule c = *s->wanted;
+        c.time = search_given(c.time, times[t]);
+        for (int k = 0; k < LANE_AXES; k++)
+            c.lane[k] = search_given(c.lane[k], lane[k]);
+        const int wide = search_widest(s);
+        c.vector = search_given(c.vector, c.lane[0] < wide ? c.lane[0] : wide);
+        if (search_is_useful(s, c.time) &&
+            search_leave(s, &c, 0, lanes * c.lane[0],
+                         round_up(c.time * m->low[0], c.lane[0]) +
+                             round_up(c.time * m->high[0], c.lane[0])) &&
+            search_leave(s, &c, 1, threads / lanes * c.lane[1], c.time * (m->low[1] + m->high[1])))
+            search_fused(s, c);
+    }
+}
+
+void temporal_try_levels(search *s) {
+    for (int r = 0; patch_rows[r] != 0; r++)
+        for (int l = 0; row_lanes[l] != 0; l++)
+            for (int t = 0; threads_all[t] != 0; t++)
+                try_patch(s, patch_rows[r], row_lanes[l], threads_all[t]);
+}

@@ -1,0 +1,213 @@
+/* temporal in 2D: the warps of a block are a pipeline of time, and rows go through shared memory
+ * from one to the next. */
+#include "gen/stencil/methods/temporal.h"
+
+#include <math.h>
+
+enum {
+    PIPELINE_ROWS = 2,  /* between two barriers, at most, of words */
+    PIPELINE_INPUT = 3, /* slots of so many rows that the first stage loads ahead */
+    MAX_STAGES = 32,
+};
+
+static size_t pipeline_bytes(const plan *p, int stages) {
+    const plan_fused *f = &p->fused;
+    const size_t rows = (size_t)(f->input + 2 * stages) * (size_t)f->rows;
+    return PLAN_STRIP_BYTES +
+           rows * (size_t)f->width[0] * dtype_words[p->facts->model->dtype].bytes;
+}
+
+/* For each level of a point its sums, and about one more that its row is made of. Addresses and
+   what else a lane keeps are fewer than what rows taken at once need (doubles: see take_turns), and
+   neighbours further off keep more of those rows alive. */
+static int64_t pipeline_registers(const plan *p) {
+    const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
+    const int64_t at_once = plan_words(p) > 1 ? p->fused.rows : 1;
+    const int64_t beside = (at_once - 1) * (larger(p->low[0], p->high[0]) - 1);
+    return larger(20, 14 * (int)at_once) +
+           plan_words(p) * lane *
+               (levels * (p->low[2] + p->high[2] + 1) + (beside > 0 ? beside : 0));
+}
+
+/* The first and the last strip know where the edges lie in them, and no other meets one. */
+static const char *check_strips(job *j, const plan *p) {
+    const model *m = p->facts->model;
+    const int reach = larger(p->low[0], p->high[0]);
+    const int fewest = 2 * (p->schedule.time + 1) * reach + p->schedule.vector;
+    if (m->sides[0][0].kind == BOUNDARY_PERIODIC || p->schedule.tile[0] >= fewest)
+        return NULL;
+    return job_print(j, "tile=%d: strips of fewer than %d points meet edges in unknown places",
+                     p->schedule.tile[0], fewest);
+}
+
+static const char *fit(job *j, plan *p) {
+    temporal_begin(p);
+    plan_set_walk(p, p->schedule.coarsen[1]);
+    const schedule *s = &p->schedule;
+    plan_fused *f = &p->fused;
+    if (s->stages > MAX_STAGES || s->time % s->stages != 0)
+        return job_print(j, "stages=%d: time=%d is to be a multiple of it, and it at most %d",
+                         s->stages, s->time, MAX_STAGES);
+    f->width[0] = WARP * s->lane[0];
+    f->halo_low[0] = s->time * p->low[0];
+    f->halo_high[0] = s->time * p->high[0];
+    if (s->tile[0] + f->halo_low[0] + f->halo_high[0] != f->width[0])
+        return job_print(j, "tile=%d: %d steps leave %d of the %d points of a warp", s->tile[0],
+                         s->time, larger(f->width[0] - f->halo_low[0] - f->halo_high[0], 0),
+                         f->width[0]);
+    if (s->tile[0] % s->vector != 0 || f->halo_low[0] % s->vector != 0)
+        return job_print(j, "vec=%d: the tile and the halo before it must be multiples of it",
+                         s->vector);
+    /* The more warps meet at a barrier, the more work there must be between two of them. */
+    const int rows = (s->stages + 1) / 2, most = PIPELINE_ROWS * plan_words(p);
+    f->rows = rows < most ? rows : most;
+    f->input = PIPELINE_INPUT;
+    p->tile[0] = p->per_block[0] = s->tile[0];
+    p->block[0] = WARP;
+    p->block[2] = s->stages;
+    if (p->facts->model->sides[0][0].kind != BOUNDARY_PERIODIC)
+        p->least[0] = s->tile[0] + (s->time + 1) * larger(p->low[0], p->high[0]) + s->vector;
+    const char *refusal = temporal_check_lane(j, p, 0);
+    if (refusal == NULL)
+        refusal = check_strips(j, p);
+    if (refusal == NULL)
+        refusal = temporal_check_registers(j, p, pipeline_registers(p));
+    return refusal != NULL ? refusal : temporal_check_shared(j, p, pipeline_bytes(p, s->stages));
+}
+
+/* ---- its cost -------------------------------------------------------------------------------- */
+
+static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
+
+enum { BANKS = 32 };
+
+/* 32-bit words that a lane reads at once of those that lie side by side, and how many lanes of a
+   warp meet in a bank. */
+static double pack_of(int lane_words) {
+    return lane_words % 4 == 0 ? 4 : lane_words % 2 == 0 ? 2 : 1;
+}
+static double conflicts(int lane_words) {
+    int ways = 1;
+    while (ways < BANKS && lane_words % (2 * ways) == 0)
+        ways *= 2;
+    return fmax(ways / pack_of(lane_words), 1);
+}
+
+/* A row of `lane` points a lane through the levels of a stage. */
+static temporal_work pipeline_work(const plan *p) {
+    const schedule *s = &p->schedule;
+    const temporal_costs *c = &costs;
+    const double lane = s->lane[0], levels = (double)s->time / s->stages;
+    const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]);
+    const double level = temporal_slots(p, lane * p->facts->sum_operations, shuffles + c->level);
+    const int each = s->lane[0] * (int)plan_words(p);
+    const double ring = 2 * each / pack_of(each); /* taken and handed on */
+    const double turns = temporal_walked(p) + s->stages * p->fused.rows;
+    const double row =
+        levels * level + ring + c->turn / p->fused.rows + c->spill * p->fused.spilled;
+    return (temporal_work){
+        .costs = c,
+        .slots = turns * row,
+        .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / p->fused.rows),
+        .banks = turns * each * (2 * conflicts(each) + 2.0 / s->stages),
+        .loads = temporal_walked(p) * lane * WARP / s->stages,
+        .shared = turns * 2 * lane * WARP};
+}
+
+/* Where there is more than a wave the parts taper, so that blocks end at about the same time. Where
+   units are few, the older blocks of a multiprocessor have them first, and the younger ones end
+   alone. */
+static double makespan(const plan *p, const temporal_work *w, double blocks) {
+    static const double longest_part = 1.7; /* over their mean: templates/strips.cuh */
+    static const double alone_at_last = 1.1;
+    const double resident = p->estimate.blocks_resident;
+    const double slots = p->target->multiprocessors * resident;
+    const double wave = temporal_run(p, w, resident), last = (w->costs->edge - 1) * wave;
+    const double hold = 128.0 / p->target->fma_lanes[p->facts->model->dtype];
+    if (blocks > slots)
+        return fmax(blocks / slots, longest_part) * wave + last;
+    if (hold > 1 && resident > 1)
+        return alone_at_last * wave + last;
+    return temporal_waves(p, w, blocks);
+}
+
+static void cost(plan *p, const int64_t size[AXES]) {
+    const temporal_work w = pipeline_work(p);
+    temporal_cost(p, size, &w, makespan);
+}
+
+/* ---- the form -------------------------------------------------------------------------------- */
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    const schedule *s = &p->schedule;
+    text_printf(t,
+                "    static constexpr int time = %d;\n"
+                "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
+                "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
+                "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n"
+                "    static constexpr int wave = %d; // blocks that run at once\n",
+                s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input,
+                PLAN_STRIP_BYTES, p->walk, p->low[2], p->high[2],
+                plan_resident(p) * p->target->multiprocessors);
+}
+
+/* Launches of fewer steps leave out warps. */
+static int levels_of(const plan *p) {
+    return p->schedule.time / p->schedule.stages;
+}
+
+static int fewer(const plan *p, int steps) {
+    steps -= levels_of(p);
+    return steps > 1 ? steps : 1;
+}
+
+static int together(const plan *p, int rest) {
+    return rest - rest % levels_of(p);
+}
+
+static void shorten(const plan *p, program_launch *l) {
+    l->block[2] = l->steps / levels_of(p);
+    l->shared_bytes = pipeline_bytes(p, l->block[2]);
+}
+
+const form temporal_pipeline = {.file = "pipeline.cu",
+                                .barriers = true,
+                                .sums = true,
+                                .fit = fit,
+                                .cost = cost,
+                                .constants = constants,
+                                .fewer = fewer,
+                                .together = together,
+                                .shorten = shorten};
+
+/* What is tried where the constraints leave it open. */
+static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24, 0};
+static const int stages[] = {1, 2, 4, 6, 8, 0};
+static const int levels[] = {1, 2, 3, 4, 6, 8, 0};
+
+/* The widest loads for which every strip begins at a whole pack. */
+static int widest(const search *s, int tile, int halo) {
+    int vector = search_widest(s);
+    while (vector > 1 && (tile % vector != 0 || halo % vector != 0))
+        vector /= 2;
+    return vector;
+}
+
+void temporal_try_pipelines(search *s) {
+    const model *m = s->facts->model;
+    for (int l = 0; lanes[l] != 0; l++)
+        for (int g = 0; stages[g] != 0; g++)
+            for (int t = 0; levels[t] != 0; t++) {
+                schedule c = *s->wanted;
+                c.lane[0] = search_given(c.lane[0], lanes[l]);
+                c.stages = search_given(c.stages, stages[g]);
+                c.time = search_given(c.time, c.stages * levels[t]);
+                const int before = c.time * m->low[0];
+                if (!search_is_useful(s, c.time) ||
+                    !search_leave(s, &c, 0, WARP * c.lane[0], before + c.time * m->high[0]))
+                    continue;
+                c.vector = search_given(c.vector, widest(s, c.tile[0], before));
+                search_fused(s, c);
+            }
+}

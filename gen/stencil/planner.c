@@ -1,0 +1,213 @@
+/* The planner: compares the candidates of every method that meet the constraints and takes the
+   cheapest. Takes: a model, constraints, a target, a size. Makes: a plan with its reason. */
+#include "gen/stencil/search.h"
+
+/* From one launch to the next of many, where the grid is so small that it shows. */
+#define LAUNCH_SECONDS 2e-6
+
+/* Seconds of the steps that whole launches leave: some are made together, by shorter launches, and
+   the others one by one. */
+static double seconds_of_rest(const search *s, const plan *p, int rest) {
+    const int time = p->schedule.time;
+    const int together = p->form->together != NULL ? p->form->together(p, rest) : rest;
+    const double shorter =
+        together == 0 ? 0 : p->estimate.seconds * (1 + 3.0 * together / time) / 4;
+    return shorter + (rest - together) * s->single->estimate.seconds;
+}
+
+/* Seconds a step, where as many are made as are planned for: whole launches first. */
+static double seconds_a_step(const search *s, const plan *p) {
+    const int time = p->schedule.time;
+    if (time <= 1) /* each is a launch of its own */
+        return p->estimate.seconds + (s->steps > 1 ? LAUNCH_SECONDS : 0);
+    if (s->steps <= time || s->steps >= 64 * (int64_t)time)
+        return p->estimate.seconds / time;
+    const double rest = seconds_of_rest(s, p, (int)(s->steps % time));
+    return ((double)(s->steps / time) * p->estimate.seconds + rest) / (double)s->steps;
+}
+
+/* Whether a grid of the size planned for is large enough for its launches. */
+static bool serves(const search *s, const plan *p) {
+    bool enough = true;
+    for (int k = 0; k < AXES; k++)
+        enough = enough && (p->axes[k] < 0 || s->size[p->axes[k]] >= p->least[k]);
+    return enough;
+}
+
+static bool is_better(const search *s, const plan *p, const plan *than) {
+    if (than == NULL || serves(s, p) != serves(s, than))
+        return than == NULL || serves(s, p);
+    return seconds_a_step(s, p) < seconds_a_step(s, than);
+}
+
+static void visit(search *s, const plan *p) {
+    const plan_visitor *v = s->visitor;
+    if (!serves(s, p))
+        search_refuse(s, "the grid is smaller than a launch of several steps needs");
+    else if (s->steps > 1 && p->schedule.time > s->steps)
+        search_refuse(s, "a run has fewer steps");
+    else
+        v->candidate(v->user, s->which, p, seconds_a_step(s, p));
+}
+
+void search_keep(search *s, plan *p) {
+    if (p->pass_count == 0)
+        p->estimate.seconds *= plan_measured_factor(s->measured, p, s->size);
+    if (is_better(s, p, s->best))
+        s->best = p;
+    if (s->visitor != NULL)
+        visit(s, p);
+}
+
+void search_refuse(search *s, const char *refusal) {
+    if (s->refusal == NULL)
+        s->refusal = refusal;
+}
+
+/* The first refusal of the method in *refusal where none of its candidates fits. */
+static void try_method(search *s, int m, const char **refusal) {
+    const plan *before = s->best;
+    s->refusal = NULL;
+    s->method = m;
+    *refusal = NULL;
+    methods[m]->candidates(s);
+    if (s->best == before && s->refusal != NULL)
+        *refusal = s->refusal;
+}
+
+static const char *explain_choice(search *s, const char *runner_up, double factor) {
+    const plan_estimate *e = &s->best->estimate;
+    text t = text_new(s->job);
+    text_printf(&t, "bound by %s: ", e->bound);
+    text_number(&t, e->instructions_per_point, 3);
+    text_add(&t, " instructions, ");
+    text_number(&t, e->bytes_per_point, 3);
+    text_add(&t, " bytes of device memory and ");
+    text_number(&t, e->shared_per_point, 3);
+    text_printf(&t,
+                " accesses to shared memory a point; about %d registers a thread, %d blocks of "
+                "%d threads a multiprocessor",
+                e->registers, e->blocks_resident, plan_threads(s->best));
+    if (s->tried.count > 1)
+        text_printf(&t, "; the best of %d candidates by the model", s->tried.count);
+    if (s->tried.count > 1 && plan_measured_count(s->measured) > 0)
+        text_printf(&t, " and %d measurements", plan_measured_count(s->measured));
+    if (runner_up != NULL) {
+        text_printf(&t, ", %s expected to take ", runner_up);
+        text_number(&t, factor, 3);
+        text_add(&t, " times as long");
+    }
+    return t.data;
+}
+
+/* Several steps a launch are thought of where a run has several, or where the constraints ask. */
+static bool wants_fused(const search *s) {
+    const schedule *w = s->wanted;
+    return methods[w->method]->fused || (w->method == 0 && w->time != 1 && s->steps > 1) ||
+           w->time > 1 || w->lane[0] > 1 || w->lane[1] > 1 || w->stages > 1;
+}
+
+/* The best plan of every method, and of all. */
+static plan *try_all(search *s) {
+    plan *best[METHODS] = {NULL};
+    plan *winner = NULL;
+    text reasons = text_new(s->job);
+    for (int m = 1; m < METHODS; m++) {
+        const char *refusal;
+        if (methods[m]->fused && !wants_fused(s))
+            continue;
+        s->best = NULL;
+        try_method(s, m, &refusal);
+        best[m] = s->best;
+        if (s->best == NULL)
+            text_printf(&reasons, "%smethod %s: %s", reasons.length > 0 ? "; " : "",
+                        methods[m]->name, refusal);
+        else if (is_better(s, s->best, winner))
+            winner = s->best;
+    }
+    if (winner == NULL)
+        job_fail(s->job, FAULT_PLAN, s->facts->model->file, s->facts->model->line,
+                 "no method serves: %s", reasons.data);
+    const plan *second = NULL;
+    for (int m = 1; m < METHODS; m++)
+        if (best[m] != NULL && best[m] != winner &&
+            (second == NULL || seconds_a_step(s, best[m]) < seconds_a_step(s, second)))
+            second = best[m];
+    s->best = winner;
+    winner->reason = second == NULL
+                         ? explain_choice(s, NULL, 0)
+                         : explain_choice(s, plan_method(second)->name,
+                                          seconds_a_step(s, second) / seconds_a_step(s, winner));
+    return winner;
+}
+
+static search search_new(job *j, const plan_facts *f, const schedule *wanted, const target *t,
+                         const int64_t size[AXES], int64_t steps) {
+    search s = {.job = j,
+                .facts = f,
+                .wanted = wanted,
+                .target = t,
+                .size = size,
+                .steps = steps,
+                .passes = passes_new(j, f),
+                .measured = plan_measured_new(j, f, t)};
+    return s;
+}
+
+static plan *search_best(search *s) {
+    const schedule *wanted = s->wanted;
+    if (wanted->method == 0)
+        return try_all(s);
+    const char *refusal;
+    try_method(s, wanted->method, &refusal);
+    if (s->best == NULL)
+        job_fail(s->job, FAULT_PLAN, s->facts->model->file, s->facts->model->line, "method %s: %s",
+                 methods[wanted->method]->name, refusal);
+    s->best->reason = explain_choice(s, NULL, 0);
+    return s->best;
+}
+
+plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
+                const int64_t size[AXES], int64_t steps) {
+    const plan_facts *f = plan_facts_new(j, m);
+    search s = search_new(j, f, wanted, t, size, steps);
+    if (!wants_fused(&s))
+        return search_best(&s);
+    /* What several steps leave is made one by one, as well as it can be without constraints. */
+    const schedule free = {.time = 1};
+    search one = search_new(j, f, &free, t, size, 1);
+    s.single = search_best(&one);
+    plan *p = search_best(&s);
+    if (plan_method(p)->fused)
+        p->single = s.single;
+    return p;
+}
+
+void plan_visit(job *j, const model *m, const schedule *wanted, int count, const target *t,
+                const int64_t size[AXES], int64_t steps, const plan_visitor *visitor) {
+    const schedule free = {.time = 1};
+    search s = search_new(j, plan_facts_new(j, m), wanted, t, size, steps);
+    search one = search_new(j, s.facts, &free, t, size, 1);
+    s.visitor = visitor;
+    for (s.which = 0; s.which < count; s.which++) {
+        s.wanted = &wanted[s.which];
+        const bool fused = wants_fused(&s);
+        if (fused && s.single == NULL)
+            s.single = search_best(&one);
+        for (int m = 1; m < METHODS; m++) {
+            const char *refusal;
+            if ((s.wanted->method != 0 && s.wanted->method != m) || (methods[m]->fused && !fused))
+                continue;
+            s.best = NULL;
+            try_method(&s, m, &refusal);
+            if (s.refusal != NULL)
+                visitor->refused(visitor->user, s.which, m, s.refusal);
+        }
+    }
+}
+
+void plan_default_size(int dims, bool gpu, int64_t size[AXES]) {
+    static const int64_t edge[2][AXES] = {{1 << 20, 1024, 128}, {1 << 26, 8192, 512}};
+    for (int axis = 0; axis < AXES; axis++)
+        size[axis] = axis < dims ? edge[gpu][dims - 1] : 1;
+}

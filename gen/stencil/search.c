@@ -1,0 +1,205 @@
+/* Candidates: schedules that the constraints leave, tried once each. Takes: a search, and what a
+   method thinks worth trying. Makes: plans with their costs. */
+#include "gen/stencil/search.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- schedules that were tried --------------------------------------------------------------- */
+
+enum { FIRST_CAPACITY = 256 };
+
+/* FNV-1a, over the bytes of a struct that has numbers alone and no gaps.
+   G. Fowler, L. C. Noll, K.-P. Vo. */
+static uint32_t hash(const schedule *s) {
+    uint32_t h = 2166136261u;
+    const unsigned char *bytes = (const unsigned char *)s;
+    for (size_t i = 0; i < sizeof *s; i++)
+        h = (h ^ bytes[i]) * 16777619u;
+    return h;
+}
+
+/* Where it is, or the free slot where it goes. There are twice as many slots as schedules. */
+static int *find(const schedule_set *set, const schedule *s) {
+    const uint32_t mask = 2 * (uint32_t)set->capacity - 1;
+    uint32_t at = hash(s) & mask;
+    while (set->slots[at] != 0 && memcmp(&set->list[set->slots[at] - 1], s, sizeof *s) != 0)
+        at = (at + 1) & mask;
+    return &set->slots[at];
+}
+
+static void grow(job *j, schedule_set *set) {
+    const schedule *old = set->list;
+    set->capacity = set->capacity > 0 ? 2 * set->capacity : FIRST_CAPACITY;
+    set->list = job_array(j, (size_t)set->capacity, sizeof *set->list);
+    set->slots = job_array(j, 2 * (size_t)set->capacity, sizeof *set->slots);
+    for (int i = 0; i < set->count; i++) {
+        set->list[i] = old[i];
+        *find(set, &old[i]) = i + 1;
+    }
+}
+
+bool schedule_set_add(job *j, schedule_set *set, const schedule *s) {
+    if (set->count == set->capacity)
+        grow(j, set);
+    int *slot = find(set, s);
+    if (*slot != 0)
+        return false;
+    set->list[set->count++] = *s;
+    *slot = set->count;
+    return true;
+}
+
+/* ---- one step a launch ------------------------------------------------------------------------
+ */
+
+static void try_schedule(search *s, const schedule *candidate) {
+    if (!schedule_set_add(s->job, &s->tried, candidate))
+        return;
+    const char *refusal;
+    plan *p;
+    if (candidate->passes > 1) {
+        p = passes_fit(s->job, s->passes, candidate, s->target, s->size, &refusal);
+    } else {
+        p = plan_fit(s->job, s->facts, candidate, s->target, &refusal);
+        if (p != NULL)
+            plan_cost(p, s->size);
+    }
+    if (p == NULL)
+        search_refuse(s, refusal);
+    else
+        search_keep(s, p);
+}
+
+/* A filter that is not separable has no passes to speak of. */
+static void try_passes(search *s, schedule *candidate) {
+    const int wanted = s->wanted->passes, all = s->passes->separable->count;
+    if (wanted <= 1) {
+        candidate->passes = all > 0;
+        try_schedule(s, candidate);
+    }
+    candidate->passes = wanted > 0 ? wanted : all;
+    if (candidate->passes > 1)
+        try_schedule(s, candidate);
+}
+
+/* One combination for a tile; `rows` is the coarsening along y. */
+static void try_block(search *s, const int tile[AXES], int vector, int coarsen, int rows) {
+    const int dims = s->facts->model->dims, walk = methods[s->method]->walk(dims);
+    schedule candidate = *s->wanted;
+    candidate.method = s->method;
+    for (int axis = 0; axis < AXES; axis++) {
+        const bool applies = axis < dims && (axis != walk || dims == 1);
+        if (applies && candidate.tile[axis] == 0)
+            candidate.tile[axis] = tile[axis];
+        else if (!applies && candidate.tile[axis] == 1)
+            candidate.tile[axis] = 0;
+        if (axis != walk && candidate.coarsen[axis] == 1)
+            candidate.coarsen[axis] = 0;
+    }
+    if (rows > 1 && s->wanted->coarsen[1] == 0)
+        candidate.coarsen[1] = rows;
+    if (walk >= 0 && candidate.coarsen[walk] == 0)
+        candidate.coarsen[walk] = coarsen;
+    if (candidate.vector == 0)
+        candidate.vector = vector;
+    if (candidate.time == 0)
+        candidate.time = 1;
+    try_passes(s, &candidate);
+}
+
+void search_blocks(search *s, const search_tiles *tiles, const int *coarsen, const int *vectors) {
+    const int dims = s->facts->model->dims;
+    const int most_rows = (methods[s->method]->keys & SCHEDULE_ROWS) != 0 && dims == 3 ? 2 : 1;
+    const search_tiles *of = &tiles[dims - 1];
+    for (int t = 0; t < SEARCH_TILES && (*of)[t][0] != 0; t++)
+        for (int v = 0; vectors[v] != 0; v++)
+            for (int k = 0; k == 0 || coarsen[k] != 0; k++) {
+                for (int rows = 1; rows <= most_rows; rows++)
+                    try_block(s, (*of)[t], vectors[v], coarsen[k], rows);
+                if (coarsen[k] == 0)
+                    break;
+            }
+}
+
+/* ---- several steps a launch -------------------------------------------------------------------
+ */
+
+int search_given(int wanted, int choice) {
+    return wanted != 0 ? wanted : choice;
+}
+
+int search_widest(const search *s) {
+    return MAX_PACK_BYTES / (int)dtype_words[s->facts->model->dtype].bytes;
+}
+
+enum { LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
+
+static void try_walk(search *s, const plan *fitting, int axis, double parts) {
+    const double walk = ceil((double)s->size[axis] / parts);
+    plan *p = job_alloc(s->job, sizeof *p);
+    *p = *fitting;
+    plan_set_walk(p, walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk);
+    plan_cost(p, s->size);
+    search_keep(s, p);
+}
+
+/* How far blocks walk decides how many waves of blocks there are: a few parts of the walked axis,
+   and as many as fill the multiprocessors once, twice … */
+static void try_walks(search *s, const plan *fitting, int axis) {
+    double columns = 1;
+    for (int k = 0; k < LANE_AXES; k++)
+        if (fitting->axes[k] >= 0 && fitting->axes[k] != axis)
+            columns *= ceil((double)s->size[fitting->axes[k]] / fitting->per_block[k]);
+    const double wave = (double)s->target->multiprocessors * plan_resident(fitting);
+    for (int parts = 1; parts <= FEW_PARTS; parts++)
+        try_walk(s, fitting, axis, parts);
+    for (int waves = 1; waves <= MOST_WAVES; waves++) {
+        const double parts = floor(waves * wave / columns);
+        if (parts > FEW_PARTS)
+            try_walk(s, fitting, axis, parts);
+    }
+}
+
+void search_fused(search *s, schedule candidate) {
+    const int dims = s->facts->model->dims, axis = methods[s->method]->walk(dims);
+    candidate.method = s->method;
+    for (int k = 0; k < AXES; k++) {
+        if (candidate.tile[k] == 1 && (k >= dims || k == axis))
+            candidate.tile[k] = 0;
+        if (candidate.coarsen[k] == 1 && k != axis)
+            candidate.coarsen[k] = 0;
+    }
+    if (candidate.passes > 1) {
+        search_refuse(s, "it has no passes; convolutions have");
+        return;
+    }
+    candidate.passes = 0;
+    if (!schedule_set_add(s->job, &s->tried, &candidate))
+        return;
+    const char *refusal;
+    plan *p = plan_fit(s->job, s->facts, &candidate, s->target, &refusal);
+    if (p == NULL) {
+        search_refuse(s, refusal);
+    } else if (axis >= 0 && candidate.coarsen[axis] == 0) {
+        try_walks(s, p, axis);
+    } else {
+        plan_cost(p, s->size);
+        search_keep(s, p);
+    }
+}
+
+bool search_leave(search *s, schedule *candidate, int k, int width, int halo) {
+    if (candidate->tile[k] != 0)
+        return true;
+    candidate->tile[k] = width - halo;
+    if (width > halo)
+        return true;
+    search_refuse(s, job_print(s->job, "the halo of %d steps takes all %d points along %c",
+                               candidate->time, width, axis_names[k]));
+    return false;
+}
+
+bool search_is_useful(const search *s, int time) {
+    return s->wanted->time != 0 || s->steps <= 1 || time <= s->steps;
+}
