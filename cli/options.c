@@ -62,6 +62,10 @@ static const option table[] = {
      CALL(set_emit)},
     {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)",
      FOR_PLACES, PLACE(arch)},
+    {"--gpu", "h200",
+     "plan for this board: T4, A100, RTX3090, RTX4090, L40S, H100,\n"
+     "H200, B200, RTX5090 (default: the device's own)",
+     FOR_SPECS, PLACE(gpu)},
     {"--method", "NAME",
      "auto, naive, tiled, coarsened, register, constant, cached-halo,\n"
      "streamed, temporal, resident; of lists and matrices the\n"

@@ -47,7 +47,7 @@ typedef struct options {
     command command;
     char **specs; /* the arguments themselves; of cache, what to do */
     int spec_count;
-    const char *folder, *arch, *device; /* NULL: not given; of report folder is a file */
+    const char *folder, *arch, *gpu, *device; /* NULL: not given; of report folder is a file */
     const char *database;
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
     buffer schedule;       /* "register tile=32x8 …"; empty: no constraint */

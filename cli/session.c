@@ -54,6 +54,7 @@ sg_build_options session_build_options(const session *s, int index) {
         .index = index,
         .schedule = o->schedule.length > 0 ? o->schedule.data : NULL,
         .arch = o->arch,
+        .gpu = o->gpu,
         .steps = o->steps,
     };
     for (int axis = 0; axis < o->size_count; axis++)

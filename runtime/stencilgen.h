@@ -131,6 +131,8 @@ typedef struct sg_device_info {
     int64_t memory;      /* bytes; 0 where unknown */
     int64_t l2_cache;    /* bytes; 0 where unknown */
     int driver;          /* CUDA version of the driver, 13000 for 13.0; 0 */
+    double clock;        /* Hz, boosted; 0 where unknown */
+    double memory_rate;  /* bytes a second that its memory moves at the peak; 0 where unknown */
 } sg_device_info;
 
 /* Strings are valid as long as the context. */
@@ -157,9 +159,12 @@ typedef struct sg_build_options {
     int constant_count;
     const sg_matrix *matrix; /* spmv: what `auto` is to choose format and algorithm for, and what
                                 a format stencil is to have compiled in */
-    int64_t steps; /* of a stencil: how many steps sg_run will make at a time. With more than one,
-                      `auto` may choose a kernel that makes several in a launch (see
-                      sg_kernel_info.steps); 0: as 1, so that every launch is one step */
+    int64_t steps;   /* of a stencil: how many steps sg_run will make at a time. With more than one,
+                        `auto` may choose a kernel that makes several in a launch (see
+                        sg_kernel_info.steps); 0: as 1, so that every launch is one step */
+    const char *gpu; /* plan for this board, "H200", also where it is not at hand; NULL: the
+                        device's own, or the usual one of `arch`. Known are T4, A100, RTX 3090, RTX
+                        4090, L40S, H100, H200, B200 and RTX 5090; case and spaces do not count */
 } sg_build_options;
 
 /* How many specs a file returns. A path is read once by each call that takes one, so that it may be

@@ -43,7 +43,7 @@ static void add_head(const sg_explanation *e, int dims, const words *w, buffer *
         add_count(e->emitted_additions, "addition", ", ", out);
         add_count(e->emitted_others, "other", "", out);
     }
-    buffer_printf(out, "\n  planned  for %s, ", e->arch);
+    buffer_printf(out, "\n  planned  for %s (%s), ", e->gpu, e->arch);
     buffer_size(out, e->size, dims);
     if (!w->is_grid)
         buffer_printf(out, " %s", w->points);
@@ -172,6 +172,7 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
     json_number(j, "emitted_others", e->emitted_others);
     json_number(j, "bytes_per_point", e->bytes_per_point);
     json_string(j, "arch", e->arch);
+    json_string(j, "gpu", e->gpu);
     json_array(j, "size");
     for (int axis = 0; axis < dims; axis++)
         json_integer(j, NULL, e->size[axis]);

@@ -10,7 +10,7 @@
 #include "gen/source/emit.h"
 #include "gen/source/text.h"
 
-program *pattern_program(job *j, const pattern *p, const target *t) {
+program *pattern_program(job *j, const pattern *p, const gpu *t) {
     const model *m = p->functions;
     program *out = job_alloc(j, sizeof *out);
     out->shape = PROGRAM_LISTS;

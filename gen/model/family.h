@@ -7,8 +7,8 @@
 
 #include "base/program.h"
 #include "gen/model/conditions.h"
+#include "gen/model/gpu.h"
 #include "gen/model/model.h"
-#include "gen/model/target.h"
 
 typedef struct family family;
 struct matrix;
@@ -26,7 +26,7 @@ typedef struct subject {
 
 typedef struct family_request {
     const char *schedule; /* the caller's constraints over the spec's own; NULL: none */
-    const target *target;
+    const gpu *gpu;
     int64_t size[AXES];          /* to plan for; unused axes 1 */
     int64_t steps;               /* of time that will be made in a run, at least 1; with more than
                                     one, `auto` may fuse several into a launch */

@@ -32,7 +32,7 @@ static void try_plan(job *j, void *argument) {
         const family_request *r = a->request;
         if (!space_agrees_stencil(&b, a->plan))
             return;
-        const plan *made = plan_make(j, m, stencil_wanted(j, s, a->plan), r->target, r->size,
+        const plan *made = plan_make(j, m, stencil_wanted(j, s, a->plan), r->gpu, r->size,
                                      r->steps > 1 ? r->steps : 1);
         schedule_print(&made->schedule, m->dims, &line);
     } else if (space_agrees_lists(&b, a->plan)) {

@@ -43,7 +43,7 @@ static int64_t in_units(const filling *f, const pattern_schedule *s, unit u, int
     case TILE:
         return (int64_t)value * threads * items;
     case PROCESSOR:
-        return (int64_t)value * f->builder->request->target->multiprocessors;
+        return (int64_t)value * f->builder->request->gpu->multiprocessors;
     default:
         return value;
     }

@@ -148,8 +148,8 @@ void space_fill_stencil(space_builder *b) {
     const schedule *given = stencil_wanted(j, b->subject, r->schedule);
     filling f = {.builder = b};
     find_constraints(&f, given);
-    plan_visit(j, b->subject->model, f.wanted, f.count, r->target, r->size, steps,
+    plan_visit(j, b->subject->model, f.wanted, f.count, r->gpu, r->size, steps,
                &(plan_visitor){.user = &f, .candidate = add, .refused = refuse});
     b->space->usual =
-        print(b, &plan_make(j, b->subject->model, given, r->target, r->size, steps)->schedule);
+        print(b, &plan_make(j, b->subject->model, given, r->gpu, r->size, steps)->schedule);
 }

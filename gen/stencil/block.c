@@ -46,7 +46,7 @@ static int64_t lay_shared(plan *p) {
 const char *block_fit(job *j, plan *p) {
     enum { MAX_PACK_ROWS = 48 }; /* windows that a thread can hold in registers */
     const block_form *form = p->form->block;
-    const target *t = p->target;
+    const gpu *t = p->gpu;
     int64_t need = 0;
     for (int most = MAX_THREADS; most >= 128; most /= 2) {
         lay_threads(p, most);
@@ -138,7 +138,7 @@ double block_load_instructions(const plan *p) {
 double block_arithmetic(const plan *p) {
     const expr_count c = p->facts->emitted;
     return (c.additions + pairs * c.multiplications + function_instructions * c.others) * lanes /
-           p->target->fma_lanes[p->facts->model->dtype];
+           p->gpu->fma_lanes[p->facts->model->dtype];
 }
 
 static double staging(const plan *p, double element) {
@@ -184,7 +184,7 @@ static double waiting(const plan *p) {
                               : (block_load_cycles(p) + costs.warp_cycles * threads / WARP) *
                                     ceil(points_of(p->tile) / p->schedule.vector / threads);
     return cycles / (points_of(p->per_block) * p->estimate.blocks_resident) /
-           (p->target->clock * p->target->multiprocessors);
+           (p->gpu->clock * p->gpu->multiprocessors);
 }
 
 /* How much longer the whole takes because some blocks lie near an edge. */
@@ -205,8 +205,7 @@ static double edges(const plan *p, const int64_t size[AXES]) {
 static double waste(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
-    const double waves =
-        blocks / ((double)p->target->multiprocessors * p->estimate.blocks_resident);
+    const double waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
     const double idle_lanes = 32.0 * ((plan_threads(p) + 31) / 32) / plan_threads(p);
     /* Half of the last wave's idle time is hidden by blocks that end early. */
     const double rounding = (1 + ceil(waves) / waves) / 2;
@@ -227,7 +226,7 @@ static double device_bytes(const model *m, const plan *p, const int64_t size[AXE
         const double slab =
             (double)size[0] * (p->axes[1] == 1 ? (double)size[1] : 1) * p->per_block[2] * bytes;
         const double halo = (a->low[2] + a->high[2]) / (double)p->per_block[2];
-        extra += slab > slab_share * p->target->l2_bytes ? halo : halo_missed * halo;
+        extra += slab > slab_share * p->gpu->l2_bytes ? halo : halo_missed * halo;
     }
     return model_bytes_per_point(m) + extra * bytes;
 }
@@ -242,7 +241,7 @@ static double short_rows(const plan *p, double bytes) {
 void block_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
-    const target *t = p->target;
+    const gpu *t = p->gpu;
     const double bytes = (double)dtype_words[m->dtype].bytes;
     const double machine = t->clock * t->multiprocessors; /* multiprocessor cycles a second */
     p->form->block->traffic(p);
@@ -253,7 +252,7 @@ void block_cost(plan *p, const int64_t size[AXES]) {
         const char *what;
         double seconds; /* a point */
     } terms[] = {
-        {"device memory", e->bytes_per_point / t->copy_rate},
+        {"device memory", e->bytes_per_point / gpu_copy_rate(t)},
         {"instructions", e->instructions_per_point / (lanes * machine)},
         {"the first-level cache", (e->loads_per_point + m->output_count) * bytes *
                                       short_rows(p, bytes) / (bytes_a_cycle * machine)},

@@ -50,14 +50,14 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
     return out;
 }
 
-static bool is_of(const measured_rate *r, const plan_facts *f, const target *t) {
+static bool is_of(const measured_rate *r, const plan_facts *f, const gpu *t) {
     const model *m = f->model;
     return f->linear && m->field_count == 1 && r->dims == m->dims && r->points == m->points &&
            r->radius == m->radius && r->dtype == m->dtype && strcmp(r->arch, t->arch) == 0;
 }
 
 /* A measurement counts where its plan can still be made. */
-static bool note(job *j, const measured_rate *r, const plan_facts *f, const target *t, known *out) {
+static bool note(job *j, const measured_rate *r, const plan_facts *f, const gpu *t, known *out) {
     schedule s = {.method = 0};
     schedule_parse(j, r->schedule, "a measurement", &s);
     const char *refusal;
@@ -75,7 +75,7 @@ static bool note(job *j, const measured_rate *r, const plan_facts *f, const targ
     return true;
 }
 
-plan_measured *plan_measured_new(job *j, const plan_facts *f, const target *t) {
+plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
     plan_measured *known_here = job_alloc(j, sizeof *known_here);
     known_here->all = job_array(j, (size_t)measured_rate_count, sizeof *known_here->all);
     for (int i = 0; i < measured_rate_count; i++)

@@ -20,7 +20,7 @@ extern const int measured_rate_count;
 
 /* Those of them that are of a shape, and how the written model takes each. */
 typedef struct plan_measured plan_measured;
-plan_measured *plan_measured_new(job *, const plan_facts *, const target *);
+plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
 
 /* How many times as long as the model says a plan takes: as many as the measurement of the same
    schedule whose size is nearest, and the number of parts that blocks cut the walked axis into, by

@@ -39,8 +39,8 @@ static void add_estimate(plan_estimate *sum, const plan_estimate *e, double *lon
     }
 }
 
-plan *passes_fit(job *j, const passes *p, const schedule *s, const target *t,
-                 const int64_t size[AXES], const char **refusal) {
+plan *passes_fit(job *j, const passes *p, const schedule *s, const gpu *t, const int64_t size[AXES],
+                 const char **refusal) {
     const int count = p->separable->count;
     *refusal = NULL;
     if (count == 0)

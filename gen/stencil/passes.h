@@ -16,7 +16,7 @@ passes *passes_new(job *, const plan_facts *whole);
 
 /* As plan_fit and plan_cost together, for a schedule whose `passes` is more than 1: each pass is
    planned by it. */
-plan *passes_fit(job *, const passes *, const schedule *, const target *, const int64_t size[AXES],
+plan *passes_fit(job *, const passes *, const schedule *, const gpu *, const int64_t size[AXES],
                  const char **refusal);
 
 #endif

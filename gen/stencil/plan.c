@@ -134,14 +134,13 @@ static void lay_tile(plan *p) {
     }
 }
 
-plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const target *t,
-               const char **refusal) {
+plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, const char **refusal) {
     const model *m = f->model;
     const method *of = methods[s->method];
     plan *p = job_alloc(j, sizeof *p);
     p->facts = f;
     p->schedule = *s;
-    p->target = t;
+    p->gpu = t;
     *refusal = of->refuse != NULL ? of->refuse(j, f, s) : NULL;
     if (*refusal == NULL)
         *refusal = check_tile(j, m, s);
@@ -173,9 +172,9 @@ int plan_resident_by_registers(const plan *p) {
     const int threads = round_up(plan_threads(p), WARP);
     const int by_registers =
         REGISTERS_PER_MULTIPROCESSOR / (threads * round_up(p->estimate.registers, 8));
-    const int by_threads = p->target->threads_per_multiprocessor / threads;
+    const int by_threads = p->gpu->threads_per_multiprocessor / threads;
     const int64_t blocks =
-        least(least(by_registers, by_threads), p->target->blocks_per_multiprocessor);
+        least(least(by_registers, by_threads), p->gpu->blocks_per_multiprocessor);
     return blocks > 0 ? (int)blocks : 1;
 }
 
@@ -184,7 +183,7 @@ int plan_resident(const plan *p) {
     const int by_registers = plan_resident_by_registers(p);
     if (p->shared_bytes == 0)
         return by_registers;
-    const int by_shared = p->target->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
+    const int by_shared = p->gpu->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
     const int64_t blocks = least(by_registers, by_shared);
     return blocks > 0 ? (int)blocks : 1;
 }

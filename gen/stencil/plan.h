@@ -4,9 +4,9 @@
 #ifndef SG_GEN_STENCIL_PLAN_H
 #define SG_GEN_STENCIL_PLAN_H
 
+#include "gen/model/gpu.h"
 #include "gen/model/model.h"
 #include "gen/model/runs.h"
-#include "gen/model/target.h"
 
 typedef struct form form; /* gen/stencil/method.h */
 
@@ -81,7 +81,7 @@ typedef struct plan {
     const plan_facts *facts; /* of the model planned for */
     schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
     const form *form;        /* the template of its method */
-    const target *target;
+    const gpu *gpu;
     int axes[AXES];  /* kernel axis → grid axis, −1: an axis of extent 1 */
     int block[AXES]; /* threads */
     int blocks; /* a multiprocessor: the compiler keeps to the registers that leaves each thread */
@@ -111,8 +111,8 @@ typedef struct plan {
 /* `wanted` holds constraints (the spec's and then the caller's); `size` and `steps`, how many will
    be made in a run, are what to plan for. Steps are fused where there are more than one, or where
    the constraints say so. */
-plan *plan_make(job *, const model *, const schedule *wanted, const target *,
-                const int64_t size[AXES], int64_t steps);
+plan *plan_make(job *, const model *, const schedule *wanted, const gpu *, const int64_t size[AXES],
+                int64_t steps);
 
 /* What plan_make compares. `candidate`: a plan that meets wanted[which], and what it is thought to
    take, in seconds a step, also where a run's last steps need other launches; `refused`: the first
@@ -126,7 +126,7 @@ typedef struct plan_visitor {
 /* Shows every plan that the planner thinks of under any of `count` constraints, in an order that
    does not change; plans that differ in how far blocks walk are several. Those that a grid of this
    size, or a run of so many steps, has no use for are left out. */
-void plan_visit(job *, const model *, const schedule *wanted, int count, const target *,
+void plan_visit(job *, const model *, const schedule *wanted, int count, const gpu *,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *);
 
 /* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
@@ -135,7 +135,7 @@ void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
 /* The two halves of plan_make, for one method and a schedule without free entries that apply.
    plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
    plan->estimate. */
-plan *plan_fit(job *, const plan_facts *, const schedule *, const target *, const char **refusal);
+plan *plan_fit(job *, const plan_facts *, const schedule *, const gpu *, const char **refusal);
 void plan_cost(plan *, const int64_t size[AXES]);
 
 /* The grid axis that its method walks, −1 where it walks none; and how far a block walks, where

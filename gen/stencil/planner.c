@@ -141,12 +141,12 @@ static plan *try_all(search *s) {
     return winner;
 }
 
-static search search_new(job *j, const plan_facts *f, const schedule *wanted, const target *t,
+static search search_new(job *j, const plan_facts *f, const schedule *wanted, const gpu *t,
                          const int64_t size[AXES], int64_t steps) {
     search s = {.job = j,
                 .facts = f,
                 .wanted = wanted,
-                .target = t,
+                .gpu = t,
                 .size = size,
                 .steps = steps,
                 .passes = passes_new(j, f),
@@ -167,7 +167,7 @@ static plan *search_best(search *s) {
     return s->best;
 }
 
-plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
+plan *plan_make(job *j, const model *m, const schedule *wanted, const gpu *t,
                 const int64_t size[AXES], int64_t steps) {
     const plan_facts *f = plan_facts_new(j, m);
     search s = search_new(j, f, wanted, t, size, steps);
@@ -183,7 +183,7 @@ plan *plan_make(job *j, const model *m, const schedule *wanted, const target *t,
     return p;
 }
 
-void plan_visit(job *j, const model *m, const schedule *wanted, int count, const target *t,
+void plan_visit(job *j, const model *m, const schedule *wanted, int count, const gpu *t,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *visitor) {
     const schedule free = {.time = 1};
     search s = search_new(j, plan_facts_new(j, m), wanted, t, size, steps);

@@ -59,9 +59,9 @@ static void try_schedule(search *s, const schedule *candidate) {
     const char *refusal;
     plan *p;
     if (candidate->passes > 1) {
-        p = passes_fit(s->job, s->passes, candidate, s->target, s->size, &refusal);
+        p = passes_fit(s->job, s->passes, candidate, s->gpu, s->size, &refusal);
     } else {
-        p = plan_fit(s->job, s->facts, candidate, s->target, &refusal);
+        p = plan_fit(s->job, s->facts, candidate, s->gpu, &refusal);
         if (p != NULL)
             plan_cost(p, s->size);
     }
@@ -151,7 +151,7 @@ static void try_walks(search *s, const plan *fitting, int axis) {
     for (int k = 0; k < LANE_AXES; k++)
         if (fitting->axes[k] >= 0 && fitting->axes[k] != axis)
             columns *= ceil((double)s->size[fitting->axes[k]] / fitting->per_block[k]);
-    const double wave = (double)s->target->multiprocessors * plan_resident(fitting);
+    const double wave = (double)s->gpu->multiprocessors * plan_resident(fitting);
     for (int parts = 1; parts <= FEW_PARTS; parts++)
         try_walk(s, fitting, axis, parts);
     for (int waves = 1; waves <= MOST_WAVES; waves++) {
@@ -178,7 +178,7 @@ void search_fused(search *s, schedule candidate) {
     if (!schedule_set_add(s->job, &s->tried, &candidate))
         return;
     const char *refusal;
-    plan *p = plan_fit(s->job, s->facts, &candidate, s->target, &refusal);
+    plan *p = plan_fit(s->job, s->facts, &candidate, s->gpu, &refusal);
     if (p == NULL) {
         search_refuse(s, refusal);
     } else if (axis >= 0 && candidate.coarsen[axis] == 0) {

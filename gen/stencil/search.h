@@ -24,7 +24,7 @@ struct search {
     const plan_measured *measured;
     const schedule *wanted; /* the constraints, and whose candidates are tried */
     int method;
-    const target *target;
+    const gpu *gpu;
     const int64_t *size;
     int64_t steps;
     plan *single; /* how one step is made where others are fused; NULL where none are */

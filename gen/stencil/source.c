@@ -135,7 +135,7 @@ static void describe_spares(job *j, const plan *p, program *out) {
 static program *describe(job *j, const model *m, const plan *p) {
     program *out = job_alloc(j, sizeof *out);
     out->name = m->name;
-    out->target = p->target->arch;
+    out->target = p->gpu->arch;
     out->dims = m->dims;
     out->element_bytes = dtype_words[m->dtype].bytes;
     out->bytes_per_point = model_bytes_per_point(m);
@@ -174,7 +174,7 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     source_comment(t, "spec", model_text.data);
     schedule_print(&p->schedule, m->dims, &plan_line);
     source_comment(t, "plan", plan_line.data);
-    source_comment(t, "target", p->target->arch);
+    source_comment(t, "target", p->gpu->arch);
     if (!m->nonlinear) {
         text_number(&work, model_textbook_operations(m), 15);
         text_add(&work, " operations a point by the textbook, ");

@@ -23,7 +23,7 @@ schedule *stencil_wanted(job *j, const subject *s, const char *line) {
 
 family_build *stencil_build(job *j, const subject *s, const family_request *r) {
     const model *m = s->model;
-    const plan *p = plan_make(j, m, stencil_wanted(j, s, r->schedule), r->target, r->size,
+    const plan *p = plan_make(j, m, stencil_wanted(j, s, r->schedule), r->gpu, r->size,
                               r->steps > 1 ? r->steps : 1);
     const expr_count emitted = plan_emitted(p);
     text shape = text_new(j), boundary = text_new(j), printed = text_new(j), line = text_new(j);

@@ -34,39 +34,41 @@ static int arch_number(const char *arch) {
     return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
 }
 
-/* A GPU newer than the table is planned for like the nearest older one, but compiled for as what
-   it is. */
-static const target *target_of_gpu(job *j, const char *arch) {
-    const target *nearest = target_find(arch);
-    if (nearest != NULL)
-        return nearest;
-    for (int i = 0; target_at(i) != NULL; i++) {
-        const target *t = target_at(i);
-        if (arch_number(t->arch) <= arch_number(arch) &&
-            (nearest == NULL || arch_number(t->arch) > arch_number(nearest->arch)))
-            nearest = t;
-    }
-    if (nearest == NULL)
+/* The context's own GPU, as its driver describes it. */
+static const gpu *own_gpu(job *j, const sg_context *c, const char *arch) {
+    const device_facts *f = facts_of(c);
+    const gpu_facts facts = {f->multiprocessors, f->clock, f->memory_rate, (double)f->l2_cache};
+    const gpu *g = gpu_described(j, f->name, arch, &facts);
+    if (g == NULL)
         job_fail(j, FAULT_DEVICE, NULL, 0, "the GPU's architecture %s is older than any supported",
                  arch);
-    target *own = job_alloc(j, sizeof *own);
-    *own = *nearest;
-    own->arch = job_copy(j, arch, strlen(arch));
-    return own;
+    return g;
 }
 
-static const target *find_target(job *j, const build_request *r) {
-    const char *own = gpu_arch(r->context);
-    const char *arch = r->options.arch;
-    if (own != NULL && (arch == NULL || strcmp(arch, own) == 0))
-        return target_of_gpu(j, own);
-    const target *found = target_find(arch != NULL ? arch : default_arch);
+static const gpu *named_gpu(job *j, const char *what, const char *name) {
+    const gpu *found = gpu_find(name);
     if (found != NULL)
         return found;
     text known = text_new(j);
-    for (int i = 0; target_at(i) != NULL; i++)
-        text_printf(&known, "%s%s", i == 0 ? "" : ", ", target_at(i)->arch);
-    job_fail(j, FAULT_USAGE, NULL, 0, "unknown architecture '%s'; known are %s", arch, known.data);
+    for (int i = 0; gpu_at(i) != NULL; i++)
+        text_printf(&known, "%s%s (%s)", i == 0 ? "" : ", ", gpu_at(i)->name, gpu_at(i)->arch);
+    job_fail(j, FAULT_USAGE, NULL, 0, "unknown %s '%s'; known are %s", what, name, known.data);
+}
+
+/* The GPU to plan for: the one that is named, the context's own, or the usual one of an
+ * architecture. */
+static const gpu *find_gpu(job *j, const build_request *r) {
+    const char *own = gpu_arch(r->context), *arch = r->options.arch, *name = r->options.gpu;
+    if (name != NULL) {
+        const gpu *g = named_gpu(j, "GPU", name);
+        if (arch != NULL &&
+            strcmp(gpu_find(arch) != NULL ? gpu_find(arch)->arch : "", g->arch) != 0)
+            context_refuse(j, "the GPU %s has the architecture %s, not %s", g->name, g->arch, arch);
+        return g;
+    }
+    if (own != NULL && (arch == NULL || strcmp(arch, own) == 0))
+        return own_gpu(j, r->context, own);
+    return named_gpu(j, "architecture", arch != NULL ? arch : default_arch);
 }
 
 static void find_size(job *j, build_request *r, const subject *m) {
@@ -118,7 +120,7 @@ void build_read(job *j, build_request *r) {
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
-    r->target = find_target(j, r);
+    r->gpu = find_gpu(j, r);
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)
         r->matrix = matrix_view(j, r->options.matrix);
@@ -133,8 +135,7 @@ void build_judge_matrix(job *j, const build_request *r) {
 }
 
 family_request build_wanted(const build_request *r) {
-    family_request wanted = {
-        .schedule = r->options.schedule, .target = r->target, .matrix = r->matrix};
+    family_request wanted = {.schedule = r->options.schedule, .gpu = r->gpu, .matrix = r->matrix};
     wanted.steps = r->options.steps > 0 ? r->options.steps : 1;
     memcpy(wanted.size, r->size, sizeof wanted.size);
     return wanted;

@@ -8,7 +8,7 @@
 
 struct matrix;
 struct subject;
-struct target;
+struct gpu;
 
 typedef struct build_request {
     sg_context *context;
@@ -16,7 +16,7 @@ typedef struct build_request {
     const sg_build_options *given; /* as the caller passed them; may be NULL */
     sg_build_options options;      /* complete */
     const struct subject *subject;
-    const struct target *target;
+    const struct gpu *gpu;
     int64_t size[3];
     const struct matrix
         *matrix; /* the options' one; NULL: none is known, or the family takes none */

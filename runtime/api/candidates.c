@@ -68,7 +68,7 @@ static void list(job *j, void *argument) {
                            .family = r->subject->family->name,
                            .name = r->subject->name,
                            .dtype = dtype_words[r->subject->dtype].name,
-                           .arch = r->target->arch,
+                           .arch = r->gpu->arch,
                            .dims = r->subject->family->dims(r->subject),
                            .steps = wanted.steps,
                            .usual = made->usual,

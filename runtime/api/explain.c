@@ -36,8 +36,7 @@ typedef struct attempt {
 static void make_plan(job *j, void *argument) {
     attempt *a = argument;
     const build_request *r = a->request;
-    a->plan =
-        plan_make(j, r->subject->model, &a->wanted, r->target, r->size, build_wanted(r).steps);
+    a->plan = plan_make(j, r->subject->model, &a->wanted, r->gpu, r->size, build_wanted(r).steps);
 }
 
 static void end_attempt(void *argument) {
@@ -178,7 +177,8 @@ static void explain_family(job *j, const build_request *r, sg_explanation *e) {
         .textbook_operations = made->textbook_operations,
         .emitted_operations = made->emitted_operations,
         .bytes_per_point = made->program->bytes_per_point,
-        .arch = r->target->arch,
+        .arch = r->gpu->arch,
+        .gpu = r->gpu->name,
     };
     write_family_rows(j, r, e);
 }
@@ -204,7 +204,8 @@ static void explain_stencil(job *j, const build_request *r, sg_explanation *e) {
         .emitted_additions = emitted.additions,
         .emitted_others = emitted.others,
         .bytes_per_point = model_bytes_per_point(m),
-        .arch = r->target->arch,
+        .arch = r->gpu->arch,
+        .gpu = r->gpu->name,
     };
     write_rows(j, r, e);
 }

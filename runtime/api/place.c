@@ -19,7 +19,7 @@ static result_size size_of(job *j, const build_request *r) {
 
 /* A GPU runs what was planned for its own architecture; the cpu device runs anything. */
 static bool is_planned_for(const build_request *r, const device_facts *f) {
-    return strcmp(f->device, "cpu") == 0 || strcmp(f->arch, r->target->arch) == 0;
+    return strcmp(f->device, "cpu") == 0 || strcmp(f->arch, r->gpu->arch) == 0;
 }
 
 bool results_place_of(job *j, const build_request *r, result_place *out) {

@@ -13,6 +13,7 @@ typedef struct device_facts {
     const char *device, *name, *arch; /* as in sg_device_info; live as long as the device */
     int multiprocessors;
     int64_t memory, l2_cache;
+    double clock, memory_rate; /* Hz, and bytes a second at the peak; 0 where unknown */
     int driver;
     const char *bus; /* "00000000:1b:00.0": where a GPU is, for sensors; NULL where unknown */
 } device_facts;

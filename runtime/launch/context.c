@@ -317,7 +317,9 @@ static void query_device(job *j, void *argument) {
                                  .multiprocessors = f->multiprocessors,
                                  .memory = f->memory,
                                  .l2_cache = f->l2_cache,
-                                 .driver = f->driver};
+                                 .driver = f->driver,
+                                 .clock = f->clock,
+                                 .memory_rate = f->memory_rate};
     context_write(j, q->out, &info, sizeof info, "sg_device_info");
 }
 

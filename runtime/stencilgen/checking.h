@@ -114,6 +114,7 @@ typedef struct sg_explanation {
     const sg_method_row *rows;
     const char *tuned; /* the plan that a build takes because it was measured; NULL: the chosen */
     const char *found; /* how it was found, as in sg_kernel_info; "" */
+    const char *gpu;   /* that was planned for: "H200", or as its driver says */
 } sg_explanation;
 
 /* What each method would do with a spec, and which one is chosen. Free with sg_explanation_free. */

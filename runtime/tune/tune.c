@@ -295,7 +295,7 @@ static void conclude(job *j, sweep *s, bool finished) {
     *t = (sg_tuning){.struct_size = sizeof *t,
                      .family = r->subject->family->name,
                      .name = r->subject->name,
-                     .arch = r->target->arch,
+                     .arch = r->gpu->arch,
                      .dims = r->subject->family->dims(r->subject),
                      .steps = s->place.steps,
                      .candidate_count = s->space->count,
@@ -339,7 +339,7 @@ static void tune(job *j, void *argument) {
     build_judge_matrix(j, &s->request);
     context_device(j, c);
     if (!results_place_of(j, &s->request, &s->place))
-        context_refuse(j, "tuning measures: a GPU runs no kernels for %s", s->request.target->arch);
+        context_refuse(j, "tuning measures: a GPU runs no kernels for %s", s->request.gpu->arch);
     find_space(j, s);
     find_setting(j, s);
     s->results = c->results != NULL && results_path(c->results)[0] != '\0' ? c->results : NULL;

@@ -117,6 +117,7 @@ void worker_put_setup(text *t, const trial_setting *s, const matrix *m) {
     record_put_text(t, s->path);
     record_put_text(t, b->text);
     record_put_text(t, b->arch);
+    record_put_text(t, b->gpu);
     record_put_int(t, b->index);
     record_put_int(t, b->steps);
     for (int axis = 0; axis < 3; axis++)
@@ -144,6 +145,7 @@ void worker_get_setup(job *j, record *r, worker_setup *out) {
     out->setting.path = record_text(r, j);
     b->text = record_text(r, j);
     b->arch = record_text(r, j);
+    b->gpu = record_text(r, j);
     b->index = record_small(r, 0, INT32_MAX);
     b->steps = record_int(r);
     for (int axis = 0; axis < 3; axis++)

@@ -45,7 +45,7 @@ static void make_plan(job *j, void *argument) {
     input *in = argument;
     int64_t size[AXES];
     plan_default_size(in->model->dims, true, size);
-    in->plan = plan_make(j, in->model, in->wanted, target_find("sm_90"), size, 1);
+    in->plan = plan_make(j, in->model, in->wanted, gpu_find("sm_90"), size, 1);
 }
 
 static void write_source(job *j, void *argument) {

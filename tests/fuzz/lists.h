@@ -18,13 +18,13 @@ typedef struct list_input {
 static void build_list(job *j, void *argument) {
     list_input *in = argument;
     const family_request request = {
-        .schedule = in->line, .target = target_find("sm_90"), .size = {1 << 20, 1, 1}};
+        .schedule = in->line, .gpu = gpu_find("sm_90"), .size = {1 << 20, 1, 1}};
     in->made = in->subject->family->build(j, in->subject, &request);
 }
 
 static void explain_list(job *j, void *argument) {
     const list_input *in = argument;
-    const family_request request = {.target = target_find("sm_90"), .size = {1 << 20, 1, 1}};
+    const family_request request = {.gpu = gpu_find("sm_90"), .size = {1 << 20, 1, 1}};
     const char *reason = NULL;
     family_row *rows;
     const int count = in->subject->family->explain(j, in->subject, &request, &reason, &rows);

@@ -69,7 +69,7 @@ static bool run_one(job *j, agreeing *a, const char *schedule, list_scene *s, te
 
 void lists_agree(job *j, const options *o, sg_context *c, const test_case *t, report *r) {
     const subject *s = subject_load(j, o, t);
-    family_request request = {.schedule = t->schedule, .target = target_find("sm_90")};
+    family_request request = {.schedule = t->schedule, .gpu = gpu_find("sm_90")};
     const char *reason;
     family_row *rows;
     plan_default_size(s->family->dims(s), true, request.size);

@@ -23,8 +23,7 @@ const subject *subject_load(job *j, const options *o, const test_case *t) {
 
 const family_build *subject_generate(job *j, const test_case *t, const subject *s, const char *arch,
                                      const int64_t *size) {
-    family_request r = {.schedule = t->schedule,
-                        .target = target_find(arch != NULL ? arch : "sm_90")};
+    family_request r = {.schedule = t->schedule, .gpu = gpu_find(arch != NULL ? arch : "sm_90")};
     if (size != NULL)
         memcpy(r.size, size, sizeof r.size);
     else

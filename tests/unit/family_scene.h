@@ -21,7 +21,7 @@ static void scene_body(job *j, void *argument) {
     scene *s = argument;
     s->subject = spec_load(j, "test.lua", s->text, NULL)->subjects[0];
     const family_request request = {
-        .schedule = s->schedule, .target = target_find("sm_90"), .size = {1 << 20, 1, 1}};
+        .schedule = s->schedule, .gpu = gpu_find("sm_90"), .size = {1 << 20, 1, 1}};
     s->made = s->subject->family->build(j, s->subject, &request);
 }
 

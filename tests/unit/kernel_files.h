@@ -25,7 +25,7 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
     int64_t size[AXES] = {40, 30, 20};
     for (int axis = m->dims; axis < AXES; axis++)
         size[axis] = 1;
-    const plan *p = plan_make(j, m, &wanted, target_find("sm_90"), size, 1);
+    const plan *p = plan_make(j, m, &wanted, gpu_find("sm_90"), size, 1);
     program *made = source_make(j, m, p);
     if (brief) {
         made->source = "// source\n";

@@ -214,7 +214,7 @@ static void errors_say_what_and_where(void **state) {
          "error: test.lua returns 1 spec; there is none of index 1"},
         {{.text = HEAT7, .arch = "sm_12"},
          SG_ERROR_USAGE,
-         "error: unknown architecture 'sm_12'; known are sm_"},
+         "error: unknown architecture 'sm_12'; known are T4 (sm_75)"},
         {{.text = HEAT7, .schedule = "tilde"}, SG_ERROR_USAGE, "error: schedule: "},
         {{.text = HEAT7, .size = {4, -1, 0}}, SG_ERROR_USAGE, "error: size -1 along y is negative"},
         {{.text = HEAT7, .size = {INT64_MAX, 1, 1}}, SG_ERROR_USAGE, "more than 2^48 points"},

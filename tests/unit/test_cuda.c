@@ -11,6 +11,7 @@ static void check_facts(void **unused) {
     assert_string_equal(f->arch, "sm_90");
     assert_int_equal(f->multiprocessors, 132);
     assert_int_equal(f->l2_cache, 50 << 20);
+    assert_true(f->clock == 1.98e9 && f->memory_rate == 2e3 * 2619000 * 640);
     assert_int_equal(f->memory, (int64_t)80 << 30);
     assert_int_equal(f->driver, 13000);
     assert_string_equal(d->ops->code_name(d, OUT_OF_MEMORY), "CUDA_ERROR_OUT_OF_MEMORY");

@@ -19,7 +19,7 @@ static void plan_body(job *j, void *argument) {
     planning *p = argument;
     schedule wanted = p->model->schedule;
     schedule_parse(j, p->schedule, NULL, &wanted);
-    p->plan = plan_make(j, p->model, &wanted, target_find(p->arch), p->size, p->steps);
+    p->plan = plan_make(j, p->model, &wanted, gpu_find(p->arch), p->size, p->steps);
     p->program = source_make(j, p->model, p->plan);
 }
 
@@ -51,16 +51,16 @@ static void a_plan_is_complete_and_parses_back(void **state) {
     (void)state;
     loaded l = the_spec(heat);
     for (int m = 0; m < METHODS; m++)
-        for (int t = 0; target_at(t) != NULL; t++) {
-            planning p = make(&l, methods[m]->name, target_at(t)->arch);
+        for (int t = 0; gpu_at(t) != NULL; t++) {
+            planning p = make(&l, methods[m]->name, gpu_at(t)->arch);
             assert_false(job_failed(p.job));
             text line = text_new(p.job);
             schedule_print(&p.plan->schedule, 3, &line);
-            planning again = make(&l, line.data, target_at(t)->arch);
+            planning again = make(&l, line.data, gpu_at(t)->arch);
             assert_memory_equal(&p.plan->schedule, &again.plan->schedule, sizeof(schedule));
             assert_string_equal(p.program->source, again.program->source);
             assert_true(plan_threads(p.plan) <= 1024 &&
-                        p.plan->shared_bytes <= (size_t)target_at(t)->shared_per_block);
+                        p.plan->shared_bytes <= (size_t)gpu_at(t)->shared_per_block);
             assert_true(p.plan->estimate.seconds > 0 && p.plan->reason[0] != '\0');
             job_end(again.job);
             job_end(p.job);

@@ -54,7 +54,7 @@ typedef struct planning {
 static void plan_body(job *j, void *argument) {
     planning *p = argument;
     const schedule wanted = {.method = 0};
-    const plan *made = plan_make(j, p->model, &wanted, target_find("sm_90"), p->size, 1);
+    const plan *made = plan_make(j, p->model, &wanted, gpu_find("sm_90"), p->size, 1);
     text line = text_new(j);
     schedule_print(&made->schedule, p->model->dims, &line);
     p->line = line.data;

@@ -45,7 +45,7 @@ typedef struct planning {
 static void plan_body(job *j, void *argument) {
     planning *p = argument;
     const schedule wanted = {.method = 0};
-    const target *t = target_find(p->arch);
+    const gpu *t = gpu_find(p->arch);
     p->plan = plan_make(j, p->model, &wanted, t, p->row->size, p->steps);
     text line = text_new(j);
     schedule_print(&p->plan->schedule, p->model->dims, &line);

@@ -322,14 +322,14 @@ static void refuse_body(job *j, void *argument) {
     const char *const *text = argument;
     const subject *s = spec_load(j, "test.lua", text[0], NULL)->subjects[0];
     const family_request request = {
-        .schedule = text[1], .target = target_find("sm_90"), .size = {1 << 20, 1, 1}};
+        .schedule = text[1], .gpu = gpu_find("sm_90"), .size = {1 << 20, 1, 1}};
     s->family->build(j, s, &request);
 }
 
 static void refuse_old_body(job *j, void *argument) {
     const subject *s = spec_load(j, "test.lua", argument, NULL)->subjects[0];
     const family_request request = {
-        .schedule = "cluster=4", .target = target_find("sm_80"), .size = {1 << 20, 1, 1}};
+        .schedule = "cluster=4", .gpu = gpu_find("sm_80"), .size = {1 << 20, 1, 1}};
     s->family->build(j, s, &request);
 }
 

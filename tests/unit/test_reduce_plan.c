@@ -12,7 +12,7 @@ static void planned_body(job *j, void *argument) {
     const char *text = job_print(j, "return reduce { name = 'r', dtype = '%s' }", c->dtype);
     const subject *s = spec_load(j, "test.lua", text, NULL)->subjects[0];
     const family_request r = {
-        .schedule = c->schedule, .target = target_find("sm_90"), .size = {c->size, 1, 1}};
+        .schedule = c->schedule, .gpu = gpu_find("sm_90"), .size = {c->size, 1, 1}};
     assert_string_equal(s->family->build(j, s, &r)->plan, c->plan);
 }
 
@@ -56,9 +56,8 @@ static void early_body(job *j, void *argument) {
                  {"sm_90", "shared", false}};
     const subject *s = spec_load(j, "test.lua", argument, NULL)->subjects[0];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const family_request request = {.schedule = cases[i].schedule,
-                                        .target = target_find(cases[i].arch),
-                                        .size = {1 << 20, 1, 1}};
+        const family_request request = {
+            .schedule = cases[i].schedule, .gpu = gpu_find(cases[i].arch), .size = {1 << 20, 1, 1}};
         const program *p = s->family->build(j, s, &request)->program;
         for (int l = 0; l < p->launch_count; l++)
             assert_int_equal(p->launches[l].early, cases[i].early);

@@ -314,7 +314,7 @@ static void planned_body(job *j, void *argument) {
     const char *text = job_print(j, "return scan { name = 's', dtype = '%s' }", c->dtype);
     const subject *s = spec_load(j, "test.lua", text, NULL)->subjects[0];
     const family_request r = {
-        .schedule = c->schedule, .target = target_find(c->arch), .size = {c->size, 1, 1}};
+        .schedule = c->schedule, .gpu = gpu_find(c->arch), .size = {c->size, 1, 1}};
     assert_string_equal(s->family->build(j, s, &r)->plan, c->plan);
 }
 

@@ -116,7 +116,7 @@ static void test_passes(void **state) {
     job *j = m->pool->job;
     schedule wanted = {.passes = 3};
     const int64_t size[AXES] = {30, 20, 10};
-    const plan *p = plan_make(j, m, &wanted, target_find("sm_90"), size, 1);
+    const plan *p = plan_make(j, m, &wanted, gpu_find("sm_90"), size, 1);
     assert_int_equal(p->pass_count, 3);
     assert_int_equal(p->schedule.passes, 3);
     assert_false(p->is_pass);

@@ -26,10 +26,8 @@ typedef struct made {
 static void make_body(job *j, void *argument) {
     made *m = argument;
     m->subject = spec_load(j, "test.lua", m->text, NULL)->subjects[0];
-    m->request = (family_request){.schedule = m->schedule,
-                                  .target = target_find(m->arch),
-                                  .steps = m->steps,
-                                  .matrix = m->matrix};
+    m->request = (family_request){
+        .schedule = m->schedule, .gpu = gpu_find(m->arch), .steps = m->steps, .matrix = m->matrix};
     memcpy(m->request.size, m->size, sizeof m->size);
     m->space = space_make(j, m->subject, &m->request);
 }
@@ -81,10 +79,10 @@ static const char *rebuilt(const made *m, const space_candidate *c) {
         return m->subject->family->build(m->job, m->subject, &r)->plan;
     const model *of = m->subject->model;
     text line = text_new(m->job);
-    schedule_print(&plan_make(m->job, of, stencil_wanted(m->job, m->subject, c->plan), r.target,
-                              r.size, r.steps)
-                        ->schedule,
-                   of->dims, &line);
+    schedule_print(
+        &plan_make(m->job, of, stencil_wanted(m->job, m->subject, c->plan), r.gpu, r.size, r.steps)
+             ->schedule,
+        of->dims, &line);
     return line.data;
 }
 

@@ -124,10 +124,8 @@ typedef struct attempt {
 static void build_body(job *j, void *argument) {
     attempt *a = argument;
     const subject *s = spec_load(j, "test.lua", a->text, NULL)->subjects[0];
-    const family_request r = {.schedule = a->schedule,
-                              .target = target_find("sm_75"),
-                              .size = {1, 1, 1},
-                              .matrix = a->matrix};
+    const family_request r = {
+        .schedule = a->schedule, .gpu = gpu_find("sm_75"), .size = {1, 1, 1}, .matrix = a->matrix};
     const family_build *b = s->family->build(j, s, &r);
     a->reason = b->reason;
     a->plan = b->plan;

@@ -154,7 +154,7 @@ void merge_print(const subject *s, model_detail detail, text *out) {
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const merge_plan plan = merge_fit(j, subject, r);
-    program *p = pattern_program(j, &g->pattern, r->target);
+    program *p = pattern_program(j, &g->pattern, r->gpu);
     add_arrays(j, p, g);
     add_launches(j, p, &plan);
     pattern_finish(p);

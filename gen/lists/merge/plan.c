@@ -50,11 +50,11 @@ static const struct {
     [MERGE_EARLY] = {1u << MERGE_PATH, "merge-path has, from sm_90 on"},
 };
 
-static int generation(const target *t) { /* 90: sm_90 */
+static int generation(const gpu *t) { /* 90: sm_90 */
     return atoi(t->arch + strlen("sm_"));
 }
 
-static bool has_number(const merge_plan *p, int number, const target *t) {
+static bool has_number(const merge_plan *p, int number, const gpu *t) {
     return (has[number].algorithms >> p->schedule.algorithm & 1) != 0 &&
            (number != MERGE_EARLY || generation(t) >= EARLY_GENERATION);
 }
@@ -145,7 +145,7 @@ enum { KEYS_LANES = 4, PAIRS_LANES = 8, DIAGONALS = 32, LEAST_SPLIT = 128 };
 static shape small_shape(int words, const family_request *r) {
     const shape *at = words == 1 ? small_keys : small_others;
     while (at->most > 0 &&
-           planned(r) > (int64_t)r->target->multiprocessors * at->most * at->threads * at->items)
+           planned(r) > (int64_t)r->gpu->multiprocessors * at->most * at->threads * at->items)
         at++;
     return *at;
 }
@@ -154,7 +154,7 @@ static shape small_shape(int words, const family_request *r) {
 static bool has_many_waves(const merge *g, size_t element, const family_request *r) {
     const shape large = (g->has_values ? path_pairs : path_keys)[1][words_of(g, element)];
     return planned(r) / MANY_WAVES >
-           (int64_t)2 * r->target->multiprocessors * large.threads * large.items;
+           (int64_t)2 * r->gpu->multiprocessors * large.threads * large.items;
 }
 
 static shape path_shape(const merge *g, size_t element, const family_request *r) {
@@ -195,7 +195,7 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
         GRAIN = 8,
         RESERVED = 1024
     };
-    const target *t = r->target;
+    const gpu *t = r->gpu;
     const bool mixed = g->has_values && dtype_words[g->values].bytes != element;
     const int wanted = BESIDE + p->items * words_of(g, element) +
                        (g->order == MERGE_OWN ? SOME : 0) + (mixed ? MIXED : 0) +
@@ -216,7 +216,7 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
    shared memory. */
 static void choose_tile(merge_plan *p, const merge *g, size_t element, const family_request *r) {
     enum { LEAST_THREADS = 64, RESERVED = 1024 };
-    const target *t = r->target;
+    const gpu *t = r->gpu;
     const shape usual = usual_shape(p, g, element, r);
     int *number = p->schedule.number;
     p->threads = or_this(number[MERGE_THREADS], usual.threads);
@@ -245,10 +245,10 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
         [MERGE_STAGES] = 1,
         [MERGE_BLOCKS] = resident,
         [MERGE_SPLIT] = lanes * DIAGONALS > LEAST_SPLIT ? lanes * DIAGONALS : LEAST_SPLIT,
-        [MERGE_EARLY] = or_this(number[MERGE_BLOCKS], resident) * r->target->multiprocessors,
+        [MERGE_EARLY] = or_this(number[MERGE_BLOCKS], resident) * r->gpu->multiprocessors,
     };
     for (int i = MERGE_ROUNDS; i < merge_words.number_count; i++)
-        if (number[i] == 0 && has_number(p, i, r->target))
+        if (number[i] == 0 && has_number(p, i, r->gpu))
             number[i] = usual[i];
     p->rounds = or_this(number[MERGE_ROUNDS], 1);
     p->lanes = or_this(number[MERGE_LANES], 1);
@@ -256,7 +256,7 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
     p->split = or_this(number[MERGE_SPLIT], 1);
     p->early = number[MERGE_EARLY];
     p->resident = one_launch && number[MERGE_ROUNDS] == 0;
-    p->most_blocks = p->resident ? (int64_t)p->blocks * r->target->multiprocessors : 0;
+    p->most_blocks = p->resident ? (int64_t)p->blocks * r->gpu->multiprocessors : 0;
 }
 
 /* Whether one launch is the faster way. */
@@ -264,7 +264,7 @@ static bool is_small(const merge_plan *p, const merge *g, size_t element, const 
     merge_plan one = *p;
     one.schedule.algorithm = MERGE_ONE_LAUNCH;
     for (int i = 0; i < merge_words.number_count; i++)
-        if (one.schedule.number[i] != 0 && (i == MERGE_ROUNDS || !has_number(&one, i, r->target)))
+        if (one.schedule.number[i] != 0 && (i == MERGE_ROUNDS || !has_number(&one, i, r->gpu)))
             return false;
     choose(&one, g, element, r);
     return planned(r) <= ONE_LAUNCH_TILES * one.most_blocks * one.threads * one.items;
@@ -281,20 +281,19 @@ merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
         p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
     const char *name = algorithms[p.schedule.algorithm].name;
     for (int i = 0; i < merge_words.number_count; i++)
-        if (p.schedule.number[i] != 0 && !has_number(&p, i, r->target))
+        if (p.schedule.number[i] != 0 && !has_number(&p, i, r->gpu))
             job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
                      name, numbers[i].name, has[i].who);
     choose(&p, g, element, r);
-    if (p.shared_bytes > (size_t)r->target->shared_per_block)
+    if (p.shared_bytes > (size_t)r->gpu->shared_per_block)
         job_fail(j, FAULT_PLAN, subject->file, subject->line,
                  "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
                  "block of %s has at most %d",
-                 name, p.threads, p.items, p.shared_bytes, r->target->arch,
-                 r->target->shared_per_block);
-    if (p.blocks * p.threads > r->target->threads_per_multiprocessor)
+                 name, p.threads, p.items, p.shared_bytes, r->gpu->arch, r->gpu->shared_per_block);
+    if (p.blocks * p.threads > r->gpu->threads_per_multiprocessor)
         job_fail(j, FAULT_PLAN, subject->file, subject->line,
                  "algorithm %s: %d blocks of %d threads, but a multiprocessor of %s holds at most "
                  "%d threads",
-                 name, p.blocks, p.threads, r->target->arch, r->target->threads_per_multiprocessor);
+                 name, p.blocks, p.threads, r->gpu->arch, r->gpu->threads_per_multiprocessor);
     return p;
 }

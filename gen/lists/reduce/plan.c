@@ -33,7 +33,7 @@ typedef struct fitter {
     job *job;
     const subject *subject;
     const reduce *reduce;
-    const target *target;
+    const gpu *gpu;
     int64_t count; /* of elements, that is planned for */
     reduce_plan plan;
 } fitter;
@@ -58,9 +58,9 @@ static void fit_blocks(fitter *f, int share) {
         (chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 || chosen[REDUCE_CLUSTER] != 0))
         refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
     const int cluster = f->plan.cluster;
-    if (cluster > 1 && atoi(f->target->arch + strlen("sm_")) < 90)
+    if (cluster > 1 && atoi(f->gpu->arch + strlen("sm_")) < 90)
         refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
-                            f->target->arch));
+                            f->gpu->arch));
     if (chosen[REDUCE_BLOCKS] % cluster != 0)
         refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
                             chosen[REDUCE_BLOCKS]));
@@ -76,10 +76,10 @@ static void fit_blocks(fitter *f, int share) {
    room for fewer of the target's threads. */
 static int fit_resident(const fitter *f) {
     const int *chosen = f->plan.schedule.number;
-    const int room = f->target->threads_per_multiprocessor / chosen[REDUCE_THREADS];
-    const int wanted = (chosen[REDUCE_BLOCKS] - 1) / f->target->multiprocessors + 1;
+    const int room = f->gpu->threads_per_multiprocessor / chosen[REDUCE_THREADS];
+    const int wanted = (chosen[REDUCE_BLOCKS] - 1) / f->gpu->multiprocessors + 1;
     const int most =
-        room < f->target->blocks_per_multiprocessor ? room : f->target->blocks_per_multiprocessor;
+        room < f->gpu->blocks_per_multiprocessor ? room : f->gpu->blocks_per_multiprocessor;
     return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
@@ -142,7 +142,7 @@ static void fit_one_pass(fitter *f) {
     if (chosen[REDUCE_BLOCKS] == 0) {
         const int cluster = f->plan.cluster;
         const int threads = best.blocks * best.threads, own = chosen[REDUCE_THREADS];
-        const int all = f->target->multiprocessors * (own < threads ? threads / own : 1);
+        const int all = f->gpu->multiprocessors * (own < threads ? threads / own : 1);
         chosen[REDUCE_BLOCKS] = all < cluster ? cluster : all / cluster * cluster;
     }
     const size_t warps = (size_t)chosen[REDUCE_THREADS] / 32;
@@ -183,11 +183,8 @@ static void fit_textbook(fitter *f) {
 
 reduce_plan reduce_fit(job *j, const subject *subject, const family_request *request) {
     const reduce *r = subject->model;
-    fitter f = {.job = j,
-                .subject = subject,
-                .reduce = r,
-                .target = request->target,
-                .count = request->size[0]};
+    fitter f = {
+        .job = j, .subject = subject, .reduce = r, .gpu = request->gpu, .count = request->size[0]};
     reduce_plan *p = &f.plan;
     p->schedule = r->pattern.wanted;
     if (request->schedule != NULL)

@@ -182,7 +182,7 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
 family_build *reduce_build(job *j, const subject *subject, const family_request *request) {
     const reduce *r = subject->model;
     const reduce_plan plan = reduce_fit(j, subject, request);
-    program *p = pattern_program(j, &r->pattern, request->target);
+    program *p = pattern_program(j, &r->pattern, request->gpu);
     add_arrays(j, p, r, subject->dtype);
     p->temporaries = job_array(j, 1, sizeof *p->temporaries);
     if (plan.schedule.algorithm == REDUCE_ONE_PASS)

@@ -64,7 +64,7 @@ enum { SYSTEM_SHARED = 1024 }; /* bytes that the system takes of it a block, fro
 typedef struct fitter {
     job *job;
     const subject *subject;
-    const target *target;
+    const gpu *gpu;
     size_t element; /* bytes */
     int64_t count;  /* to plan for */
     scan_plan plan;
@@ -103,7 +103,7 @@ static const measured *find_measured(const fitter *f) {
 /* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
    there is of shared memory. */
 static int room_for_blocks(const fitter *f) {
-    const target *t = f->target;
+    const gpu *t = f->gpu;
     const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + SYSTEM_SHARED;
     int blocks = t->shared_per_multiprocessor / shared;
     if (blocks > t->threads_per_multiprocessor / threads)
@@ -120,7 +120,7 @@ static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
     const int pack = 16 / (int)f->element;
     for (;;) {
         p->shared_bytes = shared_bytes(p, f->element);
-        if (p->shared_bytes <= (size_t)f->target->shared_per_block)
+        if (p->shared_bytes <= (size_t)f->gpu->shared_per_block)
             return;
         if (free_stages && p->stages > 1)
             p->stages--;
@@ -143,9 +143,9 @@ static void choose_persistent(fitter *f) {
         chosen[SCAN_THREADS] = free_items ? m->number[SCAN_THREADS] : 256;
     p->threads = chosen[SCAN_THREADS];
     p->items = free_items ? m->number[SCAN_ITEMS] : chosen[SCAN_ITEMS];
-    p->stages = !free_stages                            ? chosen[SCAN_STAGES]
-                : strcmp(f->target->arch, "sm_75") == 0 ? chosen[SCAN_AHEAD] > 1 ? 2 : 1
-                                                        : m->number[SCAN_STAGES];
+    p->stages = !free_stages                         ? chosen[SCAN_STAGES]
+                : strcmp(f->gpu->arch, "sm_75") == 0 ? chosen[SCAN_AHEAD] > 1 ? 2 : 1
+                                                     : m->number[SCAN_STAGES];
     shrink_tile(f, free_stages, free_items);
     chosen[SCAN_ITEMS] = p->items;
     chosen[SCAN_STAGES] = p->stages;
@@ -177,7 +177,7 @@ static void fit_persistent(fitter *f) {
     if (p->ahead > p->stages)
         refuse(f, "a block that is two tiles ahead has both in shared memory, so stages must be at "
                   "least 2");
-    const target *t = f->target;
+    const gpu *t = f->gpu;
     if (p->blocks * p->threads > t->threads_per_multiprocessor)
         refuse(f, job_print(f->job,
                             "a multiprocessor of %s runs at most %d threads, not %d blocks of %d",
@@ -223,7 +223,7 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
     const scan *s = subject->model;
     fitter f = {.job = j,
                 .subject = subject,
-                .target = r->target,
+                .gpu = r->gpu,
                 .element = dtype_words[subject->dtype].bytes,
                 .count = r->size[0],
                 .plan = {.schedule = s->pattern.wanted, .runs = 1}};
@@ -237,12 +237,12 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
         fit_persistent(&f);
     else
         fit_others(&f);
-    if (p->shared_bytes > (size_t)r->target->shared_per_block)
+    if (p->shared_bytes > (size_t)r->gpu->shared_per_block)
         refuse(&f, job_print(j,
                              "%d threads with %d items need %zu bytes of shared memory, but a "
                              "block of %s has at most %d",
-                             p->threads, p->items, p->shared_bytes, r->target->arch,
-                             r->target->shared_per_block));
+                             p->threads, p->items, p->shared_bytes, r->gpu->arch,
+                             r->gpu->shared_per_block));
     return *p;
 }
 

@@ -41,7 +41,7 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
 /* Groups of 32 tiles, as the template has them. In words of 16 bytes: of `published` a counter, one
    for each two tiles of the first group, one for each block, one for each tile; of `groups` two for
    each. */
-static void add_persistent(job *j, program *p, const scan_plan *plan, const target *t) {
+static void add_persistent(job *j, program *p, const scan_plan *plan, const gpu *t) {
     const int tile = plan->threads * plan->items;
     const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
     p->temporary_count = 2;
@@ -153,12 +153,12 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     const scan *s = subject->model;
     const scan_plan plan = scan_fit(j, subject, r);
     const size_t element = dtype_words[subject->dtype].bytes;
-    program *p = pattern_program(j, &s->pattern, r->target);
+    program *p = pattern_program(j, &s->pattern, r->gpu);
     add_arrays(j, p, subject->dtype);
     const bool persistent = plan.schedule.algorithm == SCAN_PERSISTENT;
     const bool one_pass = persistent || plan.schedule.algorithm == SCAN_LOOK_BACK;
     if (persistent)
-        add_persistent(j, p, &plan, r->target);
+        add_persistent(j, p, &plan, r->gpu);
     else if (one_pass)
         add_look_back(j, p, &plan, element);
     else

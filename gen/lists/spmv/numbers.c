@@ -93,7 +93,7 @@ static double reach(const int64_t *column, int64_t width, int passes, int pass) 
    together. Measured on an H100: 4.2 M rows of 16 doubles at random, whose x has 34 MB, take 818 us
    in one pass, 624 in two, 630 in four; cuSPARSE's SELL 795. As many rows of six 4x4 blocks take
    409 in one, 387 in two. `least`: entries of a row in a pass. */
-static int passes_for(job *j, const spmv *m, const matrix *a, const target *t, int least) {
+static int passes_for(job *j, const spmv *m, const matrix *a, const gpu *t, int least) {
     const double size = dtype_words[m->pattern.functions->dtype].bytes * (double)m->vectors;
     const double room = t->l2_bytes / 2 / size;
     if (a == NULL || a->entries == 0 || (double)a->columns <= room || a->rows < SAMPLED)
@@ -128,7 +128,7 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const target *t, i
    of floats, 316, 317 and 322 of doubles; tapered, 297, 290 and 290, and 327, 314 and 312; 32 at
    least 295 and 322. Blocks of rows that are read abreast are large: 32 took 218 us, 16 took 260.
  */
-static int run_for(const matrix *a, int items, bool abreast, const target *t) {
+static int run_for(const matrix *a, int items, bool abreast, const gpu *t) {
     enum { UNKNOWN = 4, MOST = 16, MOST_ABREAST = 32, WARPS = 72, WARPS_ABREAST = 96 };
     const int most = abreast ? MOST_ABREAST : MOST;
     if (a == NULL)
@@ -263,9 +263,9 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
     const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
     const int passes = number[SPMV_PASSES] != 0 || !(s->format == FORMAT_ELL || blocks)
                            ? or_default(number[SPMV_PASSES], 1)
-                           : passes_for(j, m, a, r->target, blocks ? t->block_cols : 1);
+                           : passes_for(j, m, a, r->gpu, blocks ? t->block_cols : 1);
     const int items = or_default(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
-    const int run = or_default(number[SPMV_RUN], run_for(a, items, abreast, r->target));
+    const int run = or_default(number[SPMV_RUN], run_for(a, items, abreast, r->gpu));
     const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;
     const int chosen[SPMV_NUMBERS] = {
         [SPMV_ROWS] = t->block_rows,

@@ -174,7 +174,7 @@ static void check_matrix(job *j, const spmv_plan *p, const family_request *r) {
         refuse(j, &p->schedule, refusal);
 }
 
-static void check_shared(job *j, const spmv *m, const spmv_plan *p, const target *t) {
+static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t) {
     const size_t element = dtype_words[m->pattern.functions->dtype].bytes;
     size_t bytes = spmv_shared(m, p);
     if (p->schedule.format == FORMAT_PKT && 2 * element * (size_t)p->storage.packet > bytes)
@@ -234,7 +234,7 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     if (s->format == FORMAT_BCSR && s->algorithm == SPMV_WARP &&
         p.storage.block_rows * p.storage.block_cols > WARP)
         refuse(j, s, "the algorithm warp takes blocks of at most 32 elements");
-    check_shared(j, m, &p, r->target);
+    check_shared(j, m, &p, r->gpu);
     check_matrix(j, &p, r);
     return p;
 }

@@ -17,7 +17,7 @@ static double instructions(const plan *p) {
     static const double weight = 4, lanes = 128;
     return block_point_instructions() + block_load_instructions(p) +
            weight * p->estimate.loads_per_point +
-           p->facts->all_taps * lanes / p->target->fma_lanes[p->facts->model->dtype];
+           p->facts->all_taps * lanes / p->gpu->fma_lanes[p->facts->model->dtype];
 }
 
 static const block_form block = {

@@ -67,9 +67,9 @@ static const char *fit(job *j, plan *p) {
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
     }
     const int64_t bytes = resident_shared(p) * (int64_t)dtype_words[m->dtype].bytes;
-    if (bytes > p->target->shared_per_block)
+    if (bytes > p->gpu->shared_per_block)
         return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)bytes, p->target->arch, p->target->shared_per_block);
+                         (long long)bytes, p->gpu->arch, p->gpu->shared_per_block);
     p->shared_bytes = (size_t)bytes;
     lay_columns(p);
     p->blocks = plan_resident(p);
@@ -128,7 +128,7 @@ static round_work make_round(const plan *p) {
 
 /* Where not all blocks are resident, each round is a launch, which loads and stores the tiles. */
 static void cost(plan *p, const int64_t size[AXES]) {
-    const target *t = p->target;
+    const gpu *t = p->gpu;
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
@@ -150,7 +150,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const double element = bytes > 4 ? costs.element * costs.wide : costs.element;
     e->seconds = cycles / t->clock +
                  (together ? costs.exchange + share * m->output_count * (box - tile) * element
-                           : costs.launch + staged * bytes / t->copy_rate);
+                           : costs.launch + staged * bytes / gpu_copy_rate(t));
     e->bytes_per_point = together ? 0 : staged * bytes / (points * time);
     e->loads_per_point = e->bytes_per_point / bytes;
     e->shared_per_point = (p->facts->all_taps * costs.loads + m->output_count) * box / tile;

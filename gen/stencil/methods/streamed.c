@@ -122,10 +122,10 @@ static int registers(job *j, plan *p) {
 /* How many points a slab has: as many as leave the planes that two blocks share in the second-level
    cache until the second reads them. Long walks share few. */
 static int slab_of(const plan *p) {
-    static const double share = 0.32;
+    static const double share = 0.30517578125; /* 16 of an H100's 52.4 MB */
     if (p->walk > LONG_WALK)
         return INT32_MAX;
-    return (int)(share * p->target->l2_bytes / (double)dtype_words[p->facts->model->dtype].bytes);
+    return (int)(share * p->gpu->l2_bytes / (double)dtype_words[p->facts->model->dtype].bytes);
 }
 
 static const char *fit(job *j, plan *p) {
@@ -169,7 +169,7 @@ static double count_instructions(const plan *p) {
         p->form->sums ? p->facts->sum_operations
                       : c.additions + pairs * c.multiplications + function_instructions * c.others;
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
-    return walk * arithmetic * lanes / p->target->fma_lanes[p->facts->model->dtype] +
+    return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
            (costs.start / p->walk +
             walk * (costs.plane + costs.pack * s->packs + costs.element * s->beside)) /
                points;
@@ -225,7 +225,7 @@ static const double step_cycles = 780;
    floats (4096², 8192², tiles of 128 to 512, walks of 4 to 128 rows). */
 static double crowd(const plan *p, double blocks) {
     static const double last_wave = 0.55, ending = 0.08, few_warps = 1.2;
-    const double machine = p->target->multiprocessors, a_block = ceil(plan_threads(p) / 32.0);
+    const double machine = p->gpu->multiprocessors, a_block = ceil(plan_threads(p) / 32.0);
     /* The compiler gives each scheduler's warps as many registers as there are for all of them. */
     const double most = 4 * ceil(p->estimate.blocks_resident * a_block / 4);
     const double resident = machine * floor(most / a_block), waves = blocks / resident;
@@ -241,7 +241,7 @@ static double crowd(const plan *p, double blocks) {
 static double waste(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
-    const double resident = (double)p->target->multiprocessors * p->estimate.blocks_resident;
+    const double resident = (double)p->gpu->multiprocessors * p->estimate.blocks_resident;
     const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
     const bool goes_far = walks_long(p->facts);
     const double best = goes_far         ? 64
@@ -254,7 +254,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
 
 static void cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
-    const target *t = p->target;
+    const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
     const double bytes = (double)dtype_words[m->dtype].bytes;
     const double machine = t->clock * t->multiprocessors;
@@ -268,10 +268,10 @@ static void cost(plan *p, const int64_t size[AXES]) {
         const char *what;
         double seconds; /* a point */
     } terms[] = {
-        {"device memory", e->bytes_per_point * drift(p) / t->copy_rate},
+        {"device memory", e->bytes_per_point * drift(p) / gpu_copy_rate(t)},
         {"instructions", e->instructions_per_point / (lanes * machine)},
         {"the second-level cache",
-         bytes * (asked(p) + m->output_count) / (costs.cache_rate * t->copy_rate)},
+         bytes * (asked(p) + m->output_count) / (costs.cache_rate * gpu_copy_rate(t))},
     };
     double sum = 0, longest = 0;
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {

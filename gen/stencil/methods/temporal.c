@@ -43,9 +43,9 @@ const char *temporal_check_registers(job *j, plan *p, int64_t need) {
 }
 
 const char *temporal_check_shared(job *j, plan *p, size_t bytes) {
-    if (bytes > (size_t)p->target->shared_per_block)
+    if (bytes > (size_t)p->gpu->shared_per_block)
         return job_print(j, "it needs %zu bytes of shared memory a block, and %s has %d", bytes,
-                         p->target->arch, p->target->shared_per_block);
+                         p->gpu->arch, p->gpu->shared_per_block);
     p->shared_bytes = bytes;
     return NULL;
 }
@@ -57,7 +57,7 @@ static const double schedulers = 4;
 /* Arithmetic and other instructions share the issue slots; multiply-adds of few units hold theirs
    for several, in which others may be issued. */
 double temporal_slots(const plan *p, double operations, double others) {
-    const double hold = 128.0 / p->target->fma_lanes[p->facts->model->dtype];
+    const double hold = 128.0 / p->gpu->fma_lanes[p->facts->model->dtype];
     const double issued = operations + others;
     return fmax(hold * operations, issued);
 }
@@ -80,10 +80,10 @@ double temporal_run(const plan *p, const temporal_work *w, double blocks) {
 /* Whole waves, and what is left, whose blocks have more of their multiprocessor. */
 double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
     const double resident = p->estimate.blocks_resident;
-    const double slots = p->target->multiprocessors * resident;
+    const double slots = p->gpu->multiprocessors * resident;
     const double wave = temporal_run(p, w, resident), last = (w->costs->edge - 1) * wave;
     const double whole = floor(blocks / slots);
-    const double left = ceil((blocks - whole * slots) / p->target->multiprocessors);
+    const double left = ceil((blocks - whole * slots) / p->gpu->multiprocessors);
     return whole * wave + (left > 0 ? temporal_run(p, w, left) : 0) + last;
 }
 
@@ -91,7 +91,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
                    double (*makespan)(const plan *, const temporal_work *, double blocks)) {
     static const double launch = 3e-6; /* seconds from one launch to the next */
     const model *m = p->facts->model;
-    const target *t = p->target;
+    const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
     const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
     double covered;
@@ -106,7 +106,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     e->shared_per_point = blocks * warps * w->shared / updates;
     e->instructions_per_point = blocks * warps * w->slots * WARP / updates;
     const double issue = (makespan != NULL ? makespan : temporal_waves)(p, w, blocks) / t->clock;
-    const double memory = (read + points) * bytes / (t->copy_rate * w->costs->memory);
+    const double memory = (read + points) * bytes / (gpu_copy_rate(t) * w->costs->memory);
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     e->seconds = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap) + launch;

@@ -121,9 +121,9 @@ static double makespan(const plan *p, const temporal_work *w, double blocks) {
     static const double longest_part = 1.7; /* over their mean: templates/strips.cuh */
     static const double alone_at_last = 1.1;
     const double resident = p->estimate.blocks_resident;
-    const double slots = p->target->multiprocessors * resident;
+    const double slots = p->gpu->multiprocessors * resident;
     const double wave = temporal_run(p, w, resident), last = (w->costs->edge - 1) * wave;
-    const double hold = 128.0 / p->target->fma_lanes[p->facts->model->dtype];
+    const double hold = 128.0 / p->gpu->fma_lanes[p->facts->model->dtype];
     if (blocks > slots)
         return fmax(blocks / slots, longest_part) * wave + last;
     if (hold > 1 && resident > 1)
@@ -149,7 +149,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 "    static constexpr int wave = %d; // blocks that run at once\n",
                 s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input,
                 PLAN_STRIP_BYTES, p->walk, p->low[2], p->high[2],
-                plan_resident(p) * p->target->multiprocessors);
+                plan_resident(p) * p->gpu->multiprocessors);
 }
 
 /* Launches of fewer steps leave out warps. */

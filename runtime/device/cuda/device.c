@@ -84,6 +84,18 @@ static const char *ask_bus(const cuda *d, job *j) {
     return job_print(j, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
 }
 
+/* Two edges a clock. A driver that does not tell is no obstacle: planners take the usual board's.
+ */
+static void ask_rates(cuda *d) {
+    const cuda_driver *driver = &d->driver;
+    int clock = 0, memory_clock = 0, bits = 0;
+    if (driver->device_attribute(&clock, CU_DEVICE_CLOCK, d->number) == CU_OK)
+        d->facts.clock = 1e3 * clock;
+    if (driver->device_attribute(&memory_clock, CU_DEVICE_MEMORY_CLOCK, d->number) == CU_OK &&
+        driver->device_attribute(&bits, CU_DEVICE_MEMORY_BITS, d->number) == CU_OK)
+        d->facts.memory_rate = 2e3 * memory_clock * (bits / 8.0);
+}
+
 static cu_result ask_facts(cuda *d, job *j) {
     const cuda_driver *driver = &d->driver;
     char *name = job_alloc(j, DEVICE_NAME_BYTES);
@@ -113,6 +125,7 @@ static cu_result ask_facts(cuda *d, job *j) {
     d->facts.memory = (int64_t)memory;
     d->facts.l2_cache = l2_cache;
     d->facts.bus = ask_bus(d, j);
+    ask_rates(d);
     return code;
 }
 

@@ -109,7 +109,10 @@ OUTSIDE(cuDeviceGetAttribute, int *value, cu_device_attribute attribute, cu_devi
     switch (attribute) {
     case CU_DEVICE_MULTIPROCESSORS: *value = 132; break;
     case CU_DEVICE_COOPERATIVE_LAUNCH: *value = !state.not_cooperative; break;
-    case CU_DEVICE_L2_CACHE_SIZE: *value = 50 << 20; break;
+    case CU_DEVICE_CLOCK: *value = 1980000; break;
+    case CU_DEVICE_MEMORY_CLOCK: *value = state.is_h200 ? 3125000 : 2619000; break;
+    case CU_DEVICE_MEMORY_BITS: *value = state.is_h200 ? 6144 : 5120; break;
+    case CU_DEVICE_L2_CACHE_SIZE: *value = (state.is_h200 ? 60 : 50) << 20; break;
     case CU_DEVICE_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
     case CU_DEVICE_CAPABILITY_MAJOR: *value = 9; break;
     case CU_DEVICE_CAPABILITY_MINOR: *value = 0; break;

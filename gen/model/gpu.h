@@ -1,0 +1,49 @@
+/* What planners know of a GPU: the capabilities of its architecture, and the facts of its board.
+   Takes: the name of either, or what a driver says. Makes: a gpu. Limits are those of the CUDA C++
+   Programming Guide's table of technical specifications per compute capability; boards are as their
+   makers describe them. */
+#ifndef SG_GEN_MODEL_GPU_H
+#define SG_GEN_MODEL_GPU_H
+
+#include "base/dtype.h"
+#include "base/job.h"
+
+typedef struct gpu {
+    const char *name; /* "H100": of the table, or as the driver says */
+    const char *arch; /* "sm_90" */
+
+    /* Of the architecture. */
+    int shared_per_block; /* bytes a block may have, opted in */
+    int shared_per_multiprocessor;
+    int threads_per_multiprocessor;
+    int blocks_per_multiprocessor;
+    int fma_lanes[DTYPE_REALS]; /* multiply-adds a clock and multiprocessor */
+
+    /* Of the board. */
+    int multiprocessors;
+    double clock;       /* Hz, boosted */
+    double memory_rate; /* bytes a second that device memory can move at its peak */
+    double l2_bytes;
+} gpu;
+
+/* What a driver says of a board; 0 where it does not say. */
+typedef struct gpu_facts {
+    int multiprocessors;
+    double clock, memory_rate, l2_bytes;
+} gpu_facts;
+
+/* Bytes a second that a copy reads and writes together. */
+double gpu_copy_rate(const gpu *);
+
+/* The entry of the table of a board ("h200", "RTX 4090": case and spaces do not count) or the usual
+   board of an architecture ("sm_90", also "sm_90a"); NULL where there is none. Boards are numbered
+   from 0 until NULL, those of an architecture after each other, oldest first. */
+const gpu *gpu_find(const char *name);
+const gpu *gpu_at(int index);
+
+/* A GPU of an architecture ("sm_90") as its driver describes it; what the driver does not say is
+   the usual board's. An architecture newer than the table's has the capabilities of the nearest
+   older one; NULL where there is none. In the job, but for `name`. */
+const gpu *gpu_described(job *, const char *name, const char *arch, const gpu_facts *);
+
+#endif
