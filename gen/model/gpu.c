@@ -2,6 +2,7 @@
 #include "gen/model/gpu.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,11 @@ const gpu *gpu_find(const char *name) {
         if (same_name(gpus[i].name, name) || same_arch(gpus[i].arch, name))
             return &gpus[i];
     return NULL;
+}
+
+bool gpu_same_board(const gpu *a, const gpu *b) {
+    return same_arch(a->arch, b->arch) && a->multiprocessors == b->multiprocessors &&
+           fabs(a->memory_rate - b->memory_rate) <= 0.05 * a->memory_rate;
 }
 
 static int arch_number(const char *arch) {

@@ -41,6 +41,10 @@ double gpu_copy_rate(const gpu *);
 const gpu *gpu_find(const char *name);
 const gpu *gpu_at(int index);
 
+/* Whether what was measured on one serves the other: the architecture and the multiprocessors are
+   the same, and memory is as fast within 5 %. */
+bool gpu_same_board(const gpu *, const gpu *);
+
 /* A GPU of an architecture ("sm_90") as its driver describes it; what the driver does not say is
    the usual board's. An architecture newer than the table's has the capabilities of the nearest
    older one; NULL where there is none. In the job, but for `name`. */

@@ -53,7 +53,8 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
 static bool is_of(const measured_rate *r, const plan_facts *f, const gpu *t) {
     const model *m = f->model;
     return f->linear && m->field_count == 1 && r->dims == m->dims && r->points == m->points &&
-           r->radius == m->radius && r->dtype == m->dtype && strcmp(r->arch, t->arch) == 0;
+           r->radius == m->radius && r->dtype == m->dtype && strcmp(r->arch, t->arch) == 0 &&
+           gpu_same_board(gpu_find(t->arch), t);
 }
 
 /* A measurement counts where its plan can still be made. */
