@@ -123,6 +123,16 @@ static bool is_type(const token *t) {
     return token_is(t, "struct") || token_is(t, "enum") || token_is(t, "union");
 }
 
+/* Of an enumeration its enumerators, too. */
+static void declare_enumerators(pruner *p, int which, span s) {
+    bool name = false;
+    for (token t; (t = next_token(&s)).kind != TOKEN_END && !token_is(&t, "}");) {
+        if (name && t.kind == TOKEN_NAME)
+            declare(p, which, t.at);
+        name = token_is(&t, "{") || token_is(&t, ",");
+    }
+}
+
 static void declare_type(pruner *p, int which, span s) {
     token t = next_token(&s);
     while (token_is(&t, "class") || takes_brackets(&t)) {
@@ -149,6 +159,8 @@ static void declare_code(pruner *p, int which) {
         declare(p, which, name.at);
     } else if (is_type(&first)) {
         declare_type(p, which, rest);
+        if (token_is(&first, "enum"))
+            declare_enumerators(p, which, rest);
     } else if (n->parent != NONE && is_data(s)) {
         n->always = true;
     } else {

@@ -27,6 +27,7 @@ static const char *const always[] = {
     "-Wall",
     "-Wextra",
     "-Wno-unknown-pragmas",
+    "-Wno-unused-parameter", /* what a plan decides against may leave a parameter without a use */
 #if defined(SG_SANITIZE)
     "-Og", /* compiles in 0.6 of the time of -O1, with the same checks */
     "-g1",

@@ -35,8 +35,10 @@ static int64_t count_cells(const void *arguments) {
     return size[0] * size[1] * size[2];
 }
 
-/* The module has the single step alone, the program has it behind the way of several: u and u.next
-   are the grids 0 and 1. */
+static const module *fused; /* of the last build_fused */
+
+/* The module of a fused kernel has the single step alone, the program has it behind the way of
+   several: u and u.next are the grids 0 and 1. */
 static fault fusing_launch(device *d, const module *m, int launch, const int64_t grid[3],
                            const void *given, size_t bytes, void *stream, int *code) {
     unsigned char arguments[LAUNCH_BYTES];
@@ -44,7 +46,8 @@ static fault fusing_launch(device *d, const module *m, int launch, const int64_t
     memcpy(arguments, given, bytes);
     memcpy(&steps, arguments + PROGRAM_OFFSET_STEPS, sizeof steps);
     if (steps == 1)
-        return device_cpu.launch(d, m, 0, grid, arguments, bytes, stream, code);
+        return device_cpu.launch(d, m, m == fused ? 0 : launch, grid, arguments, bytes, stream,
+                                 code);
     assert_int_equal(launch, 0);
     damage.launches++;
     const size_t cells = (size_t)count_cells(given);
@@ -94,8 +97,10 @@ static int no_damage(void **state) {
    of its own: `index` tells it from others. */
 static sg_kernel *build_fused(void) {
     static int64_t size = 100;
-    const sg_build_options options = {
-        .struct_size = sizeof options, .text = HEAT7, .size = {size++, 512, 512}};
+    const sg_build_options options = {.struct_size = sizeof options,
+                                      .text = HEAT7,
+                                      .schedule = "naive vec=1", /* a kernel without a spare */
+                                      .size = {size++, 512, 512}};
     sg_kernel *k = NULL;
     expect_ok(sg_build(context, "test.lua", &options, &k));
     program *p = (program *)(uintptr_t)k->program;
@@ -107,6 +112,7 @@ static sg_kernel *build_fused(void) {
     p->launches = ways;
     p->launch_count = 2;
     p->ways = true;
+    fused = k->module;
     return k;
 }
 
