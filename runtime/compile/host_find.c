@@ -27,7 +27,10 @@ static const char *const always[] = {
     "-Wall",
     "-Wextra",
     "-Wno-unknown-pragmas",
-    "-Wno-unused-parameter", /* what a plan decides against may leave a parameter without a use */
+    /* What a plan decides against may leave a parameter or a variable without a use. */
+    "-Wno-unused-parameter",
+    "-Wno-unused-variable",
+    "-Wno-unused-but-set-variable",
 #if defined(SG_SANITIZE)
     "-Og", /* compiles in 0.6 of the time of -O1, with the same checks */
     "-g1",
