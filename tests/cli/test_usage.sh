@@ -9,7 +9,7 @@ reports 'usage: stencilgen SPEC.lua...'
 exits 0 -h
 exits 0 run --help
 exits 0 --version
-reports 'stencilgen 0.1.0'
+reports "stencilgen $(sed -n 's/^#define SG_VERSION "\(.*\)"/\1/p' "$SOURCE/runtime/stencilgen.h")"
 
 # usage_of PAGE: its block of that kind.
 usage_of() {
