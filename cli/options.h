@@ -1,5 +1,6 @@
 /* The command line. Takes: arguments. Makes: a command with its options, or an error.
-   One table of options is read by the parser, by --help and, through it, by the README's test. */
+   One table of options is read by the parser, by --help and, through it, by the test of
+   docs/command.md. */
 #ifndef SG_CLI_OPTIONS_H
 #define SG_CLI_OPTIONS_H
 

@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#define SG_VERSION "0.1.0"
+#define SG_VERSION "0.2.0"
 
 #if defined(__GNUC__)
 #define SG_API __attribute__((visibility("default")))

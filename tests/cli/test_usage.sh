@@ -9,12 +9,29 @@ reports 'usage: stencilgen SPEC.lua...'
 exits 0 -h
 exits 0 run --help
 exits 0 --version
-reports 'stencilgen 0.1.0'
+reports "stencilgen $(sed -n 's/^#define SG_VERSION "\(.*\)"/\1/p' "$SOURCE/runtime/stencilgen.h")"
 
-begin 'the README holds the help, word for word'
+# usage_of PAGE: its block of that kind.
+usage_of() {
+    awk '/^```text usage$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$1"
+}
+
+begin 'docs/command.md holds the help, word for word'
 exits 0 --help
-awk '/^```text usage$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md >"$folder/readme"
-cmp -s "$folder/readme" "$out" || flunk "$(diff "$folder/readme" "$out")"
+usage_of docs/command.md >"$folder/page"
+cmp -s "$folder/page" "$out" || flunk "$(diff "$folder/page" "$out")"
+
+begin 'the README holds the commands of the help'
+exits 0 --help
+sed '/^$/,$d' "$out" >"$folder/commands"
+usage_of README.md >"$folder/readme"
+cmp -s "$folder/readme" "$folder/commands" || flunk "$(diff "$folder/readme" "$folder/commands")"
+
+begin 'docs/command.md has every variable of the environment that the manual page has'
+sed -n 's/^.*`\(SG_[A-Z_]*\)` |.*/\1/p' docs/command.md | sort -u >"$folder/told"
+awk '/^\.Sh / { inside = $0 == ".Sh ENVIRONMENT" } inside && /^\.It / { print }' docs/stencilgen.1 |
+    grep -o 'SG_[A-Z_]*' | sort -u >"$folder/known"
+cmp -s "$folder/known" "$folder/told" || flunk "$(diff "$folder/known" "$folder/told")"
 
 begin 'every option is refused where it has no meaning, and known otherwise'
 for option in $("$STENCILGEN" --help | sed -n 's/^  \(-[-a-z]*\).*/\1/p'); do
