@@ -15,28 +15,14 @@
 /* Contraction as on a GPU; signed integers wrap; no errno, so that sqrt is one instruction. Unknown
    pragmas are those of CUDA. */
 static const char *const always[] = {
-    "-std=c++17",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-ffp-contract=fast",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fwrapv",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-Wall",
-    "-Wextra",
+    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno",
+    "-fno-trapping-math", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra",
     "-Wno-unknown-pragmas",
     /* What a plan decides against may leave a parameter or a variable without a use. */
-    "-Wno-unused-parameter",
-    "-Wno-unused-variable",
-    "-Wno-unused-but-set-variable",
+    "-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
 #if defined(SG_SANITIZE)
     "-Og", /* compiles in 0.6 of the time of -O1, with the same checks */
-    "-g1",
-    ("-fsanitize=" SG_SANITIZE),
-    "-fno-sanitize-recover=all",
-    "-fno-omit-frame-pointer",
+    "-g1", ("-fsanitize=" SG_SANITIZE), "-fno-sanitize-recover=all", "-fno-omit-frame-pointer",
     "-Werror",
 #if defined(__clang__)
     "-fno-sanitize=function,vptr", /* their part of the runtime is in C++ programs only */
