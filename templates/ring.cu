@@ -1,7 +1,7 @@
-// ring: one step of a linear update whose shape reaches far. A block walks the last axis. Each plane
-// of its tile comes once, by copies that run beside the arithmetic, to a ring of planes in shared
-// memory; there it adds what it gives to the points around it, whose sums the registers hold until
-// they are complete.
+// ring: one step of a linear update whose shape reaches far. A block walks the last axis. Each
+// plane of its tile comes once, by copies that run beside the arithmetic, to a ring of planes in
+// shared memory; there it adds what it gives to the points around it, whose sums the registers hold
+// until they are complete.
 //
 //      grid --> [z+5] [z+4] [z+3]                on their way, each to a slot of the ring
 //
@@ -15,24 +15,26 @@
 //                               +--> grid
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
+
 #include "arch/async.cuh"
 #include "arch/streaming.cuh"
+
 #include "plan.h"
+
 #include "grid.cuh"
+
 #include "blocks.cuh"
 
 constexpr int depth = plan::low_z + 1 + plan::high_z;
-constexpr int packs_for(int elements) {
-    return (elements + plan::vector - 1) / plan::vector;
-}
+template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
 
 // ---- planes in shared memory ------------------------------------------------------------------
 
 // Of one array: the tile with what the shape reaches of it around.
 template <int array> struct Box {
     using A = Array<array>;
-    static constexpr int before = packs_for(A::low_x) * plan::vector;
-    static constexpr int width = before + plan::tile_x + packs_for(A::high_x) * plan::vector;
+    static constexpr int before = packs_for<A::low_x> * plan::vector;
+    static constexpr int width = before + plan::tile_x + packs_for<A::high_x> * plan::vector;
     static constexpr int height = A::low_y + plan::tile_y + A::high_y;
     static constexpr int cells = width * height;
 };
@@ -126,8 +128,8 @@ __device__ __forceinline__ void bring(const Arguments &a, const Point &origin, I
 template <int array, int y> struct Line {
     using Asked = Asks<array, y>;
     static constexpr bool any = Asked::first <= Asked::last;
-    static constexpr int before = any ? packs_for(Asked::low) : 0;
-    static constexpr int packs = any ? before + 1 + packs_for(Asked::high) : 1;
+    static constexpr int before = any ? packs_for<Asked::low> : 0;
+    static constexpr int packs = any ? before + 1 + packs_for<Asked::high> : 1;
     Real element[packs * plan::vector];
 
     __device__ __forceinline__ void read(const Real *slots) {
@@ -218,9 +220,9 @@ __device__ __forceinline__ void put_pack(const Arguments &a, const Point &p, con
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][output];
-        store_once(reinterpret_cast<Pack<Real, plan::vector> *>(grid.data +
-                                                                offset(grid, p.x, p.y, p.z)),
-                   pack);
+        store_once(
+            reinterpret_cast<Pack<Real, plan::vector> *>(grid.data + offset(grid, p.x, p.y, p.z)),
+            pack);
         put_pack<output + 1>(a, p, out);
     }
 }

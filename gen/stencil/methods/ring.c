@@ -130,23 +130,27 @@ static const char *fit(job *j, plan *p) {
    run at 0.69 and 0.66 of a copy. So does a kernel whose own elements move at `share` of a copy's
    rate, and whose halo costs `halo` times as much as if it came from device memory. Walks beyond
    `far` planes lose by every doubling what `drift` says, since blocks that share a halo drift
-   apart; below `threads` a multiprocessor too few copies are on their way. A plan of which nothing
+   apart; below `threads` a multiprocessor too few copies are on their way, and a block
+   that is alone there waits at its barriers for `alone` times as long. A plan of which nothing
    was measured is taken to be `unknown` times as slow, so that none is chosen for an error of
    these. */
 static const struct costs {
-    double share, halo, far, drift, threads, unknown;
+    double share, halo, far, drift, threads, alone, unknown;
     double plane, pack; /* instructions of a thread */
-} costs = {0.835, 1.09, 64, 0.06, 512, 4, 60, 3};
+} costs = {0.864, 1.053, 64, 0.15, 512, 1.15, 4, 60, 3};
 
 static const double lanes = 128, bytes_a_cycle = 128;
 
-/* One field, a star in 3D, from radius 3 on, on boards of the architecture that was measured. */
-static bool is_known(const plan *p) {
+/* One field, a star in 3D, from radius 3 on, in rows of whole packs, on boards of the architecture
+   that was measured. */
+static bool is_known(const plan *p, const int64_t size[AXES]) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
+    enum { KNOWN_REACH = 3 };
     const bool star = f->column_or_plane && !f->corners;
     return strcmp(p->gpu->arch, "sm_90") == 0 && m->dims == 3 && star && m->field_count == 1 &&
-           p->low[2] >= 3 && p->high[2] >= 3;
+           p->low[2] >= KNOWN_REACH && p->high[2] >= KNOWN_REACH &&
+           size[0] % p->schedule.vector == 0;
 }
 
 /* Elements that a block brings for each point that it makes. */
@@ -171,7 +175,8 @@ static double slower(const plan *p, const int64_t size[AXES]) {
     const double drift =
         p->walk > costs.far ? 1 + costs.drift * log2((double)p->walk / costs.far) : 1;
     const double threads = (double)p->estimate.blocks_resident * plan_threads(p);
-    return covered * rounding * drift * fmax(1, costs.threads / threads);
+    const double alone = p->estimate.blocks_resident == 1 ? costs.alone : 1;
+    return covered * rounding * drift * alone * fmax(1, costs.threads / threads);
 }
 
 static void cost(plan *p, const int64_t size[AXES]) {
@@ -207,7 +212,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
         }
     for (int axis = 0; axis < m->dims; axis++)
         all *= (double)size[axis];
-    e->seconds = longest * all * slower(p, size) * (is_known(p) ? 1 : costs.unknown);
+    e->seconds = longest * all * slower(p, size) * (is_known(p, size) ? 1 : costs.unknown);
 }
 
 /* ---- the method ----------------------------------------------------------------------------- */
