@@ -22,6 +22,10 @@ const shape shapes[SHAPES] = {
      "identity() + 0.1 * laplacian { dims = 3, accuracy = 2 }", 1, 0.95, 0},
     {"3d13", "3D 13-point star", 3, 13, "star(3, 2)",
      "identity() + 0.05 * laplacian { dims = 3, accuracy = 4 }", 1.06, 0.92, 0},
+    {"3d19", "3D 19-point star", 3, 19, "star(3, 3)",
+     "identity() + 0.03 * laplacian { dims = 3, accuracy = 6 }", 1.06, 0, 0},
+    {"3d25", "3D 25-point star", 3, 25, "star(3, 4)",
+     "identity() + 0.03 * laplacian { dims = 3, accuracy = 8 }", 1.08, 0, 0},
     {"3d27", "3D 27-point box", 3, 27, "box(3, 1)",
      "{ 0.01,0.02,0.01, 0.02,0.03,0.02, 0.01,0.02,0.01,"
      " 0.02,0.03,0.02, 0.03,0.4,0.03, 0.02,0.03,0.02,"

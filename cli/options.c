@@ -68,7 +68,7 @@ static const option table[] = {
      FOR_SPECS, PLACE(gpu)},
     {"--method", "NAME",
      "auto, naive, tiled, coarsened, register, constant, cached-halo,\n"
-     "streamed, temporal, resident; of lists and matrices the\n"
+     "streamed, ring, temporal, resident; of lists and matrices the\n"
      "algorithm, of which explain tells",
      FOR_SPECS, PLACE(method)},
     {"--format", "NAME",

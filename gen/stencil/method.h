@@ -80,7 +80,7 @@ typedef struct method {
 } method;
 
 /* The table, from 1 to METHODS − 1; methods[0] is `auto`, which is none. */
-enum { METHODS = 10 };
+enum { METHODS = 11 };
 extern const method *const methods[METHODS];
 
 /* The method of a name of `length` bytes, or −1. */

@@ -5,15 +5,16 @@
 #include <string.h>
 
 extern const method method_naive, method_tiled, method_coarsened, method_register, method_constant,
-    method_cached_halo, method_streamed, method_temporal, method_resident;
+    method_cached_halo, method_streamed, method_ring, method_temporal, method_resident;
 
 static const method automatic = {.name = "auto",
                                  .summary = "the fastest of the others by the planner's model",
                                  .walk = method_walks_none};
 
 const method *const methods[METHODS] = {
-    &automatic,       &method_naive,       &method_tiled,    &method_coarsened, &method_register,
-    &method_constant, &method_cached_halo, &method_streamed, &method_temporal,  &method_resident,
+    &automatic,       &method_naive,    &method_tiled,       &method_coarsened,
+    &method_register, &method_constant, &method_cached_halo, &method_streamed,
+    &method_ring,     &method_temporal, &method_resident,
 };
 
 int method_find(const char *name, size_t length) {

@@ -52,6 +52,7 @@
 ---| "constant" # a thread a point, with the weights in constant memory
 ---| "cached-halo" # a block's tile in shared memory, its halo through the caches
 ---| "streamed" # threads walk the last axis with packs of x and the neighbours along the walk in registers
+---| "ring" # a block walks the last axis with a ring of planes in shared memory, filled by copies that run beside, and partial sums in registers
 ---| "temporal" # many steps of a linear update between reading a grid and writing it
 ---| "resident" # many steps in one launch, each block with its tile in shared memory
 

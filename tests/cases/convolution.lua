@@ -72,7 +72,7 @@ end
 local function build(v)
   local size = filters[v.filter]
   local axes, refusals = 0, { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
-  if v.method == "streamed" and #size == 1 then
+  if (v.method == "streamed" or v.method == "ring") and #size == 1 then
     refusals[#refusals + 1] = "it walks the last of several axes"
   end
   for _, n in ipairs(size) do

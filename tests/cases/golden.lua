@@ -33,6 +33,8 @@ keep("constant_given3d", "given3d", "constant tile=32x4x2 vec=1 time=1")
 keep("streamed_star3d", "star3d2", "streamed tile=128x8 coarsen=z6,y2 vec=4 time=1", "float", "fixed")
 keep("streamed_two2d", "grayscott2d", "streamed tile=128 coarsen=y4 vec=2 time=1", "double", "mixed")
 keep("streamed_sums_box3d", "box3d1", "streamed tile=64x8 coarsen=z6,y2 vec=2 time=1", "double", "periodic")
+keep("ring_star3d", "star3d2", "ring tile=64x16 coarsen=z32,y2 vec=4 time=1", "float", "fixed")
+keep("ring_box3d", "box3d1", "ring tile=32x8 coarsen=z8,y2 vec=2 time=1", "double", "mixed")
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 
 -- A filter in passes: the arguments that they share, then the plan.h of each.

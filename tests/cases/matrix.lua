@@ -24,14 +24,14 @@ local tiles = {
 }
 local tile_names = { "free", "odd", "large", "thin", "wide" }
 
-local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "auto" }
+local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "ring", "auto" }
 
 local function walks(method)
   return method == "coarsened" or method == "register"
 end
 
--- Of the streamed method: threads in a row that are no warp, several rows a thread, as few as can be.
-local function streamed(tile, dims, bytes)
+-- Of the methods with packs and rows: threads in a row that are no warp, several rows a thread, as few as can be.
+local function rows(method, tile, dims, bytes)
   local wide = 16 // bytes
   local line = ({
     odd = dims == 3 and "tile=22x6 vec=2 coarsen=z3,y3" or "tile=22 vec=2 coarsen=y3",
@@ -39,12 +39,12 @@ local function streamed(tile, dims, bytes)
     thin = dims == 3 and "tile=8x1 vec=1 coarsen=z1" or "tile=8 vec=1 coarsen=y1",
     wide = ("tile=%d%s vec=%d coarsen=%s40"):format(32 * wide, dims == 3 and "x1" or "", wide, dims == 3 and "z" or "y"),
   })[tile]
-  return line and "streamed " .. line or "streamed"
+  return line and method .. " " .. line or method
 end
 
 local function schedule(method, tile, dims, bytes)
-  if method == "streamed" then
-    return streamed(tile, dims, bytes)
+  if method == "streamed" or method == "ring" then
+    return rows(method, tile, dims, bytes)
   end
   local line = method == "vec" and "naive" or method
   local wide = method == "vec" and (tile == "odd" and 2 or 16 // bytes) or nil
@@ -78,8 +78,11 @@ local function build(v)
   if v.method == "register" or v.method == "auto" then
     table.move(shape.refusals or {}, 1, 9, 1, refusals)
   end
-  if v.method == "streamed" and shape.dims == 1 then
+  if (v.method == "streamed" or v.method == "ring") and shape.dims == 1 then
     refusals[#refusals + 1] = "it walks the last of several axes"
+  end
+  if v.method == "ring" and not shape.linear then
+    refusals[#refusals + 1] = "it keeps partial sums"
   end
   if v.method == "constant" and not shape.linear then
     refusals[#refusals + 1] = "constant memory holds the weights of linear updates"

@@ -14,8 +14,8 @@ local function add(property, shape, dtype, boundary, schedules)
   }
 end
 
-local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo", "streamed", "constant" }
-local any_update = table.move(methods, 1, #methods - 1, 1, {}) -- constant is for linear ones
+local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo", "streamed", "constant", "ring" }
+local any_update = table.move(methods, 1, #methods - 2, 1, {}) -- constant and ring are for linear ones
 
 
 -- L(2u - v/2) = 2 L(u) - L(v)/2

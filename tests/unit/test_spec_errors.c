@@ -76,7 +76,8 @@ static void test_types(void **state) {
          "schedule.tile: expected a table such as { x = 32, y = 8 }, got the number 32"},
         {STAR1("schedule = { method = 'registers' }"), 1,
          "schedule.method: expected one of auto, naive, tiled, coarsened, register, constant, "
-         "cached-halo, streamed, temporal, resident, got the string 'registers'; did you mean "
+         "cached-halo, streamed, ring, temporal, resident, got the string 'registers'; did you "
+         "mean "
          "'register'?"},
         {STAR1("fields = 3"), 1,
          "fields: expected a table such as { u = \"inout\", c = \"in\" }, got the number 3"},

@@ -1,0 +1,116 @@
+#define STENCIL_KERNEL box3d1_kernel
+
+struct plan {
+    static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
+    static constexpr int threads_x = 16, threads_y = 4, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 12; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = true; // some side
+    static constexpr int low_x = 1, low_y = 1, low_z = 1;
+    static constexpr int high_x = 1, high_y = 1, high_z = 1;
+    static constexpr int walk = 8, vector = 2;
+    static constexpr int lane_y = 2; // rows of a thread
+    static constexpr int ring = 4; // planes in shared memory
+};
+
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 1, high_y = 1, low_z = 1, high_z = 1;
+    static constexpr bool staged = true; // in shared memory ...
+    static constexpr int shared = 0;     // ... from this element on
+};
+template <int output> struct Output;
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real value() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::mirror> {};
+template <> struct Edge<2, 1> : Side<Boundary::zero> {};
+
+// What the thread's points read of row y of an array's plane, 0 being the first of theirs: nothing where
+// `last` is before `first`, else so far below and above.
+template <int array, int y> struct Asks;
+template <> struct Asks<0, -1> { static constexpr int first = 0, last = 0, low = 1, high = 1; };
+template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, low = 1, high = 1; };
+template <> struct Asks<0, 1> { static constexpr int first = 0, last = 0, low = 1, high = 1; };
+template <> struct Asks<0, 2> { static constexpr int first = 0, last = 0, low = 1, high = 1; };
+
+// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
+// k - 1 planes away. The last of an output's sums is 0 before.
+template <class At>
+__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
+                                          [[maybe_unused]] const Arguments &arguments,
+                                          Real (&sum)[1][3]) {
+    const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
+    sum[0][0] += 0.046296296296296294 * u_xm1ym1;
+    sum[0][0] += 0.06770833333333333 * u_ym1;
+    sum[0][0] -= 0.030671296296296297 * u_xp1ym1;
+    sum[0][0] += 0.052083333333333336 * u_xm1;
+    sum[0][0] += 0.015046296296296295 * u_c;
+    sum[0][0] -= 0.036458333333333336 * u_xp1;
+    sum[0][0] += 0.05787037037037037 * u_xm1yp1;
+    sum[0][0] += 0.020833333333333332 * u_yp1;
+    sum[0][0] -= 0.04224537037037037 * u_xp1yp1;
+    sum[0][1] += 0.028935185185185185 * u_xm1ym1;
+    sum[0][1] += 0.050347222222222224 * u_ym1;
+    sum[0][1] -= 0.013310185185185185 * u_xp1ym1;
+    sum[0][1] += 0.034722222222222224 * u_xm1;
+    sum[0][1] += 0.05613425925925926 * u_c;
+    sum[0][1] -= 0.019097222222222224 * u_xp1;
+    sum[0][1] += 0.04050925925925926 * u_xm1yp1;
+    sum[0][1] += 0.061921296296296294 * u_yp1;
+    sum[0][1] -= 0.02488425925925926 * u_xp1yp1;
+    sum[0][2] += 0.011574074074074073 * u_xm1ym1;
+    sum[0][2] += 0.03298611111111111 * u_ym1;
+    sum[0][2] -= 0.05439814814814815 * u_xp1ym1;
+    sum[0][2] += 0.017361111111111112 * u_xm1;
+    sum[0][2] += 0.03877314814814815 * u_c;
+    sum[0][2] -= 0.06018518518518518 * u_xp1;
+    sum[0][2] += 0.023148148148148147 * u_xm1yp1;
+    sum[0][2] += 0.04456018518518518 * u_yp1;
+    sum[0][2] -= 0.06597222222222222 * u_xp1yp1;
+}
+
+// What does not depend on any tap.
+__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
+                                            [[maybe_unused]] Real (&out)[1]) {
+}
