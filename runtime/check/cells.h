@@ -33,7 +33,7 @@ typedef struct cells_piece {
     bool judged;
 } cells_piece;
 
-/* `radius`: how far the shape reaches. */
+/* `radius`: how far the shape reaches, in all steps of a launch. */
 void cells_choose(cells *, const program *, const int64_t size[PROGRAM_AXES], int radius,
                   int64_t most, uint64_t seed);
 

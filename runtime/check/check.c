@@ -368,7 +368,8 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     connect(g, m);
     march(j, c, parameters);
     const int64_t most = most_points(g, options->most_points);
-    cells_choose(&g->cells, c->kernel->program, size, m->radius, most, g->seed);
+    const program *p = c->kernel->program;
+    cells_choose(&g->cells, p, size, m->radius * program_steps(p), most, g->seed);
     open_tallies(j, g);
     judge(g, most);
     finish(j, c, spoiled, &first);
