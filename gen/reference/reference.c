@@ -400,9 +400,11 @@ static void store(const reference *r, int output, const reference_array *arrays,
     const int current = r->current[output];
     for (int i = 0; i < s->count; i++) {
         if (kept[i]) {
+            int64_t at[AXES] = {s->at[0], s->at[1], s->at[2]};
+            at[s->along] += i;
             values[i] = bounds[i] = 0;
             if (current >= 0)
-                values[i] = tap_cell(r->m, &arrays[current], s->x + i, s->y, s->z, &bounds[i]);
+                values[i] = tap_cell(r->m, &arrays[current], at, &bounds[i]);
         } else {
             const double error = from->error[i] + r->more * from->magnitude[i];
             const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */
@@ -412,21 +414,23 @@ static void store(const reference *r, int output, const reference_array *arrays,
     }
 }
 
-void reference_row(const reference *r, const reference_array *arrays, const int64_t size[AXES],
-                   int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
-                   double *bounds, bool *kept) {
+void reference_cells(const reference *r, const reference_array *arrays, const int64_t size[AXES],
+                     const int64_t at[AXES], int along, int count, void *scratch, double *values,
+                     double *bounds, bool *kept) {
     const model *m = r->m;
     const uintptr_t begin = (uintptr_t)scratch + counts_bytes(r);
     row *rows = (row *)((begin + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    const bool row_kept = (m->dims > 1 && kept_along(m, 1, y, size[1])) ||
-                          (m->dims > 2 && kept_along(m, 2, z, size[2]));
+    bool all_kept = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        all_kept |= axis != along && kept_along(m, axis, at[axis], size[axis]);
     for (int done = 0; done < count; done += LANES) {
-        stretch s = {.size = size, .x = x0 + done, .y = y, .z = z, .count = count - done};
-        s.count = s.count < LANES ? s.count : LANES;
+        stretch s = {.size = size, .at = {at[0], at[1], at[2]}, .along = along};
+        s.at[along] += done;
+        s.count = count - done < LANES ? count - done : LANES;
         bool keep[LANES];
         bool all = true;
         for (int i = 0; i < s.count; i++) {
-            keep[i] = row_kept || kept_along(m, 0, s.x + i, size[0]);
+            keep[i] = all_kept || kept_along(m, along, s.at[along] + i, size[along]);
             all &= keep[i];
         }
         if (!all)
@@ -437,4 +441,26 @@ void reference_row(const reference *r, const reference_array *arrays, const int6
         if (kept != NULL)
             memcpy(kept + done, keep, (size_t)s.count * sizeof *keep);
     }
+}
+
+void reference_row(const reference *r, const reference_array *arrays, const int64_t size[AXES],
+                   int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
+                   double *bounds, bool *kept) {
+    reference_cells(r, arrays, size, (const int64_t[AXES]){x0, y, z}, 0, count, scratch, values,
+                    bounds, kept);
+}
+
+/* A function of one number takes as long as so many additions. */
+enum { FUNCTION_WORK = 16 };
+
+double reference_work(const reference *r, const int64_t size[AXES]) {
+    double steps = 1;
+    for (int i = 0; i < r->step_count; i++) {
+        const int code = r->steps[i].code;
+        const bool slow = code == EXPR_POW || code == EXPR_EXP || code == EXPR_LOG ||
+                          code == EXPR_SIN || code == EXPR_COS || code == EXPR_TANH;
+        steps += slow ? FUNCTION_WORK : 1;
+    }
+    const int64_t lanes = (size[0] + LANES - 1) / LANES * LANES;
+    return steps * (double)lanes / (double)(size[0] > 0 ? size[0] : 1);
 }

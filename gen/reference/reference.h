@@ -34,6 +34,15 @@ void reference_row(const reference *, const reference_array *arrays, const int64
                    int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
                    double *bounds, bool *kept);
 
+/* The same for cells at … along another axis, as where few cells of each row are asked for: cells
+   are worked through many at a time, and these side by side. */
+void reference_cells(const reference *, const reference_array *arrays, const int64_t size[AXES],
+                     const int64_t at[AXES], int along, int count, void *scratch, double *values,
+                     double *bounds, bool *kept);
+
+/* How long a cell of whole rows takes, in operations: a few nanoseconds each. */
+double reference_work(const reference *, const int64_t size[AXES]);
+
 /* The conditions of the model with counts 0, and what has been counted in a scratch added to such a
    list. Cells that `fixed` keeps are not counted. */
 int reference_conditions(job *, const reference *, condition **out);

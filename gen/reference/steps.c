@@ -69,7 +69,8 @@ static void keep(const reference_steps *s, const reference_field *f, int64_t fro
     const int64_t slot = s->done % (f->levels + 1);
     for (int64_t x = from; x < end; x++)
         f->ring[slot][row + x] =
-            tap_cell(s->model, &s->arrays[f->read[0]], x, y, z, &f->bounds[slot][row + x]);
+            tap_cell(s->model, &s->arrays[f->read[0]], (const int64_t[AXES]){x, y, z},
+                     &f->bounds[slot][row + x]);
 }
 
 void reference_steps_piece(const reference_steps *s, int64_t piece, void *scratch) {

@@ -39,11 +39,12 @@ static dtype type_of(const model *m, const reference_array *a) {
     return a->bounds != NULL ? DTYPE_DOUBLE : m->dtype;
 }
 
-double tap_cell(const model *m, const reference_array *a, int64_t x, int64_t y, int64_t z,
-                double *bound) {
-    const int64_t at = x * a->stride[0] + y * a->stride[1] + z * a->stride[2];
-    *bound = a->bounds != NULL ? a->bounds[at] : 0;
-    return cell(type_of(m, a), a->data, at);
+double tap_cell(const model *m, const reference_array *a, const int64_t at[AXES], double *bound) {
+    int64_t offset = 0;
+    for (int axis = 0; axis < AXES; axis++)
+        offset += at[axis] * a->stride[axis];
+    *bound = a->bounds != NULL ? a->bounds[offset] : 0;
+    return cell(type_of(m, a), a->data, offset);
 }
 
 static void fill(double *to, int from, int end, double value) {
@@ -84,13 +85,15 @@ static void finish(row *to, bool exact) {
     }
 }
 
-/* A row of an array, or of its bounds, that a tap reads, as far as y and z decide. */
+/* The cells of an array, or of its bounds, that a tap reads, as far as the axes across the stretch
+   decide. */
 typedef struct line {
     dtype type;
     const void *data;
-    int64_t offset; /* of the row's cell 0 */
+    int64_t offset; /* of the cell 0 along the stretch */
     int64_t stride;
-    bool outside; /* y or z is outside, and its boundary gives `value` */
+    bool outside; /* another axis is outside, and its boundary gives `value` */
+    bool first;   /* that axis decides before the stretch's own */
     bool exact;   /* these are bounds: what a boundary gives has none */
     double value;
 } line;
@@ -99,26 +102,31 @@ static double rounded(dtype type, double value) {
     return type == DTYPE_FLOAT ? (double)(float)value : value;
 }
 
+/* Where a cell is outside along several axes, they decide in the order x, y, z. */
 static line find_line(const model *m, const tap *t, const reference_array *a, const stretch *s) {
-    int64_t y = s->y + t->d[1], z = s->z + t->d[2];
-    line l = {.type = type_of(m, a), .data = a->data, .stride = a->stride[0]};
-    l.outside = resolve(m->sides[1], s->size[1], &y, &l.value) ||
-                resolve(m->sides[2], s->size[2], &z, &l.value);
-    if (l.outside)
-        l.value = rounded(m->dtype, l.value);
-    else
-        l.offset = y * a->stride[1] + z * a->stride[2];
+    line l = {.type = type_of(m, a), .data = a->data, .stride = a->stride[s->along]};
+    for (int axis = 0; axis < AXES; axis++) {
+        int64_t at = s->at[axis] + t->d[axis];
+        if (axis == s->along)
+            continue;
+        if (resolve(m->sides[axis], s->size[axis], &at, &l.value)) {
+            l.outside = true;
+            l.first = axis < s->along;
+            l.value = rounded(m->dtype, l.value);
+            return l;
+        }
+        l.offset += at * a->stride[axis];
+    }
     return l;
 }
 
-/* Lanes `from` to `end`, which are outside along x; lane 0 would be the cell `x`. The axes decide
-   in the order x, y, z. */
-static void read_edge(const model *m, const line *l, int64_t size, int64_t x, int from, int end,
-                      double *to) {
+/* Lanes `from` to `end`, which are outside along the stretch; lane 0 would be the cell `first`. */
+static void read_edge(const model *m, const line *l, const stretch *s, int64_t first, int from,
+                      int end, double *to) {
     for (int i = from; i < end; i++) {
-        int64_t at = x + i;
+        int64_t at = first + i;
         double value;
-        if (resolve(m->sides[0], size, &at, &value))
+        if (!l->first && resolve(m->sides[s->along], s->size[s->along], &at, &value))
             to[i] = l->exact ? 0 : rounded(m->dtype, value);
         else
             to[i] = l->outside ? l->value : cell(l->type, l->data, l->offset + at * l->stride);
@@ -129,27 +137,29 @@ static int lane_at(int64_t lane, int count) {
     return lane < 0 ? 0 : lane > count ? count : (int)lane;
 }
 
-static void read_line(const model *m, const line *l, const stretch *s, int64_t x, double *to) {
-    const int begin = lane_at(-x, s->count), end = lane_at(s->size[0] - x, s->count);
-    read_edge(m, l, s->size[0], x, 0, begin, to);
+static void read_line(const model *m, const line *l, const stretch *s, int64_t first, double *to) {
+    const int64_t size = s->size[s->along];
+    const int begin = lane_at(-first, s->count), end = lane_at(size - first, s->count);
+    read_edge(m, l, s, first, 0, begin, to);
     if (l->outside)
         fill(to, begin, end, l->value);
     else
-        copy_cells(l->type, l->data, l->offset + x * l->stride, l->stride, begin, end, to);
-    read_edge(m, l, s->size[0], x, end, s->count, to);
+        copy_cells(l->type, l->data, l->offset + first * l->stride, l->stride, begin, end, to);
+    read_edge(m, l, s, first, end, s->count, to);
     fill(to, s->count, LANES, 0);
 }
 
 void tap_read(const model *m, const tap *t, const reference_array *arrays, const stretch *s,
               row *to) {
     const reference_array *a = &arrays[t->array];
+    const int64_t first = s->at[s->along] + t->d[s->along];
     line l = find_line(m, t, a, s);
-    read_line(m, &l, s, s->x + t->d[0], to->value);
+    read_line(m, &l, s, first, to->value);
     if (a->bounds != NULL) {
         l.data = a->bounds;
         l.exact = true;
         l.value = 0;
-        read_line(m, &l, s, s->x + t->d[0], to->error);
+        read_line(m, &l, s, first, to->error);
     }
     finish(to, a->bounds == NULL);
 }

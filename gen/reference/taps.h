@@ -11,17 +11,18 @@ typedef struct tap {
     int d[AXES];
 } tap;
 
-/* Cells x … x+count−1 of the row (y, z); count is at most LANES, and lanes beyond it get 0. */
+/* `count` cells from `at` on, one after another along an axis; at most LANES. Lanes beyond the last
+   get 0. */
 typedef struct stretch {
     const int64_t *size;
-    int64_t x, y, z;
+    int64_t at[AXES];
+    int along;
     int count;
 } stretch;
 
 void tap_read(const model *, const tap *, const reference_array *arrays, const stretch *, row *to);
 
-/* The cell (x, y, z), which is inside, and the bound on it. */
-double tap_cell(const model *, const reference_array *, int64_t x, int64_t y, int64_t z,
-                double *bound);
+/* A cell inside the grid, and the bound on it. */
+double tap_cell(const model *, const reference_array *, const int64_t at[AXES], double *bound);
 
 #endif

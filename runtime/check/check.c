@@ -1,22 +1,30 @@
 /* Checks: one update of random data, judged by the reference.
-   Takes: a kernel. Makes: sg_check. Rows are cut into segments, which the context's threads judge;
-   on a large grid only the shell and a random sample of them. Needs: gen/reference. */
+   Takes: a kernel. Makes: sg_check. The context's threads judge the grid in pieces, on a large one
+   only some of them (cells.h); the others must not hold a NaN that the spec does not make.
+   Needs: gen/reference. */
 #include <math.h>
 #include <string.h>
 
 #include "gen/model/family.h"
+#include "runtime/check/cells.h"
 #include "runtime/check/lists.h"
 #include "runtime/check/sides.h"
 #include "runtime/check/steps.h"
 #include "runtime/launch/random.h"
 #include "runtime/launch/steps.h"
 
-enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
-#define MOST_POINTS (INT64_C(1) << 28)
+/* By default as many cells are judged as the reference makes in about a second of one core, and
+   always this many. */
+#define MOST_WORK 0x1p29
+#define LEAST_POINTS (INT64_C(1) << 16)
+
+/* Threads draw so many pieces at a time: most pieces take less time than drawing. */
+enum { BATCH = 64 };
 
 /* What one thread has found. */
 typedef struct tally {
     int64_t judged, wrong, undecidable;
+    int64_t odd; /* cells of pieces that were not judged, but hold a NaN */
     double error, largest, of_bound;
     int64_t first; /* cell of the first wrong value, and which output; −1 */
     int first_output;
@@ -35,12 +43,9 @@ typedef struct judgement {
     int outputs;
     int written[MAX_FIELDS]; /* of each output: the program's array */
     double largest;          /* of the dtype */
-    int segment;             /* cells in one */
-    int64_t segments;        /* how many a row has */
-    int64_t depth[AXES];     /* of the shell; all cells are judged where `all` is set */
-    bool all;
+    cells cells;
     uint64_t seed;
-    double share; /* of the segments outside the shell that are judged */
+    double odd_share; /* of the odd pieces, these are judged now; 0: they are counted */
     int tally_count;
     tally *tallies;
 } judgement;
@@ -101,17 +106,19 @@ static void note_wrong(tally *t, int64_t cell, int output, double actual, double
     t->kept = kept;
 }
 
-static void judge_cells(const judgement *g, tally *t, int64_t x0, int64_t row, int count) {
+static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
     const guarded *d = g->guarded;
-    const int64_t y = row % d->size[1], z = row / d->size[1];
-    reference_row(g->reference, g->arrays, d->size, x0, y, z, count, t->scratch, t->values,
-                  t->bounds, t->keeps);
-    t->judged += count;
+    const int64_t stride[AXES] = {1, d->size[0], d->size[0] * d->size[1]};
+    const int64_t first = p->at[0] + p->at[1] * stride[1] + p->at[2] * stride[2];
+    reference_cells(g->reference, g->arrays, d->size, p->at, p->along, p->count, t->scratch,
+                    t->values, t->bounds, t->keeps);
+    t->judged += p->count;
     for (int o = 0; o < g->outputs; o++)
-        for (int i = 0; i < count; i++) {
-            const int64_t cell = row * d->size[0] + x0 + i;
+        for (int i = 0; i < p->count; i++) {
+            const int64_t cell = first + i * stride[p->along];
             const double actual = guarded_value(d, d->arrays[g->written[o]].cells, cell);
-            const double expected = t->values[o * count + i], bound = t->bounds[o * count + i];
+            const double expected = t->values[o * p->count + i];
+            const double bound = t->bounds[o * p->count + i];
             bool right = true;
             if (t->keeps[i])
                 right = kept_is_right(g, o, cell);
@@ -124,82 +131,91 @@ static void judge_cells(const judgement *g, tally *t, int64_t x0, int64_t row, i
         }
 }
 
-/* ---- which cells --------------------------------------------------------------------------- */
+/* ---- pieces -------------------------------------------------------------------------------- */
 
-static bool in_shell(const judgement *g, int axis, int64_t at) {
-    const int64_t size = g->guarded->size[axis];
-    return axis < g->guarded->kernel->program->dims &&
-           (at < g->depth[axis] || at >= size - g->depth[axis]);
+static bool floats_have_nan(const float *v, int count) {
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found |= v[i] != v[i];
+    return found != 0;
 }
 
-static void judge_segment(void *argument, int64_t index, int worker) {
-    const judgement *g = argument;
-    const int64_t *size = g->guarded->size;
-    tally *t = &g->tallies[worker];
-    const int64_t row = index / g->segments, begin = index % g->segments * g->segment;
-    const int64_t end = begin + g->segment < size[0] ? begin + g->segment : size[0];
-    if (g->all || index == 0 || in_shell(g, 1, row % size[1]) || in_shell(g, 2, row / size[1]) ||
-        random_unit(g->seed, (uint64_t)index) < g->share) {
-        judge_cells(g, t, begin, row, (int)(end - begin));
-        return;
-    }
-    const int64_t low = g->depth[0] < end ? g->depth[0] : end;
-    int64_t high = size[0] - g->depth[0];
-    high = high > begin ? high : begin;
-    high = high > low ? high : low;
-    if (begin < low)
-        judge_cells(g, t, begin, row, (int)(low - begin));
-    if (high < end)
-        judge_cells(g, t, high, row, (int)(end - high));
+static bool doubles_have_nan(const double *v, int count) {
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found |= v[i] != v[i];
+    return found != 0;
 }
 
-/* Cells nearer to a face than the shell is deep. */
-static double shell_cells(const judgement *g) {
-    double inner = 1, all = 1;
-    for (int axis = 0; axis < g->guarded->kernel->program->dims; axis++) {
-        const double size = (double)g->guarded->size[axis];
-        const double within = size - 2 * (double)g->depth[axis];
-        all *= size;
-        inner *= within > 0 ? within : 0;
-    }
-    return all - inner;
-}
-
-/* The shell is as deep as the shape reaches and a tile is wide, unless it alone would be more than
-   half of what may be judged. */
-static void choose_cells(judgement *g, const model *m, int64_t most) {
+/* Poison is a NaN: a cell that was left out is one, and so is what was made of memory from outside
+   the arrays. `p` lies along x. */
+static bool is_odd(const judgement *g, const cells_piece *p) {
     const guarded *d = g->guarded;
-    const program_launch *l = &d->kernel->program->launches[0];
-    g->all = d->points <= most;
-    g->segment = g->all ? SEGMENT : SAMPLED_SEGMENT;
-    if (g->all)
+    const int64_t first = p->at[0] + d->size[0] * (p->at[1] + d->size[1] * p->at[2]);
+    bool odd = false;
+    for (int o = 0; o < g->outputs && !odd; o++) {
+        const void *from = d->arrays[g->written[o]].cells + (size_t)first * d->element;
+        odd = d->element == sizeof(float) ? floats_have_nan(from, p->count)
+                                          : doubles_have_nan(from, p->count);
+    }
+    return odd;
+}
+
+static void judge_batch(void *argument, int64_t batch, int worker) {
+    const judgement *g = argument;
+    tally *t = &g->tallies[worker];
+    const int64_t pieces = cells_pieces(&g->cells), end = (batch + 1) * BATCH;
+    for (int64_t i = batch * BATCH; i < end && i < pieces; i++) {
+        cells_piece p;
+        cells_get(&g->cells, i, &p);
+        if (p.judged)
+            judge_cells(g, t, &p);
+        else if (is_odd(g, &p))
+            t->odd += p.count;
+    }
+}
+
+static void judge_odd_batch(void *argument, int64_t batch, int worker) {
+    const judgement *g = argument;
+    const int64_t pieces = cells_pieces(&g->cells), end = (batch + 1) * BATCH;
+    for (int64_t i = batch * BATCH; i < end && i < pieces; i++) {
+        cells_piece p;
+        cells_get(&g->cells, i, &p);
+        if (!p.judged && random_unit(g->seed, (uint64_t)i) < g->odd_share && is_odd(g, &p))
+            judge_cells(g, &g->tallies[worker], &p);
+    }
+}
+
+/* A spec may make NaNs itself: no more of the odd pieces are judged than of the others. */
+static void judge(judgement *g, int64_t most) {
+    const int64_t batches = (cells_pieces(&g->cells) + BATCH - 1) / BATCH;
+    double odd = 0;
+    workers_run(g->guarded->workers, batches, judge_batch, g);
+    for (int i = 0; i < g->tally_count; i++)
+        odd += (double)g->tallies[i].odd;
+    if (odd == 0)
         return;
-    for (int axis = 0; axis < AXES; axis++)
-        g->depth[axis] = m->radius;
-    for (int k = 0; k < PROGRAM_AXES; k++)
-        if (l->axes[k] >= 0)
-            g->depth[l->axes[k]] += l->per_block[k];
-    while (shell_cells(g) > (double)most / 2)
-        for (int axis = 0; axis < AXES; axis++)
-            g->depth[axis] /= 2;
-    g->share = ((double)most - shell_cells(g)) / ((double)d->points - shell_cells(g));
+    g->odd_share = (double)most / odd;
+    workers_run(g->guarded->workers, batches, judge_odd_batch, g);
+}
+
+static int64_t most_points(const judgement *g, int64_t wanted) {
+    const double enough = MOST_WORK / reference_work(g->reference, g->guarded->size);
+    return wanted > 0 ? wanted : enough > (double)LEAST_POINTS ? (int64_t)enough : LEAST_POINTS;
 }
 
 /* ---- the whole grid ------------------------------------------------------------------------ */
 
 static void open_tallies(job *j, judgement *g) {
-    const int64_t row = g->guarded->size[0];
-    if (g->segment > row)
-        g->segment = (int)row;
-    g->segments = (row + g->segment - 1) / g->segment;
+    const int longest = cells_longest(&g->cells);
     g->tally_count = workers_count(g->guarded->workers);
     g->tallies = job_array(j, (size_t)g->tally_count, sizeof *g->tallies);
-    const size_t values = (size_t)g->outputs * (size_t)g->segment;
+    const size_t values = (size_t)g->outputs * (size_t)longest;
     for (int i = 0; i < g->tally_count; i++) {
         tally *t = &g->tallies[i];
         t->first = -1;
-        t->scratch = job_alloc(j, reference_scratch(g->reference, g->segment));
-        t->values = job_alloc(j, 2 * values * sizeof(double) + (size_t)g->segment);
+        t->scratch = job_alloc(j, reference_scratch(g->reference, longest));
+        t->values = job_alloc(j, 2 * values * sizeof(double) + (size_t)longest);
         t->bounds = t->values + values;
         t->keeps = (bool *)(t->bounds + values);
     }
@@ -327,7 +343,6 @@ static void march(job *j, check *c, const double *parameters) {
 }
 
 static void check_grid(job *j, check *c, const sg_check_options *options) {
-    const int64_t most = options->most_points > 0 ? options->most_points : MOST_POINTS;
     int64_t size[AXES];
     const int64_t steps = check_steps_count(j, c->kernel, options->steps);
     kernel_size(j, c->kernel, options->size, size, &c->result.points);
@@ -352,10 +367,11 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     g->reference = reference_new(j, m, parameters);
     connect(g, m);
     march(j, c, parameters);
-    choose_cells(g, m, most);
+    const int64_t most = most_points(g, options->most_points);
+    const program *p = c->kernel->program;
+    cells_choose(&g->cells, p, size, m->radius * program_steps(p), most, g->seed);
     open_tallies(j, g);
-    const int64_t rows = size[1] * size[2];
-    workers_run(c->guarded.workers, rows * g->segments, judge_segment, g);
+    judge(g, most);
     finish(j, c, spoiled, &first);
     if (c->steps.march.model != NULL) { /* it was opened */
         job_keep(j, &c->steps);

@@ -1,6 +1,7 @@
 /* The arrays of a check, as guard.h says. */
 #include "runtime/check/guard.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "runtime/launch/lists.h"
@@ -10,11 +11,21 @@
 /* Content of guard zones passes through host memory in pieces of at most this size. */
 enum {
     PIECE_BYTES = 1 << 24,
+    CHUNK_BYTES = 1 << 18, /* what a thread takes at a time */
+    PAGE_BYTES = 1 << 12,
     LEAST_ZONE = 256,
     MOST_PLANE = 1 << 18,
     ZONE_STEP = 64,
     LIST_ZONE = 1 << 15
 };
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t chunks(size_t bytes) {
+    return (int64_t)((bytes + CHUNK_BYTES - 1) / CHUNK_BYTES);
+}
 
 void *guarded_memory(job *j, size_t bytes) {
     const allocator *memory = job_allocator(j);
@@ -28,6 +39,26 @@ void *guarded_memory(job *j, size_t bytes) {
 void guarded_memory_free(const allocator *memory, void *taken, size_t bytes) {
     if (taken != NULL)
         memory->resize(memory->user, taken, bytes, 0);
+}
+
+typedef struct touching {
+    unsigned char *memory;
+    size_t bytes;
+} touching;
+
+static void touch_chunk(void *argument, int64_t chunk, int worker) {
+    const touching *t = argument;
+    const size_t begin = (size_t)chunk * CHUNK_BYTES;
+    (void)worker;
+    for (size_t at = begin; at < least(t->bytes, begin + CHUNK_BYTES); at += PAGE_BYTES)
+        t->memory[at] = 0;
+}
+
+/* Memory that a driver will write, which has one thread for it: the first write of each page, which
+   takes longer than the others, is made by all of ours. */
+static void touch(workers *w, unsigned char *memory, size_t bytes) {
+    touching t = {memory, bytes};
+    workers_run(w, chunks(bytes), touch_chunk, &t);
 }
 
 static int guard_byte(const guarded_array *a) {
@@ -64,7 +95,9 @@ static void add_grid(job *j, guarded *g, int which, const sample *s, uint64_t se
                          .written = from->written};
     memcpy(a->size, g->size, sizeof a->size);
     a->cells = guarded_memory(j, a->bytes);
-    if (!a->written) {
+    if (a->written) {
+        touch(g->workers, a->cells, a->bytes);
+    } else {
         random_fill_sampled(g->workers, a->cells, a->element, 0, g->points,
                             random_stream(seed, (uint64_t)which), s);
         a->content = a->cells;
@@ -193,10 +226,6 @@ typedef struct verification {
     int64_t wrong;
 } verification;
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 static bool is_filled(const unsigned char *bytes, size_t count, int byte) {
     for (size_t i = 0; i < count; i++)
         if (bytes[i] != byte)
@@ -238,13 +267,34 @@ static void describe_change(verification *v, const guarded_array *a, size_t offs
     dtype_print(a->type, a->content + offset, v->first);
 }
 
+/* Two stretches of memory, compared in chunks by the device's threads. */
+typedef struct comparison {
+    const unsigned char *a, *b;
+    size_t bytes;
+    _Atomic bool differ;
+} comparison;
+
+static void compare_chunk(void *argument, int64_t chunk, int worker) {
+    comparison *c = argument;
+    const size_t at = (size_t)chunk * CHUNK_BYTES;
+    (void)worker;
+    if (memcmp(c->a + at, c->b + at, least(c->bytes - at, CHUNK_BYTES)) != 0)
+        c->differ = true;
+}
+
+static bool are_equal(workers *w, const unsigned char *a, const unsigned char *b, size_t bytes) {
+    comparison c = {.a = a, .b = b, .bytes = bytes};
+    workers_run(w, chunks(bytes), compare_chunk, &c);
+    return !c.differ;
+}
+
 static void verify_cells(job *j, verification *v, int which) {
     const guarded *g = v->guarded;
     const guarded_array *a = &g->arrays[which];
     for (size_t at = 0; a->content != NULL && at < a->bytes; at += PIECE_BYTES) {
         const size_t count = least(a->bytes - at, PIECE_BYTES);
         g->device->ops->download(g->device, j, v->piece, a->memory + g->zone + at, count);
-        if (memcmp(v->piece, a->content + at, count) == 0)
+        if (are_equal(g->workers, v->piece, a->content + at, count))
             continue;
         for (size_t i = 0; i < count; i += a->element)
             if (memcmp(v->piece + i, a->content + at + i, a->element) != 0) {

@@ -16,7 +16,8 @@ typedef struct sg_check_options {
     const double
         *parameters;     /* one for each; NULL: defaults, and a drawn value where there is none */
     uint64_t seed;       /* of the random data; 0: a fresh one */
-    int64_t most_points; /* judge all points up to this many, else shell and sample; 0: 2^28 */
+    int64_t most_points; /* judge all points up to this many, else the shell, borders of blocks and
+                            a sample; 0: as many as take about a second of one core */
     int64_t steps; /* check what so many steps of sg_run leave; 0: one sg_launch, which may make
                       several too */
 } sg_check_options;

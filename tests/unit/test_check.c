@@ -15,6 +15,19 @@ static struct damage {
     float value;
 } damage;
 
+/* All cells are spoilt that lie along an axis at damage.offset modulo the period; 0: one is. */
+static struct spread { int axis, period; } spread;
+
+static void spoil_all(float *cells, const void *arguments) {
+    int64_t size[3];
+    memcpy(size, arguments, sizeof size);
+    for (int64_t c = 0; c < size[0] * size[1] * size[2]; c++) {
+        const int64_t at[] = {c % size[0], c / size[0] % size[1], c / size[0] / size[1]};
+        if (at[spread.axis] % spread.period == damage.offset)
+            cells[c] = damage.value;
+    }
+}
+
 static fault spoiling_launch(device *d, const module *m, int launch, const int64_t grid[3],
                              const void *arguments, size_t bytes, void *stream, int *code) {
     fault f = FAULT_NONE;
@@ -25,7 +38,10 @@ static fault spoiling_launch(device *d, const module *m, int launch, const int64
         memcpy(&cells,
                (const char *)arguments + PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * damage.array,
                sizeof cells);
-        cells[damage.offset] = damage.value;
+        if (spread.period > 0)
+            spoil_all(cells, arguments);
+        else
+            cells[damage.offset] = damage.value;
     }
     return f;
 }
@@ -54,6 +70,7 @@ static int open_spoiling(void **state) {
 static int no_damage(void **state) {
     (void)state;
     damage = (struct damage){.array = -1};
+    spread = (struct spread){0};
     return 0;
 }
 
@@ -222,6 +239,63 @@ static void large_grids_are_judged_in_part(void **state) {
     damage = (struct damage){.no_launch = true, .array = -1};
     assert_int_equal(sg_check(k, &options, &r), SG_ERROR_CHECK);
     assert_int_equal(r.wrong, r.judged);
+    sg_release(k);
+}
+
+static void expect_found(sg_kernel *k, const sg_check_options *options, int64_t least) {
+    sg_check_result r = {.struct_size = sizeof r};
+    assert_int_equal(sg_check(k, options, &r), SG_ERROR_CHECK);
+    assert_true(r.wrong >= least);
+    assert_true(r.judged < r.points);
+}
+
+/* Nothing is said of how many: the filter's work for a cell decides. */
+static void costly_grids_are_judged_in_part_by_default(void **state) {
+    (void)state;
+    enum { NX = 1200, NY = 1000 };
+    sg_kernel *k = build("local w = {} for i = 1, 15 * 15 do w[i] = 1 / (i + 3) end\n"
+                         "return stencil { name = 'wide', shape = box(2, 7), dtype = 'float',\n"
+                         "  boundary = 'clamp', coefficients = w }",
+                         "tiled tile=32x8");
+    const sg_check_options options = {.struct_size = sizeof options, .size = {NX, NY}, .seed = 42};
+    sg_check_result r = {.struct_size = sizeof r};
+    expect_ok(sg_check(k, &options, &r));
+    assert_in_range(r.judged, 400000, 900000);
+    /* A cell of a face; and any cell that was left out, or made of what lies outside. */
+    damage = (struct damage){.array = 1, .offset = NX * (NY / 2 + 1), .value = 99};
+    expect_found(k, &options, 1);
+    damage = (struct damage){.array = 1, .offset = NX * 789 + 345, .value = NAN};
+    expect_found(k, &options, 1);
+    sg_release(k);
+}
+
+/* One lane of a pack; one row or one plane of a tile. */
+static void faults_that_come_back_are_found(void **state) {
+    (void)state;
+    static const int periods[] = {4, 8, 4};
+    sg_kernel *k = build(HEAT7, "naive tile=8x8x4");
+    const sg_check_options options = {
+        .struct_size = sizeof options, .size = {200, 60, 60}, .seed = 42, .most_points = 70000};
+    for (int axis = 0; axis < 3; axis++)
+        for (int lane = 0; lane < periods[axis]; lane++) {
+            damage = (struct damage){.array = 1, .offset = lane, .value = 3};
+            spread = (struct spread){axis, periods[axis]};
+            expect_found(k, &options, 1000);
+        }
+    sg_release(k);
+}
+
+/* A spec whose own results are NaNs is judged as others are. */
+static void nans_of_the_spec_are_right(void **state) {
+    (void)state;
+    sg_kernel *k = build("return stencil { name = 'root', dims = 2, boundary = 'zero',\n"
+                         "  update = function(u) return sqrt(u(0,0)) + u(1,0) end }",
+                         NULL);
+    const sg_check_options options = {
+        .struct_size = sizeof options, .size = {900, 700}, .seed = 4, .most_points = 50000};
+    sg_check_result r = {.struct_size = sizeof r};
+    expect_ok(sg_check(k, &options, &r));
+    assert_in_range(r.judged, 50000, 150000);
     sg_release(k);
 }
 
@@ -466,6 +540,9 @@ int main(void) {
         damaged(checks_are_sharp),
         damaged(cells_of_an_out_field_that_are_kept_stay_unwritten),
         damaged(large_grids_are_judged_in_part),
+        damaged(costly_grids_are_judged_in_part_by_default),
+        damaged(faults_that_come_back_are_found),
+        damaged(nans_of_the_spec_are_right),
         damaged(impossible_checks_are_refused),
         damaged(branches_are_judged),
         damaged(sides_that_nothing_took_are_named),

@@ -6,22 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Evaluates the row (y, z) from x0 on. */
+/* Evaluates the cells from `at` on along an axis. */
 typedef struct result {
     double *values, *bounds;
     bool *kept;
 } result;
 
 static result run(job *j, const model *m, const double *parameters, const reference_array *arrays,
-                  const int64_t size[AXES], const int64_t at[AXES], int count) {
+                  const int64_t size[AXES], const int64_t at[AXES], int along, int count) {
     const reference *r = reference_new(j, m, parameters);
     const size_t cells = (size_t)count * (size_t)m->output_count;
     result out = {job_array(j, cells, sizeof(double)), job_array(j, cells, sizeof(double)),
                   job_array(j, (size_t)count, sizeof(bool))};
     /* Scratch is taken as large as it is asked for, so that the sanitizer sees an overrun. */
     void *scratch = calloc(1, reference_scratch(r, count));
-    reference_row(r, arrays, size, at[0], at[1], at[2], count, scratch, out.values, out.bounds,
-                  out.kept);
+    reference_cells(r, arrays, size, at, along, count, scratch, out.values, out.bounds, out.kept);
     free(scratch);
     return out;
 }
@@ -38,7 +37,7 @@ static void check_line(job *j, boundary low, boundary high, const double expecte
     finish_model(j, m);
     const reference_array array = {cells, {1, 5, 5}, NULL};
     const int64_t size[AXES] = {5, 1, 1};
-    const result r = run(j, m, NULL, &array, size, origin, 5);
+    const result r = run(j, m, NULL, &array, size, origin, 0, 5);
     for (int i = 0; i < 5; i++) {
         assert_true(r.values[i] == expected[i]);
         assert_true(r.bounds[i] >= 0 && r.bounds[i] < 1e-3);
@@ -117,25 +116,32 @@ typedef struct grid {
     int d[TAPS][AXES];
 } grid;
 
-static void compare_rows(job *j, const model *m, const grid *g) {
+static void compare_cell(const model *m, const grid *g, const int64_t at[AXES], const result *r,
+                         int64_t lane) {
+    double expected = 0;
+    for (int t = 0; t < TAPS; t++)
+        expected += (1 << t) * read_tap(m, g->cells, g->size, g->stride, at, g->d[t]);
+    const bool kept = expect_kept(m, g->size, at);
+    if (kept)
+        expected = read_tap(m, g->cells, g->size, g->stride, at, (const int[AXES]){0});
+    assert_int_equal(r->kept[lane], kept);
+    assert_true(r->values[lane] == expected); /* small whole numbers: exact */
+    assert_true(kept ? r->bounds[lane] == 0 : r->bounds[lane] > 0);
+}
+
+static void compare_lines(job *j, const model *m, const grid *g, int along) {
     const reference_array array = {g->cells, {g->stride[0], g->stride[1], g->stride[2]}, NULL};
-    for (int64_t z = 0; z < g->size[2]; z++)
-        for (int64_t y = 0; y < g->size[1]; y++) {
-            const int64_t row[AXES] = {0, y, z};
-            const result r = run(j, m, NULL, &array, g->size, row, (int)g->size[0]);
-            for (int64_t x = 0; x < g->size[0]; x++) {
-                const int64_t at[AXES] = {x, y, z};
-                double expected = 0;
-                for (int t = 0; t < TAPS; t++)
-                    expected += (1 << t) * read_tap(m, g->cells, g->size, g->stride, at, g->d[t]);
-                const bool kept = expect_kept(m, g->size, at);
-                if (kept)
-                    expected = read_tap(m, g->cells, g->size, g->stride, at, (const int[AXES]){0});
-                assert_int_equal(r.kept[x], kept);
-                assert_true(r.values[x] == expected); /* small whole numbers: exact */
-                assert_true(kept ? r.bounds[x] == 0 : r.bounds[x] > 0);
-            }
+    const int a = (along + 1) % AXES, b = (along + 2) % AXES;
+    for (int64_t line = 0; line < g->size[a] * g->size[b]; line++) {
+        int64_t at[AXES] = {0};
+        at[a] = line % g->size[a];
+        at[b] = line / g->size[a];
+        const result r = run(j, m, NULL, &array, g->size, at, along, (int)g->size[along]);
+        for (int64_t i = 0; i < g->size[along]; i++) {
+            at[along] = i;
+            compare_cell(m, g, at, &r, i);
         }
+    }
 }
 
 static void random_grid(job *j, boundary low, boundary high, uint64_t *state) {
@@ -164,7 +170,8 @@ static void random_grid(job *j, boundary low, boundary high, uint64_t *state) {
     }
     m->outputs[0].value = sum;
     finish_model(j, m);
-    compare_rows(j, m, g);
+    for (int along = 0; along < AXES; along++)
+        compare_lines(j, m, g, along);
 }
 
 static void boundaries_body(job *j) {
@@ -189,7 +196,7 @@ static void constant_body(job *j) {
     finish_model(j, m);
     const float cell = 7;
     const reference_array array = {&cell, {1, 1, 1}, NULL};
-    const result r = run(j, m, NULL, &array, (const int64_t[]){1, 1, 1}, origin, 1);
+    const result r = run(j, m, NULL, &array, (const int64_t[]){1, 1, 1}, origin, 0, 1);
     assert_true(r.values[0] == (double)0.1F && r.bounds[0] == 0);
 }
 
@@ -206,7 +213,7 @@ static void pieces_body(job *j) {
     finish_model(j, m);
     const reference_array array = {cells, {1, LONG, LONG}, NULL};
     const int64_t size[AXES] = {LONG, 1, 1};
-    const result whole = run(j, m, NULL, &array, size, origin, LONG);
+    const result whole = run(j, m, NULL, &array, size, origin, 0, LONG);
     for (int i = 0; i < LONG; i++) {
         const double expected = exp(cells[(i + LONG - 3) % LONG]) + cells[i + 8 < LONG ? i + 8 : 0];
         assert_true(whole.kept[i] == (i + 8 >= LONG));
@@ -215,7 +222,7 @@ static void pieces_body(job *j) {
     for (int start = 0; start < LONG; start += 37)
         for (int count = 1; start + count <= LONG; count += 83) {
             const result part =
-                run(j, m, NULL, &array, size, (const int64_t[]){start, 0, 0}, count);
+                run(j, m, NULL, &array, size, (const int64_t[]){start, 0, 0}, 0, count);
             assert_memory_equal(part.values, whole.values + start, (size_t)count * sizeof(double));
             assert_memory_equal(part.bounds, whole.bounds + start, (size_t)count * sizeof(double));
             assert_memory_equal(part.kept, whole.kept + start, (size_t)count * sizeof(bool));
@@ -251,7 +258,7 @@ static void fields_body(job *j) {
     const reference_array arrays[] = {
         {now, {1, 3, 3}, NULL}, {before, {1, 3, 3}, NULL}, {c, {1, 3, 3}, NULL}};
     const result r =
-        run(j, m, (const double[]){0.5}, arrays, (const int64_t[]){3, 1, 1}, origin, 3);
+        run(j, m, (const double[]){0.5}, arrays, (const int64_t[]){3, 1, 1}, origin, 0, 3);
     assert_true(r.kept[0] && !r.kept[1] && !r.kept[2]);
     assert_true(r.values[0] == 1 && r.values[1] == -19.5 && r.values[2] == -29);
     assert_true(r.values[4] == 280.5 && r.values[5] == 271);
@@ -272,7 +279,7 @@ static void plain_outputs_body(job *j) {
     finish_model(j, m);
     const float cells[] = {3, NAN};
     const reference_array array = {cells, {1, 2, 2}, NULL};
-    const result r = run(j, m, NULL, &array, (const int64_t[]){2, 1, 1}, origin, 2);
+    const result r = run(j, m, NULL, &array, (const int64_t[]){2, 1, 1}, origin, 0, 2);
     const double expected[] = {3, NAN, 2.5, 2.5, 9, NAN, 9, NAN};
     for (int i = 0; i < 8; i++) {
         assert_true(r.values[i] == expected[i] || (isnan(r.values[i]) && isnan(expected[i])));
@@ -302,7 +309,7 @@ static void deep_body(job *j) {
         assert_true(reference_scratch(reference_new(j, m, NULL), 1) < 64 * 1024);
         const double cell = 1;
         const reference_array array = {&cell, {1, 1, 1}, NULL};
-        const result r = run(j, m, NULL, &array, (const int64_t[]){1, 1, 1}, origin, 1);
+        const result r = run(j, m, NULL, &array, (const int64_t[]){1, 1, 1}, origin, 0, 1);
         assert_true(r.values[0] == expected && r.bounds[0] < 1e-3);
     }
 }

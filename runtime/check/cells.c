@@ -1,0 +1,157 @@
+/* The choice of cells.h. Rows are cut into segments; the faces across x, of which each row has a
+   few cells alone, are cut along y. */
+#include "runtime/check/cells.h"
+
+#include "runtime/launch/random.h"
+
+enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+static double points(const cells *c) {
+    return (double)c->size[0] * (double)c->size[1] * (double)c->size[2];
+}
+
+static double shell_cells(const cells *c) {
+    double inner = 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int64_t within = c->size[axis] - 2 * c->shell[axis];
+        inner *= within > 0 ? (double)within : 0;
+    }
+    return points(c) - inner;
+}
+
+/* At most: along each axis there are both ends and both sides of a seam. */
+static double near_cells(const cells *c) {
+    double count = 1;
+    for (int axis = 0; axis < c->dims; axis++) {
+        const int64_t beyond = axis == 0 && c->near[0] > 0 ? c->segment : 0;
+        count *= (double)least(c->size[axis], 4 * (c->near[axis] + beyond));
+    }
+    return count;
+}
+
+static int deepest(const cells *c) {
+    int out = 0;
+    for (int axis = 1; axis < c->dims; axis++)
+        if (c->near[axis] > c->near[out])
+            out = axis;
+    return out;
+}
+
+/* The shell is made thinner where it alone would be more than half of what may be judged, and the
+   blocks' parts smaller where these would be more than a quarter. */
+static void choose_depths(cells *c, const program *p, int radius, double most) {
+    const program_launch *l = &p->launches[0];
+    for (int axis = 0; axis < c->dims; axis++)
+        c->shell[axis] = c->near[axis] = radius > 0 ? radius : 1;
+    while (shell_cells(c) > most / 2)
+        for (int axis = 0; axis < c->dims; axis++)
+            c->shell[axis] /= 2;
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        const int axis = l->axes[k], block = l->per_block[k];
+        if (axis < 0)
+            continue;
+        c->near[axis] += block;
+        const int64_t seams = (c->size[axis] - 1) / block;
+        if (seams > 0)
+            c->seam[axis] =
+                block * (1 + (int64_t)(random_bits(c->seed, (uint64_t)axis) % (uint64_t)seams));
+    }
+    while (near_cells(c) > most / 4)
+        c->near[deepest(c)] /= 2;
+}
+
+void cells_choose(cells *c, const program *p, const int64_t size[PROGRAM_AXES], int radius,
+                  int64_t most, uint64_t seed) {
+    *c = (cells){.dims = p->dims, .seed = random_stream(seed, 0)};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        c->size[axis] = size[axis];
+    c->all = points(c) <= (double)most;
+    c->segment = (int)least(c->all ? SEGMENT : SAMPLED_SEGMENT, size[0]);
+    c->segments = (size[0] + c->segment - 1) / c->segment;
+    if (c->all)
+        return;
+    choose_depths(c, p, radius, (double)most);
+    const double chosen = shell_cells(c) + near_cells(c);
+    c->share = ((double)most - chosen) / (points(c) - shell_cells(c));
+    c->seed = random_stream(seed, 1);
+}
+
+/* ---- pieces -------------------------------------------------------------------------------- */
+
+/* Cells of a row that lie in the faces across x: the lowest and the highest. In one dimension they
+   are segments like others. */
+static int64_t face_cells(const cells *c) {
+    return c->all || c->dims < 2 ? 0 : least(c->size[0], 2 * c->shell[0]);
+}
+
+/* What the shell leaves of an axis. */
+static int64_t within(const cells *c, int axis) {
+    const int64_t inner = c->size[axis] - 2 * c->shell[axis];
+    return inner > 0 ? inner : 0;
+}
+
+static int64_t columns(const cells *c) {
+    return (within(c, 1) + SAMPLED_SEGMENT - 1) / SAMPLED_SEGMENT;
+}
+
+static int64_t row_pieces(const cells *c) {
+    return c->size[1] * c->size[2] * c->segments;
+}
+
+int64_t cells_pieces(const cells *c) {
+    const int64_t faces = face_cells(c);
+    return row_pieces(c) + (faces > 0 ? faces * within(c, 2) * columns(c) : 0);
+}
+
+int cells_longest(const cells *c) {
+    return c->segment > SAMPLED_SEGMENT ? c->segment : SAMPLED_SEGMENT;
+}
+
+/* Some coordinate of begin … end−1 is in the shell. */
+static bool in_shell(const cells *c, int axis, int64_t begin, int64_t end) {
+    return begin < c->shell[axis] || end > c->size[axis] - c->shell[axis];
+}
+
+static bool is_near(const cells *c, int axis, int64_t begin, int64_t end) {
+    const int64_t depth = c->near[axis], seam = c->seam[axis];
+    return axis >= c->dims || begin < depth || end > c->size[axis] - depth ||
+           (seam > 0 && begin < seam + depth && end > seam - depth);
+}
+
+static void get_column(const cells *c, int64_t piece, cells_piece *out) {
+    const int64_t faces = face_cells(c), x = piece % faces, rest = piece / faces;
+    const int64_t along = rest % columns(c), left = within(c, 1) - along * SAMPLED_SEGMENT;
+    *out = (cells_piece){.at = {x < faces / 2 ? x : c->size[0] - faces + x,
+                                c->shell[1] + along * SAMPLED_SEGMENT,
+                                c->shell[2] + rest / columns(c)},
+                         .along = 1,
+                         .count = (int)least(left, SAMPLED_SEGMENT),
+                         .judged = true};
+}
+
+void cells_get(const cells *c, int64_t piece, cells_piece *out) {
+    if (piece >= row_pieces(c)) {
+        get_column(c, piece - row_pieces(c), out);
+        return;
+    }
+    const int64_t row = piece / c->segments, y = row % c->size[1], z = row / c->size[1];
+    int64_t begin = piece % c->segments * c->segment, end = least(begin + c->segment, c->size[0]);
+    const bool shell = in_shell(c, 1, y, y + 1) || in_shell(c, 2, z, z + 1) ||
+                       (c->dims == 1 && in_shell(c, 0, begin, end));
+    const bool judged =
+        c->all || shell || piece == 0 ||
+        (is_near(c, 0, begin, end) && is_near(c, 1, y, y + 1) && is_near(c, 2, z, z + 1)) ||
+        random_unit(c->seed, (uint64_t)piece) < c->share;
+    if (!shell && face_cells(c) > 0) {
+        begin = begin > c->shell[0] ? begin : c->shell[0];
+        end = least(end, c->size[0] - c->shell[0]);
+    }
+    *out = (cells_piece){
+        .at = {begin, y, z}, .count = end > begin ? (int)(end - begin) : 0, .judged = judged};
+}
