@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gen/source/emit.h"
-#include "gen/source/text.h"
+#include "gen/source/file.h"
 
 program *pattern_program(job *j, const pattern *p, const gpu *t) {
     const model *m = p->functions;

@@ -1,5 +1,5 @@
-/* See gen/source/decide.h. */
-#include "gen/source/decide.h"
+/* Constants by name, and the value of a constant expression of C++ where they decide it. */
+#include "gen/source/trim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* See gen/source/scan.h. */
-#include "gen/source/scan.h"
+/* Reading the C++ of templates, as clang-format lays it out. Takes: text. Makes: tokens, pieces of
+   whole lines, and where things begin and end. */
+#include "gen/source/trim.h"
 
 #include <string.h>
 

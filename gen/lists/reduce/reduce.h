@@ -5,7 +5,7 @@
 #ifndef SG_GEN_LISTS_REDUCE_REDUCE_H
 #define SG_GEN_LISTS_REDUCE_REDUCE_H
 
-#include "gen/lists/operators.h"
+#include "gen/lists/pattern.h"
 
 /* The functions of the pattern, with the operands a and b. */
 enum { REDUCE_OP, REDUCE_MAP };

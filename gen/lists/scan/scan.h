@@ -3,7 +3,7 @@
 #ifndef SG_GEN_LISTS_SCAN_SCAN_H
 #define SG_GEN_LISTS_SCAN_SCAN_H
 
-#include "gen/lists/operators.h"
+#include "gen/lists/pattern.h"
 
 /* The functions of the pattern, with the operands a and b. */
 enum { SCAN_OP, SCAN_MAP, SCAN_INIT };
