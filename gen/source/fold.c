@@ -170,26 +170,21 @@ static void learn_declarators(constants *c, const char *within, span s) {
     }
 }
 
-static token next(span *s) {
-    const token t = scan_token(*s);
-    s->begin = t.at.end;
-    return t;
-}
-
 /* constexpr int NAME = …; */
 static void learn_constant(constants *c, const char *within, span s) {
-    token t = next(&s);
+    token t = next_token(&s);
     if (token_is(&t, "static"))
-        t = next(&s);
-    const token type = next(&s);
+        t = next_token(&s);
+    const token type = next_token(&s);
     if (token_is(&t, "constexpr") && is_whole_type(&type))
         learn_declarators(c, within, s);
 }
 
 /* using Real = float; */
 static void learn_type(constants *c, span s) {
-    next(&s);
-    const token name = next(&s), equals = next(&s), type = next(&s), end = next(&s);
+    next_token(&s);
+    const token name = next_token(&s), equals = next_token(&s), type = next_token(&s),
+                end = next_token(&s);
     const bool four =
         token_is(&type, "float") || token_is(&type, "int") || token_is(&type, "unsigned");
     if (!token_is(&equals, "=") ||
@@ -203,7 +198,7 @@ static void learn_type(constants *c, span s) {
 
 static void learn(constants *c, span code) {
     span s = code;
-    const token first = next(&s), name = next(&s), open = next(&s);
+    const token first = next_token(&s), name = next_token(&s), open = next_token(&s);
     if (token_is(&first, "using"))
         learn_type(c, code);
     if (!token_is(&first, "struct") || !token_is(&name, "plan") || !token_is(&open, "{")) {
@@ -231,12 +226,10 @@ typedef struct folder {
 static bool is_shadowed(const folder *f, span name) {
     token before = {TOKEN_END, {NULL, NULL}};
     for (span s = f->piece;;) {
-        const token t = next(&s);
+        const token t = next_token(&s);
         if (t.kind == TOKEN_END)
             return false;
-        if (t.kind == TOKEN_NAME && before.kind == TOKEN_NAME &&
-            t.at.end - t.at.begin == name.end - name.begin &&
-            memcmp(t.at.begin, name.begin, (size_t)(name.end - name.begin)) == 0 &&
+        if (t.kind == TOKEN_NAME && before.kind == TOKEN_NAME && same_text(t.at, name) &&
             !token_is(&before, "return") && !token_is(&before, "case"))
             return true;
         before = t;
@@ -245,7 +238,7 @@ static bool is_shadowed(const folder *f, span name) {
 
 static bool decided(const folder *f, span condition, int64_t *value) {
     for (span s = condition;;) {
-        const token t = next(&s);
+        const token t = next_token(&s);
         if (t.kind == TOKEN_END)
             return decide(f->constants, condition, NULL, value);
         if (t.kind == TOKEN_NAME && constants_find(f->constants, t.at) != NULL &&
@@ -269,9 +262,7 @@ static const char *past_statement(span s) {
                    : s.begin;
     }
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
-        s.begin = t.kind == TOKEN_MARK && strchr("([{", *t.at.begin) != NULL
-                      ? scan_past_bracket((span){t.at.begin, s.end})
-                      : t.at.end;
+        s.begin = scan_past(s);
         if (token_is(&t, ";"))
             break;
     }
@@ -345,9 +336,7 @@ static const char *past_block(span s) {
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
         if (token_is(&t, "}"))
             break;
-        s.begin = t.kind == TOKEN_MARK && strchr("([{", *t.at.begin) != NULL
-                      ? scan_past_bracket((span){t.at.begin, s.end})
-                      : t.at.end;
+        s.begin = scan_past(s);
     }
     const char *line = scan_token(s).at.begin;
     while (line > s.begin && line[-1] == ' ')
@@ -395,7 +384,7 @@ static void fold_range(const folder *f, text *out, span s) {
     const char *copied = s.begin;
     token before = {TOKEN_END, {s.begin, s.begin}};
     for (span rest = s;;) {
-        const token t = next(&rest);
+        const token t = next_token(&rest);
         if (t.kind == TOKEN_END)
             break;
         const token word = scan_token(rest);

@@ -17,48 +17,40 @@ typedef enum node_kind {
 
 typedef struct node {
     node_kind kind;
-    span at;          /* with the comment right before it */
-    const char *code; /* where that ends */
-    int parent;       /* of a member, else NONE */
-    int scope;        /* 0: none, else the namespace's number */
-    int group;        /* the innermost #if that it stands in: its node; or NONE */
-    int closes;       /* of an #else or #endif: the node of the #if */
-    int member_count; /* which follow it */
-    int names;        /* the first link, of those that it declares; or NONE */
-    span body;        /* of a struct that has members */
+    span at;                    /* with the comment right before it */
+    const char *code;           /* where that ends */
+    int parent;                 /* of a member, else NONE */
+    int scope;                  /* 0: none, else the namespace's number */
+    int group;                  /* the innermost #if that it stands in: its node; or NONE */
+    int closes;                 /* of an #else or #endif: the node of the #if */
+    int member_count;           /* which follow it */
+    int first_name, name_count; /* that it declares, in pruner.declared */
+    span body;                  /* of a struct that has members */
     bool live, always;
     bool lists; /* several declarators, of which each stays by its own name */
 } node;
 
-/* Where a name is used, or declared: by the scope. */
+/* A name in a scope, and how it is used there. */
 typedef struct name {
     span at;
     int scope;
     bool plain, member; /* used by itself; behind . or -> or :: */
-    int nodes;          /* the first link, of those that declare it; or NONE */
     int next;           /* in the hash's chain */
 } name;
-
-/* That a node declares a name: one of the list of either. */
-typedef struct link {
-    int node, name;
-    int next_node, next_name; /* that declares the name; that the node declares */
-} link;
 
 enum { BUCKETS = 1024 };
 
 typedef struct pruner {
     job *job;
     node *nodes;
-    int node_count, node_capacity;
+    int node_count;
     name *names;
     int name_count, name_capacity;
-    link *links;
-    int link_count, link_capacity;
+    int *declared; /* names of all nodes, node by node */
+    int declared_count, declared_capacity;
     int bucket[BUCKETS];
-    int *work; /* nodes that are live and not yet looked through */
-    int work_count;
-    int scopes; /* namespaces so far */
+    int scopes;   /* namespaces so far */
+    bool changed; /* more is used than before */
 } pruner;
 
 /* Room for one more in a list of the job's. */
@@ -82,32 +74,26 @@ static unsigned hash(span s, int scope) {
     return h % BUCKETS;
 }
 
-name *name_of(pruner *p, span s, int scope) {
+static name *name_of(pruner *p, span s, int scope) {
     int *head = &p->bucket[hash(s, scope)];
-    const size_t length = (size_t)(s.end - s.begin);
     for (int i = *head; i != NONE; i = p->names[i].next) {
         name *n = &p->names[i];
-        if (n->scope == scope && (size_t)(n->at.end - n->at.begin) == length &&
-            memcmp(n->at.begin, s.begin, length) == 0)
+        if (n->scope == scope && same_text(n->at, s))
             return n;
     }
     p->names = grown(p->job, p->names, p->name_count, &p->name_capacity, sizeof *p->names);
-    p->names[p->name_count] = (name){.at = s, .scope = scope, .nodes = NONE, .next = *head};
+    p->names[p->name_count] = (name){.at = s, .scope = scope, .next = *head};
     *head = p->name_count;
     return &p->names[p->name_count++];
 }
 
-static void declare(pruner *p, int node, span s) {
-    p->links = grown(p->job, p->links, p->link_count, &p->link_capacity, sizeof *p->links);
-    name *n = name_of(p, s, p->nodes[node].scope);
-    p->links[p->link_count] = (link){node, (int)(n - p->names), n->nodes, p->nodes[node].names};
-    p->nodes[node].names = n->nodes = p->link_count++;
-}
-
-token next_token(span *s) {
-    const token t = scan_token(*s);
-    s->begin = t.at.end;
-    return t;
+static void declare(pruner *p, node *n, span s) {
+    const int declared = (int)(name_of(p, s, n->scope) - p->names);
+    p->declared =
+        grown(p->job, p->declared, p->declared_count, &p->declared_capacity, sizeof *p->declared);
+    if (n->name_count++ == 0)
+        n->first_name = p->declared_count;
+    p->declared[p->declared_count++] = declared;
 }
 
 /* A declaration's beginning: what may stand before it is skipped. */
@@ -129,10 +115,8 @@ static bool takes_brackets(const token *t) {
 }
 
 /* The names of a variable or a function. */
-static void declare_values(pruner *p, int which, span s) {
+static void declare_values(pruner *p, node *n, span s) {
     token last = {TOKEN_END, {NULL, NULL}};
-    node *n = &p->nodes[which];
-    int declared = 0;
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
         s.begin = t.at.end;
         if (token_is(&t, "operator")) {
@@ -147,8 +131,7 @@ static void declare_values(pruner *p, int which, span s) {
             last = t;
         else if (token_is(&t, "(") || token_is(&t, "[") || token_is(&t, ";") || token_is(&t, "=") ||
                  token_is(&t, "{")) {
-            declare(p, which, last.at);
-            declared++;
+            declare(p, n, last.at);
             if (!token_is(&t, "="))
                 break;
             s = scan_value(s);
@@ -156,7 +139,7 @@ static void declare_values(pruner *p, int which, span s) {
                 break;
         }
     }
-    p->nodes[which].lists = declared > 1;
+    n->lists = n->name_count > 1;
 }
 
 /* Whether it is a variable of each object of its struct. */
@@ -181,18 +164,17 @@ static bool is_type(const token *t) {
     return token_is(t, "struct") || token_is(t, "enum") || token_is(t, "union");
 }
 
-static void declare_type(pruner *p, int which, span s) {
+static void declare_type(pruner *p, node *n, span s) {
     token t = next_token(&s);
     while (token_is(&t, "class") || takes_brackets(&t)) {
         if (takes_brackets(&t))
             s.begin = scan_past_bracket(s);
         t = next_token(&s);
     }
-    declare(p, which, t.at);
+    declare(p, n, t.at);
 }
 
-static void declare_code(pruner *p, int which) {
-    node *n = &p->nodes[which];
+static void declare_code(pruner *p, node *n) {
     span s = past_template((span){n->code, n->at.end});
     const token first = scan_token(s);
     const span rest = {first.at.end, s.end};
@@ -204,43 +186,42 @@ static void declare_code(pruner *p, int which) {
     } else if (token_is(&first, "using")) {
         const token name = scan_token(rest), equals = scan_token((span){name.at.end, s.end});
         n->always = !token_is(&equals, "=");
-        declare(p, which, name.at);
+        declare(p, n, name.at);
     } else if (is_type(&first)) {
-        declare_type(p, which, rest);
+        declare_type(p, n, rest);
     } else if (n->parent != NONE && is_data(s)) {
         n->always = true;
     } else {
-        declare_values(p, which, s);
+        declare_values(p, n, s);
     }
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
 
-static int add_node(pruner *p, node n) {
-    p->nodes = grown(p->job, p->nodes, p->node_count, &p->node_capacity, sizeof *p->nodes);
+static node *add_node(pruner *p, node n) {
     p->nodes[p->node_count] = n;
-    return p->node_count++;
+    return &p->nodes[p->node_count++];
 }
 
 static void split(pruner *, span, int parent, int scope, int group);
 
 /* The members of a struct whose body has lines of its own. */
-static void split_struct(pruner *p, int which) {
-    const node n = p->nodes[which];
-    span s = past_template((span){n.code, n.at.end});
+static void split_struct(pruner *p, node *n) {
+    const int which = (int)(n - p->nodes);
+    span s = past_template((span){n->code, n->at.end});
     const token first = scan_token(s);
     if (!token_is(&first, "struct"))
         return;
     for (token t; (t = scan_token(s)).kind != TOKEN_END && !token_is(&t, ";");) {
         if (token_is(&t, "{")) {
-            const char *close = scan_past_bracket((span){t.at.begin, n.at.end}) - 1;
-            const span body = {scan_past_line((span){t.at.end, n.at.end}), close};
+            const char *close = scan_past_bracket((span){t.at.begin, n->at.end}) - 1;
+            const span body = {scan_past_line((span){t.at.end, n->at.end}), close};
             if (body.begin >= body.end)
                 return;
-            p->nodes[which].body = body;
-            split(p, body, which, n.scope, n.group);
-            p->nodes[which].member_count = p->node_count - which - 1;
+            n->body = body;
+            split(p, body, which, n->scope, n->group);
+            n->member_count = p->node_count - which - 1;
             return;
         }
         s.begin = token_is(&t, "(") ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
@@ -253,27 +234,26 @@ static bool is_directive(span s, const char *word) {
     return token_is(&t, word);
 }
 
-static int add_directive(pruner *p, node n, int *group) {
+static void add_directive(pruner *p, node n, int *group) {
     n.kind = NODE_DIRECTIVE;
-    n.closes = NONE;
     if (is_directive(n.at, "else") || is_directive(n.at, "elif") || is_directive(n.at, "endif")) {
         n.closes = *group;
         n.group = *group == NONE ? NONE : p->nodes[*group].group;
         if (is_directive(n.at, "endif"))
             *group = n.group;
-        return add_node(p, n);
+        add_node(p, n);
+        return;
     }
-    const int which = add_node(p, n);
+    node *added = add_node(p, n);
     if (is_directive(n.at, "if") || is_directive(n.at, "ifdef") || is_directive(n.at, "ifndef")) {
-        *group = which;
+        *group = p->node_count - 1;
     } else if (is_directive(n.at, "define") || is_directive(n.at, "undef")) {
         span s = n.at;
         next_token(&s), next_token(&s);
-        declare(p, which, scan_token(s).at);
+        declare(p, added, scan_token(s).at);
     } else {
-        p->nodes[which].always = true;
+        added->always = true;
     }
-    return which;
 }
 
 static void split(pruner *p, span s, int parent, int scope, int group) {
@@ -287,8 +267,7 @@ static void split(pruner *p, span s, int parent, int scope, int group) {
                   .parent = parent,
                   .scope = scope,
                   .group = group,
-                  .closes = NONE,
-                  .names = NONE};
+                  .closes = NONE};
         const piece after = s.begin < s.end ? scan_piece(s) : (piece){PIECE_BLANK, s};
         if (found.kind == PIECE_COMMENT && after.kind != PIECE_BLANK) {
             comment = found.at;
@@ -300,9 +279,9 @@ static void split(pruner *p, span s, int parent, int scope, int group) {
         if (found.kind == PIECE_DIRECTIVE) {
             add_directive(p, n, &group);
         } else if (found.kind == PIECE_CODE) {
-            const int which = add_node(p, n);
-            declare_code(p, which);
-            split_struct(p, which);
+            node *added = add_node(p, n);
+            declare_code(p, added);
+            split_struct(p, added);
         } else {
             n.kind = found.kind == PIECE_BLANK     ? NODE_BLANK
                      : found.kind == PIECE_COMMENT ? NODE_COMMENT
@@ -313,50 +292,30 @@ static void split(pruner *p, span s, int parent, int scope, int group) {
     }
 }
 
-pruner nodes_of(job *j, const char *whole) {
+static pruner nodes_of(job *j, const char *whole) {
+    const span all = {whole, whole + strlen(whole)};
     pruner p = {.job = j};
+    size_t lines = 1; /* a node has one at least, so that nodes stay where they are */
+    for (span rest = all; rest.begin < rest.end; rest.begin = scan_past_line(rest))
+        lines++;
+    p.nodes = job_array(j, lines, sizeof *p.nodes);
     for (int i = 0; i < BUCKETS; i++)
         p.bucket[i] = NONE;
-    split(&p, (span){whole, whole + strlen(whole)}, NONE, 0, NONE);
-    p.work = job_array(j, (size_t)p.node_count + (size_t)p.link_count, sizeof *p.work);
+    split(&p, all, NONE, 0, NONE);
     return p;
 }
 
 /* ---- what stays --------------------------------------------------------------------------------
  */
 
-static void keep(pruner *p, int which) {
-    if (p->nodes[which].live)
-        return;
-    p->nodes[which].live = true;
-    p->work[p->work_count++] = which;
-}
-
-static bool parent_stays(const pruner *p, const node *n) {
-    return n->parent == NONE || p->nodes[n->parent].live;
-}
-
-/* A name is used, in this scope: by itself, or as a member. */
-static void use_in(pruner *p, span at, int scope, bool member) {
-    name *n = name_of(p, at, scope);
-    if (member ? n->member : n->plain)
-        return;
-    n->plain |= !member;
-    n->member |= member;
-    for (int i = n->nodes; i != NONE; i = p->links[i].next_node) {
-        const node *declared = &p->nodes[p->links[i].node];
-        if (!parent_stays(p, declared) || (member && declared->parent == NONE))
-            continue;
-        if (declared->live && declared->lists) /* for what this one's value uses */
-            p->work[p->work_count++] = p->links[i].node;
-        keep(p, p->links[i].node);
-    }
-}
-
+/* A name is used: by itself, or as a member; in this scope, and outside of all. */
 static void use(pruner *p, span at, int scope, bool member) {
-    use_in(p, at, scope, member);
+    name *n = name_of(p, at, scope);
+    bool *used = member ? &n->member : &n->plain;
+    p->changed |= !*used;
+    *used = true;
     if (scope != 0)
-        use_in(p, at, 0, member);
+        use(p, at, 0, member);
 }
 
 /* Uses all names of a piece of a node. */
@@ -389,9 +348,16 @@ static bool next_declarator(span *s, token *declared, span *value) {
     return *rest.begin == ',';
 }
 
-static bool is_name_used(pruner *p, span at, int scope) {
-    const name *n = name_of(p, at, scope);
-    return n->plain || n->member;
+/* What stands outside of structs is no member. */
+static bool is_name_used(const node *n, const name *of) {
+    return of->plain || (of->member && n->parent != NONE);
+}
+
+static bool is_used(const pruner *p, const node *n) {
+    for (int i = 0; i < n->name_count; i++)
+        if (is_name_used(n, &p->names[p->declared[n->first_name + i]]))
+            return true;
+    return n->always;
 }
 
 /* Of a list only what the declarators use that are used themselves. */
@@ -404,53 +370,47 @@ static void use_list(pruner *p, const node *n) {
         more = next_declarator(&s, &declared, &value);
         if (begin == n->code)
             use_all(p, (span){begin, declared.at.begin}, n->scope);
-        if (is_name_used(p, declared.at, n->scope))
+        if (is_name_used(n, name_of(p, declared.at, n->scope)))
             use_all(p, value, n->scope);
     }
 }
 
-static bool is_used(const pruner *p, const node *n) {
-    for (int i = n->names; i != NONE; i = p->links[i].next_name)
-        if (p->names[p->links[i].name].plain ||
-            (p->names[p->links[i].name].member && n->parent != NONE))
-            return true;
-    return n->always;
-}
-
-static void look_through(pruner *p, int which) {
-    const node n = p->nodes[which];
-    for (int g = n.group; g != NONE && !p->nodes[g].live; g = p->nodes[g].group) {
+/* The node stays, and the #if that it stands in. */
+static void keep(pruner *p, node *n) {
+    p->changed |= !n->live;
+    n->live = true;
+    if (n->lists)
+        use_list(p, n);
+    else
+        use_all(p, (span){n->code, n->body.begin != NULL ? n->body.begin : n->at.end}, n->scope);
+    for (int g = n->group; g != NONE && !p->nodes[g].live; g = p->nodes[g].group) {
         p->nodes[g].live = true;
-        use_all(p, p->nodes[g].at, n.scope);
+        use_all(p, p->nodes[g].at, n->scope);
     }
-    if (n.lists || n.body.begin == NULL) {
-        if (n.lists)
-            use_list(p, &n);
-        else
-            use_all(p, (span){n.code, n.at.end}, n.scope);
-        return;
-    }
-    use_all(p, (span){n.code, n.body.begin}, n.scope);
-    for (int i = which + 1; i <= which + n.member_count; i++)
-        if (p->nodes[i].parent == which && is_used(p, &p->nodes[i]))
-            keep(p, i);
 }
 
+/* Users stand behind what they use, so that one pass backwards finds nearly all. */
 static void reach(pruner *p) {
-    while (p->work_count > 0)
-        look_through(p, p->work[--p->work_count]);
+    do {
+        p->changed = false;
+        for (node *n = p->nodes + p->node_count; n-- > p->nodes;)
+            if ((!n->live || n->lists) && is_used(p, n) &&
+                (n->parent == NONE || p->nodes[n->parent].live))
+                keep(p, n);
+    } while (p->changed);
 }
 
-/* Whether the file declares it, but without need. */
+/* Whether the file declares it in this scope or outside of all, but without need. */
 static bool is_gone(pruner *p, span at, int scope) {
-    const int from[] = {scope, 0};
     bool gone = false;
-    for (int k = 0; k < 2; k++)
-        for (int i = name_of(p, at, from[k])->nodes; i != NONE; i = p->links[i].next_node) {
-            const node *n = &p->nodes[p->links[i].node];
-            if (n->parent == NONE && n->live)
+    for (const node *n = p->nodes; n < p->nodes + p->node_count; n++)
+        for (int i = 0; i < n->name_count && n->parent == NONE; i++) {
+            const name *of = &p->names[p->declared[n->first_name + i]];
+            if ((of->scope != 0 && of->scope != scope) || !same_text(of->at, at))
+                continue;
+            if (n->live)
                 return false;
-            gone |= n->parent == NONE;
+            gone = true;
         }
     return gone;
 }
@@ -464,15 +424,10 @@ static bool speaks_of_gone(pruner *p, const node *n) {
 }
 
 static void find_live(pruner *p) {
-    for (int i = 0; i < p->node_count; i++)
-        if (p->nodes[i].always && p->nodes[i].parent == NONE)
-            keep(p, i);
     reach(p);
-    for (int i = 0; i < p->node_count; i++) {
-        const node n = p->nodes[i];
-        if (n.kind == NODE_ASSERT && n.parent == NONE && !speaks_of_gone(p, &n))
-            keep(p, i);
-    }
+    for (node *n = p->nodes; n < p->nodes + p->node_count; n++)
+        if (n->kind == NODE_ASSERT && n->parent == NONE && !speaks_of_gone(p, n))
+            keep(p, n);
     reach(p);
 }
 
@@ -492,7 +447,7 @@ static void write_declarators(pruner *p, text *t, const node *n) {
         more = next_declarator(&s, &declared, &value);
         if (i == 0)
             add_span(t, n->at.begin, declared.at.begin);
-        if (!is_name_used(p, declared.at, n->scope))
+        if (!is_name_used(n, name_of(p, declared.at, n->scope)))
             continue;
         text_add(t, some ? ", " : "");
         add_span(t, declared.at.begin, value.end);

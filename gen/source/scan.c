@@ -75,9 +75,19 @@ token scan_token(span s) {
     return (token){kind, {at, end}};
 }
 
+token next_token(span *s) {
+    const token t = scan_token(*s);
+    s->begin = t.at.end;
+    return t;
+}
+
+bool same_text(span a, span b) {
+    return a.end - a.begin == b.end - b.begin &&
+           memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
+}
+
 bool span_is(span s, const char *word) {
-    const size_t length = strlen(word);
-    return (size_t)(s.end - s.begin) == length && memcmp(s.begin, word, length) == 0;
+    return same_text(s, (span){word, word + strlen(word)});
 }
 
 bool token_is(const token *t, const char *word) {
@@ -102,14 +112,15 @@ const char *scan_past_bracket(span s) {
     return s.end;
 }
 
+const char *scan_past(span s) {
+    const token t = scan_token(s);
+    return opens(&t) ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
+}
+
 const char *scan_past_angle(span s) {
     int depth = 0;
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
-        if (opens(&t)) {
-            s.begin = scan_past_bracket(s);
-            continue;
-        }
-        s.begin = t.at.end;
+        s.begin = scan_past(s);
         depth += token_is(&t, "<") - token_is(&t, ">");
         if (depth == 0)
             return t.at.end;
@@ -127,7 +138,7 @@ span scan_value(span s) {
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
         if (token_is(&t, ";") || (token_is(&t, ",") && begins_declarator((span){t.at.end, s.end})))
             return (span){t.at.begin, s.end};
-        s.begin = opens(&t) ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
+        s.begin = scan_past(s);
     }
     return (span){s.end, s.end};
 }

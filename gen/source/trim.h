@@ -27,8 +27,14 @@ typedef struct token {
 
 /* The first token of the text; blanks and comments lie between tokens. */
 token scan_token(span);
+/* The same, and takes it off. */
+token next_token(span *);
 bool token_is(const token *, const char *word);
 bool span_is(span, const char *word);
+bool same_text(span, span);
+
+/* Past the first token, or past the bracket that closes it where it opens one. */
+const char *scan_past(span);
 
 /* Past the bracket that closes the one at the beginning: round, square, curly. */
 const char *scan_past_bracket(span);
