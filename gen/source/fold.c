@@ -40,12 +40,11 @@ static void copy_line(conditions *c, span line) {
         const constant *macro = t.kind == TOKEN_NAME ? constants_find(c->constants, t.at) : NULL;
         if (macro == NULL || macro->stands.begin == NULL || macro->unsure)
             continue;
-        text_add_bytes(c->out, copied, (size_t)(t.at.begin - copied));
-        text_add_bytes(c->out, macro->stands.begin,
-                       (size_t)(macro->stands.end - macro->stands.begin));
+        add_span(c->out, copied, t.at.begin);
+        add_span(c->out, macro->stands.begin, macro->stands.end);
         copied = t.at.end;
     }
-    text_add_bytes(c->out, copied, (size_t)(line.end - copied));
+    add_span(c->out, copied, line.end);
 }
 
 static bool is_unsure(const conditions *c) {
@@ -72,7 +71,7 @@ static void side(conditions *c, const char *keyword, span line, span condition) 
     const bool is_else = keyword[2] == 's';
     int64_t value = 0;
     if (!o->decided) {
-        text_add_bytes(c->out, line.begin, (size_t)(line.end - line.begin));
+        add_span(c->out, line.begin, line.end);
         return;
     }
     const bool decided = is_else || decide(c->constants, condition, NULL, &value);
@@ -95,7 +94,7 @@ static void open(conditions *c, span line, span condition) {
         o.decided = decide(c->constants, condition, NULL, &value);
         o.here = o.before = value != 0;
         if (!o.decided)
-            text_add_bytes(c->out, line.begin, (size_t)(line.end - line.begin));
+            add_span(c->out, line.begin, line.end);
     } else {
         o.before = true; /* no side of it stays */
     }
@@ -108,11 +107,11 @@ static void directive(conditions *c, span line) {
     const span rest = {word.at.end, line.end};
     if (token_is(&word, "if"))
         open(c, line, rest);
-    else if (token_is(&word, "elif") || token_is(&word, "else"))
+    else if (token_in(&word, "elif else"))
         side(c, word.at.begin, line, rest);
     else if (token_is(&word, "endif")) {
         if (!c->stack[--c->depth].decided)
-            text_add_bytes(c->out, line.begin, (size_t)(line.end - line.begin));
+            add_span(c->out, line.begin, line.end);
     } else if (is_left_out(c))
         return;
     else if (token_is(&word, "undef") && constants_find(c->constants, scan_token(rest).at) != NULL)
@@ -141,10 +140,6 @@ static const char *decide_directives(constants *known, const char *whole) {
 
 /* ---- what text defines -------------------------------------------------------------------------
  */
-
-static bool is_whole_type(const token *t) {
-    return token_is(t, "int") || token_is(t, "bool") || token_is(t, "unsigned");
-}
 
 static void set_named(constants *c, const char *within, span name, int64_t value) {
     const int length = (int)(name.end - name.begin);
@@ -176,7 +171,7 @@ static void learn_constant(constants *c, const char *within, span s) {
     if (token_is(&t, "static"))
         t = next_token(&s);
     const token type = next_token(&s);
-    if (token_is(&t, "constexpr") && is_whole_type(&type))
+    if (token_is(&t, "constexpr") && token_in(&type, "int bool unsigned"))
         learn_declarators(c, within, s);
 }
 
@@ -185,12 +180,10 @@ static void learn_type(constants *c, span s) {
     next_token(&s);
     const token name = next_token(&s), equals = next_token(&s), type = next_token(&s),
                 end = next_token(&s);
-    const bool four =
-        token_is(&type, "float") || token_is(&type, "int") || token_is(&type, "unsigned");
-    if (!token_is(&equals, "=") ||
-        (!four && !token_is(&type, "double") && !token_is(&type, "long")))
+    const bool four = token_in(&type, "float int unsigned");
+    if (!token_is(&equals, "=") || (!four && !token_in(&type, "double long")))
         return;
-    if (token_is(&end, ";") || token_is(&type, "long") || token_is(&type, "unsigned"))
+    if (token_is(&end, ";") || token_in(&type, "long unsigned"))
         constants_set(
             c, job_print(c->job, "sizeof %.*s", (int)(name.at.end - name.at.begin), name.at.begin),
             four && (token_is(&end, ";") || token_is(&end, "int")) ? 4 : 8);
@@ -230,7 +223,7 @@ static bool is_shadowed(const folder *f, span name) {
         if (t.kind == TOKEN_END)
             return false;
         if (t.kind == TOKEN_NAME && before.kind == TOKEN_NAME && same_text(t.at, name) &&
-            !token_is(&before, "return") && !token_is(&before, "case"))
+            !token_in(&before, "return case"))
             return true;
         before = t;
     }
@@ -252,7 +245,7 @@ static const char *past_statement(span s) {
     const token first = scan_token(s);
     if (token_is(&first, "{"))
         return scan_past_bracket((span){first.at.begin, s.end});
-    if (token_is(&first, "if") || token_is(&first, "for") || token_is(&first, "while")) {
+    if (token_in(&first, "if for while")) {
         while (s.begin < s.end && *s.begin != '(')
             s.begin++;
         s.begin = past_statement((span){scan_past_bracket(s), s.end});
@@ -313,7 +306,7 @@ static void add_dedented(text *out, span lines, int columns) {
         for (int i = less; i < 0; i++) /* a statement that stood behind the condition */
             text_add(out, " ");
         const int cut = less > 0 ? less : 0;
-        text_add_bytes(out, line.begin + cut, (size_t)(line.end - line.begin - cut));
+        add_span(out, line.begin + cut, line.end);
         lines.begin = line.end;
     }
 }
@@ -396,7 +389,7 @@ static void fold_range(const folder *f, text *out, span s) {
                 const char *line = t.at.begin;
                 while (!is_else && line > copied && line[-1] == ' ')
                     line--;
-                text_add_bytes(out, copied, (size_t)(line - copied));
+                add_span(out, copied, line);
                 const span side = value != 0 ? c.yes : c.no;
                 copied = is_else ? put_else(f, out, &c, side)
                                  : put_side(f, out, &c, side, (int)(t.at.begin - line), s.end);
@@ -408,7 +401,7 @@ static void fold_range(const folder *f, text *out, span s) {
         }
         before = t;
     }
-    text_add_bytes(out, copied, (size_t)(s.end - copied));
+    add_span(out, copied, s.end);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
@@ -430,7 +423,7 @@ const char *fold(constants *c, const char *whole) {
             learn(c, p.at);
             fold_range(&f, &out, p.at);
         } else {
-            text_add_bytes(&out, p.at.begin, (size_t)(p.at.end - p.at.begin));
+            add_span(&out, p.at.begin, p.at.end);
         }
         rest.begin = p.at.end;
     }

@@ -110,8 +110,7 @@ static span past_template(span s) {
 }
 
 static bool takes_brackets(const token *t) {
-    return token_is(t, "__launch_bounds__") || token_is(t, "alignas") || token_is(t, "__align__") ||
-           token_is(t, "decltype") || token_is(t, "__cluster_dims__");
+    return token_in(t, "__launch_bounds__ __cluster_dims__ __align__ alignas decltype");
 }
 
 /* The names of a variable or a function. */
@@ -129,8 +128,7 @@ static void declare_values(pruner *p, node *n, span s) {
             s.begin = scan_past_bracket((span){t.at.begin, s.end});
         else if (t.kind == TOKEN_NAME)
             last = t;
-        else if (token_is(&t, "(") || token_is(&t, "[") || token_is(&t, ";") || token_is(&t, "=") ||
-                 token_is(&t, "{")) {
+        else if (token_in(&t, "( [ ; = {")) {
             declare(p, n, last.at);
             if (!token_is(&t, "="))
                 break;
@@ -145,8 +143,7 @@ static void declare_values(pruner *p, node *n, span s) {
 /* Whether it is a variable of each object of its struct. */
 static bool is_data(span s) {
     const token first = scan_token(s);
-    if (token_is(&first, "static") || token_is(&first, "using") || token_is(&first, "struct") ||
-        token_is(&first, "template"))
+    if (token_in(&first, "static using struct template"))
         return false;
     for (token t;
          (t = next_token(&s)).kind != TOKEN_END && !token_is(&t, ";") && !token_is(&t, "=");) {
@@ -158,10 +155,6 @@ static bool is_data(span s) {
             return false;
     }
     return true;
-}
-
-static bool is_type(const token *t) {
-    return token_is(t, "struct") || token_is(t, "enum") || token_is(t, "union");
 }
 
 static void declare_type(pruner *p, node *n, span s) {
@@ -187,7 +180,7 @@ static void declare_code(pruner *p, node *n) {
         const token name = scan_token(rest), equals = scan_token((span){name.at.end, s.end});
         n->always = !token_is(&equals, "=");
         declare(p, n, name.at);
-    } else if (is_type(&first)) {
+    } else if (token_in(&first, "struct enum union")) {
         declare_type(p, n, rest);
     } else if (n->parent != NONE && is_data(s)) {
         n->always = true;
@@ -228,32 +221,23 @@ static void split_struct(pruner *p, node *n) {
     }
 }
 
-static bool is_directive(span s, const char *word) {
-    next_token(&s);
-    const token t = scan_token(s);
-    return token_is(&t, word);
-}
-
 static void add_directive(pruner *p, node n, int *group) {
+    span s = n.at;
+    next_token(&s);
+    const token word = next_token(&s);
     n.kind = NODE_DIRECTIVE;
-    if (is_directive(n.at, "else") || is_directive(n.at, "elif") || is_directive(n.at, "endif")) {
+    n.always = !token_in(&word, "if ifdef ifndef else elif endif define undef");
+    if (token_in(&word, "else elif endif")) {
         n.closes = *group;
         n.group = *group == NONE ? NONE : p->nodes[*group].group;
-        if (is_directive(n.at, "endif"))
-            *group = n.group;
-        add_node(p, n);
-        return;
     }
     node *added = add_node(p, n);
-    if (is_directive(n.at, "if") || is_directive(n.at, "ifdef") || is_directive(n.at, "ifndef")) {
+    if (token_in(&word, "if ifdef ifndef"))
         *group = p->node_count - 1;
-    } else if (is_directive(n.at, "define") || is_directive(n.at, "undef")) {
-        span s = n.at;
-        next_token(&s), next_token(&s);
+    else if (token_is(&word, "endif"))
+        *group = n.group;
+    else if (token_in(&word, "define undef"))
         declare(p, added, scan_token(s).at);
-    } else {
-        added->always = true;
-    }
 }
 
 static void split(pruner *p, span s, int parent, int scope, int group) {
@@ -323,9 +307,9 @@ static void use_all(pruner *p, span s, int scope) {
     token before = {TOKEN_END, {NULL, NULL}}, ahead = before, further = before;
     for (token t; (t = next_token(&s)).kind != TOKEN_END;) {
         if (t.kind == TOKEN_NAME) {
-            const bool dotted =
-                token_is(&before, ".") || (token_is(&before, ">") && token_is(&ahead, "-")) ||
-                (token_is(&before, "template") && (token_is(&ahead, ".") || token_is(&ahead, ">")));
+            const bool dotted = token_is(&before, ".") ||
+                                (token_is(&before, ">") && token_is(&ahead, "-")) ||
+                                (token_is(&before, "template") && token_in(&ahead, ". >"));
             const bool qualified = token_is(&before, ":") && token_is(&ahead, ":") &&
                                    (further.kind == TOKEN_NAME || token_is(&further, ">"));
             use(p, t.at, scope, dotted || qualified);
@@ -433,10 +417,6 @@ static void find_live(pruner *p) {
 
 /* ---- what is left ------------------------------------------------------------------------------
  */
-
-static void add_span(text *t, const char *begin, const char *end) {
-    text_add_bytes(t, begin, (size_t)(end - begin));
-}
 
 /* Of `constexpr int a = 1, b = 2;` those that are used. */
 static void write_declarators(pruner *p, text *t, const node *n) {

@@ -94,6 +94,19 @@ bool token_is(const token *t, const char *word) {
     return span_is(t->at, word);
 }
 
+bool token_in(const token *t, const char *words) {
+    for (const char *end; *words != '\0'; words = *end == ' ' ? end + 1 : end) {
+        end = words + strcspn(words, " ");
+        if (same_text(t->at, (span){words, end}))
+            return true;
+    }
+    return false;
+}
+
+void add_span(text *t, const char *begin, const char *end) {
+    text_add_bytes(t, begin, (size_t)(end - begin));
+}
+
 static bool opens(const token *t) {
     return t->kind == TOKEN_MARK && strchr("([{", *t->at.begin) != NULL;
 }

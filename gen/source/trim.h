@@ -30,8 +30,10 @@ token scan_token(span);
 /* The same, and takes it off. */
 token next_token(span *);
 bool token_is(const token *, const char *word);
+bool token_in(const token *, const char *words); /* "if for while": one of these */
 bool span_is(span, const char *word);
 bool same_text(span, span);
+void add_span(text *, const char *begin, const char *end);
 
 /* Past the first token, or past the bracket that closes it where it opens one. */
 const char *scan_past(span);
@@ -86,7 +88,7 @@ typedef struct constants {
 void constants_set(constants *, const char *name, int64_t value);
 void constants_define(constants *, span name, span stands, bool unsure);
 void constants_forget(constants *, span name);
-const constant *constants_find(const constants *, span name);
+constant *constants_find(const constants *, span name);
 
 /* Whether a macro is one of the templates' own, by its first word. */
 bool is_own_macro(span name);
