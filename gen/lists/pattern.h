@@ -141,6 +141,9 @@ void pattern_try(job *, const subject *, const family_request *, const char *lin
 int pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
                     const char **reason, family_row **rows);
 
+/* family.dims of all families of lists. */
+int pattern_dims(const subject *);
+
 /* Operations of one call of a function; 0 where it is EXPR_NONE. */
 double pattern_operations(job *, const pattern *, int function);
 

@@ -100,7 +100,7 @@ static void *resize(void *data, void *old, size_t old_size, size_t size) {
     return memory;
 }
 
-void spec_check_time(spec_state *s) {
+static void check_time(spec_state *s) {
     if (is_late(s))
         spec_fail(s->L, "the spec runs for more than %d seconds", SPEC_CPU_SECONDS);
 }
@@ -114,7 +114,7 @@ void spec_charge(lua_State *L, size_t instructions) {
     if (s->instructions - s->looked < SPEC_LOOK_INSTRUCTIONS)
         return;
     s->looked = s->instructions;
-    spec_check_time(s);
+    check_time(s);
 }
 
 void spec_charge_memory(lua_State *L, size_t bytes) {
@@ -130,7 +130,7 @@ static void count(lua_State *L, lua_Debug *frame) {
     s->line = spec_current_line(L);
     spec_charge(L, SPEC_HOOK_INSTRUCTIONS);
     s->looked = s->instructions;
-    spec_check_time(s);
+    check_time(s);
 }
 
 /* The error is in the job; Lua only has to come back to the protected call. */
@@ -140,14 +140,15 @@ static void escape(void *data) {
     lua_error(L);
 }
 
-void spec_close(void *data) {
+static void close_state(void *data) {
     spec_state *s = data;
     job_set_escape(s->job, NULL, NULL);
     lua_close(s->L);
     s->L = NULL;
 }
 
-void spec_open(spec_state *s) {
+/* Makes the Lua state, which is closed when the job fails. */
+static void open_state(spec_state *s) {
     s->memory = *job_allocator(s->job);
     s->started = processor_seconds();
     lua_State *L = lua_newstate(resize, s);
@@ -155,7 +156,7 @@ void spec_open(spec_state *s) {
         job_fail(s->job, FAULT_MEMORY, NULL, 0, "out of memory");
     s->L = L;
     *(spec_state **)lua_getextraspace(L) = s;
-    job_defer(s->job, spec_close, s);
+    job_defer(s->job, close_state, s);
     job_set_escape(s->job, escape, L);
     lua_sethook(L, count, LUA_MASKCOUNT, SPEC_HOOK_INSTRUCTIONS);
 }
@@ -241,7 +242,7 @@ static const char *read_text(lua_State *L, void *data, size_t *size) {
     if (load->line_ends)
         load->state.line++;
     load->line_ends = end != NULL;
-    spec_check_time(&load->state);
+    check_time(&load->state);
     *size = end != NULL ? (size_t)(end + 1 - piece) : left;
     load->read += *size;
     return piece;
@@ -360,7 +361,7 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
     if (text == NULL)
         read_file(load);
     check_text(load);
-    spec_open(s);
+    open_state(s);
     lua_pushcfunction(s->L, run);
     lua_pushlightuserdata(s->L, load);
     /* Lua reads and writes numbers by the locale: this thread's is C meanwhile, as it was after. */
@@ -371,7 +372,7 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
     if (status != LUA_OK)
         fail(s, status);
     job_keep(j, s);
-    spec_close(s);
+    close_state(s);
     job_keep(j, &load->plain);
     free_locale(&load->plain);
     return load->result;

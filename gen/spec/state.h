@@ -77,13 +77,10 @@ typedef struct spec_key {
 
 /* spec.c */
 spec_state *spec_of(lua_State *);
-void spec_open(spec_state *); /* makes state->L; deferred: spec_close */
-void spec_close(void *spec_state_);
 int spec_current_line(lua_State *);
 noreturn void spec_fail(lua_State *, const char *format, ...) SG_PRINTF(2, 3);
 void spec_charge(lua_State *, size_t instructions);
 void spec_charge_memory(lua_State *, size_t bytes);
-void spec_check_time(spec_state *);
 
 /* keys.c: values of tables, and words for messages. Texts live in the job and are made only
    where an error follows. */

@@ -49,7 +49,6 @@ enum { SCAN_INPUT, SCAN_OUTPUT };
 double scan_depth(const program *, int64_t count);
 
 /* Of families[FAMILY_SCAN]. */
-int scan_dims(const subject *);
 void scan_print(const subject *, model_detail, text *);
 family_build *scan_build(job *, const subject *, const family_request *);
 int scan_explain(job *, const subject *, const family_request *, const char **reason,

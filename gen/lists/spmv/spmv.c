@@ -87,11 +87,6 @@ const char *spmv_refusal(job *j, spmv_notes *n, const matrix *a, const storage *
 
 /* ---- the family ------------------------------------------------------------------------------ */
 
-int spmv_dims(const subject *s) {
-    (void)s;
-    return 1;
-}
-
 static const char *const index_types[] = {"int", "long long"};
 
 /* As a row of A comes upon them: x's offset from the row's own place, and the value. */

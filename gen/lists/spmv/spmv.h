@@ -93,7 +93,6 @@ enum {
     SPMV_WILD
 };
 extern const char *const spmv_kinds[];
-int spmv_dims(const subject *);
 void spmv_print(const subject *, model_detail, text *);
 family_build *spmv_build(job *, const subject *, const family_request *);
 int spmv_explain(job *, const subject *, const family_request *, const char **reason,
@@ -106,9 +105,6 @@ void spmv_draw_given(job *, const subject *, const program *, const packed_matri
                      const double *given, uint64_t seed, family_call *out);
 void spmv_judge_given(job *, const subject *, const program *, const matrix *,
                       const family_call *before, const family_call *after, family_verdict *out);
-
-/* How a program's matrix is stored. */
-storage spmv_storage(const program *);
 
 /* A matrix for checks of a program whose diagonals are compiled in, of rows and entries of about
    the size and of a kind that spmv_kinds has. */
