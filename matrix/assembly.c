@@ -2,7 +2,7 @@
    in the sorted lists, so a settled entry is changed in the lists. */
 #include "matrix/assembly.h"
 
-#include "matrix/order.h"
+#include "matrix/layout.h"
 
 enum { ROW, COLUMN, VALUE, LISTS };
 enum { WORD = 8, FIRST_SLOTS = 64, FIRST_WORDS = 64 };

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "matrix/layout.h"
-#include "matrix/stencil.h"
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* Formats that store whole diagonals or blocks, zeros and all: DIA and BCSR. */
 #include "matrix/layout.h"
-#include "matrix/order.h"
 
 /* ---- diagonals ------------------------------------------------------------------------------ */
 

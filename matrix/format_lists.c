@@ -1,4 +1,6 @@
-/* Formats of plain lists: COO, CSR, CSC. */
+/* Formats whose rows stay in their order: plain lists (COO, CSR, CSC), and rows padded to a common
+   length and stored across (ELL, and HYB with a tail), so that neighbouring threads load
+   neighbouring places. */
 #include "matrix/layout.h"
 
 /* ---- COO: row, column, value ---------------------------------------------------------------- */
@@ -93,3 +95,111 @@ static void unpack_csc(const packed_matrix *p, entry_list *out) {
 const layout layout_coo = {measure_coo, fill_coo, unpack_coo};
 const layout layout_csr = {measure_csr, fill_csr, unpack_csr};
 const layout layout_csc = {measure_csc, fill_csc, unpack_csc};
+
+int64_t layout_longest(const matrix *m) {
+    int64_t longest = 0;
+    if (matrix_remote(m) != NULL)
+        return matrix_remote(m)->longest;
+    for (int64_t i = 0, end; i < m->entries; i = end) {
+        end = layout_row_end(m, i);
+        longest = end - i > longest ? end - i : longest;
+    }
+    return longest;
+}
+
+static void measure_width(packed_matrix *p, int64_t width) {
+    layout_array(p, "column", PACKED_INDEX, p->rows, width);
+    layout_array(p, "value", PACKED_VALUE, p->rows, width);
+}
+
+/* Stores the first entries of each row; `beyond` gets the others, in order. */
+static void fill_width(const matrix *m, packed_matrix *p,
+                       void (*beyond)(packed_matrix *, int64_t count, const matrix *, int64_t)) {
+    const int64_t width = p->arrays[0].extent[1];
+    layout_set(p, 0, 0xff);
+    layout_set(p, 1, 0);
+    int64_t rest = 0;
+    for (int64_t i = 0, end; i < m->entries; i = end) {
+        end = layout_row_end(m, i);
+        for (int64_t k = 0; k < end - i; k++) {
+            if (k >= width) {
+                beyond(p, rest++, m, i + k);
+                continue;
+            }
+            layout_put(p, 0, k * p->rows + m->row[i], m->column[i + k]);
+            layout_put_value(p, 1, k * p->rows + m->row[i], m->value[i + k]);
+        }
+    }
+}
+
+static void unpack_width(const packed_matrix *p, entry_list *out) {
+    for (int64_t k = 0; k < p->arrays[0].extent[1]; k++)
+        for (int64_t row = 0; row < p->rows; row++) {
+            const int64_t column = layout_index(p, 0, k * p->rows + row);
+            if (column >= 0)
+                layout_take(out, row, column, layout_value(p, 1, k * p->rows + row));
+        }
+}
+
+/* ---- ELL ------------------------------------------------------------------------------------ */
+
+static void measure_ell(job *j, const matrix *m, packed_matrix *p) {
+    (void)j;
+    measure_width(p, layout_longest(m));
+}
+
+static void fill_ell(job *j, const matrix *m, packed_matrix *p) {
+    (void)j;
+    fill_width(m, p, NULL);
+}
+
+/* ---- HYB ------------------------------------------------------------------------------------ */
+
+/* The greatest K that a third of the rows have, and how many entries are beyond K. An entry in COO
+   costs about three times what a place in ELL does (Bell and Garland). */
+static int64_t find_width(job *j, const matrix *m, int64_t *tail) {
+    const int64_t longest = layout_longest(m);
+    int64_t *of_length = job_array(j, (size_t)longest + 2, sizeof *of_length);
+    for (int64_t i = 0, end; i < m->entries; i = end) {
+        end = layout_row_end(m, i);
+        of_length[end - i]++;
+    }
+    /* From the longest length down: how many rows have at least this length, and how many entries
+       they have beyond it. */
+    int64_t width = longest, rows = 0;
+    for (*tail = 0; width > 0; width--) {
+        rows += of_length[width];
+        if (rows >= layout_parts(m->rows, 3))
+            break;
+        *tail += rows;
+    }
+    return width;
+}
+
+static void measure_hyb(job *j, const matrix *m, packed_matrix *p) {
+    int64_t tail;
+    measure_width(p, find_width(j, m, &tail));
+    layout_array(p, "tail_row", PACKED_INDEX, tail, 1);
+    layout_array(p, "tail_column", PACKED_INDEX, tail, 1);
+    layout_array(p, "tail_value", PACKED_VALUE, tail, 1);
+}
+
+static void add_tail(packed_matrix *p, int64_t at, const matrix *m, int64_t entry) {
+    layout_put(p, 2, at, m->row[entry]);
+    layout_put(p, 3, at, m->column[entry]);
+    layout_put_value(p, 4, at, m->value[entry]);
+}
+
+static void fill_hyb(job *j, const matrix *m, packed_matrix *p) {
+    (void)j;
+    fill_width(m, p, add_tail);
+}
+
+static void unpack_hyb(const packed_matrix *p, entry_list *out) {
+    unpack_width(p, out);
+    for (int64_t i = 0; i < p->arrays[2].extent[0]; i++)
+        layout_take(out, layout_index(p, 2, i), layout_index(p, 3, i), layout_value(p, 4, i));
+}
+
+const layout layout_ell = {measure_ell, fill_ell, unpack_width};
+const layout layout_hyb = {measure_hyb, fill_hyb, unpack_hyb};

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "matrix/layout.h"
-#include "matrix/order.h"
 
 /* ---- JDS ------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
 #ifndef SG_MATRIX_LAYOUT_H
 #define SG_MATRIX_LAYOUT_H
 
+#include "base/job.h"
 #include "matrix/format.h"
 
 /* Entries that are being read back from a format. */
@@ -99,5 +100,37 @@ int64_t layout_longest(const matrix *);
 
 /* The diagonals (column − row) that have an entry, ascending, and how many. */
 int64_t *layout_diagonals(job *, const matrix *, int64_t *count);
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* The order in which the keys ascend: key[out[0]] ≤ key[out[1]] ≤ … In memory of the job. */
+int64_t *order_of(job *, int64_t count, const int64_t *key);
+
+/* Sorts entries by row, then column, in place; where that fails, nothing has moved. */
+void order_entries(job *, int64_t count, int64_t *row, int64_t *column, double *value);
+
+/* Adds up entries at one place, in their order, and returns how many places there are. */
+int64_t order_merge(int64_t count, int64_t *row, int64_t *column, double *value);
+
+/* ---- stencils -------------------------------------------------------------------------------- */
+
+enum { STENCIL_GROUP = 32 };                          /* rows that a word stands for: a warp's */
+#define STENCIL_OTHER (UINT32_C(1) << MOST_DIAGONALS) /* in place of a row's bits */
+
+/* Each diagonal on which one finite value stands in more than half of the rows, with that value, by
+   ascending offset; in memory of the job. Values are compared as `value_bytes` holds them. None
+   where there are more than MOST_DIAGONALS. The function looks at a hundred rows drawn by a fixed
+   rule, so that asking costs nothing. Measuring finds whether all other rows agree. */
+int stencil_find(job *, const matrix *, size_t value_bytes, const diagonal **out);
+
+typedef struct stencil_rows {
+    int64_t lacking; /* rows that lack some of the diagonals and have no other entries */
+    int64_t other, entries, longest; /* rows with any other entry, and the entries of those rows */
+} stencil_rows;
+
+/* Both take a matrix that was measured as FORMAT_STENCIL, on the host or on a device. Its `work`
+   begins with this struct. */
+stencil_rows stencil_deviations(const packed_matrix *);
+const char *stencil_refusal(job *, const packed_matrix *);
 
 #endif

@@ -1,8 +1,12 @@
-/* The reader. It takes a line at a time and cuts each line into a few words. */
+/* The reader takes a line at a time and cuts it into words. The writer makes the file whole. */
 #include "matrix/market.h"
+
+#include "base/text.h"
+#include "base/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
@@ -10,10 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
-
 enum {
-    PIECE = 1 << 16,        /* bytes read at once */
+    PIECE = 1 << 16,        /* bytes read, or written, at once */
     LONGEST_LINE = 1 << 16, /* a comment's bytes beyond this are skipped */
     WORDS = 5,              /* the most that a line has */
     SHOWN = 40,             /* the most characters of a word in a message */
@@ -340,21 +342,29 @@ static void read_array(reader *r) {
     }
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
-
 static void drop_locale(void *plain) {
     freelocale((locale_t)plain);
+}
+
+/* The locale "C", which is freed when the job fails. */
+static locale_t plain_locale(job *j) {
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    job_defer(j, drop_locale, (void *)plain);
+    return plain;
+}
+
+static void end_locale(job *j, locale_t plain) {
+    job_keep(j, (void *)plain);
+    freelocale(plain);
 }
 
 void market_read(job *j, FILE *file, const char *name, assembly *out) {
     reader r = {.job = j, .file = file, .name = name, .out = out, .line = text_new(j)};
     assembly_begin(out, job_allocator(j), 0, 0);
     r.piece = job_alloc(j, PIECE);
-    r.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (r.plain == (locale_t)0)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
-    job_defer(j, drop_locale, (void *)r.plain);
+    r.plain = plain_locale(j);
     read_banner(&r);
     read_size(&r);
     if (r.kind == ARRAY)
@@ -366,7 +376,74 @@ void market_read(job *j, FILE *file, const char *name, assembly *out) {
     if (read_words(&r))
         refuse(&r, "there are more than the %lld %s that line %d promises", (long long)r.promised,
                r.kind == COORDINATE ? "entries" : "values", r.promised_at);
-    job_keep(j, (void *)r.plain);
-    drop_locale((void *)r.plain);
+    end_locale(j, r.plain);
     assembly_settle(j, out);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A temporary file that is removed unless it is finished. */
+typedef struct writer {
+    job *job;
+    const char *path;
+    whole_file file;
+    locale_t plain;
+    text text;
+} writer;
+
+static void drop(void *what) {
+    whole_file_drop(&((writer *)what)->file);
+}
+
+static noreturn void cannot_write(const writer *w, int error) {
+    job_fail(w->job, FAULT_IO, w->path, 0, "cannot write: %s", whole_file_error(error));
+}
+
+static void write_text(writer *w) {
+    const int error = whole_file_write(&w->file, w->text.data, w->text.length);
+    if (error != 0)
+        cannot_write(w, error);
+    w->text.length = 0;
+}
+
+/* Writes 15 digits where they read back as the same number, else 17. */
+static void add_number(writer *w, double value) {
+    const size_t start = w->text.length;
+    double back = 0;
+    bool large;
+    text_number(&w->text, value, 15);
+    if (isfinite(value) &&
+        (!market_number(w->text.data + start, (void *)w->plain, &back, &large) || back != value)) {
+        w->text.length = start;
+        text_number(&w->text, value, 17);
+    }
+}
+
+static void write_entries(writer *w, const matrix *m) {
+    text_printf(&w->text, "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n",
+                (long long)m->rows, (long long)m->columns, (long long)m->entries);
+    for (int64_t i = 0; i < m->entries; i++) {
+        text_printf(&w->text, "%lld %lld ", (long long)m->row[i] + 1, (long long)m->column[i] + 1);
+        add_number(w, m->value[i]);
+        text_add(&w->text, "\n");
+        if (w->text.length >= PIECE)
+            write_text(w);
+    }
+    write_text(w);
+}
+
+void market_write(job *j, const matrix *m, const char *path) {
+    writer *w = job_alloc(j, sizeof *w);
+    *w = (writer){.job = j, .path = path, .text = text_new(j)};
+    w->plain = plain_locale(j);
+    int error = whole_file_begin(&w->file, AT_FDCWD, path, WHOLE_FILE_USUAL);
+    if (error != 0)
+        cannot_write(w, error);
+    job_defer(j, drop, w);
+    write_entries(w, m);
+    error = whole_file_commit(&w->file);
+    if (error != 0)
+        cannot_write(w, error);
+    job_keep(j, w);
+    end_locale(j, w->plain);
 }

@@ -4,8 +4,38 @@
 #ifndef SG_GEN_EXPR_EXPR_H
 #define SG_GEN_EXPR_EXPR_H
 
+#include "base/dtype.h"
 #include "base/job.h"
-#include "gen/expr/words.h"
+
+#include <stddef.h>
+
+/* ---- words of specs and plans ---------------------------------------------------------------- */
+
+enum { AXES = 3, MAX_REACH = 8, MAX_FIELDS = 16, MAX_PARAMETERS = 64, MAX_NAME = 63 };
+
+/* A word, and one sentence for documentation and `explain`. */
+typedef struct word_row {
+    const char *name;
+    const char *summary;
+} word_row;
+
+typedef enum boundary {
+    BOUNDARY_FIXED,
+    BOUNDARY_ZERO,
+    BOUNDARY_CONSTANT,
+    BOUNDARY_CLAMP,
+    BOUNDARY_MIRROR,
+    BOUNDARY_PERIODIC,
+    BOUNDARY_COUNT
+} boundary;
+extern const word_row boundary_words[BOUNDARY_COUNT];
+
+typedef enum field_use { USE_IN, USE_OUT, USE_INOUT, USE_COUNT } field_use;
+extern const char *const use_words[USE_COUNT];
+
+extern const char axis_names[AXES]; /* 'x', 'y', 'z' */
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 typedef int32_t expr_id; /* index into the pool; EXPR_NONE for no operand */
 enum { EXPR_NONE = -1 };
@@ -109,5 +139,12 @@ typedef struct expr_count {
 } expr_count;
 expr_count expr_count_shared(const expr_pool *, job *, const expr_id *roots, int count);
 expr_count expr_count_written_out(const expr_pool *, job *, const expr_id *roots, int count);
+
+/* ---- fewer operations ------------------------------------------------------------------------ */
+
+/* out[i] is the rewritten roots[i]. Coefficients are equal when they are after rounding to the
+   dtype; those of opposite sign are factored too, c·a − c·b = c·(a − b). Whoever calls looks at
+   pool->limit. */
+void optimise(job *, expr_pool *, dtype, const expr_id *roots, int count, expr_id *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Rewrites sums: c1·a + c2·b − c1·c becomes c1·(a − c) + c2·b. Takes and makes nodes of a pool,
    operands first, so that one pass in order of the nodes rewrites everything. */
-#include "gen/expr/optimise.h"
+#include "gen/expr/expr.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,6 @@
-/* Random data for checks of lists. Takes: a state, which is the seed at first. Makes: numbers.
+/* Data for checks of lists.
+   Takes: a state, which is the seed at first; or expressions and parameters. Makes: random numbers,
+   and numbers with which a check reaches both sides of every condition.
    Method: splitmix64 (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators,
    OOPSLA 2014). */
 #ifndef SG_GEN_LISTS_DRAW_H
@@ -36,5 +38,16 @@ void draw_call(job *, const program *, const double *given, uint64_t *state, fam
 
 /* Room for one of its arrays, once the sizes are there. */
 void draw_array(job *, const program *, int array, family_call *call);
+
+/* ---- both sides of every condition ----------------------------------------------------------- */
+
+/* For each array of a model; `parameters`, one each, are rounded to the dtype. */
+void reach_arrays(job *, const model *, const double *parameters, sample *out);
+
+/* For the operands a and b of a map, or of an operator where there is no map: elements of the list,
+   so that the two are alike there. A function is −1 where there is none. What the operator compares
+   is sought behind the map. */
+void reach_operands(job *, const pattern *, int op, int map, const double *parameters,
+                    sample out[2]);
 
 #endif

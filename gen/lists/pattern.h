@@ -102,7 +102,7 @@ typedef struct pattern_source {
 } pattern_source;
 
 /* Sets the program's source: a head that says what made it and how to launch it, then plan.h and
-   the template (gen/source/text.h). plan.h, which it returns, has, in this order: `Real`, the
+   the template (gen/source/file.h). plan.h, which it returns, has, in this order: `Real`, the
    pattern's dtype; the entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters
    as PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size, array,
    temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of the
@@ -141,7 +141,72 @@ void pattern_try(job *, const subject *, const family_request *, const char *lin
 int pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
                     const char **reason, family_row **rows);
 
+/* family.dims of all families of lists. */
+int pattern_dims(const subject *);
+
 /* Operations of one call of a function; 0 where it is EXPR_NONE. */
 double pattern_operations(job *, const pattern *, int function);
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+typedef enum operator_id {
+    OPERATOR_SUM,
+    OPERATOR_PRODUCT,
+    OPERATOR_MIN,
+    OPERATOR_MAX,
+    OPERATOR_ALL,
+    OPERATOR_ANY,
+    OPERATOR_AND,
+    OPERATOR_OR,
+    OPERATOR_XOR,
+    OPERATOR_COUNT,
+    OPERATOR_OWN = OPERATOR_COUNT /* a function of the spec */
+} operator_id;
+
+typedef struct operator_word {
+    const char *name;    /* in specs */
+    const char *summary; /* of two elements a and b */
+    bool bits;           /* of whole numbers only */
+    bool truth;          /* elements become 1 where they are not 0, else 0, before they are used */
+    bool rounds;         /* on reals: the result depends on how elements are grouped */
+} operator_word;
+extern const operator_word operator_words[OPERATOR_COUNT];
+
+/* What a spec asks for. */
+typedef struct pattern_operator {
+    operator_id id;
+    int function;           /* OWN: which of the pattern's functions it is */
+    bool own_commutes;      /* OWN: the spec says that a∘b = b∘a */
+    pattern_value identity; /* OWN: e∘a = a∘e = a */
+} pattern_operator;
+
+/* Whether a∘b = b∘a (of −0 and 0, and of NaNs, not bit by bit); and whether on this dtype any
+   grouping of the same sequence gives the same bits. */
+bool operator_commutes(const pattern_operator *);
+bool operator_is_exact(const pattern_operator *, dtype);
+
+/* The element e with e∘a = a∘e = a; of reals infinite for min and max. */
+pattern_value operator_identity(const pattern_operator *, dtype);
+
+/* What becomes of an element, or of a scan's first value, before it is combined. */
+pattern_value operator_prepare(const pattern_operator *, dtype, pattern_value);
+
+/* a∘b, rounded to the dtype or wrapping. NaN in either gives NaN in min and max. OWN: `own` is a
+   machine for its function, else it is NULL. */
+pattern_value operator_combine(dtype, const pattern_operator *, pattern_machine *own,
+                               pattern_value a, pattern_value b);
+
+/* Of plan.h: `Real identity()`, `Real prepare(Real)` and
+   `Real combine(const Arguments &, Real a, Real b)`. */
+void operator_write(text *, const pattern *, dtype, const pattern_operator *);
+
+/* A value of the dtype as CUDA reads it, exactly: "-2147483647 - 1", "0.1f". */
+void operator_write_value(text *, dtype, pattern_value);
+
+/* "sum"; "own" for a function. */
+const char *operator_name(const pattern_operator *);
+
+/* Operations of one ∘. */
+double operator_operations(job *, const pattern *, const pattern_operator *);
 
 #endif

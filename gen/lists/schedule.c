@@ -1,5 +1,6 @@
-/* Schedules of patterns as lines of text. Takes: a family's words. Makes: lines, and schedules from
-   them. */
+/* Schedules of patterns as lines of text, and what each algorithm would do with a spec.
+   Takes: a family's words; a subject and a request. Makes: lines, schedules from lines, and a row
+   for each algorithm. */
 #include "gen/lists/pattern.h"
 
 #include <string.h>
@@ -129,4 +130,71 @@ void pattern_schedule_parse(job *j, const pattern_words *w, const char *line, co
         parse_word(&p, job_copy(j, line, length));
         line += length;
     }
+}
+
+/* ---- algorithms ------------------------------------------------------------------------------ */
+
+typedef struct attempt {
+    const subject *subject;
+    family_request request;
+    const family_build *made;
+    job *job;
+} attempt;
+
+static void build(job *j, void *argument) {
+    attempt *a = argument;
+    a->made = a->subject->family->build(j, a->subject, &a->request);
+}
+
+static void end_attempt(void *argument) {
+    job_end(((attempt *)argument)->job);
+}
+
+static const char *keep(job *j, const char *text) {
+    return job_copy(j, text, strlen(text));
+}
+
+void pattern_try(job *j, const subject *s, const family_request *r, const char *line,
+                 family_row *row) {
+    attempt *a = job_alloc(j, sizeof *a);
+    a->subject = s;
+    a->request = *r;
+    a->request.schedule = line;
+    a->request.untold = true;
+    job_defer(j, end_attempt, a);
+    const fault f = job_run(job_allocator(j), build, a, &a->job);
+    if (f != FAULT_NONE && f != FAULT_PLAN)
+        job_fail(j, f, NULL, 0, "%s", a->job != NULL ? job_error_text(a->job) : "out of memory");
+    if (f == FAULT_PLAN) {
+        row->refusal = keep(j, job_error_text(a->job));
+    } else {
+        const program *p = a->made->program;
+        const program_launch *l = &p->launches[program_main_launch(p)];
+        row->plan = keep(j, a->made->plan);
+        row->shared_bytes = l->shared_bytes;
+        row->blocks = program_blocks(l, 0, a->request.size);
+        row->threads = l->block[0] * l->block[1] * l->block[2];
+    }
+    job_keep(j, a);
+    end_attempt(a);
+}
+
+int pattern_explain(job *j, const subject *s, const family_request *r, const char *const *notes,
+                    const char **reason, family_row **rows) {
+    const pattern *p = s->model;
+    const pattern_words *w = p->words;
+    const family_build *chosen = s->family->build(j, s, r);
+    pattern_schedule plan = {0};
+    pattern_schedule_parse(j, w, chosen->plan, "plan", &plan);
+    *reason = chosen->reason;
+    *rows = job_array(j, (size_t)w->algorithm_count, sizeof **rows);
+    int count = 0;
+    for (int i = 1; i < w->algorithm_count; i++) {
+        family_row *row = &(*rows)[count++];
+        row->name = w->algorithms[i].name;
+        row->note = notes[i];
+        row->chosen = plan.algorithm == i;
+        pattern_try(j, s, r, row->name, row);
+    }
+    return count;
 }

@@ -6,7 +6,6 @@
 #define SG_GEN_MODEL_FAMILY_H
 
 #include "base/program.h"
-#include "gen/model/conditions.h"
 #include "gen/model/gpu.h"
 #include "gen/model/model.h"
 

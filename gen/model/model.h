@@ -1,10 +1,29 @@
-/* The model: what a spec says, checked, in plain C.
-   Takes: nothing (gen/spec makes it). Makes: its printed form, and facts derived from it. */
+/* The model: what a spec says, checked, in plain C; and facts that follow from it.
+   Takes: nothing (gen/spec makes it). Makes: its printed form, linear forms, factors of filters,
+   runs of weights, and the conditions that decide what is computed. */
 #ifndef SG_GEN_MODEL_MODEL_H
 #define SG_GEN_MODEL_MODEL_H
 
 #include "base/text.h"
 #include "gen/expr/expr.h"
+
+/* ---- what tuning tries ----------------------------------------------------------------------- */
+
+enum { TUNING_KEYS = 20, TUNING_VALUES = 64, TUNING_COMBINATIONS = 1024 };
+
+typedef struct tuning_key {
+    const char *name;          /* as the spec spells it: "tile" */
+    const char *const *values; /* "tile=32x8"; at least one, no two alike */
+    int count;
+} tuning_key;
+
+/* A candidate has one of the values of every key; keys that are not here are the planner's. */
+typedef struct tuning {
+    tuning_key keys[TUNING_KEYS];
+    int key_count;
+} tuning;
+
+/* ---- the model ------------------------------------------------------------------------------- */
 
 /* A schedule; in a spec or an option 0 leaves the choice to the planner. `tile`
    counts output points. A block makes tile × coarsen points. */
@@ -88,14 +107,13 @@ typedef struct model {
     bool declared; /* the spec lists them, and there are no others */
     model_output outputs[MAX_FIELDS];
     int output_count;
-    const struct separable *separable; /* of a convolution: gen/model/separable.h; else NULL */
+    const struct separable *separable; /* of a convolution; else NULL */
     expr_pool *pool;
     bool nonlinear; /* some output is no sum of taps with weights: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients, else as written out */
     double textbook_additions;       /* n − 1, else as written out, functions included */
     schedule schedule;
-    const struct tuning
-        *tuning; /* gen/model/tuning.h: what tuning tries; NULL: the planner's own values */
+    const struct tuning *tuning; /* what tuning tries; NULL: the planner's own values */
 } model;
 
 /* What the textbook counts for a point: multiplications and additions together; 0: it does not. */
@@ -143,5 +161,95 @@ void model_describe_boundary(const model *, text *);
 /* Whether two sides have the same rule, and whether all sides have. */
 bool model_same_side(const model_side *, const model_side *);
 bool model_same_sides(const model *);
+
+/* ---- runs of weights ------------------------------------------------------------------------- */
+
+/* Points d, d + (1,0,0), … of an array, which give weights[first], weights[first + 1], … times
+   themselves to an output. No two runs touch, so that nothing in between is read. */
+typedef struct weight_run {
+    int output, array;
+    int d[AXES];
+    int first, count;
+} weight_run;
+
+enum { RUN_BYTES = 5 * 4 }; /* of one in constant memory */
+
+typedef struct weight_runs {
+    weight_run *list; /* by output, then array, dz, dy, dx */
+    int count;
+    double *weights;
+    int weight_count;
+    expr_id others[MAX_FIELDS]; /* of each output: what else is added to it; EXPR_NONE */
+} weight_runs;
+
+/* New nodes are added to the model's pool. */
+weight_runs *runs_new(job *, const model *);
+
+/* ---- separable filters ----------------------------------------------------------------------- */
+
+/* How far a weight may be from the product of its factors, relative to it: 64 roundings of a
+   double, which is what formulas such as the Gaussian's leave; a weight of 0 must be one exactly.
+ */
+#define SEPARABLE_TOLERANCE 0x1p-47
+
+/* The factors along the first of the axes carry the size of the weights; the largest of each other
+   axis is 1 or −1, so that what a pass rounds away never grows in the next. */
+typedef struct separable {
+    int count;                              /* the passes: axes with more than one weight; … */
+    const char *why;                        /* … or 0, and why, as the end of a sentence */
+    int axes[AXES];                         /* in the order of the passes */
+    double factor[AXES][2 * MAX_REACH + 1]; /* by pass; from −low to high */
+    double least; /* the product of the least |factor| of each pass but the first */
+} separable;
+
+/* Of a convolution; for other models `why` says that they are none. A filter is not separable that
+   has one axis, a parameter, weights that are no such products, or factors too small for the dtype.
+   New nodes are added to the model's pool. */
+const separable *separable_new(job *, const model *);
+
+/* What passes may round beyond what the whole filter may, relative to the magnitude of a result:
+   the tolerance, two more roundings a pass, and second-order terms. */
+double separable_rounding(const separable *, dtype);
+
+/* Pass `k` as a convolution of its own along one axis, from the field `from` to the field `to`. The
+   first pass has the boundary of the whole; the later ones read nothing outside, and are fixed. */
+model *separable_pass(job *, const model *whole, const separable *, int k, const char *from,
+                      const char *to);
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+/* One condition and its evaluations in a check. Where rounding leaves open how a kernel decides,
+   an evaluation is neither. */
+typedef struct condition {
+    expr_id node;
+    int64_t yes, no, of;
+} condition;
+
+static inline bool condition_is_comparison(expr_op op) {
+    return op >= EXPR_LT && op <= EXPR_NE;
+}
+
+/* Every comparison below the roots, and every `all` and `any` that stands in no other: in the
+   pool's order, counts 0. Returns how many. */
+int conditions_find(job *, const expr_pool *, const expr_id *roots, int count, condition **out);
+
+/* A side of a condition that less than 1 % of the evaluations took. */
+typedef struct condition_side {
+    const char *condition; /* in the notation of specs */
+    bool truth;            /* the side where it is true */
+    int64_t taken, of;
+} condition_side;
+
+/* A list of sides, in a job. */
+typedef struct condition_sides {
+    condition_side *list;
+    int count;
+} condition_sides;
+
+/* Adds those sides of the conditions of a model. */
+void conditions_judge(job *, const model *, const condition *, int count, condition_sides *);
+
+/* A copy that lives in the job. */
+condition_sides conditions_copy(job *, const condition_sides *);
 
 #endif

@@ -1,12 +1,12 @@
 /* The search for numbers that matter. Every comparison asks that its operands be equal; what a node
    is asked to be is handed down, operation by operation, until taps are asked. Users come after
    what they use: one pass over the pool backwards. */
-#include "gen/reference/reach_search.h"
+#include "gen/reference/reference.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "gen/model/conditions.h"
+#include "gen/model/model.h"
 
 enum { MOST_WISHES = 8 };
 static_assert(REACH_ARRAYS <= 32, "a set of arrays is 32 bits");

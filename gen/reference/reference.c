@@ -8,10 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/model/conditions.h"
-#include "gen/model/separable.h"
+#include "gen/model/model.h"
 #include "gen/reference/rows.h"
-#include "gen/reference/taps.h"
 
 struct reference {
     const model *m;

@@ -1,13 +1,15 @@
 /* The reference: a model evaluated on the host in float64, with a bound on what rounding may do.
-   Takes: a model and arrays of its dtype. Makes: the exact-arithmetic value of each cell, nearly,
-   and how far a correct kernel of that dtype may be from it. Thread safe.
+   Takes: a model and arrays of its dtype. Makes: the value of each cell, nearly as in exact
+   arithmetic, and how far a correct kernel of that dtype may be from it. Thread safe.
    Method: running error analysis (N. Higham, Accuracy and Stability of Numerical Algorithms,
    2nd ed., section 3.3), with magnitudes in place of values so that any order of the sums is
    covered. */
 #ifndef SG_GEN_REFERENCE_REFERENCE_H
 #define SG_GEN_REFERENCE_REFERENCE_H
 
-#include "gen/model/conditions.h"
+#include "gen/model/model.h"
+
+/* ---- one step -------------------------------------------------------------------------------- */
 
 typedef struct reference reference; /* lives in the job it was made in; not changed by evaluation */
 
@@ -47,5 +49,65 @@ double reference_work(const reference *, const int64_t size[AXES]);
    list. Cells that `fixed` keeps are not counted. */
 int reference_conditions(job *, const reference *, condition **out);
 void reference_count(const reference *, const void *scratch, condition *sums);
+
+/* ---- several steps --------------------------------------------------------------------------- */
+
+/* An inout field is a ring of grids: those of its levels, and the one being written. */
+typedef struct reference_field {
+    int output, levels;
+    int read[2]; /* of the model's arrays: current and previous; −1 */
+    double *ring[3], *bounds[3];
+} reference_field;
+
+typedef struct reference_steps {
+    const reference *reference;
+    const model *model;
+    int64_t size[AXES], begin[AXES], end[AXES]; /* the box that is updated */
+    int64_t along;                              /* pieces of a row */
+    int64_t done;
+    reference_array arrays[2 * MAX_FIELDS]; /* what the next step reads */
+    reference_field fields[MAX_FIELDS];
+    int field_count;
+} reference_steps;
+
+/* The memory for steps of a grid of so many cells. */
+size_t reference_steps_bytes(const model *, int64_t points);
+
+/* `arrays`, one for each of the model's, and `memory` outlive it; that may be NULL where no step is
+ * made. */
+void reference_steps_open(reference_steps *, const reference *, const model *,
+                          const int64_t size[AXES], const int64_t begin[AXES],
+                          const int64_t end[AXES], const reference_array *arrays, void *memory);
+
+/* One step is each of its pieces, in any order, and then a turn. */
+int64_t reference_steps_pieces(const reference_steps *);
+size_t reference_steps_scratch(const reference_steps *);
+void reference_steps_piece(const reference_steps *, int64_t piece, void *scratch);
+void reference_steps_turn(reference_steps *);
+
+/* ---- the numbers that expressions compare with ----------------------------------------------- */
+
+enum { REACH_ARRAYS = 2 * MAX_FIELDS, REACH_NUMBERS = 64 };
+
+/* In the order of finding, each once; more than there is room for are left out. */
+typedef struct reach_numbers {
+    int count;
+    double value[REACH_NUMBERS];
+} reach_numbers;
+
+void reach_note(reach_numbers *, double value);
+
+/* As the dtype has it; the whole numbers next to one that is not; nothing where it overflows. */
+void reach_note_as(dtype, reach_numbers *, double value);
+
+typedef struct reach_found {
+    reach_numbers arrays[REACH_ARRAYS];
+    uint32_t tied; /* a set of arrays: cells of them are compared with each other */
+} reach_found;
+
+/* Of all that is below the roots; and such that the first root comes to the numbers in `wanted`
+   (NULL: none). `parameters`, one each, are rounded to the dtype. */
+reach_found *reach_search(job *, const model *, const expr_id *roots, int count,
+                          const double *parameters, const reach_numbers *wanted);
 
 #endif

@@ -1,10 +1,11 @@
 /* Rows: LANES cells of one node of an expression, with magnitudes and error bounds.
-   Takes: the operands' rows. Makes: the node's row, by running error analysis. Internal to the
-   reference. */
+   Takes: a model, its arrays and a place, or the operands' rows. Makes: the node's row, by running
+   error analysis. Internal to the reference. */
 #ifndef SG_GEN_REFERENCE_ROWS_H
 #define SG_GEN_REFERENCE_ROWS_H
 
 #include "gen/expr/expr.h"
+#include "gen/reference/reference.h"
 
 /* Loops have this fixed length, so that compilers vectorise them; a row stays in the first cache.
  */
@@ -50,5 +51,26 @@ typedef struct step {
 
 /* `to` is none of the operands. */
 void row_apply(const rounding *, const step *, row *to, const row *a, const row *b, const row *c);
+
+/* ---- taps ------------------------------------------------------------------------------------ */
+
+typedef struct tap {
+    int array;
+    int d[AXES];
+} tap;
+
+/* `count` cells from `at` on, one after another along an axis; at most LANES. Lanes beyond the last
+   get 0. */
+typedef struct stretch {
+    const int64_t *size;
+    int64_t at[AXES];
+    int along;
+    int count;
+} stretch;
+
+void tap_read(const model *, const tap *, const reference_array *arrays, const stretch *, row *to);
+
+/* A cell inside the grid, and the bound on it. */
+double tap_cell(const model *, const reference_array *, const int64_t at[AXES], double *bound);
 
 #endif

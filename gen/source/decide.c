@@ -1,5 +1,5 @@
-/* See gen/source/decide.h. */
-#include "gen/source/decide.h"
+/* Constants by name, and the value of a constant expression of C++ where they decide it. */
+#include "gen/source/trim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,19 +7,19 @@
 /* ---- constants ---------------------------------------------------------------------------------
  */
 
-static constant *find(const constants *c, span name) {
+constant *constants_find(const constants *c, span name) {
     for (int i = c->count - 1; i >= 0; i--)
         if (span_is(name, c->list[i].name))
             return &c->list[i];
     return NULL;
 }
 
-const constant *constants_find(const constants *c, span name) {
-    return find(c, name);
+static constant *find_text(const constants *c, const char *name) {
+    return constants_find(c, (span){name, name + strlen(name)});
 }
 
 static constant *add(constants *c, const char *name) {
-    constant *old = find(c, (span){name, name + strlen(name)});
+    constant *old = find_text(c, name);
     if (old != NULL)
         return old;
     if (c->count == c->capacity) {
@@ -44,7 +44,7 @@ void constants_define(constants *c, span name, span stands, bool unsure) {
 }
 
 void constants_forget(constants *c, span name) {
-    constant *gone = find(c, name);
+    constant *gone = constants_find(c, name);
     if (gone != NULL)
         *gone = c->list[--c->count];
 }
@@ -90,18 +90,17 @@ static void need(reader *r, const char *mark) {
 bool is_own_macro(span name) {
     static const char *const own[] = {"SG_", "PLAN_", "PATTERN_", "STENCIL_"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if ((size_t)(name.end - name.begin) >= strlen(own[i]) &&
-            memcmp(name.begin, own[i], strlen(own[i])) == 0)
+        if (strncmp(name.begin, own[i], strlen(own[i])) == 0)
             return true;
     return false;
 }
 
 static number named(const reader *r, span name) {
-    const constant *c = find(r->constants, name);
+    const constant *c = constants_find(r->constants, name);
     if (c == NULL && r->within != NULL) {
         const char *whole = job_print(r->constants->job, "%s::%.*s", r->within,
                                       (int)(name.end - name.begin), name.begin);
-        c = find(r->constants, (span){whole, whole + strlen(whole)});
+        c = find_text(r->constants, whole);
     }
     return c == NULL || c->unsure ? (number){false, 0} : (number){true, c->value};
 }
@@ -113,7 +112,7 @@ static number defined(reader *r) {
     r->rest.begin = name.at.end;
     if (bracket)
         need(r, ")");
-    const constant *c = find(r->constants, name.at);
+    const constant *c = constants_find(r->constants, name.at);
     return (number){c == NULL ? is_own_macro(name.at) : !c->unsure, c != NULL};
 }
 
@@ -125,16 +124,12 @@ static number size_of(reader *r) {
     need(r, ")");
     const char *name = job_print(r->constants->job, "sizeof %.*s",
                                  (int)(type.at.end - type.at.begin), type.at.begin);
-    const constant *c = find(r->constants, (span){name, name + strlen(name)});
+    const constant *c = find_text(r->constants, name);
     return c == NULL ? (number){false, 0} : (number){true, c->value};
 }
 
-static bool is_integer(const token *t) {
-    return token_is(t, "int") || token_is(t, "Index");
-}
-
 static number named_or_made(reader *r, token t) {
-    if (token_is(&t, "true") || token_is(&t, "false"))
+    if (token_in(&t, "true false"))
         return (number){true, token_is(&t, "true")};
     if (token_is(&t, "defined"))
         return defined(r);
@@ -143,11 +138,11 @@ static number named_or_made(reader *r, token t) {
     if (token_is(&t, "static_cast")) {
         need(r, "<");
         t = peek(r);
-        r->failed |= !is_integer(&t);
+        r->failed |= !token_in(&t, "int Index");
         r->rest.begin = t.at.end;
         need(r, ">");
     }
-    if (is_integer(&t)) {
+    if (token_in(&t, "int Index")) {
         need(r, "(");
         const number n = expression(r);
         need(r, ")");
@@ -181,20 +176,14 @@ static number primary(reader *r) {
 }
 
 static number unary(reader *r) {
+    number n = {false, 0};
     if (++r->depth > MOST_DEPTH) {
         r->failed = true;
-        return (number){false, 0};
+        return n;
     }
-    number n;
-    if (take(r, "!")) {
-        n = unary(r);
-        n.value = !n.value;
-    } else if (take(r, "-")) {
-        n = unary(r);
-        n.value = -n.value;
-    } else {
-        n = primary(r);
-    }
+    const bool not = take(r, "!"), minus = !not &&take(r, "-");
+    n = not || minus ? unary(r) : primary(r);
+    n.value = not ? !n.value : minus ? -n.value : n.value;
     r->depth--;
     return n;
 }

@@ -29,4 +29,14 @@ void emit_products(text *, const emitter *, const emit_product *, int count);
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);
 
+/* ---- partial sums ---------------------------------------------------------------------------- */
+
+/* The statements of add_plane in *out; returns how many. sum[o][k] belongs to output o of the point
+   k − high planes away, and the last of an output's sums is new. Whoever calls looks at
+   pool->limit. */
+int sums_products(job *, const model *, emit_product **out);
+
+/* How many operations they are, for a point and all its planes; a multiply-add is one. */
+double sums_operations(job *, const model *);
+
 #endif

@@ -1,17 +1,145 @@
-/* See gen/source/fold.h. */
-#include "gen/source/fold.h"
+/* Folding: directives of the preprocessor and `if constexpr` that constants decide. Takes: text.
+   Makes: the text with the sides that are left, and the constants that it defines. */
+#include "gen/source/trim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/source/conditions.h"
+/* ---- directives ------------------------------------------------------------------------------ */
+
+enum { MOST_NESTED = 16 };
+
+/* An #if that is open: decided, and whether this side, or one before, is the one that stays; or
+   else its directives stay. */
+typedef struct opened {
+    bool decided, here, before;
+} opened;
+
+typedef struct conditions {
+    constants *constants;
+    text *out;
+    opened stack[MOST_NESTED];
+    int depth;
+} conditions;
+
+static bool is_left_out(const conditions *c) {
+    for (int i = 0; i < c->depth; i++)
+        if (c->stack[i].decided && !c->stack[i].here)
+            return true;
+    return false;
+}
+
+/* The line, with what stands for its macros. */
+static void copy_line(conditions *c, span line) {
+    const char *copied = line.begin;
+    for (span rest = line; copied != NULL;) {
+        const token t = scan_token(rest);
+        if (t.kind == TOKEN_END)
+            break;
+        rest.begin = t.at.end;
+        const constant *macro = t.kind == TOKEN_NAME ? constants_find(c->constants, t.at) : NULL;
+        if (macro == NULL || macro->stands.begin == NULL || macro->unsure)
+            continue;
+        add_span(c->out, copied, t.at.begin);
+        add_span(c->out, macro->stands.begin, macro->stands.end);
+        copied = t.at.end;
+    }
+    add_span(c->out, copied, line.end);
+}
+
+static bool is_unsure(const conditions *c) {
+    for (int i = 0; i < c->depth; i++)
+        if (!c->stack[i].decided)
+            return true;
+    return false;
+}
+
+/* Of #define NAME WORD with a name of ours: whether it is such a line, which is then left out. */
+static bool define(conditions *c, span line, span rest) {
+    const token name = scan_token(rest);
+    const span body = {name.at.end, line.end};
+    const token word = scan_token(body), more = scan_token((span){word.at.end, line.end});
+    if (more.kind != TOKEN_END || !is_own_macro(name.at) ||
+        (name.at.end < line.end && *name.at.end == '('))
+        return false;
+    constants_define(c->constants, name.at, word.at, is_unsure(c));
+    return !is_unsure(c);
+}
+
+static void side(conditions *c, const char *keyword, span line, span condition) {
+    opened *o = &c->stack[c->depth - 1];
+    const bool is_else = keyword[2] == 's';
+    int64_t value = 0;
+    if (!o->decided) {
+        add_span(c->out, line.begin, line.end);
+        return;
+    }
+    const bool decided = is_else || decide(c->constants, condition, NULL, &value);
+    if (!decided && !o->before) {
+        /* Nothing before it stays, so the rest begins here. */
+        text_printf(c->out, "#if%.*s", (int)(condition.end - condition.begin), condition.begin);
+        *o = (opened){.decided = false};
+        return;
+    }
+    o->here = !o->before && (is_else || value != 0);
+    o->before |= o->here;
+}
+
+static void open(conditions *c, span line, span condition) {
+    opened o = {.decided = true};
+    int64_t value = 0;
+    if (c->depth == MOST_NESTED)
+        job_fail(c->out->job, FAULT_USAGE, NULL, 0, "a template's directives are nested too deep");
+    if (!is_left_out(c)) {
+        o.decided = decide(c->constants, condition, NULL, &value);
+        o.here = o.before = value != 0;
+        if (!o.decided)
+            add_span(c->out, line.begin, line.end);
+    } else {
+        o.before = true; /* no side of it stays */
+    }
+    c->stack[c->depth++] = o;
+}
+
+static void directive(conditions *c, span line) {
+    const token sharp = scan_token(line);
+    const token word = scan_token((span){sharp.at.end, line.end});
+    const span rest = {word.at.end, line.end};
+    if (token_is(&word, "if"))
+        open(c, line, rest);
+    else if (token_in(&word, "elif else"))
+        side(c, word.at.begin, line, rest);
+    else if (token_is(&word, "endif")) {
+        if (!c->stack[--c->depth].decided)
+            add_span(c->out, line.begin, line.end);
+    } else if (is_left_out(c))
+        return;
+    else if (token_is(&word, "undef") && constants_find(c->constants, scan_token(rest).at) != NULL)
+        constants_forget(c->constants, scan_token(rest).at);
+    else if (!token_is(&word, "define") || !define(c, line, rest))
+        copy_line(c, line);
+}
+
+static const char *decide_directives(constants *known, const char *whole) {
+    text out = text_new(known->job);
+    conditions c = {.constants = known, .out = &out};
+    for (span rest = {whole, whole + strlen(whole)}; rest.begin < rest.end;) {
+        span line = {rest.begin, scan_past_line(rest)};
+        const char *first = line.begin + scan_indent(line);
+        if (first < line.end && *first == '#') {
+            while (line.end - line.begin >= 2 && line.end[-2] == '\\')
+                line.end = scan_past_line((span){line.end, rest.end});
+            directive(&c, line);
+        } else if (!is_left_out(&c)) {
+            copy_line(&c, line);
+        }
+        rest.begin = line.end;
+    }
+    return out.data;
+}
 
 /* ---- what text defines -------------------------------------------------------------------------
  */
-
-static bool is_whole_type(const token *t) {
-    return token_is(t, "int") || token_is(t, "bool") || token_is(t, "unsigned");
-}
 
 static void set_named(constants *c, const char *within, span name, int64_t value) {
     const int length = (int)(name.end - name.begin);
@@ -37,32 +165,25 @@ static void learn_declarators(constants *c, const char *within, span s) {
     }
 }
 
-static token next(span *s) {
-    const token t = scan_token(*s);
-    s->begin = t.at.end;
-    return t;
-}
-
 /* constexpr int NAME = …; */
 static void learn_constant(constants *c, const char *within, span s) {
-    token t = next(&s);
+    token t = next_token(&s);
     if (token_is(&t, "static"))
-        t = next(&s);
-    const token type = next(&s);
-    if (token_is(&t, "constexpr") && is_whole_type(&type))
+        t = next_token(&s);
+    const token type = next_token(&s);
+    if (token_is(&t, "constexpr") && token_in(&type, "int bool unsigned"))
         learn_declarators(c, within, s);
 }
 
 /* using Real = float; */
 static void learn_type(constants *c, span s) {
-    next(&s);
-    const token name = next(&s), equals = next(&s), type = next(&s), end = next(&s);
-    const bool four =
-        token_is(&type, "float") || token_is(&type, "int") || token_is(&type, "unsigned");
-    if (!token_is(&equals, "=") ||
-        (!four && !token_is(&type, "double") && !token_is(&type, "long")))
+    next_token(&s);
+    const token name = next_token(&s), equals = next_token(&s), type = next_token(&s),
+                end = next_token(&s);
+    const bool four = token_in(&type, "float int unsigned");
+    if (!token_is(&equals, "=") || (!four && !token_in(&type, "double long")))
         return;
-    if (token_is(&end, ";") || token_is(&type, "long") || token_is(&type, "unsigned"))
+    if (token_is(&end, ";") || token_in(&type, "long unsigned"))
         constants_set(
             c, job_print(c->job, "sizeof %.*s", (int)(name.at.end - name.at.begin), name.at.begin),
             four && (token_is(&end, ";") || token_is(&end, "int")) ? 4 : 8);
@@ -70,7 +191,7 @@ static void learn_type(constants *c, span s) {
 
 static void learn(constants *c, span code) {
     span s = code;
-    const token first = next(&s), name = next(&s), open = next(&s);
+    const token first = next_token(&s), name = next_token(&s), open = next_token(&s);
     if (token_is(&first, "using"))
         learn_type(c, code);
     if (!token_is(&first, "struct") || !token_is(&name, "plan") || !token_is(&open, "{")) {
@@ -98,13 +219,11 @@ typedef struct folder {
 static bool is_shadowed(const folder *f, span name) {
     token before = {TOKEN_END, {NULL, NULL}};
     for (span s = f->piece;;) {
-        const token t = next(&s);
+        const token t = next_token(&s);
         if (t.kind == TOKEN_END)
             return false;
-        if (t.kind == TOKEN_NAME && before.kind == TOKEN_NAME &&
-            t.at.end - t.at.begin == name.end - name.begin &&
-            memcmp(t.at.begin, name.begin, (size_t)(name.end - name.begin)) == 0 &&
-            !token_is(&before, "return") && !token_is(&before, "case"))
+        if (t.kind == TOKEN_NAME && before.kind == TOKEN_NAME && same_text(t.at, name) &&
+            !token_in(&before, "return case"))
             return true;
         before = t;
     }
@@ -112,7 +231,7 @@ static bool is_shadowed(const folder *f, span name) {
 
 static bool decided(const folder *f, span condition, int64_t *value) {
     for (span s = condition;;) {
-        const token t = next(&s);
+        const token t = next_token(&s);
         if (t.kind == TOKEN_END)
             return decide(f->constants, condition, NULL, value);
         if (t.kind == TOKEN_NAME && constants_find(f->constants, t.at) != NULL &&
@@ -126,7 +245,7 @@ static const char *past_statement(span s) {
     const token first = scan_token(s);
     if (token_is(&first, "{"))
         return scan_past_bracket((span){first.at.begin, s.end});
-    if (token_is(&first, "if") || token_is(&first, "for") || token_is(&first, "while")) {
+    if (token_in(&first, "if for while")) {
         while (s.begin < s.end && *s.begin != '(')
             s.begin++;
         s.begin = past_statement((span){scan_past_bracket(s), s.end});
@@ -136,9 +255,7 @@ static const char *past_statement(span s) {
                    : s.begin;
     }
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
-        s.begin = t.kind == TOKEN_MARK && strchr("([{", *t.at.begin) != NULL
-                      ? scan_past_bracket((span){t.at.begin, s.end})
-                      : t.at.end;
+        s.begin = scan_past(s);
         if (token_is(&t, ";"))
             break;
     }
@@ -189,7 +306,7 @@ static void add_dedented(text *out, span lines, int columns) {
         for (int i = less; i < 0; i++) /* a statement that stood behind the condition */
             text_add(out, " ");
         const int cut = less > 0 ? less : 0;
-        text_add_bytes(out, line.begin + cut, (size_t)(line.end - line.begin - cut));
+        add_span(out, line.begin + cut, line.end);
         lines.begin = line.end;
     }
 }
@@ -212,9 +329,7 @@ static const char *past_block(span s) {
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
         if (token_is(&t, "}"))
             break;
-        s.begin = t.kind == TOKEN_MARK && strchr("([{", *t.at.begin) != NULL
-                      ? scan_past_bracket((span){t.at.begin, s.end})
-                      : t.at.end;
+        s.begin = scan_past(s);
     }
     const char *line = scan_token(s).at.begin;
     while (line > s.begin && line[-1] == ' ')
@@ -262,7 +377,7 @@ static void fold_range(const folder *f, text *out, span s) {
     const char *copied = s.begin;
     token before = {TOKEN_END, {s.begin, s.begin}};
     for (span rest = s;;) {
-        const token t = next(&rest);
+        const token t = next_token(&rest);
         if (t.kind == TOKEN_END)
             break;
         const token word = scan_token(rest);
@@ -274,7 +389,7 @@ static void fold_range(const folder *f, text *out, span s) {
                 const char *line = t.at.begin;
                 while (!is_else && line > copied && line[-1] == ' ')
                     line--;
-                text_add_bytes(out, copied, (size_t)(line - copied));
+                add_span(out, copied, line);
                 const span side = value != 0 ? c.yes : c.no;
                 copied = is_else ? put_else(f, out, &c, side)
                                  : put_side(f, out, &c, side, (int)(t.at.begin - line), s.end);
@@ -286,7 +401,7 @@ static void fold_range(const folder *f, text *out, span s) {
         }
         before = t;
     }
-    text_add_bytes(out, copied, (size_t)(s.end - copied));
+    add_span(out, copied, s.end);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
@@ -308,7 +423,7 @@ const char *fold(constants *c, const char *whole) {
             learn(c, p.at);
             fold_range(&f, &out, p.at);
         } else {
-            text_add_bytes(&out, p.at.begin, (size_t)(p.at.end - p.at.begin));
+            add_span(&out, p.at.begin, p.at.end);
         }
         rest.begin = p.at.end;
     }

@@ -1,5 +1,6 @@
-/* See gen/source/scan.h. */
-#include "gen/source/scan.h"
+/* Reading the C++ of templates, as clang-format lays it out. Takes: text. Makes: tokens, pieces of
+   whole lines, and where things begin and end. */
+#include "gen/source/trim.h"
 
 #include <string.h>
 
@@ -74,13 +75,36 @@ token scan_token(span s) {
     return (token){kind, {at, end}};
 }
 
+token next_token(span *s) {
+    const token t = scan_token(*s);
+    s->begin = t.at.end;
+    return t;
+}
+
+bool same_text(span a, span b) {
+    return a.end - a.begin == b.end - b.begin &&
+           memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
+}
+
 bool span_is(span s, const char *word) {
-    const size_t length = strlen(word);
-    return (size_t)(s.end - s.begin) == length && memcmp(s.begin, word, length) == 0;
+    return same_text(s, (span){word, word + strlen(word)});
 }
 
 bool token_is(const token *t, const char *word) {
     return span_is(t->at, word);
+}
+
+bool token_in(const token *t, const char *words) {
+    for (const char *end; *words != '\0'; words = *end == ' ' ? end + 1 : end) {
+        end = words + strcspn(words, " ");
+        if (same_text(t->at, (span){words, end}))
+            return true;
+    }
+    return false;
+}
+
+void add_span(text *t, const char *begin, const char *end) {
+    text_add_bytes(t, begin, (size_t)(end - begin));
 }
 
 static bool opens(const token *t) {
@@ -101,14 +125,15 @@ const char *scan_past_bracket(span s) {
     return s.end;
 }
 
+const char *scan_past(span s) {
+    const token t = scan_token(s);
+    return opens(&t) ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
+}
+
 const char *scan_past_angle(span s) {
     int depth = 0;
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
-        if (opens(&t)) {
-            s.begin = scan_past_bracket(s);
-            continue;
-        }
-        s.begin = t.at.end;
+        s.begin = scan_past(s);
         depth += token_is(&t, "<") - token_is(&t, ">");
         if (depth == 0)
             return t.at.end;
@@ -126,7 +151,7 @@ span scan_value(span s) {
     for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
         if (token_is(&t, ";") || (token_is(&t, ",") && begins_declarator((span){t.at.end, s.end})))
             return (span){t.at.begin, s.end};
-        s.begin = opens(&t) ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
+        s.begin = scan_past(s);
     }
     return (span){s.end, s.end};
 }

@@ -1,10 +1,10 @@
 /* The products that a plane adds, as sums.h says. Takes: a linear model. Makes: statements. Taps of
    equal weight are added first, a row of x at a time, so that neighbouring points can share those
    rows; and what several sums gain alike is computed once, as is what they gain times a factor. */
-#include "gen/source/sums.h"
+#include "gen/source/emit.h"
 
-#include "gen/expr/optimise.h"
-#include "gen/model/separable.h"
+#include "gen/expr/expr.h"
+#include "gen/model/model.h"
 
 #include <math.h>
 #include <string.h>

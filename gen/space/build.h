@@ -4,7 +4,7 @@
 #define SG_GEN_SPACE_BUILD_H
 
 #include "gen/lists/pattern.h"
-#include "gen/model/tuning.h"
+#include "gen/model/model.h"
 #include "gen/space/space.h"
 
 typedef struct space_builder {

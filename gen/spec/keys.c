@@ -227,3 +227,21 @@ void spec_check_count(lua_State *L, const char *function, int count) {
     if (got != count)
         spec_fail(L, "%s takes %d argument%s, got %d", function, count, count == 1 ? "" : "s", got);
 }
+
+bool spec_flag(lua_State *L, int table, const char *key) {
+    bool flag = false;
+    if (spec_get(L, table, key)) {
+        if (lua_type(L, -1) != LUA_TBOOLEAN)
+            spec_fail_expected(L, key, NULL, "true or false", -1);
+        flag = lua_toboolean(L, -1);
+    }
+    lua_pop(L, 1);
+    return flag;
+}
+
+dtype spec_dtype(lua_State *L, int index, const char *where, int count) {
+    const char *words[DTYPE_COUNT];
+    for (int i = 0; i < count; i++)
+        words[i] = dtype_words[i].name;
+    return (dtype)spec_word(L, index, where, words, count);
+}

@@ -1,5 +1,5 @@
 /* What the parts of the spec loader share: the state of one load, limits, errors, and the types of
-   values that specs handle. Only gen/spec*.c includes it. */
+   values that specs handle. Only gen/spec includes it. */
 #ifndef SG_GEN_SPEC_STATE_H
 #define SG_GEN_SPEC_STATE_H
 
@@ -7,7 +7,7 @@
 #include <lua.h>
 
 #include "gen/families.h"
-#include "gen/lists/operators.h"
+#include "gen/lists/pattern.h"
 #include "gen/spec/spec.h"
 
 enum {
@@ -75,17 +75,14 @@ typedef struct spec_key {
     const char *summary;
 } spec_key;
 
-/* spec_sandbox.c */
+/* spec.c */
 spec_state *spec_of(lua_State *);
-void spec_open(spec_state *); /* makes state->L; deferred: spec_close */
-void spec_close(void *spec_state_);
 int spec_current_line(lua_State *);
 noreturn void spec_fail(lua_State *, const char *format, ...) SG_PRINTF(2, 3);
 void spec_charge(lua_State *, size_t instructions);
 void spec_charge_memory(lua_State *, size_t bytes);
-void spec_check_time(spec_state *);
 
-/* spec_keys.c: values of tables, and words for messages. Texts live in the job and are made only
+/* keys.c: values of tables, and words for messages. Texts live in the job and are made only
    where an error follows. */
 const char *spec_clean(job *, const char *text, size_t length); /* one line of bounded length */
 const char *spec_describe(lua_State *, int index);              /* "the number 0.5", "a table" */
@@ -102,23 +99,25 @@ int spec_word(lua_State *, int index, const char *where, const char *const *word
 const char *spec_name(lua_State *, int index, const char *where); /* Lua's own string */
 double spec_number(lua_State *, int index, const char *where, const char *key);
 int spec_whole(lua_State *, int index, const char *where, const char *key, int low, int high);
+bool spec_flag(lua_State *, int table, const char *key);                /* false where nil */
+dtype spec_dtype(lua_State *, int index, const char *where, int count); /* of the first `count` */
 void spec_check_count(lua_State *, const char *function, int count);
 
-/* spec_base.c: Lua's functions. Lists end with a NULL name; where `call` is NULL, Lua's own of that
+/* base.c: Lua's functions. Lists end with a NULL name; where `call` is NULL, Lua's own of that
    name serves. */
 extern const spec_function spec_base_functions[], spec_table_functions[], spec_math_functions[];
 
-/* spec_environment.c */
+/* environment.c */
 void spec_open_environment(lua_State *); /* pushes it */
 
-/* spec_lua.c: the message of an error of Lua's own, in the words of specs; one line */
+/* lua.c: the message of an error of Lua's own, in the words of specs; one line */
 const char *spec_say(job *, const char *message);
 
-/* spec_types.c: a type with what it can do; all else is refused, with `advice`, which may be NULL
+/* expressions.c: a type with what it can do; all else is refused, with `advice`, which may be NULL
  */
 void spec_make_type(lua_State *, const char *type, const char *advice, const luaL_Reg *metamethods);
 
-/* spec_expr.c: expressions */
+/* expressions.c: expressions */
 #define SPEC_EXPRESSION "expression"
 typedef struct spec_expr {
     expr_id id;
@@ -137,7 +136,7 @@ int spec_call_operation(lua_State *);                     /* upvalue: expr_op */
 void spec_open_arithmetic(lua_State *, const char *type); /* the operators of a type */
 int spec_param(lua_State *);
 
-/* spec_shape.c: sets of offsets */
+/* weights.c: sets of offsets */
 #define SPEC_SHAPE "shape"
 typedef struct spec_shape {
     shape_kind kind;
@@ -152,7 +151,7 @@ static inline int spec_cell(const signed char d[AXES]) { /* 0 … SPEC_MAX_POINT
     return ((d[2] + MAX_REACH) * SPEC_EDGE + d[1] + MAX_REACH) * SPEC_EDGE + d[0] + MAX_REACH;
 }
 
-/* spec_weights.c: weight tables */
+/* weights.c: weight tables */
 #define SPEC_WEIGHTS "weight table"
 typedef struct spec_weight {
     signed char d[AXES];
@@ -172,21 +171,13 @@ int spec_derivative(lua_State *);
 int spec_laplacian(lua_State *);
 extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_keys[];
 
-/* spec_fields.c: the keys fields and parameters; true where the key is there */
+/* fields.c: the keys fields and parameters; true where the key is there */
 bool spec_read_fields(lua_State *, int table, model *);
 bool spec_read_parameters(lua_State *, int table, model *);
 void spec_sort_parameters(model *);
 extern const spec_key spec_field_keys[];
 
-/* spec_update.c: the update function */
-#define SPEC_FIELD "field"
-void spec_open_fields(lua_State *);
-int spec_apply(lua_State *);
-void spec_push_parameters(lua_State *); /* what p.name is read from */
-void spec_run_update(lua_State *, int function, bool named, spec_update *,
-                     expr_id outputs[MAX_FIELDS]);
-
-/* spec_grid.c: boundary and schedule */
+/* fields.c: boundary and schedule */
 #define SPEC_BOUNDARY "boundary"
 int spec_constant(lua_State *);
 void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
@@ -194,30 +185,41 @@ void spec_read_schedule(lua_State *, int table, model *);
 const spec_key *spec_schedule_keys(job *); /* of gen/stencil/schedule.h */
 const char **spec_method_words(job *);     /* by the table of methods */
 
-/* spec_tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
+/* update.c: the update function */
+#define SPEC_FIELD "field"
+void spec_open_fields(lua_State *);
+int spec_apply(lua_State *);
+void spec_push_parameters(lua_State *); /* what p.name is read from */
+void spec_run_update(lua_State *, int function, bool named, spec_update *,
+                     expr_id outputs[MAX_FIELDS]);
+
+/* tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);
 void spec_read_pattern_tune(lua_State *, int table, const pattern_words *, model *);
 
-/* spec_stencil.c */
+/* stencil.c */
 #define SPEC_SPEC "spec"
 typedef struct spec_value {
     subject *subject;
 } spec_value;
 
 int spec_stencil(lua_State *);
-extern const spec_key spec_stencil_keys[];
+int spec_convolution(lua_State *);
+extern const spec_key spec_stencil_keys[], spec_convolution_keys[];
 
-/* spec_begin.c */
-/* What every family's function begins and ends with. spec_begin: the table that is its only
-   argument, whose keys are checked; an empty model with name and dtype (one of the first
+/* model.c. What every family's function begins and ends with. spec_begin: the table that is its
+   only argument, whose keys are checked; an empty model with name and dtype (one of the first
    `dtypes`; DTYPE_FLOAT without the key), line and file. spec_end pushes the value that stands for
    the subject. */
 model *spec_begin(lua_State *, const char *function, const spec_key *keys, int dtypes);
 int spec_end(lua_State *, int family, model *expressions, void *family_model);
 bool spec_overflows(dtype, double value);
 void spec_check_range(lua_State *, dtype, const char *what, double value); /* also: whole */
+/* Finishes the model; and once more, with numbers in place of parameters. */
+void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
+void spec_put_constants(lua_State *, model *, const spec_constants *);
 
-/* spec_pattern.c: what the families beside stencils share (gen/lists/pattern.h) */
+/* lists.c: what the families of lists share (gen/lists/pattern.h) */
 /* Names the operands of the model's functions to come. */
 void spec_operands(lua_State *, model *, const char *const *names, int count);
 /* Calls the function at the key with the first `operands` of them and a table of parameters; its
@@ -234,38 +236,17 @@ void spec_finish_functions(lua_State *, model *);
 /* The keys algorithm, format (where the words have formats) and schedule. */
 void spec_read_pattern(lua_State *, int table, const pattern_words *, pattern_schedule *out);
 
-/* spec_operator.c */
 /* The keys op, identity and commutative; the model's next output is the function, or holds its
    place. Returns −1 and fills *out; or the index of one of up to SPEC_MORE_OPERATORS more names. */
 enum { SPEC_MORE_OPERATORS = 4 };
 int spec_read_operator(lua_State *, int table, model *, const char *const *more, int more_count,
                        pattern_operator *out);
-extern const spec_key spec_operator_keys[];
 
-/* spec_convolution.c */
-int spec_convolution(lua_State *);
-extern const spec_key spec_convolution_keys[];
-
-/* spec_reduce.c */
+/* families.c */
 int spec_reduce(lua_State *);
-extern const spec_key spec_reduce_keys[];
-
-/* spec_spmv.c */
-int spec_spmv(lua_State *);
-extern const spec_key spec_spmv_keys[];
-
-/* spec_scan.c */
 int spec_scan(lua_State *);
-extern const spec_key spec_scan_keys[];
-
-/* spec_merge.c */
 int spec_merge(lua_State *);
-extern const spec_key spec_merge_keys[];
-
-/* spec_model.c: the finished model */
-void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
-
-/* spec_constants.c: finishes a model once more, with numbers in place of parameters */
-void spec_put_constants(lua_State *, model *, const spec_constants *);
+int spec_spmv(lua_State *);
+extern const spec_key spec_reduce_keys[], spec_scan_keys[], spec_merge_keys[], spec_spmv_keys[];
 
 #endif

@@ -1,6 +1,6 @@
 /* The key tune: the values that tuning tries, each as `schedule` has it.
    Takes: the spec's table. Makes: words of schedule lines, by key. */
-#include "gen/model/tuning.h"
+#include "gen/model/model.h"
 #include "gen/spec/state.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"

@@ -1,6 +1,6 @@
 /* What the planner asks of a model, found once. Takes: a model. Makes: its facts. */
-#include "gen/expr/optimise.h"
-#include "gen/source/sums.h"
+#include "gen/expr/expr.h"
+#include "gen/source/emit.h"
 #include "gen/stencil/plan.h"
 
 /* Whether a tap leaves both its point's column along `axis` and its plane. */

@@ -3,7 +3,7 @@
 #ifndef SG_GEN_STENCIL_PASSES_H
 #define SG_GEN_STENCIL_PASSES_H
 
-#include "gen/model/separable.h"
+#include "gen/model/model.h"
 #include "gen/stencil/plan.h"
 
 typedef struct passes {

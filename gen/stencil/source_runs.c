@@ -1,7 +1,7 @@
 /* The tables of the method constant, for plan.h. Takes: a plan with its runs of weights. Makes:
  * text.
  */
-#include "gen/expr/optimise.h"
+#include "gen/expr/expr.h"
 #include "gen/stencil/source_internal.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
    and its plan. Makes: text. */
 #include "gen/stencil/source_internal.h"
 
-#include "gen/source/sums.h"
+#include "gen/source/emit.h"
 
 void source_write_sums(text *t, const model *m, const plan *p, const emitter *e) {
     expr_id rest[MAX_FIELDS];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "gen/lists/reach.h"
+#include "gen/lists/draw.h"
 #include "gen/model/family.h"
 
 int check_array(const program *p, const char *field, bool written, bool previous) {

@@ -5,7 +5,7 @@
 #define SG_RUNTIME_CHECK_SIDES_H
 
 #include "base/sample.h"
-#include "gen/model/conditions.h"
+#include "gen/model/model.h"
 #include "runtime/launch/kernel.h"
 
 /* The program's array that holds a field: the one written, the current or the previous one; −1. */

@@ -3,7 +3,7 @@
 #ifndef SG_RUNTIME_CHECK_STEPS_H
 #define SG_RUNTIME_CHECK_STEPS_H
 
-#include "gen/reference/steps.h"
+#include "gen/reference/reference.h"
 #include "runtime/check/guard.h"
 
 typedef struct check_steps {

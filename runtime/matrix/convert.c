@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "matrix/layout.h"
-#include "matrix/stencil.h"
 #include "runtime/device/clock.h"
 
 enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };

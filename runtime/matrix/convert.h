@@ -3,7 +3,7 @@
 #ifndef SG_RUNTIME_MATRIX_CONVERT_H
 #define SG_RUNTIME_MATRIX_CONVERT_H
 
-#include "gen/lists/spmv/convert.h"
+#include "gen/lists/spmv/spmv.h"
 #include "runtime/matrix/matrix.h"
 
 /* Whether there are kernels for it, and sizes that they can count; else the host converts. */

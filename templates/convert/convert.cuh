@@ -8,7 +8,7 @@
 
 constexpr int warp_lanes = 32;
 
-// The host's struct convert_arguments (gen/lists/spmv/convert.h). What number, out and work hold is the
+// The host's struct convert_arguments (gen/lists/spmv/spmv.h). What number, out and work hold is the
 // template's: out are the format's arrays in their order, work is temporary.
 struct Arguments {
     Index rows, columns, entries;

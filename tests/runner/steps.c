@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gen/reference/steps.h"
+#include "gen/reference/reference.h"
 #include "tests/runner/scene.h"
 
 typedef struct judging {

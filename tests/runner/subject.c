@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "gen/lists/reach.h"
+#include "gen/lists/draw.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
 #include "gen/stencil/schedule.h"

@@ -2,7 +2,7 @@
    plan.h. Makes: PTX for sm_90 on standard output; exits with 77 where there is no NVRTC. */
 #include <stdio.h>
 
-#include "gen/source/text.h"
+#include "gen/source/file.h"
 #include "runtime/compile/nvrtc.h"
 #include "runtime/files/file_facts.h"
 

@@ -5,7 +5,7 @@
 
 #include "tests/unit/cpu_program.h"
 
-#include "gen/source/text.h"
+#include "gen/source/file.h"
 #include "runtime/compile/nvrtc.h"
 #include "runtime/device/cpu/fiber.h"
 

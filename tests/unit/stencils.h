@@ -3,7 +3,7 @@
 #ifndef TESTS_STENCILS_H
 #define TESTS_STENCILS_H
 
-#include "matrix/order.h"
+#include "matrix/layout.h"
 #include "tests/unit/matrices.h"
 
 enum { SPOIL_WAYS = 6 };

@@ -4,7 +4,7 @@
 #include "tests/unit/format_scene.h"
 #include "tests/unit/stencils.h"
 
-#include "matrix/stencil.h"
+#include "matrix/layout.h"
 #include "runtime/matrix/convert.h"
 
 /* ---- both ways ------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "gen/lists/operators.h"
+#include "gen/lists/pattern.h"
 
 static pattern_value of_real(double v) {
     return (pattern_value){.real = v};

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "gen/lists/draw.h"
-#include "gen/lists/reach.h"
 #include "gen/lists/reduce/reduce.h"
 #include "gen/reference/reference.h"
 

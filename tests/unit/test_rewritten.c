@@ -1,6 +1,6 @@
 /* The reference's bounds, taken from the expression as the spec wrote it, hold for what it is made
    into: the optimised expression, and the linear form summed in any order. */
-#include "gen/expr/optimise.h"
+#include "gen/expr/expr.h"
 #include "tests/unit/bounds.h"
 
 enum { LINE = 48, EXPRESSIONS = 4000, BATCH = 100, MADE = 30 };

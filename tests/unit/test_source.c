@@ -2,9 +2,8 @@
 #include "load_spec.h"
 
 #include "gen/families.h"
-#include "gen/source/fold.h"
-#include "gen/source/prune.h"
-#include "gen/source/text.h"
+#include "gen/source/file.h"
+#include "gen/source/trim.h"
 #include "gen/stencil/plan.h"
 
 /* The most lines that a file may have; they only ever become fewer. */

@@ -5,7 +5,7 @@
 #include "tests/unit/format_scene.h"
 #include "tests/unit/stencils.h"
 
-#include "matrix/stencil.h"
+#include "matrix/layout.h"
 
 static const grid_matrix grids[] = {
     {.nx = 1, .ny = 1, .nz = 1},

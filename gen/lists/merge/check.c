@@ -5,7 +5,6 @@
 
 #include "gen/lists/draw.h"
 #include "gen/lists/merge/merge.h"
-#include "gen/lists/reach.h"
 
 typedef struct ordering {
     const merge *merge;

@@ -2,11 +2,6 @@
    the source; what `explain` says. */
 #include "gen/lists/merge/merge.h"
 
-int merge_dims(const subject *s) {
-    (void)s;
-    return 1;
-}
-
 /* ---- the program --------------------------------------------------------------------------- */
 
 merge_arrays merge_places(const merge *g) {

@@ -60,7 +60,6 @@ typedef struct merge_arrays {
 merge_arrays merge_places(const merge *);
 
 /* Of families[FAMILY_MERGE]. */
-int merge_dims(const subject *);
 void merge_print(const subject *, model_detail, text *);
 family_build *merge_build(job *, const subject *, const family_request *);
 int merge_explain(job *, const subject *, const family_request *, const char **reason,

@@ -1,5 +1,5 @@
 /* What the parts of a reduction's check share: elements as the reference sees them, and what a
-   segment of them comes to. Internal to gen/reduce_*.c. */
+   segment of them comes to. Internal to gen/lists/reduce. */
 #ifndef SG_GEN_LISTS_REDUCE_JUDGE_H
 #define SG_GEN_LISTS_REDUCE_JUDGE_H
 

@@ -2,12 +2,8 @@
    memory and the source; what `explain` says. */
 #include "gen/lists/reduce/reduce.h"
 
-int reduce_dims(const subject *s) {
-    (void)s;
-    return 1;
-}
-
-const char *reduce_name(const reduce *r) {
+/* "argmin", "sum", "own". */
+static const char *name_of(const reduce *r) {
     if (r->places)
         return r->op.id == OPERATOR_MIN ? "argmin" : "argmax";
     return operator_name(&r->op);
@@ -126,7 +122,7 @@ static const char *write_code(job *j, const reduce *r, dtype type) {
 void reduce_print(const subject *s, model_detail detail, text *t) {
     const reduce *r = s->model;
     const dtype type = s->dtype;
-    text_printf(t, "%s of %s%s%s\n", reduce_name(r), r->inputs == 2 ? "two lists of " : "",
+    text_printf(t, "%s of %s%s%s\n", name_of(r), r->inputs == 2 ? "two lists of " : "",
                 dtype_words[type].name, r->segmented ? ", by segments" : "");
     if (r->op.id == OPERATOR_OWN) {
         text_add(t, "identity = ");
@@ -203,7 +199,7 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     *b = (family_build){
         .program = p,
         .header = header,
-        .shape = job_print(j, "%s%s", reduce_name(r), r->segmented ? " by segments" : ""),
+        .shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
         .model = model.data,
         .plan = line.data,
         .reason = plan.asked ? "it is asked for"

@@ -5,7 +5,7 @@
 #ifndef SG_GEN_LISTS_REDUCE_REDUCE_H
 #define SG_GEN_LISTS_REDUCE_REDUCE_H
 
-#include "gen/lists/operators.h"
+#include "gen/lists/pattern.h"
 
 /* The functions of the pattern, with the operands a and b. */
 enum { REDUCE_OP, REDUCE_MAP };
@@ -30,9 +30,6 @@ typedef enum reduce_algorithm {
 } reduce_algorithm;
 enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE, REDUCE_CLUSTER };
 extern const pattern_words reduce_words;
-
-/* "argmin", "sum", "own". */
-const char *reduce_name(const reduce *);
 
 /* What a schedule comes to. */
 typedef struct reduce_plan {
@@ -64,7 +61,6 @@ enum { REDUCE_COUNT, REDUCE_SEGMENTS }; /* its sizes */
 double reduce_depth(const reduce *, const program *, int64_t count, int64_t length);
 
 /* Of families[FAMILY_REDUCE]. */
-int reduce_dims(const subject *);
 void reduce_print(const subject *, model_detail, text *);
 family_build *reduce_build(job *, const subject *, const family_request *);
 int reduce_explain(job *, const subject *, const family_request *, const char **reason,

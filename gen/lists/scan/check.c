@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "gen/lists/draw.h"
-#include "gen/lists/reach.h"
 #include "gen/lists/scan/scan.h"
 
 /* ---- data ---------------------------------------------------------------------------------- */

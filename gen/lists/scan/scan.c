@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-int scan_dims(const subject *s) {
-    (void)s;
-    return 1;
-}
-
 /* ---- the program --------------------------------------------------------------------------- */
 
 static void add_arrays(job *j, program *p, dtype type) {

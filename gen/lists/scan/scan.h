@@ -3,7 +3,7 @@
 #ifndef SG_GEN_LISTS_SCAN_SCAN_H
 #define SG_GEN_LISTS_SCAN_SCAN_H
 
-#include "gen/lists/operators.h"
+#include "gen/lists/pattern.h"
 
 /* The functions of the pattern, with the operands a and b. */
 enum { SCAN_OP, SCAN_MAP, SCAN_INIT };
@@ -49,7 +49,6 @@ enum { SCAN_INPUT, SCAN_OUTPUT };
 double scan_depth(const program *, int64_t count);
 
 /* Of families[FAMILY_SCAN]. */
-int scan_dims(const subject *);
 void scan_print(const subject *, model_detail, text *);
 family_build *scan_build(job *, const subject *, const family_request *);
 int scan_explain(job *, const subject *, const family_request *, const char **reason,

@@ -149,7 +149,8 @@ static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool float
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-storage spmv_storage(const program *p) {
+/* How a program's matrix is stored. */
+static storage storage_of(const program *p) {
     const int *s = p->storage;
     return (storage){(format)s[STORAGE_FORMAT],
                      (size_t)s[STORAGE_INDEX_BYTES],
@@ -166,7 +167,7 @@ storage spmv_storage(const program *p) {
 /* Packs the matrix; one that its format would blow up is drawn smaller. */
 static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, packed_matrix *out) {
     enum { MOST_BYTES = 1 << 28 };
-    const storage s = spmv_storage(p);
+    const storage s = storage_of(p);
     for (;; n /= 2) {
         const matrix m = s.format == FORMAT_STENCIL
                              ? spmv_draw_stencil(j, &s, kind, n, seed)
@@ -254,7 +255,7 @@ void spmv_draw_given(job *j, const subject *s, const program *p, const packed_ma
 }
 
 void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out) {
-    packed_matrix a = {.storage = spmv_storage(p),
+    packed_matrix a = {.storage = storage_of(p),
                        .rows = call->sizes[SPMV_SIZE_ROWS],
                        .columns = call->sizes[SPMV_SIZE_COLUMNS],
                        .array_count = p->array_count - 2};

@@ -3,7 +3,7 @@
    values or other entries, by the kind. */
 #include "gen/lists/draw.h"
 #include "gen/lists/spmv/spmv.h"
-#include "matrix/order.h"
+#include "matrix/layout.h"
 
 typedef struct drawing {
     job *job;

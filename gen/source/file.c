@@ -1,8 +1,7 @@
-/* Laying templates into one file. Takes: templates by name. Makes: text. */
-#include "gen/source/text.h"
+/* Laying templates into one file. Takes: templates by name. Makes: the file. */
+#include "gen/source/file.h"
 
-#include "gen/source/fold.h"
-#include "gen/source/prune.h"
+#include "gen/source/trim.h"
 
 #include <assert.h>
 #include <string.h>

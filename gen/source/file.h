@@ -1,6 +1,6 @@
 /* Text of sources. Takes: the templates that travel inside the library. Makes: one file of them. */
-#ifndef SG_GEN_SOURCE_TEXT_H
-#define SG_GEN_SOURCE_TEXT_H
+#ifndef SG_GEN_SOURCE_FILE_H
+#define SG_GEN_SOURCE_FILE_H
 
 #include "base/program.h"
 #include "base/text.h"

@@ -1,0 +1,114 @@
+/* Trimming a CUDA text to what its plan uses.
+   Takes: text of templates, as clang-format lays it out, and the constants of a plan. Makes: the
+   text without the sides of conditions that the plan decides against, and without declarations
+   that no kernel reaches. */
+#ifndef SG_GEN_SOURCE_TRIM_H
+#define SG_GEN_SOURCE_TRIM_H
+
+#include "base/job.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+typedef struct span {
+    const char *begin, *end;
+} span;
+
+typedef enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_MARK } token_kind;
+
+/* A name, a number, a string or character, or one character of punctuation. */
+typedef struct token {
+    token_kind kind;
+    span at;
+} token;
+
+/* The first token of the text; blanks and comments lie between tokens. */
+token scan_token(span);
+/* The same, and takes it off. */
+token next_token(span *);
+bool token_is(const token *, const char *word);
+bool token_in(const token *, const char *words); /* "if for while": one of these */
+bool span_is(span, const char *word);
+bool same_text(span, span);
+void add_span(text *, const char *begin, const char *end);
+
+/* Past the first token, or past the bracket that closes it where it opens one. */
+const char *scan_past(span);
+
+/* Past the bracket that closes the one at the beginning: round, square, curly. */
+const char *scan_past_bracket(span);
+/* Past the > that closes the < at the beginning. */
+const char *scan_past_angle(span);
+
+/* From the end of an initializer on: the comma before the next declarator, or the semicolon. */
+span scan_value(span);
+
+/* Past the end of the line, and of the text where it is the last. */
+const char *scan_past_line(span);
+/* The columns that the line at the beginning is indented by. */
+int scan_indent(span);
+
+typedef enum piece_kind {
+    PIECE_BLANK,
+    PIECE_COMMENT,   /* lines of comments, one after another */
+    PIECE_DIRECTIVE, /* of the preprocessor */
+    PIECE_OPEN,      /* namespace NAME { */
+    PIECE_CLOSE,     /* and its end */
+    PIECE_CODE,      /* a declaration or definition, to the end of its last line */
+} piece_kind;
+
+typedef struct piece {
+    piece_kind kind;
+    span at;
+} piece;
+
+/* The first piece of the text, which begins at a line's beginning. */
+piece scan_piece(span);
+
+/* ---- constants and conditions ---------------------------------------------------------------- */
+
+/* Constants by name: "plan::vector", "warps"; "sizeof Real" is a size. Macros are kept here too,
+   with what stands for them. */
+typedef struct constant {
+    const char *name;
+    int64_t value;
+    span stands; /* of a macro */
+    bool unsure; /* whether the macro is defined is not known */
+} constant;
+
+typedef struct constants {
+    job *job;
+    constant *list;
+    int count, capacity;
+} constants;
+
+void constants_set(constants *, const char *name, int64_t value);
+void constants_define(constants *, span name, span stands, bool unsure);
+void constants_forget(constants *, span name);
+constant *constants_find(const constants *, span name);
+
+/* Whether a macro is one of the templates' own, by its first word. */
+bool is_own_macro(span name);
+
+/* Whether the constants decide the expression. `within` is a struct whose members are named without
+   it, or NULL. Own macros that are not there count as not defined. */
+bool decide(const constants *, span expression, const char *within, int64_t *value);
+
+/* ---- folding --------------------------------------------------------------------------------- */
+
+/* What the architecture decides: __CUDA_ARCH__ of "sm_90". */
+constants fold_constants(job *, const char *arch);
+
+/* The text folded; what it defines is added to the constants, for text that comes after it. */
+const char *fold(constants *, const char *text);
+
+/* ---- pruning --------------------------------------------------------------------------------- */
+
+/* Kernels are what is declared extern "C". The names of a namespace are seen in it, those outside
+   of all everywhere. */
+const char *prune(job *, const char *text);
+
+#endif
