@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 
 typedef struct json {
-    buffer *out;
+    text *out;
     int depth;
     bool follows; /* something precedes in this object or array */
 } json;

@@ -11,12 +11,6 @@
 const char *const emit_words[EMIT_COUNT] = {"source", "ptx", "cubin", "plan", "model"};
 const char *const emit_suffixes[EMIT_COUNT] = {".cu", ".ptx", ".cubin", ".plan", ".model"};
 
-static char *copy(const char *text, size_t length) {
-    buffer b = {0};
-    buffer_add_bytes(&b, text, length);
-    return b.data;
-}
-
 bool option_misused(const char *what, const char *value, const char *needed) {
     complain(EXIT_USAGE, NULL, "%s '%s': %s", what, value, needed);
     return false;
@@ -51,14 +45,13 @@ bool set_emit(options *o, const char *value) {
 }
 
 binding *bindings_add(bindings *list, const char *name, size_t name_length, const char *value) {
-    binding *items = must_alloc((size_t)list->count + 1, sizeof *items);
+    binding *items = new_array((size_t)list->count + 1, sizeof *items);
     if (list->count > 0)
         memcpy(items, list->items, (size_t)list->count * sizeof *items);
-    free(list->items);
     list->items = items;
     binding *added = &items[list->count++];
-    added->name = name != NULL ? copy(name, name_length) : NULL;
-    added->value = copy(value, strlen(value));
+    added->name = name != NULL ? job_copy(command_memory(), name, name_length) : NULL;
+    added->value = new_copy(value);
     return added;
 }
 
@@ -232,12 +225,4 @@ bool set_device(options *o, const char *value) {
     o->device = value;
     return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||
            option_misused("--device", value, "auto, cuda or cpu is needed");
-}
-
-void bindings_free(bindings *list) {
-    for (int i = 0; i < list->count; i++) {
-        free(list->items[i].name);
-        free(list->items[i].value);
-    }
-    free(list->items);
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 
 typedef enum command {
     COMMAND_BUILD, /* no word: the main job */
@@ -24,7 +24,7 @@ typedef enum emit { EMIT_SOURCE, EMIT_PTX, EMIT_CUBIN, EMIT_PLAN, EMIT_MODEL, EM
 extern const char *const emit_words[EMIT_COUNT];
 extern const char *const emit_suffixes[EMIT_COUNT];
 
-/* NAME=VALUE; the name may be NULL. Both are owned. */
+/* NAME=VALUE; the name may be NULL. */
 typedef struct binding {
     char *name;
     char *value;
@@ -41,7 +41,6 @@ typedef struct bindings {
 
 /* `name` may be NULL; both texts are copied. Valid until the next one is added. */
 binding *bindings_add(bindings *, const char *name, size_t name_length, const char *value);
-void bindings_free(bindings *);
 
 typedef struct options {
     command command;
@@ -50,7 +49,7 @@ typedef struct options {
     const char *folder, *arch, *gpu, *device; /* NULL: not given; of report folder is a file */
     const char *database;
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
-    buffer schedule;       /* "register tile=32x8 …"; empty: no constraint */
+    const char *schedule;  /* "register tile=32x8 …"; NULL: no constraint */
     const char *line, *format, *method, *tile, *coarsen, *vector, *time;
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */
@@ -63,11 +62,10 @@ typedef struct options {
     bool list, afresh, steps_given, json, stop_on_nan, help, version;
 } options;
 
-/* False after an error on standard error. options_free in either case. */
+/* False after an error on standard error. */
 bool options_parse(options *, int count, char **arguments);
-void options_free(options *);
 
 const char *command_name(command);
-void options_help(buffer *);
+void options_help(text *);
 
 #endif

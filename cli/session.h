@@ -14,6 +14,11 @@ typedef struct session {
     char *text; /* of the spec that was counted last; NULL: it could not be read */
 } session;
 
+/* The text of a spec, read once: the path may be that of a pipe, and a command asks the library
+   several times about a spec. *out is NULL where nothing could be read, of which the library says
+   why when it is given the path alone. An exit code; what is wrong has been printed. */
+int spec_text_read(const char *path, char **out);
+
 int session_open(session *, const options *);
 void session_close(session *);
 
@@ -34,7 +39,7 @@ int session_dimensions(session *, const char *spec, const sg_build_options *, in
 
 int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out);
 
-/* The values of all parameters from --set and the spec, for the caller to free. Those that have
+/* The values of all parameters from --set and the spec. Those that have
    none are an error where `all` is set, and else spread over [0.25, 1). *out is NULL where the
    spec's own values serve. */
 int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,

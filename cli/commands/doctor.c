@@ -5,16 +5,16 @@
 #include "cli/session.h"
 
 typedef struct findings {
-    buffer text;
+    text text;
     json json;
 } findings;
 
 static void add(void *user, const char *what, int usable, const char *text) {
     enum { INDENT = 22, WIDTH = 100 };
     findings *f = user;
-    buffer_printf(&f->text, "%-4s %-16s ", usable ? "ok" : "-", what);
-    buffer_wrap(&f->text, text, INDENT, WIDTH);
-    buffer_add(&f->text, "\n");
+    text_printf(&f->text, "%-4s %-16s ", usable ? "ok" : "-", what);
+    add_wrapped(&f->text, text, INDENT, WIDTH);
+    text_add(&f->text, "\n");
     json_object(&f->json, NULL);
     json_string(&f->json, "what", what);
     json_bool(&f->json, "usable", usable != 0);
@@ -23,8 +23,8 @@ static void add(void *user, const char *what, int usable, const char *text) {
 }
 
 int command_doctor(const options *o) {
-    buffer json_text = {0};
-    findings f = {.json = {.out = &json_text}};
+    text json_text = new_text();
+    findings f = {.text = new_text(), .json = {.out = &json_text}};
     const sg_options wanted = {
         .struct_size = sizeof wanted, .device = o->device, .database = o->database};
     json_object(&f.json, NULL);
@@ -39,7 +39,5 @@ int command_doctor(const options *o) {
     json_integer(&f.json, "exit", code);
     json_end_object(&f.json);
     code = first_failure(code, say(o->json ? &json_text : &f.text));
-    buffer_free(&json_text);
-    buffer_free(&f.text);
     return code;
 }

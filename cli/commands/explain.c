@@ -10,123 +10,120 @@
 
 enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };
 
-static void add_count(double count, const char *what, const char *after, buffer *out) {
-    buffer_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
+static void add_count(double count, const char *what, const char *after, text *out) {
+    text_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
 }
 
 static bool has_textbook(const sg_explanation *e, const words *w) {
     return !w->is_grid || e->textbook_operations > 0;
 }
 
-static void add_head(const sg_explanation *e, int dims, const words *w, buffer *out) {
-    buffer_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
-                  e->boundary[0] != '\0' ? ", " : "", e->boundary,
-                  e->boundary[0] != '\0' ? " boundary" : "");
-    buffer_add(out, "  textbook ");
+static void add_head(const sg_explanation *e, int dims, const words *w, text *out) {
+    text_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
+                e->boundary[0] != '\0' ? ", " : "", e->boundary,
+                e->boundary[0] != '\0' ? " boundary" : "");
+    text_add(out, "  textbook ");
     if (has_textbook(e, w)) {
         add_count(e->textbook_operations, "operation", " ", out);
-        buffer_add(out, w->point);
+        text_add(out, w->point);
     } else {
-        buffer_add(out, "no count of an update that is not linear");
+        text_add(out, "no count of an update that is not linear");
     }
     if (e->bytes_per_point > 0)
-        buffer_printf(out, "; %.10g bytes %s at least", e->bytes_per_point, w->point);
+        text_printf(out, "; %.10g bytes %s at least", e->bytes_per_point, w->point);
     if (e->bytes_per_point > 0 && has_textbook(e, w))
-        buffer_printf(out, ": at most %.2f operations a byte",
-                      e->textbook_operations / e->bytes_per_point);
-    buffer_add(out, "\n  emitted  ");
+        text_printf(out, ": at most %.2f operations a byte",
+                    e->textbook_operations / e->bytes_per_point);
+    text_add(out, "\n  emitted  ");
     add_count(e->emitted_operations, "operation", " ", out);
-    buffer_add(out, w->point);
+    text_add(out, w->point);
     if (w->is_grid) {
-        buffer_add(out, ": ");
+        text_add(out, ": ");
         add_count(e->emitted_multiplications, "multiplication", ", ", out);
         add_count(e->emitted_additions, "addition", ", ", out);
         add_count(e->emitted_others, "other", "", out);
     }
-    buffer_printf(out, "\n  planned  for %s (%s), ", e->gpu, e->arch);
-    buffer_size(out, e->size, dims);
+    text_printf(out, "\n  planned  for %s (%s), ", e->gpu, e->arch);
+    add_extents(out, e->size, dims);
     if (!w->is_grid)
-        buffer_printf(out, " %s", w->points);
-    buffer_add(out, "\n\n");
+        text_printf(out, " %s", w->points);
+    text_add(out, "\n\n");
 }
 
 /* The textbook's figure at its tile width T, and the limit as T grows. */
-static void add_textbook(const sg_method_row *row, buffer *out) {
-    buffer cell = {0};
+static void add_textbook(const sg_method_row *row, text *out) {
+    text cell = new_text();
     if (row->textbook_operations_per_byte > 0)
-        buffer_printf(&cell, "%.2f", row->textbook_operations_per_byte);
+        text_printf(&cell, "%.2f", row->textbook_operations_per_byte);
     else
-        buffer_add(&cell, "-");
+        text_add(&cell, "-");
     if (row->textbook_tile > 0)
-        buffer_printf(&cell, " T=%.0f, to %.2f", row->textbook_tile, row->textbook_limit);
-    buffer_printf(out, "%-21s", cell.data);
-    buffer_free(&cell);
+        text_printf(&cell, " T=%.0f, to %.2f", row->textbook_tile, row->textbook_limit);
+    text_printf(out, "%-21s", cell.data);
 }
 
-static void add_row(const sg_method_row *row, buffer *out) {
-    buffer_printf(out, "%c %-11s ", row->chosen ? '*' : ' ', row->method);
+static void add_row(const sg_method_row *row, text *out) {
+    text_printf(out, "%c %-11s ", row->chosen ? '*' : ' ', row->method);
     add_textbook(row, out);
     if (row->plan == NULL) {
-        buffer_printf(out, "\n%*s", PLAN_INDENT, "");
-        buffer_wrap(out, row->refusal, PLAN_INDENT, WIDTH);
-        buffer_add(out, "\n");
+        text_printf(out, "\n%*s", PLAN_INDENT, "");
+        add_wrapped(out, row->refusal, PLAN_INDENT, WIDTH);
+        text_add(out, "\n");
         return;
     }
     if (row->operations_per_byte > 0)
-        buffer_printf(out, "%9.2f", row->operations_per_byte);
+        text_printf(out, "%9.2f", row->operations_per_byte);
     else
-        buffer_printf(out, "%9s", "-");
-    buffer_printf(out, " %9.4g %8zu %8d %6d  ", row->loads_bytes_per_point, row->shared_bytes,
-                  row->threads, row->registers);
-    buffer_seconds(out, row->estimated_seconds);
-    buffer_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
+        text_printf(out, "%9s", "-");
+    text_printf(out, " %9.4g %8zu %8d %6d  ", row->loads_bytes_per_point, row->shared_bytes,
+                row->threads, row->registers);
+    add_seconds(out, row->estimated_seconds);
+    text_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
 }
 
 /* Why the model chooses what it does, and what goes before it. */
-static void add_reason(const sg_explanation *e, buffer *out) {
-    buffer_add(out, "\n* ");
-    buffer_wrap(out, e->reason, 2, WIDTH);
-    buffer_add(out, "\n");
+static void add_reason(const sg_explanation *e, text *out) {
+    text_add(out, "\n* ");
+    add_wrapped(out, e->reason, 2, WIDTH);
+    text_add(out, "\n");
     if (e->tuned == NULL)
         return;
-    buffer tuned = {0};
-    buffer_printf(&tuned, "a build takes %s instead, %s", e->tuned, e->found);
-    buffer_add(out, "  ");
-    buffer_wrap(out, tuned.data, 2, WIDTH);
-    buffer_add(out, "\n");
-    buffer_free(&tuned);
+    text tuned = new_text();
+    text_printf(&tuned, "a build takes %s instead, %s", e->tuned, e->found);
+    text_add(out, "  ");
+    add_wrapped(out, tuned.data, 2, WIDTH);
+    text_add(out, "\n");
 }
 
-static void add_table(const sg_explanation *e, buffer *out) {
-    buffer_printf(out,
-                  "              textbook's           this plan's    loaded   shared  threads "
-                  "  regs  estimate for %s,\n"
-                  "  method      operations a byte     op/byte  B/point   B/block   /block "
-                  "/thread  limited by\n",
-                  e->arch);
+static void add_table(const sg_explanation *e, text *out) {
+    text_printf(out,
+                "              textbook's           this plan's    loaded   shared  threads "
+                "  regs  estimate for %s,\n"
+                "  method      operations a byte     op/byte  B/point   B/block   /block "
+                "/thread  limited by\n",
+                e->arch);
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
     add_reason(e, out);
 }
 
 /* The algorithms of a family of lists: what they are and the textbook's count of their work. */
-static void add_algorithm(const sg_method_row *row, buffer *out) {
-    buffer_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
-    buffer plan = {0};
+static void add_algorithm(const sg_method_row *row, text *out) {
+    text_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
+    text plan = new_text();
     if (row->plan != NULL)
-        buffer_printf(&plan, "%s; %zu bytes shared", row->plan, row->shared_bytes);
-    buffer_wrap(out, row->plan != NULL ? plan.data : row->refusal, NAME_WIDTH + 2, WIDTH);
-    buffer_add(out, "\n");
-    buffer_free(&plan);
+        text_printf(&plan, "%s; %zu bytes shared", row->plan, row->shared_bytes);
+    add_wrapped(out, row->plan != NULL ? plan.data : row->refusal, NAME_WIDTH + 2, WIDTH);
+    text_add(out, "\n");
     if (row->note == NULL)
         return;
-    buffer_printf(out, "%*s", NAME_WIDTH + 2, "");
-    buffer_wrap(out, row->note, NAME_WIDTH + 2, WIDTH);
-    buffer_add(out, "\n");
+    text_printf(out, "%*s", NAME_WIDTH + 2, "");
+    add_wrapped(out, row->note, NAME_WIDTH + 2, WIDTH);
+    text_add(out, "\n");
 }
 
-static void add_algorithms(const sg_explanation *e, buffer *out) {
-    buffer_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
+static void add_algorithms(const sg_explanation *e, text *out) {
+    text_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
     for (int i = 0; i < e->row_count; i++)
         add_algorithm(&e->rows[i], out);
     add_reason(e, out);
@@ -236,16 +233,15 @@ static int show(session *s, const char *spec, int index, const subject *u, json 
         json_explanation(u->explanation, spec, index, u->info.dims, w, &u->formats, j);
         return EXIT_DONE;
     }
-    buffer text = {0};
-    add_head(u->explanation, u->info.dims, w, &text);
+    text out = new_text();
+    add_head(u->explanation, u->info.dims, w, &out);
     if (w->is_grid)
-        add_table(u->explanation, &text);
+        add_table(u->explanation, &out);
     else
-        add_algorithms(u->explanation, &text);
+        add_algorithms(u->explanation, &out);
     if (u->formats.count > 0)
-        formats_text(&u->formats, &text);
-    const int code = say(&text);
-    buffer_free(&text);
+        formats_text(&u->formats, &out);
+    const int code = say(&out);
     return code;
 }
 
@@ -254,7 +250,6 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
     int code = find_out(s, spec, index, &u);
     if (code == EXIT_DONE)
         code = show(s, spec, index, &u, j);
-    formats_free(&u.formats);
     sg_explanation_free(u.explanation);
     sg_matrix_free(u.matrix);
     sg_release(u.kernel);

@@ -8,7 +8,6 @@
 #include "cli/output.h"
 #include "cli/report/page.h"
 #include "cli/session.h"
-#include "cli/spec_text.h"
 
 typedef struct reporting {
     const options *options;
@@ -77,7 +76,7 @@ static const sg_result *choose(const reporting *p) {
 }
 
 /* "cuda 512x512x512 (40 results), …": what there is instead. */
-static void add_places(const reporting *p, buffer *out) {
+static void add_places(const reporting *p, text *out) {
     enum { MOST = 8 };
     int places = 0;
     for (int i = 0; i < p->all.count; i++) {
@@ -90,19 +89,19 @@ static void add_places(const reporting *p, buffer *out) {
             }
         if (before > 0 || ++places > MOST)
             continue;
-        buffer_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
+        text_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
         page_add_size(out, r);
         if (r->steps > 1)
-            buffer_printf(out, ", %" PRId64 " steps", r->steps);
-        buffer_printf(out, " (%d)", same);
+            text_printf(out, ", %" PRId64 " steps", r->steps);
+        text_printf(out, " (%d)", same);
     }
     if (places > MOST)
-        buffer_printf(out, " and %d more", places - MOST);
+        text_printf(out, " and %d more", places - MOST);
 }
 
 static int complain_of_none(const reporting *p) {
     const char *name = sg_kernel_text(p->kernel, SG_TEXT_NAME);
-    buffer places = {0};
+    text places = new_text();
     add_places(p, &places);
     if (p->all.count > 0)
         complain(EXIT_USAGE, p->spec,
@@ -116,13 +115,12 @@ static int complain_of_none(const reporting *p) {
                  name,
                  p->others > 0 ? ", but of a spec of this name that computes something else" : "",
                  p->spec);
-    buffer_free(&places);
     return EXIT_USAGE;
 }
 
 /* What failed was stored too, but makes no page. */
 static int complain_of_failures(const reporting *p, const sg_result *one) {
-    buffer place = {0};
+    text place = new_text();
     int count = 0;
     for (int i = 0; i < p->all.count; i++)
         count += page_same_place(&p->all.list[i], one);
@@ -132,7 +130,6 @@ static int complain_of_failures(const reporting *p, const sg_result *one) {
              "%s%s%s); tune again with --no-resume",
              sg_kernel_text(p->kernel, SG_TEXT_NAME), place.data, one->device_name, count,
              one->plan, one->state, one->reason[0] != '\0' ? ", " : "", one->reason);
-    buffer_free(&place);
     return EXIT_USAGE;
 }
 
@@ -177,38 +174,29 @@ static sg_build_options options_for(const reporting *p, int index, const sg_resu
     return how;
 }
 
-static char *copy(const char *text) {
-    buffer b = {0};
-    buffer_add(&b, text);
-    return b.data;
-}
-
-/* The plan of a build that knows no results; NULL where it cannot be said. For the caller to free.
- */
+/* The plan of a build that knows no results; NULL where it cannot be said. */
 static char *usual_plan(const reporting *p, const sg_build_options *how) {
     sg_space *space = NULL;
     char *usual = NULL;
     if (sg_candidates(p->context, p->spec, how, &space) == SG_OK && space->usual != NULL)
-        usual = copy(space->usual);
+        usual = new_copy(space->usual);
     sg_space_free(space);
     return usual;
 }
 
 static int write_page(const reporting *p, const page *filled, const char *path, output *out) {
-    buffer text = {0};
-    page_write(filled, &text);
+    text line = new_text();
+    page_write(filled, &line);
     int code = EXIT_DONE;
-    if (!output_finish(out, text.data, text.length))
+    if (!output_finish(out, line.data, line.length))
         code = EXIT_DATA;
-    buffer_free(&text);
     if (code == EXIT_DONE) {
-        buffer said = {0};
-        buffer_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
-                      sg_kernel_text(p->kernel, SG_TEXT_NAME));
+        text said = new_text();
+        text_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
+                    sg_kernel_text(p->kernel, SG_TEXT_NAME));
         page_add_size(&said, &filled->rows[0]);
-        buffer_printf(&said, " on %s\n", filled->rows[0].device_name);
+        text_printf(&said, " on %s\n", filled->rows[0].device_name);
         code = say(&said);
-        buffer_free(&said);
     }
     return code;
 }
@@ -232,7 +220,7 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
     if (filled.best >= 0) {
         how.schedule = rows->list[filled.best].plan;
         if (sg_build(p->context, p->spec, &how, &best) != SG_OK)
-            trouble = copy(sg_error(p->context));
+            trouble = new_copy(sg_error(p->context));
     }
     sg_kernel_info info = {.struct_size = sizeof info};
     if (sg_kernel_facts(best != NULL ? best : p->kernel, &info) == SG_OK) {
@@ -242,10 +230,7 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
     filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
     filled.source_trouble = trouble;
     const int code = write_page(p, &filled, path, out);
-    page_look_free(&filled);
     sg_release(best);
-    free(usual);
-    free(trouble);
     return code;
 }
 
@@ -266,15 +251,13 @@ static int report_kernel(reporting *p, int index) {
             page_keep(&rows, &p->all.list[i]);
     status = find_drifts(p, &rows);
     char *path = p->options->folder != NULL
-                     ? copy(p->options->folder)
+                     ? new_copy(p->options->folder)
                      : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
     output *out = NULL;
     int code = status == SG_OK ? output_begin(&out, &p->outputs, path)
                                : complain_library(p->context, status);
     if (code == EXIT_DONE)
         code = make_page(p, index, &rows, path, out);
-    page_results_free(&rows);
-    free(path);
     return code;
 }
 
@@ -298,8 +281,6 @@ static int report_spec(reporting *p, int index) {
     if (code == EXIT_DONE)
         code = report_kernel(p, index);
     sg_release(p->kernel);
-    page_results_free(&p->all);
-    page_drifts_free(&p->drifts);
     p->kernel = NULL;
     p->others = 0;
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
@@ -330,9 +311,7 @@ int command_report(const options *o) {
     const bool whole = code == EXIT_DONE;
     for (int index = 0; index < count && whole; index++)
         code = first_failure(code, report_spec(&p, index));
-    output_set_free(&p.outputs);
     sg_matrix_free(p.matrix);
     sg_close(p.context);
-    free(p.text);
     return code;
 }

@@ -42,8 +42,8 @@ static int command_tune_export(const options *o) {
     sg_context *context;
     const sg_status status = sg_open(&context, &wanted);
     int code = status == SG_OK ? EXIT_DONE : complain_library(context, status);
-    buffer text = {0};
-    json j = {.out = &text};
+    text line = new_text();
+    json j = {.out = &line};
     export e = {.options = o};
     if (code == EXIT_DONE) {
         t4_begin(&e.t4, &j);
@@ -51,8 +51,7 @@ static int command_tune_export(const options *o) {
         t4_end(&e.t4);
     }
     if (code == EXIT_DONE) /* half a file would look like a whole one */
-        code = say(&text);
-    buffer_free(&text);
+        code = say(&line);
     sg_close(context);
     return code;
 }

@@ -24,8 +24,8 @@ static int compare(const void *a, const void *b) {
 }
 
 /* Whether there are estimates. */
-static bool add_candidates(const sg_space *s, buffer *out) {
-    place *order = must_alloc((size_t)s->candidate_count, sizeof *order);
+static bool add_candidates(const sg_space *s, text *out) {
+    place *order = new_array((size_t)s->candidate_count, sizeof *order);
     bool any = false;
     for (int i = 0; i < s->candidate_count; i++) {
         order[i] = (place){s->candidates[i].estimated_seconds, i};
@@ -34,42 +34,40 @@ static bool add_candidates(const sg_space *s, buffer *out) {
     qsort(order, (size_t)s->candidate_count, sizeof *order, compare);
     for (int i = 0; i < s->candidate_count; i++) {
         const sg_candidate *c = &s->candidates[order[i].index];
-        buffer time = {0};
+        text time = new_text();
         if (any)
-            buffer_seconds(&time, c->estimated_seconds);
-        buffer_printf(out, "%c ", order[i].index == s->usual_index ? '*' : ' ');
+            add_seconds(&time, c->estimated_seconds);
+        text_printf(out, "%c ", order[i].index == s->usual_index ? '*' : ' ');
         if (any)
-            buffer_printf(out, "%9s  ", buffer_text(&time));
-        buffer_printf(out, "%s\n", c->plan);
-        buffer_free(&time);
+            text_printf(out, "%9s  ", time.data);
+        text_printf(out, "%s\n", c->plan);
     }
-    free(order);
     return any;
 }
 
-static void add_space(const sg_space *s, buffer *out) {
+static void add_space(const sg_space *s, text *out) {
     const words *w = words_of_family(s->family);
-    buffer_printf(out, "%s: %d candidate%s, %s, for %s, ", s->name, s->candidate_count,
-                  s->candidate_count == 1 ? "" : "s", s->dtype, s->arch);
-    buffer_size(out, s->size, s->dims);
+    text_printf(out, "%s: %d candidate%s, %s, for %s, ", s->name, s->candidate_count,
+                s->candidate_count == 1 ? "" : "s", s->dtype, s->arch);
+    add_extents(out, s->size, s->dims);
     if (!w->is_grid)
-        buffer_printf(out, " %s", w->points);
+        text_printf(out, " %s", w->points);
     if (s->steps > 1)
-        buffer_printf(out, ", %lld steps", (long long)s->steps);
-    buffer_add(out, "\n\n");
+        text_printf(out, ", %lld steps", (long long)s->steps);
+    text_add(out, "\n\n");
     if (add_candidates(s, out))
-        buffer_printf(out, "\n  times are what the model expects on %s", s->arch);
-    buffer_printf(out, "\n* what a build takes by the model%s%s\n",
-                  s->usual_index < 0 ? ", which tune leaves out: " : "",
-                  s->usual_index < 0 ? s->usual : "");
+        text_printf(out, "\n  times are what the model expects on %s", s->arch);
+    text_printf(out, "\n* what a build takes by the model%s%s\n",
+                s->usual_index < 0 ? ", which tune leaves out: " : "",
+                s->usual_index < 0 ? s->usual : "");
     for (int i = 0; i < s->note_count; i++) {
-        buffer_printf(out, "  no candidate has %s: ", s->notes[i].value);
-        buffer_wrap(out, s->notes[i].why, NOTE_INDENT, WIDTH);
-        buffer_add(out, "\n");
+        text_printf(out, "  no candidate has %s: ", s->notes[i].value);
+        add_wrapped(out, s->notes[i].why, NOTE_INDENT, WIDTH);
+        text_add(out, "\n");
     }
     for (int i = 0; i < s->without_count; i++)
-        buffer_printf(out, "  %s is tried without %s, which it does not have\n", s->without[i].name,
-                      s->without[i].keys);
+        text_printf(out, "  %s is tried without %s, which it does not have\n", s->without[i].name,
+                    s->without[i].keys);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -155,10 +153,9 @@ static int list_one(session *s, const char *spec, int index, json *j) {
     if (code == EXIT_DONE && s->options->json) {
         json_space(space, spec, index, j);
     } else if (code == EXIT_DONE) {
-        buffer text = {0};
-        add_space(space, &text);
-        code = say(&text);
-        buffer_free(&text);
+        text out = new_text();
+        add_space(space, &out);
+        code = say(&out);
     }
     sg_space_free(space);
     sg_matrix_free(matrix);

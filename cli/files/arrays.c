@@ -39,19 +39,18 @@ static const char *input_option(const array *a) {
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
-    buffer known = {0};
+    text known = new_text();
     if (reads && arrays_is(a, "spmv"))
-        buffer_add(&known, "A");
+        text_add(&known, "A");
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
         if (reads ? takes_input(&a->items[i]) : is_written(&a->items[i]))
-            buffer_printf(&known, "%s%s", known.length > 0 ? ", " : "",
-                          reads ? info->name : info->field);
+            text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
+                        reads ? info->name : info->field);
     }
     const int code =
         complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
                  reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
-    buffer_free(&known);
     return code;
 }
 
@@ -154,8 +153,8 @@ static bool belongs_to_matrix(const arrays *a, const char *name) {
 
 static int list_arrays(arrays *a) {
     const size_t count = (size_t)a->info.arrays;
-    a->items = must_alloc(count, sizeof *a->items);
-    a->grids = must_alloc(count, sizeof *a->grids);
+    a->items = new_array(count, sizeof *a->items);
+    a->grids = new_array(count, sizeof *a->grids);
     for (int i = 0; i < a->info.arrays; i++) {
         array *item = &a->items[a->count];
         *item = (array){.info = {.struct_size = sizeof item->info}, .copies = -1};
@@ -211,8 +210,6 @@ void arrays_close(arrays *a) {
         datafile_close(&a->items[i].file);
         sg_free(a->session->context, a->grids[i].data);
     }
-    free(a->items);
-    free(a->grids);
     sg_matrix_free(a->matrix);
     sg_release(a->plan);
 }

@@ -55,9 +55,9 @@ int arrays_open(arrays *, session *, const char *spec);
 /* Allocates all arrays and reads the inputs. */
 int arrays_load(arrays *);
 /* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
-int arrays_save(arrays *, json *j, buffer *text);
+int arrays_save(arrays *, json *j, text *out);
 /* The written arrays that no --output names where they are printed instead (reduce). */
-int arrays_print(arrays *, json *j, buffer *text);
+int arrays_print(arrays *, json *j, text *out);
 void arrays_close(arrays *);
 
 /* The item of this name, or −1. */

@@ -47,13 +47,13 @@ int datafile_judge_name(const char *path, bool reads) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool read_header(datafile *f, buffer *error) {
+static bool read_header(datafile *f, text *error) {
     const int first = fgetc(f->file);
     if (first != EOF)
         ungetc(first, f->file);
     f->kind = first == 'P' ? DATAFILE_PGM : datafile_kind_of(f->path);
     if (f->kind == DATAFILE_VTI) {
-        buffer_add(error, "a .vti file can be written, but not read; give a .npy file");
+        text_add(error, "a .vti file can be written, but not read; give a .npy file");
         return false;
     }
     if (f->kind == DATAFILE_PGM) {
@@ -72,11 +72,10 @@ int datafile_open(datafile *f, const char *path) {
     *f = (datafile){.path = path, .file = fopen(path, "rbe")}; /* compilers do not inherit it */
     if (f->file == NULL)
         return complain(EXIT_DATA, path, "cannot open: %s", strerror(errno));
-    buffer error = {0};
+    text error = new_text();
     int code = EXIT_DONE;
     if (!read_header(f, &error))
-        code = complain(EXIT_DATA, path, "%s", buffer_text(&error));
-    buffer_free(&error);
+        code = complain(EXIT_DATA, path, "%s", error.data);
     if (code != EXIT_DONE)
         datafile_close(f);
     return code;
@@ -87,14 +86,12 @@ bool datafile_holds(const datafile *f, element type) {
 }
 
 int datafile_read(datafile *f, element type, element_take take, void *user, const int *code) {
-    buffer error = {0};
+    text error = new_text();
     int result = EXIT_DONE;
     progress("reading %s", f->path);
     if (!(f->kind == DATAFILE_PGM ? pgm_read_data(f->file, &f->pgm, type, take, user, &error)
                                   : npy_read_data(f->file, &f->npy, take, user, &error)))
-        result =
-            *code != EXIT_DONE ? *code : complain(EXIT_DATA, f->path, "%s", buffer_text(&error));
-    buffer_free(&error);
+        result = *code != EXIT_DONE ? *code : complain(EXIT_DATA, f->path, "%s", error.data);
     datafile_close(f);
     return result;
 }
@@ -125,7 +122,7 @@ int datafile_suits(const char *path, const datafile_array *a) {
     return EXIT_DONE;
 }
 
-static void add_head(buffer *out, datafile_kind kind, const datafile_array *a) {
+static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
     if (kind == DATAFILE_NPY)
         npy_header(out, a->type, a->dims, a->size);
     else if (kind == DATAFILE_VTI)
@@ -213,18 +210,16 @@ int datafile_write(output *out, const char *path, const datafile_array *a, dataf
     *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
     int code = prepare(a, give, user, about);
-    buffer head = {0}, tail = {0};
+    text head = new_text(), tail = new_text();
     add_head(&head, kind, a);
     if (kind == DATAFILE_VTI)
         vti_tail(&tail);
-    if (code == EXIT_DONE && !output_write(out, buffer_text(&head), head.length))
+    if (code == EXIT_DONE && !output_write(out, head.data, head.length))
         code = EXIT_DATA;
     if (code == EXIT_DONE)
         code = write_elements(&w, give, user);
-    if (code == EXIT_DONE && !output_write(out, buffer_text(&tail), tail.length))
+    if (code == EXIT_DONE && !output_write(out, tail.data, tail.length))
         code = EXIT_DATA;
-    buffer_free(&head);
-    buffer_free(&tail);
     if (code == EXIT_DONE)
         return output_commit(out) ? EXIT_DONE : EXIT_DATA;
     output_drop(out);

@@ -82,43 +82,24 @@ void element_put(element type, double value, void *to) {
     memcpy(to, &n, element_words[type].bytes);
 }
 
-/* As %g in the C locale; the locale's decimal point, which may be several bytes, becomes '.'. */
-static void print_real(buffer *out, double value, bool is_float) {
-    buffer digits = {0};
-    for (int precision = 1; precision <= 17; precision++) {
-        digits.length = 0;
-        buffer_printf(&digits, "%.*g", precision, value);
-        const double again = strtod(digits.data, NULL);
-        if (is_float ? strtof(digits.data, NULL) == (float)value : again == value)
-            break;
-    }
-    const size_t whole = strspn(digits.data, "+-0123456789");
-    const size_t point = strcspn(digits.data + whole, "+-0123456789e");
-    buffer_add_bytes(out, digits.data, whole);
-    buffer_add(out, point > 0 ? "." : "");
-    buffer_add(out, digits.data + whole + point);
-    buffer_free(&digits);
-}
-
-void element_print(buffer *out, element type, const void *from) {
+void element_print(text *out, element type, const void *from) {
     const number n = load(type, from);
     const double value = element_get(type, from);
     if (type == ELEMENT_INT64)
-        buffer_printf(out, "%" PRId64, n.l);
+        text_printf(out, "%" PRId64, n.l);
     else if (type != ELEMENT_FLOAT && type != ELEMENT_DOUBLE)
-        buffer_printf(out, "%" PRId64, (int64_t)value);
+        text_printf(out, "%" PRId64, (int64_t)value);
     else if (isfinite(value))
-        print_real(out, value, type == ELEMENT_FLOAT);
+        text_shortest(out, value, type == ELEMENT_FLOAT);
     else
-        buffer_add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        text_add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
 void element_json(json *j, const char *key, element type, const void *from) {
-    buffer text = {0};
-    element_print(&text, type, from);
+    text out = new_text();
+    element_print(&out, type, from);
     if (isfinite(element_get(type, from)))
-        json_literal(j, key, text.data);
+        json_literal(j, key, out.data);
     else
-        json_string(j, key, text.data);
-    buffer_free(&text);
+        json_string(j, key, out.data);
 }

@@ -36,7 +36,7 @@ double element_get(element, const void *from);
 void element_put(element, double value, void *to);
 
 /* The shortest decimal that reads back as the same element; nan, inf and -inf. */
-void element_print(buffer *, element, const void *from);
+void element_print(text *, element, const void *from);
 /* The same as a JSON number, or as the strings "nan", "inf" and "-inf". */
 void element_json(json *, const char *key, element, const void *from);
 

@@ -5,21 +5,20 @@
 #include "cli/files/arrays.h"
 #include "cli/words.h"
 
-static void add_shape(buffer *out, const int64_t size[3], int dims) {
+static void add_shape(text *out, const int64_t size[3], int dims) {
     for (int axis = dims - 1; axis >= 0; axis--)
-        buffer_printf(out, "%s%" PRId64, axis == dims - 1 ? "(" : ", ", size[axis]);
-    buffer_add(out, dims == 1 ? ",)" : ")");
+        text_printf(out, "%s%" PRId64, axis == dims - 1 ? "(" : ", ", size[axis]);
+    text_add(out, dims == 1 ? ",)" : ")");
 }
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
 static int wrong_shape(const arrays *a, const array *item, const char *other) {
-    buffer text = {0};
-    add_shape(&text, item->file.size, item->file.dims);
-    buffer_printf(&text, " is the shape, but %s is ", other);
-    add_shape(&text, a->size, a->info.dims);
-    const int code = complain(EXIT_DATA, item->input, "%s", text.data);
-    buffer_free(&text);
+    text out = new_text();
+    add_shape(&out, item->file.size, item->file.dims);
+    text_printf(&out, " is the shape, but %s is ", other);
+    add_shape(&out, a->size, a->info.dims);
+    const int code = complain(EXIT_DATA, item->input, "%s", out.data);
     return code;
 }
 

@@ -102,7 +102,7 @@ static int match_default(arrays *a) {
 
 int arrays_match_outputs(arrays *a) {
     const int given = a->session->options->outputs.count;
-    a->outputs = must_alloc((size_t)(given + a->count), sizeof *a->outputs);
+    a->outputs = new_array((size_t)(given + a->count), sizeof *a->outputs);
     if (given == 0 && !arrays_is(a, "reduce"))
         return match_default(a);
     return match_named(a);
@@ -132,10 +132,7 @@ int arrays_open_outputs(arrays *a) {
 void arrays_close_outputs(arrays *a) {
     for (int i = 0; i < a->output_count; i++) {
         output_drop(a->outputs[i].file);
-        free(a->outputs[i].path);
     }
-    free(a->outputs);
-    output_set_free(&a->output_set);
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -157,18 +154,18 @@ static const char *name_of(const arrays *a, const array_output *o) {
     return a->items[o->item].info.name;
 }
 
-static void describe_text(const arrays *a, const array_output *o, buffer *text) {
+static void describe_text(const arrays *a, const array_output *o, text *out) {
     const datafile_written *w = &o->written;
-    buffer_printf(text, "  output   %s: %s\n           ", name_of(a, o), o->path);
-    values_text(&w->values, text);
-    buffer_add(text, "\n");
+    text_printf(out, "  output   %s: %s\n           ", name_of(a, o), o->path);
+    values_text(&w->values, out);
+    text_add(out, "\n");
     if (!w->is_image)
         return;
-    buffer_add(text, "           ");
-    element_print(text, ELEMENT_DOUBLE, &w->scale.low);
-    buffer_add(text, " .. ");
-    element_print(text, ELEMENT_DOUBLE, &w->scale.high);
-    buffer_printf(text, " -> 0..%d\n", a->maxval);
+    text_add(out, "           ");
+    element_print(out, ELEMENT_DOUBLE, &w->scale.low);
+    text_add(out, " .. ");
+    element_print(out, ELEMENT_DOUBLE, &w->scale.high);
+    text_printf(out, " -> 0..%d\n", a->maxval);
     if (w->values.nan > 0)
         warn(o->path, "%" PRId64 " NaN %s written as black", w->values.nan,
              w->values.nan == 1 ? "is" : "are");
@@ -193,20 +190,20 @@ bool arrays_is_shown(const arrays *a, int index) {
 }
 
 /* Of several fields some may have an --output and others none. */
-static void name_the_rest(const arrays *a, json *j, buffer *text) {
+static void name_the_rest(const arrays *a, json *j, text *out) {
     json_array(j, "not_written");
     for (int i = 0; i < a->count && !arrays_is(a, "reduce"); i++)
         if (is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
             const char *field = a->items[i].info.field;
-            buffer_printf(text, "  output   %s: not written; name a file with --output %s=FILE\n",
-                          field, field);
+            text_printf(out, "  output   %s: not written; name a file with --output %s=FILE\n",
+                        field, field);
             json_string(j, NULL, field);
         }
     json_end_array(j);
 }
 
 /* A full disk for one file leaves the others. */
-int arrays_save(arrays *a, json *j, buffer *text) {
+int arrays_save(arrays *a, json *j, text *out) {
     int code = EXIT_DONE;
     json_object(j, "outputs");
     for (int i = 0; i < a->output_count && (code == EXIT_DONE || code == EXIT_DATA); i++) {
@@ -217,7 +214,7 @@ int arrays_save(arrays *a, json *j, buffer *text) {
         if (!o->saved)
             continue;
         json_string(j, name_of(a, o), o->path);
-        describe_text(a, o, text);
+        describe_text(a, o, out);
     }
     json_end_object(j);
     json_object(j, "values");
@@ -225,6 +222,6 @@ int arrays_save(arrays *a, json *j, buffer *text) {
         if (a->outputs[i].saved)
             describe_json(a, &a->outputs[i], j);
     json_end_object(j);
-    name_the_rest(a, j, text);
+    name_the_rest(a, j, out);
     return code;
 }

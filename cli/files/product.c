@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "cli/clock.h"
+#include "base/clock.h"
 
 /* A parameter of the kernel, by its name. */
 static double value_of(const sg_kernel *kernel, const double *parameters, const char *name,
@@ -40,12 +40,12 @@ static int multiply(arrays *a, const sg_kernel *kernel, sg_spmv_arguments *argum
         sg_spmv_bytes(kernel, arguments->matrix, arguments->vectors, &arguments->temporary_bytes);
     if (status == SG_OK && arguments->temporary_bytes > 0)
         status = sg_alloc(context, arguments->temporary_bytes, &arguments->temporary);
-    const double start = clock_now();
+    const double start = clock_seconds();
     if (status == SG_OK)
         status = sg_spmv(kernel, arguments, NULL);
     if (status == SG_OK)
         status = sg_synchronize(context, NULL);
-    *seconds = clock_now() - start;
+    *seconds = clock_seconds() - start;
     const int code = status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
     sg_free(context, arguments->temporary);
     return code;
@@ -89,14 +89,14 @@ void product_json(const arrays *a, json *j) {
     json_end_object(j);
 }
 
-void product_text(const arrays *a, buffer *out) {
-    buffer_printf(
-        out, "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n",
-        a->matrix_path, a->matrix_info.rows, a->matrix_info.columns, a->matrix_info.entries);
-    buffer_printf(out, "  stored   as %s, converted by %s in ", a->conversion.format,
-                  a->conversion.on_device ? "kernels" : "the host");
-    buffer_seconds(out, a->conversion.convert_seconds);
-    buffer_printf(out, ", brought to the device in ");
-    buffer_seconds(out, a->conversion.upload_seconds);
-    buffer_printf(out, "\n");
+void product_text(const arrays *a, text *out) {
+    text_printf(out, "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n",
+                a->matrix_path, a->matrix_info.rows, a->matrix_info.columns,
+                a->matrix_info.entries);
+    text_printf(out, "  stored   as %s, converted by %s in ", a->conversion.format,
+                a->conversion.on_device ? "kernels" : "the host");
+    add_seconds(out, a->conversion.convert_seconds);
+    text_printf(out, ", brought to the device in ");
+    add_seconds(out, a->conversion.upload_seconds);
+    text_printf(out, "\n");
 }

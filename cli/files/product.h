@@ -17,6 +17,6 @@ int product_run(arrays *, const sg_kernel *, const double *parameters, double *s
 
 /* The matrix for reports: an object `matrix`, and a line. */
 void product_json(const arrays *, json *);
-void product_text(const arrays *, buffer *);
+void product_text(const arrays *, text *);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/clock.h"
+#include "base/clock.h"
 #include "cli/files/product.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
@@ -21,11 +21,10 @@ static void show_progress(int64_t done, int64_t steps) {
 /* The grids change places as the arrays did. */
 static void follow(arrays *a, const int *final) {
     const size_t count = (size_t)a->info.arrays;
-    sg_grid *before = must_alloc(count, sizeof *before);
+    sg_grid *before = new_array(count, sizeof *before);
     memcpy(before, a->grids, count * sizeof *before);
     for (size_t i = 0; i < count; i++)
         a->grids[i] = before[final[i]];
-    free(before);
 }
 
 /* ---- NaN and infinite values ---------------------------------------------------------------- */
@@ -52,15 +51,15 @@ static int look(const arrays *a, steps *s) {
                     s->stopped_by, s->sound + 1, s->made, s->made);
 }
 
-void steps_text(const steps *s, buffer *out) {
+void steps_text(const steps *s, text *out) {
     if (s->stopped_by != NULL && s->made == 0)
-        buffer_printf(out, "  stopped  %s has NaN or infinite values before the first step\n",
-                      s->stopped_by);
+        text_printf(out, "  stopped  %s has NaN or infinite values before the first step\n",
+                    s->stopped_by);
     else if (s->stopped_by != NULL)
-        buffer_printf(out,
-                      "  stopped  %s has NaN or infinite values after step %" PRId64
-                      ", and had none after step %" PRId64 "\n",
-                      s->stopped_by, s->made, s->sound);
+        text_printf(out,
+                    "  stopped  %s has NaN or infinite values after step %" PRId64
+                    ", and had none after step %" PRId64 "\n",
+                    s->stopped_by, s->made, s->sound);
 }
 
 void steps_json(const steps *s, json *j) {
@@ -90,11 +89,11 @@ static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
 
 static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, int64_t count,
                       int *final, steps *s) {
-    const double start = clock_now();
+    const double start = clock_seconds();
     sg_status status = sg_run(kernel, arguments, count, NULL, final);
     if (status == SG_OK)
         status = sg_synchronize(a->session->context, NULL);
-    s->seconds += clock_now() - start;
+    s->seconds += clock_seconds() - start;
     if (status != SG_OK)
         return session_failed(a->session, status);
     follow(a, final);
@@ -107,7 +106,7 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
     const options *o = a->session->options;
     const int64_t most = most_steps(a, kernel);
     int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
-    int *final = must_alloc((size_t)a->info.arrays, sizeof *final);
+    int *final = new_array((size_t)a->info.arrays, sizeof *final);
     int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
     while (s->made < o->steps && code == EXIT_DONE) {
         const double before = s->seconds;
@@ -119,18 +118,17 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
         if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
             batch *= 2;
     }
-    free(final);
     return code;
 }
 
 static int launch_once(arrays *a, const sg_kernel *kernel, const sg_arguments *arguments,
                        steps *s) {
     sg_context *context = a->session->context;
-    const double start = clock_now();
+    const double start = clock_seconds();
     sg_status status = sg_launch(kernel, arguments, NULL);
     if (status == SG_OK)
         status = sg_synchronize(context, NULL);
-    s->seconds = clock_now() - start;
+    s->seconds = clock_seconds() - start;
     return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
 

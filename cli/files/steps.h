@@ -15,7 +15,7 @@ typedef struct steps {
 
 int steps_compute(arrays *, sg_kernel *, const double *parameters, int count, steps *);
 
-void steps_text(const steps *, buffer *out);
+void steps_text(const steps *, text *out);
 void steps_json(const steps *, json *);
 
 #endif

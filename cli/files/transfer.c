@@ -138,7 +138,7 @@ int arrays_find_nan(const arrays *a, bool began, int *item) {
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /* A lone result is a number in JSON, and segments' are a list. */
-static int print(arrays *a, int index, bool is_lone, json *j, buffer *text) {
+static int print(arrays *a, int index, bool is_lone, json *j, text *out) {
     const array *item = &a->items[index];
     const uint64_t count = (uint64_t)a->grids[index].size[0];
     const size_t bytes = element_words[item->type].bytes;
@@ -149,9 +149,9 @@ static int print(arrays *a, int index, bool is_lone, json *j, buffer *text) {
     if (!is_lone)
         json_array(j, item->info.name);
     for (uint64_t i = 0; i < count && code == EXIT_DONE; i++) {
-        buffer_printf(text, "  %-8s ", i == 0 ? item->info.name : "");
-        element_print(text, item->type, elements + i * bytes);
-        buffer_add(text, "\n");
+        text_printf(out, "  %-8s ", i == 0 ? item->info.name : "");
+        element_print(out, item->type, elements + i * bytes);
+        text_add(out, "\n");
         element_json(j, is_lone ? item->info.name : NULL, item->type, elements + i * bytes);
     }
     if (!is_lone)
@@ -160,10 +160,10 @@ static int print(arrays *a, int index, bool is_lone, json *j, buffer *text) {
     return code;
 }
 
-int arrays_print(arrays *a, json *j, buffer *text) {
+int arrays_print(arrays *a, json *j, text *out) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++)
         if (a->items[i].info.role == SG_WRITE && !arrays_is_shown(a, i))
-            code = print(a, i, arrays_find(a, "offsets") < 0, j, text);
+            code = print(a, i, arrays_find(a, "offsets") < 0, j, out);
     return code;
 }

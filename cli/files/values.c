@@ -48,16 +48,16 @@ void values_add(values *v, const void *elements, size_t count) {
     scans[v->type](v, elements, count);
 }
 
-void values_text(const values *v, buffer *out) {
+void values_text(const values *v, text *out) {
     if (v->any) {
-        buffer_add(out, "minimum ");
+        text_add(out, "minimum ");
         element_print(out, v->type, v->minimum);
-        buffer_add(out, ", maximum ");
+        text_add(out, ", maximum ");
         element_print(out, v->type, v->maximum);
     } else {
-        buffer_add(out, "no finite value");
+        text_add(out, "no finite value");
     }
-    buffer_printf(out, ", %" PRId64 " NaN, %" PRId64 " infinite", v->nan, v->infinite);
+    text_printf(out, ", %" PRId64 " NaN, %" PRId64 " infinite", v->nan, v->infinite);
 }
 
 void values_json(const values *v, json *j) {

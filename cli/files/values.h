@@ -15,7 +15,7 @@ typedef struct values {
 void values_add(values *, const void *elements, size_t count);
 
 /* "minimum 0.02, maximum 0.4, 0 NaN, 0 infinite" */
-void values_text(const values *, buffer *out);
+void values_text(const values *, text *out);
 /* The keys of an open object. */
 void values_json(const values *, json *);
 

@@ -7,7 +7,7 @@
 #include "cli/files/element.h"
 
 /* `name` holds nothing that XML would need to quote; extents are from 1. Spacing 1, origin 0. */
-void vti_head(buffer *out, const char *name, element, const int64_t size[3]);
-void vti_tail(buffer *out);
+void vti_head(text *out, const char *name, element, const int64_t size[3]);
+void vti_tail(text *out);
 
 #endif

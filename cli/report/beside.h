@@ -24,8 +24,7 @@ int beside_measure(session *, const char *spec, int index, const sg_kernel_info 
 void beside_check_size(const sg_kernel_info *, int64_t out[3]);
 
 /* `points`: updated a second by the kernel that they stand beside. */
-void beside_text(const beside rows[BESIDE_COUNT], double points, buffer *out);
+void beside_text(const beside rows[BESIDE_COUNT], double points, text *out);
 void beside_json(const beside rows[BESIDE_COUNT], json *);
-void beside_free(beside rows[BESIDE_COUNT]);
 
 #endif

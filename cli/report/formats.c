@@ -9,27 +9,19 @@ enum { WIDTH = 100, FORMULA_WIDTH = 36, INDENT = 10 };
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-static char *copy(const char *text) {
-    buffer b = {0};
-    if (text != NULL)
-        buffer_add(&b, text);
-    return b.data;
-}
-
 static format_row *add_row(formats *f) {
-    format_row *rows = must_alloc((size_t)f->count + 1, sizeof *rows);
+    format_row *rows = new_array((size_t)f->count + 1, sizeof *rows);
     if (f->count > 0)
         memcpy(rows, f->rows, (size_t)f->count * sizeof *rows);
-    free(f->rows);
     f->rows = rows;
     return &rows[f->count++];
 }
 
 static void collect(void *user, const sg_format_info *info) {
-    *add_row(user) = (format_row){.format = copy(info->format),
-                                  .formula = copy(info->formula),
-                                  .refusal = copy(info->refusal),
-                                  .reason = copy(info->reason),
+    *add_row(user) = (format_row){.format = new_copy(info->format),
+                                  .formula = new_copy(info->formula),
+                                  .refusal = new_copy(info->refusal),
+                                  .reason = new_copy(info->reason),
                                   .numbers = info->numbers,
                                   .bytes = info->bytes,
                                   .chosen = info->chosen != 0};
@@ -39,9 +31,9 @@ static void collect(void *user, const sg_format_info *info) {
 static void add_dense(formats *f) {
     const double numbers = (double)f->matrix.rows * (double)f->matrix.columns;
     const double bytes = numbers * (double)f->value_bytes;
-    *add_row(f) = (format_row){.format = copy("dense"),
-                               .formula = copy("M·N"),
-                               .refusal = copy("no sparse format; for comparison"),
+    *add_row(f) = (format_row){.format = new_copy("dense"),
+                               .formula = new_copy("M·N"),
+                               .refusal = new_copy("no sparse format; for comparison"),
                                .numbers = numbers,
                                .bytes = bytes < 9.2e18 ? (int64_t)bytes : -1};
 }
@@ -58,66 +50,55 @@ int formats_collect(session *s, const char *path, const sg_matrix *matrix, const
     return status == SG_OK ? EXIT_DONE : session_failed(s, status);
 }
 
-void formats_free(formats *f) {
-    for (int i = 0; i < f->count; i++) {
-        free(f->rows[i].format);
-        free(f->rows[i].formula);
-        free(f->rows[i].refusal);
-        free(f->rows[i].reason);
-    }
-    free(f->rows);
-    *f = (formats){0};
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void add_matrix(const formats *f, buffer *out) {
+static void add_matrix(const formats *f, text *out) {
     const sg_matrix_info *m = &f->matrix;
-    buffer_printf(out,
-                  "\n  matrix   %s: M = %" PRId64 " rows, N = %" PRId64 " columns, nnz = %" PRId64
-                  " entries%s\n           rows of %" PRId64 " to K = %" PRId64
-                  " entries, %.3g on average (deviation %.3g), %" PRId64 " empty; %" PRId64
-                  " diagonals, bandwidth %" PRId64 "\n\n",
-                  f->path, m->rows, m->columns, m->entries, m->symmetric ? ", symmetric" : "",
-                  m->shortest_row, m->longest_row, m->mean_row, m->row_deviation, m->empty_rows,
-                  m->diagonals, m->bandwidth);
+    text_printf(out,
+                "\n  matrix   %s: M = %" PRId64 " rows, N = %" PRId64 " columns, nnz = %" PRId64
+                " entries%s\n           rows of %" PRId64 " to K = %" PRId64
+                " entries, %.3g on average (deviation %.3g), %" PRId64 " empty; %" PRId64
+                " diagonals, bandwidth %" PRId64 "\n\n",
+                f->path, m->rows, m->columns, m->entries, m->symmetric ? ", symmetric" : "",
+                m->shortest_row, m->longest_row, m->mean_row, m->row_deviation, m->empty_rows,
+                m->diagonals, m->bandwidth);
 }
 
 /* The formulas have letters of several bytes, of which printf would count each. */
-static void add_padded(buffer *out, const char *text, int width) {
-    buffer_add(out, text);
-    for (const char *at = text; *at != '\0'; at++)
+static void add_padded(text *out, const char *string, int width) {
+    text_add(out, string);
+    for (const char *at = string; *at != '\0'; at++)
         width -= ((unsigned char)*at & 0xC0) != 0x80;
-    buffer_printf(out, "%*s", width > 0 ? width : 0, "");
+    text_printf(out, "%*s", width > 0 ? width : 0, "");
 }
 
-static void add_format(const format_row *row, buffer *out) {
-    buffer_printf(out, "%c %-7s ", row->chosen ? '*' : ' ', row->format);
+static void add_format(const format_row *row, text *out) {
+    text_printf(out, "%c %-7s ", row->chosen ? '*' : ' ', row->format);
     add_padded(out, row->formula, FORMULA_WIDTH);
-    buffer_printf(out, " %12.10g  ", row->numbers);
+    text_printf(out, " %12.10g  ", row->numbers);
     if (row->bytes >= 0)
-        buffer_bytes(out, (double)row->bytes);
+        add_bytes(out, (double)row->bytes);
     else
-        buffer_add(out, "beyond counting");
-    buffer_add(out, "\n");
+        text_add(out, "beyond counting");
+    text_add(out, "\n");
     if (row->refusal != NULL) {
-        buffer_printf(out, "%*s", INDENT, "");
-        buffer_wrap(out, row->refusal, INDENT, WIDTH);
-        buffer_add(out, "\n");
+        text_printf(out, "%*s", INDENT, "");
+        add_wrapped(out, row->refusal, INDENT, WIDTH);
+        text_add(out, "\n");
     }
 }
 
-void formats_text(const formats *f, buffer *out) {
+void formats_text(const formats *f, text *out) {
     add_matrix(f, out);
-    buffer_printf(out, "  %-7s %-*s %12s  stored here\n", "format", FORMULA_WIDTH,
-                  "the textbook's numbers", "");
+    text_printf(out, "  %-7s %-*s %12s  stored here\n", "format", FORMULA_WIDTH,
+                "the textbook's numbers", "");
     for (int i = 0; i < f->count; i++)
         add_format(&f->rows[i], out);
     for (int i = 0; i < f->count; i++)
         if (f->rows[i].chosen && f->rows[i].reason != NULL) {
-            buffer_add(out, "\n* ");
-            buffer_wrap(out, f->rows[i].reason, 2, WIDTH);
-            buffer_add(out, "\n");
+            text_add(out, "\n* ");
+            add_wrapped(out, f->rows[i].reason, 2, WIDTH);
+            text_add(out, "\n");
         }
 }
 

@@ -22,8 +22,7 @@ typedef struct formats {
 
 /* An exit code; what failed has been printed. */
 int formats_collect(session *, const char *path, const sg_matrix *, const sg_kernel *, formats *);
-void formats_text(const formats *, buffer *out);
+void formats_text(const formats *, text *out);
 void formats_json(const formats *, json *); /* the keys `matrix` and `formats` */
-void formats_free(formats *);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 #include "runtime/stencilgen.h"
 
 /* ---- results ------------------------------------------------------------------------------- */
@@ -17,7 +17,6 @@ typedef struct page_results {
     int count, capacity;
 } page_results;
 void page_keep(page_results *, const sg_result *);
-void page_results_free(page_results *);
 
 /* What timing a kernel again has shown; copies too. */
 typedef struct page_drifts {
@@ -25,7 +24,6 @@ typedef struct page_drifts {
     int count;
 } page_drifts;
 void page_keep_drift(page_drifts *, const sg_drift *);
-void page_drifts_free(page_drifts *);
 
 bool page_is_right(const sg_result *);
 /* What it took: by the finals where it took part in them, else by its trial. */
@@ -67,7 +65,6 @@ typedef struct page_axes {
    unbiased correlation ratio measure", PNAS 21 (1935). Plans without the parameter make up no
    group, but their variance counts in the whole. */
 void page_axes_find(page_axes *, const char *family, const sg_result *rows, int count);
-void page_axes_free(page_axes *);
 const page_axis *page_axis_named(const page_axes *, const char *name); /* NULL */
 
 /* ---- the page ------------------------------------------------------------------------------ */
@@ -93,18 +90,17 @@ typedef struct page {
 /* Fills in axes, best, usual_row and kinds from the rest. */
 void page_look(page *);
 void page_kinds_find(page *); /* a part of it */
-void page_look_free(page *);
 
-void page_write(const page *, buffer *out);
+void page_write(const page *, text *out);
 
 /* Parts of it, each a file: what they draw stands in a section of its own, or they add nothing. */
-void page_write_progress(const page *, buffer *);
-void page_write_drift(const page *, buffer *);
-void page_write_roofline(const page *, buffer *);
-void page_write_scaling(const page *, buffer *);
-void page_write_heat(const page *, buffer *);
-void page_write_scatter(const page *, buffer *);
-void page_write_table(const page *, buffer *);
+void page_write_progress(const page *, text *);
+void page_write_drift(const page *, text *);
+void page_write_roofline(const page *, text *);
+void page_write_scaling(const page *, text *);
+void page_write_heat(const page *, text *);
+void page_write_scatter(const page *, text *);
+void page_write_table(const page *, text *);
 
 extern const char page_style[], page_script[];
 
@@ -112,18 +108,18 @@ extern const char page_style[], page_script[];
 
 /* Text where HTML has text or an attribute's value between double quotes. What HTML cannot hold
    (control characters) becomes U+FFFD. */
-void html_text(buffer *, const char *);
+void html_text(text *, const char *);
 
 /* "512x512x512", "2000x1000 with 5000 entries". */
-void page_add_size(buffer *, const sg_result *);
+void page_add_size(text *, const sg_result *);
 /* "streamed tile=256x8 …: 378 us, 0.98 of a copy, 40 registers". */
-void page_add_mark_title(buffer *, const sg_result *);
+void page_add_mark_title(text *, const sg_result *);
 /* A copy's time over the result's: 1 is the speed of a copy; NAN where unknown. */
 double page_of_copy(const sg_result *);
 /* The parameter that the kinds are of; NULL. */
 const page_axis *page_way(const page *);
 /* The legend of the kinds, where there are several; `lost`: and of what was not right. */
-void page_write_kinds(const page *, bool lost, buffer *);
+void page_write_kinds(const page *, bool lost, text *);
 bool page_any_lost(const page *); /* that some row is not right */
 /* The row's time, the lowest first; those that are not right last. For qsort of row indices. */
 int *page_order(const page *);

@@ -7,13 +7,6 @@
 
 enum { LETTERS = 3 };
 
-static char *copy(const char *text, size_t length) {
-    buffer b = {0};
-    buffer_add_bytes(&b, text, length);
-    buffer_add(&b, "");
-    return b.data;
-}
-
 /* Numbers as such, piece by piece, and the rest as text: "32x8" before "128x2". */
 static int compare(const void *left, const void *right) {
     const char *a = *(char *const *)left, *b = *(char *const *)right;
@@ -73,9 +66,9 @@ static void set_value(page_axes *axes, const char *name, bool whole, int rows, i
         return;
     if (a == NULL) {
         a = &axes->list[axes->count++];
-        *a = (page_axis){.name = copy(name, strlen(name)), .whole = whole};
-        a->values = must_alloc((size_t)rows, sizeof *a->values);
-        a->of = must_alloc((size_t)rows, sizeof *a->of);
+        *a = (page_axis){.name = job_copy(command_memory(), name, strlen(name)), .whole = whole};
+        a->values = new_array((size_t)rows, sizeof *a->values);
+        a->of = new_array((size_t)rows, sizeof *a->of);
         for (int i = 0; i < rows; i++)
             a->of[i] = -1;
     }
@@ -83,7 +76,7 @@ static void set_value(page_axes *axes, const char *name, bool whole, int rows, i
     while (v < a->count && (strlen(a->values[v]) != length || memcmp(a->values[v], value, length)))
         v++;
     if (v == a->count)
-        a->values[a->count++] = copy(value, length);
+        a->values[a->count++] = job_copy(command_memory(), value, length);
     a->of[row] = v;
 }
 
@@ -95,18 +88,16 @@ static void read_word(page_axes *axes, const char *bare, const char *word, size_
         return;
     }
     const size_t key_length = (size_t)(equals - word), rest = length - key_length - 1;
-    char *key = copy(word, key_length);
+    char *key = job_copy(command_memory(), word, key_length);
     const bool parts = has_parts(word, key_length);
     set_value(axes, key, parts, rows, row, equals + 1, rest);
     for (int axis = 0; axis < LETTERS && parts; axis++) {
         size_t part_length;
         const char *part = part_of(equals + 1, rest, axis, &part_length);
-        buffer name = {0};
-        buffer_printf(&name, "%s.%c", key, "xyz"[axis]);
+        text name = new_text();
+        text_printf(&name, "%s.%c", key, "xyz"[axis]);
         set_value(axes, name.data, false, rows, row, part, part_length);
-        buffer_free(&name);
     }
-    free(key);
 }
 
 static void read_plan(page_axes *axes, const char *family, const char *plan, int rows, int row) {
@@ -128,7 +119,7 @@ static void read_plan(page_axes *axes, const char *family, const char *plan, int
 /* ---- an axis as a whole -------------------------------------------------------------------- */
 
 static void sort_values(page_axis *a, int rows) {
-    char **sorted = must_alloc((size_t)a->count, sizeof *sorted);
+    char **sorted = new_array((size_t)a->count, sizeof *sorted);
     memcpy(sorted, a->values, (size_t)a->count * sizeof *sorted);
     qsort(sorted, (size_t)a->count, sizeof *sorted, compare);
     for (int i = 0; i < rows; i++)
@@ -137,7 +128,6 @@ static void sort_values(page_axis *a, int rows) {
                 a->of[i] = v;
                 break;
             }
-    free(a->values);
     a->values = sorted;
 }
 
@@ -158,7 +148,7 @@ static double spread_of(const group *g) {
 }
 
 static void explain(page_axis *a, const sg_result *rows, int count) {
-    group *groups = must_alloc((size_t)a->count, sizeof *groups), having = {0}, all = {0};
+    group *groups = new_array((size_t)a->count, sizeof *groups), having = {0}, all = {0};
     for (int i = 0; i < count; i++) {
         if (!page_is_right(&rows[i]))
             continue;
@@ -182,7 +172,6 @@ static void explain(page_axis *a, const sg_result *rows, int count) {
     /* Groups of one each explain everything, and nothing. */
     a->explained =
         freedom > 0 && between > 0 && spread_of(&all) > 0 ? between / spread_of(&all) : 0;
-    free(groups);
 }
 
 void page_axes_find(page_axes *axes, const char *family, const sg_result *rows, int count) {
@@ -193,18 +182,6 @@ void page_axes_find(page_axes *axes, const char *family, const sg_result *rows, 
         sort_values(&axes->list[i], count);
         explain(&axes->list[i], rows, count);
     }
-}
-
-void page_axes_free(page_axes *axes) {
-    for (int i = 0; i < axes->count; i++) {
-        page_axis *a = &axes->list[i];
-        for (int v = 0; v < a->count; v++)
-            free(a->values[v]);
-        free(a->values);
-        free(a->of);
-        free(a->name);
-    }
-    *axes = (page_axes){0};
 }
 
 const page_axis *page_axis_named(const page_axes *axes, const char *name) {

@@ -9,20 +9,19 @@ static double ratio(const sg_drift *d) {
     return d->seconds / d->first_seconds;
 }
 
-static void label_ratio(buffer *out, double number) {
-    buffer_printf(out, "%.4g", number);
+static void label_ratio(text *out, double number) {
+    text_printf(out, "%.4g", number);
 }
 
 /* "; its clock 1700 to 1755 MHz", where it is known. */
-static void add_range(buffer *out, const char *before, const char *after, double least,
-                      double most) {
+static void add_range(text *out, const char *before, const char *after, double least, double most) {
     if (isfinite(least) && least == most)
-        buffer_printf(out, "%s%.0f %s", before, least, after);
+        text_printf(out, "%s%.0f %s", before, least, after);
     else if (isfinite(least))
-        buffer_printf(out, "%s%.0f to %.0f %s", before, least, most, after);
+        text_printf(out, "%s%.0f to %.0f %s", before, least, most, after);
 }
 
-static void add_text(const page_drifts *all, const double range[2], buffer *out) {
+static void add_text(const page_drifts *all, const double range[2], text *out) {
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < all->count; i++) { /* fmin and fmax pass over NAN */
         clock[0] = fmin(clock[0], all->list[i].clock);
@@ -30,26 +29,26 @@ static void add_text(const page_drifts *all, const double range[2], buffer *out)
         temperature[0] = fmin(temperature[0], all->list[i].temperature);
         temperature[1] = fmax(temperature[1], all->list[i].temperature);
     }
-    buffer_printf(out,
-                  "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A kernel that was right was timed "
-                  "again %d time%s during the sweep: it took %.3g to %.3g of its first time",
-                  all->count, all->count == 1 ? "" : "s", range[0], range[1]);
+    text_printf(out,
+                "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A kernel that was right was timed "
+                "again %d time%s during the sweep: it took %.3g to %.3g of its first time",
+                all->count, all->count == 1 ? "" : "s", range[0], range[1]);
     add_range(out, ", the clock was at ", "MHz", clock[0], clock[1]);
     add_range(out, ", the GPU at ", "°C", temperature[0], temperature[1]);
-    buffer_add(out, ". Candidates that differ by less than that are told apart by the finals "
-                    "alone.</p>\n");
+    text_add(out, ". Candidates that differ by less than that are told apart by the finals "
+                  "alone.</p>\n");
 }
 
-static void add_title(const sg_drift *d, buffer *title) {
-    buffer_printf(title, "after evaluation %d: ", d->evaluation);
-    buffer_seconds(title, d->seconds);
-    buffer_printf(title, ", %.4g of its first time; ", ratio(d));
+static void add_title(const sg_drift *d, text *title) {
+    text_printf(title, "after evaluation %d: ", d->evaluation);
+    add_seconds(title, d->seconds);
+    text_printf(title, ", %.4g of its first time; ", ratio(d));
     add_range(title, "", "MHz; ", d->clock, d->clock);
     add_range(title, "", "°C; ", d->temperature, d->temperature);
-    buffer_add(title, d->plan);
+    text_add(title, d->plan);
 }
 
-void page_write_drift(const page *p, buffer *out) {
+void page_write_drift(const page *p, text *out) {
     const page_drifts *all = p->drifts;
     double range[2] = {INFINITY, -INFINITY};
     if (all == NULL || all->count == 0)
@@ -67,11 +66,10 @@ void page_write_drift(const page *p, buffer *out) {
     svg_frame(&s, svg_plain, label_ratio, "timing", "of its first time");
     svg_line(&s, s.left, svg_at(&s.y, 1), s.right, svg_at(&s.y, 1), "roof");
     for (int i = 0; i < all->count; i++) {
-        buffer title = {0};
+        text title = new_text();
         add_title(&all->list[i], &title);
         svg_mark(&s, svg_at(&s.x, i + 1), svg_at(&s.y, ratio(&all->list[i])), 0, false, title.data);
-        buffer_free(&title);
     }
     svg_end(&s);
-    buffer_add(out, "</section>\n");
+    text_add(out, "</section>\n");
 }

@@ -47,7 +47,7 @@ static bool fill(heat_map *m) {
     m->column_count = used_values(m, m->across, MOST_COLUMNS, m->columns);
     if (m->row_count < 2 || m->column_count < 2)
         return false;
-    m->best = must_alloc((size_t)m->row_count * (size_t)m->column_count, sizeof *m->best);
+    m->best = new_array((size_t)m->row_count * (size_t)m->column_count, sizeof *m->best);
     for (int c = 0; c < m->row_count * m->column_count; c++)
         m->best[c] = -1;
     for (int i = 0; i < m->page->count; i++) {
@@ -72,25 +72,24 @@ static void add_cell(const heat_map *m, svg *s, int r, int c, double width) {
     if (row < 0)
         return;
     const double share = page_time(&m->page->rows[m->page->best]) / page_time(&m->page->rows[row]);
-    buffer title = {0};
+    text title = new_text();
     page_add_mark_title(&title, &m->page->rows[row]);
-    buffer_printf(s->out, "<g class=\"m h%d%s\"><title>", shade_of(share),
-                  row == m->page->best ? " best" : "");
+    text_printf(s->out, "<g class=\"m h%d%s\"><title>", shade_of(share),
+                row == m->page->best ? " best" : "");
     html_text(s->out, title.data);
-    buffer_printf(s->out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>",
-                  x + 0.5, y + 0.5, width - 1, CELL - 1);
+    text_printf(s->out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>",
+                x + 0.5, y + 0.5, width - 1, CELL - 1);
     if (width >= LABEL)
-        buffer_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.2f</text>",
-                      x + width / 2, y + CELL / 2.0 + 4.5, share);
-    buffer_add(s->out, "</g>\n");
-    buffer_free(&title);
+        text_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.2f</text>",
+                    x + width / 2, y + CELL / 2.0 + 4.5, share);
+    text_add(s->out, "</g>\n");
 }
 
-static void add_map(const heat_map *m, buffer *out) {
-    buffer caption = {0};
+static void add_map(const heat_map *m, text *out) {
+    text caption = new_text();
     if (m->kind >= 0)
-        buffer_printf(&caption, "%s: ", m->of->values[m->kind]);
-    buffer_printf(&caption, "%s × %s", m->down->name, m->across->name);
+        text_printf(&caption, "%s: ", m->of->values[m->kind]);
+    text_printf(&caption, "%s × %s", m->down->name, m->across->name);
     svg s;
     svg_begin(&s, out, caption.data,
               "The best time of each pair of values, as a share of the "
@@ -108,19 +107,18 @@ static void add_map(const heat_map *m, buffer *out) {
         for (int c = 0; c < m->column_count; c++)
             add_cell(m, &s, r, c, width);
     svg_text(&s, (s.left + s.right) / 2, s.bottom + 36, "middle", "name", m->across->name);
-    buffer_printf(out,
-                  "<text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\""
-                  " class=\"name\">",
-                  (s.top + s.bottom) / 2);
+    text_printf(out,
+                "<text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\""
+                " class=\"name\">",
+                (s.top + s.bottom) / 2);
     html_text(out, m->down->name);
-    buffer_add(out, "</text>\n");
+    text_add(out, "</text>\n");
     svg_end(&s);
-    buffer_free(&caption);
 }
 
 /* One map, if it has two rows and columns; whether it was drawn. */
 static bool draw(const page *p, const page_axis *a, const page_axis *b, const page_axis *of,
-                 int kind, buffer *out) {
+                 int kind, text *out) {
     const bool swap = b->count > a->count;
     heat_map m = {.page = p,
                   .down = swap ? b : a,
@@ -130,7 +128,6 @@ static bool draw(const page *p, const page_axis *a, const page_axis *b, const pa
     if (!fill(&m))
         return false;
     add_map(&m, out);
-    free(m.best);
     return true;
 }
 
@@ -158,7 +155,7 @@ static int two_best(const page *p, const page_axis *out[2]) {
 static const char *const pairs[][2] = {{"tile", "coarsen"}, {"lane", "time"}, {"tile", "time"}};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
-static bool draw_first(const page *p, const page_axis *of, int kind, buffer *out) {
+static bool draw_first(const page *p, const page_axis *of, int kind, text *out) {
     bool drawn = false;
     for (int i = 0; i < PAIRS && !drawn; i++) {
         const page_axis *a = page_axis_named(&p->axes, pairs[i][0]);
@@ -170,7 +167,7 @@ static bool draw_first(const page *p, const page_axis *of, int kind, buffer *out
 
 /* Of stencils tile × coarsening, a map for each method; of other families the two parameters that
    matter most, a map for each algorithm or format. */
-static void add_maps(const page *p, buffer *out) {
+static void add_maps(const page *p, text *out) {
     const page_axis *pair[2] = {NULL, NULL}, *of = page_way(p);
     int drawn = 0;
     for (int k = 0; of != NULL && k < of->count; k++)
@@ -181,24 +178,22 @@ static void add_maps(const page *p, buffer *out) {
         drawn += drawn < MOST_MAPS && draw(p, pair[0], pair[1], of, k, out);
 }
 
-void page_write_heat(const page *p, buffer *out) {
-    buffer maps = {0};
+void page_write_heat(const page *p, text *out) {
+    text maps = new_text();
     if (p->best >= 0)
         add_maps(p, &maps);
     if (maps.length > 0) {
-        buffer_add(out, "<section id=\"heat\">\n<h2>Heat maps</h2>\n<p>The best of "
-                        "all candidates of a cell, whatever else they differ in, as a share of the "
-                        "best speed: 1.00 is the best plan, an empty cell was not measured.</p>\n"
-                        "<p class=\"legend\">");
+        text_add(out, "<section id=\"heat\">\n<h2>Heat maps</h2>\n<p>The best of "
+                      "all candidates of a cell, whatever else they differ in, as a share of the "
+                      "best speed: 1.00 is the best plan, an empty cell was not measured.</p>\n"
+                      "<p class=\"legend\">");
         for (int i = 0; i < SHADES; i++)
-            buffer_printf(
-                out,
-                "<span><svg class=\"key\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><g "
-                "class=\"h%d\"><rect width=\"14\" height=\"14\"/></g></svg> %s%.2f</span> ",
-                i, i == 0 ? "below " : "from ", 0.5 + 0.5 * (i == 0 ? 1 : i) / SHADES);
-        buffer_add(out, "</p>\n<div class=\"views\">\n");
-        buffer_add(out, maps.data);
-        buffer_add(out, "</div>\n</section>\n");
+            text_printf(out,
+                        "<span><svg class=\"key\" viewBox=\"0 0 14 14\" aria-hidden=\"true\"><g "
+                        "class=\"h%d\"><rect width=\"14\" height=\"14\"/></g></svg> %s%.2f</span> ",
+                        i, i == 0 ? "below " : "from ", 0.5 + 0.5 * (i == 0 ? 1 : i) / SHADES);
+        text_add(out, "</p>\n<div class=\"views\">\n");
+        text_add(out, maps.data);
+        text_add(out, "</div>\n</section>\n");
     }
-    buffer_free(&maps);
 }

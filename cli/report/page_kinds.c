@@ -34,7 +34,7 @@ static int place_of(const page *p, const page_axis *a, int value) {
 
 void page_kinds_find(page *p) {
     const page_axis *a = page_way(p);
-    p->kinds = must_alloc((size_t)p->count + 1, sizeof *p->kinds);
+    p->kinds = new_array((size_t)p->count + 1, sizeof *p->kinds);
     p->kind_count = 0;
     for (int v = 0; a != NULL && v < a->count; v++) {
         const int place = place_of(p, a, v);
@@ -49,7 +49,7 @@ void page_kinds_find(page *p) {
         p->kind_names[CHART_KINDS - 1] = "others";
 }
 
-void page_write_kinds(const page *p, bool lost, buffer *out) {
+void page_write_kinds(const page *p, bool lost, text *out) {
     if (p->kind_count > 1 || lost)
         svg_legend(out, p->kind_names, p->kind_count > 1 ? p->kind_count : 0, lost);
 }

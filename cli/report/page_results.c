@@ -5,12 +5,6 @@
 
 #include "cli/report/page.h"
 
-static char *copy(const char *text) {
-    buffer b = {0};
-    buffer_add(&b, text != NULL ? text : "");
-    return b.data;
-}
-
 /* The texts of a result, to be copied and freed. */
 static const size_t texts[] = {
     offsetof(sg_result, name),      offsetof(sg_result, family),   offsetof(sg_result, model),
@@ -27,19 +21,18 @@ static char **text_of(sg_result *r, int i) {
 void page_keep(page_results *all, const sg_result *r) {
     if (all->count == all->capacity) {
         all->capacity = all->capacity > 0 ? 2 * all->capacity : 64;
-        sg_result *list = must_alloc((size_t)all->capacity, sizeof *list);
+        sg_result *list = new_array((size_t)all->capacity, sizeof *list);
         if (all->count > 0)
             memcpy(list, all->list, (size_t)all->count * sizeof *list);
-        free(all->list);
         all->list = list;
     }
     sg_result *kept = &all->list[all->count++];
     *kept = *r;
     for (int i = 0; i < TEXTS; i++)
-        *text_of(kept, i) = copy(*text_of(kept, i));
+        *text_of(kept, i) = new_copy(*text_of(kept, i));
     kept->seconds = NULL;
     if (r->repeats > 0 && r->seconds != NULL) {
-        double *seconds = must_alloc((size_t)r->repeats, sizeof *seconds);
+        double *seconds = new_array((size_t)r->repeats, sizeof *seconds);
         memcpy(seconds, r->seconds, (size_t)r->repeats * sizeof *seconds);
         kept->seconds = seconds;
     }
@@ -47,31 +40,13 @@ void page_keep(page_results *all, const sg_result *r) {
 
 void page_keep_drift(page_drifts *all, const sg_drift *d) {
     if ((all->count & (all->count - 1)) == 0) { /* twice as many */
-        sg_drift *list = must_alloc(2 * (size_t)all->count + 1, sizeof *list);
+        sg_drift *list = new_array(2 * (size_t)all->count + 1, sizeof *list);
         if (all->count > 0)
             memcpy(list, all->list, (size_t)all->count * sizeof *list);
-        free(all->list);
         all->list = list;
     }
     all->list[all->count] = *d;
-    all->list[all->count++].plan = copy(d->plan);
-}
-
-void page_drifts_free(page_drifts *all) {
-    for (int i = 0; i < all->count; i++)
-        free((char *)all->list[i].plan);
-    free(all->list);
-    *all = (page_drifts){0};
-}
-
-void page_results_free(page_results *all) {
-    for (int k = 0; k < all->count; k++) {
-        for (int i = 0; i < TEXTS; i++)
-            free(*text_of(&all->list[k], i));
-        free((void *)all->list[k].seconds);
-    }
-    free(all->list);
-    *all = (page_results){0};
+    all->list[all->count++].plan = new_copy(d->plan);
 }
 
 bool page_is_right(const sg_result *r) {

@@ -36,12 +36,12 @@ static bool are_slanted(const page_axis *a) {
 }
 
 static void add_slanted(svg *s, double x, const char *name) {
-    buffer_printf(s->out,
-                  "<text transform=\"translate(%.1f %.1f) rotate(-38)\" text-anchor=\"end\" "
-                  "class=\"tick\">",
-                  x + 4, s->bottom + 14);
+    text_printf(s->out,
+                "<text transform=\"translate(%.1f %.1f) rotate(-38)\" text-anchor=\"end\" "
+                "class=\"tick\">",
+                x + 4, s->bottom + 14);
     html_text(s->out, name);
-    buffer_add(s->out, "</text>\n");
+    text_add(s->out, "</text>\n");
 }
 
 static void add_value_names(svg *s, const page_axis *a) {
@@ -64,48 +64,46 @@ static double beside(const svg *s, const page_axis *a, int row, int count) {
     return svg_at(&s->x, a->of[row]) + (count > 1 ? width * ((double)row / (count - 1) - 0.5) : 0);
 }
 
-static void add_view(const page *p, const page_axis *a, double least, double most, buffer *out) {
-    buffer caption = {0};
-    buffer_printf(&caption, "%s: explains %.0f %% (%d candidates)", a->name, 100 * a->explained,
-                  a->rows);
+static void add_view(const page *p, const page_axis *a, double least, double most, text *out) {
+    text caption = new_text();
+    text_printf(&caption, "%s: explains %.0f %% (%d candidates)", a->name, 100 * a->explained,
+                a->rows);
     svg s;
     svg_begin(&s, out, caption.data, "The time of each candidate by its value of the parameter.",
               CHART_HEIGHT);
-    buffer_free(&caption);
     if (are_slanted(a))
         s.bottom -= 24;
     s.x = (svg_scale){.from = -0.6, .to = a->count - 0.4, .low = s.left, .high = s.right};
     s.y = svg_scale_of(least, most, true);
-    svg_frame(&s, NULL, buffer_seconds, are_slanted(a) ? "" : a->name, "time");
+    svg_frame(&s, NULL, add_seconds, are_slanted(a) ? "" : a->name, "time");
     add_value_names(&s, a);
     for (int i = 0; i < p->count; i++) {
         if (!page_is_right(&p->rows[i]) || a->of[i] < 0)
             continue;
-        buffer title = {0};
+        text title = new_text();
         page_add_mark_title(&title, &p->rows[i]);
         svg_mark(&s, beside(&s, a, i, p->count), svg_at(&s.y, page_time(&p->rows[i])), p->kinds[i],
                  i == p->best, title.data);
-        buffer_free(&title);
     }
     svg_end(&s);
 }
 
-static void add_ranking(const page_axis *const *list, int count, buffer *out) {
-    buffer_add(out, "<ol class=\"bars\">\n");
+static void add_ranking(const page_axis *const *list, int count, text *out) {
+    text_add(out, "<ol class=\"bars\">\n");
     for (int i = 0; i < count; i++) {
-        buffer_add(out, "<li><span>");
+        text_add(out, "<li><span>");
         html_text(out, list[i]->name);
-        buffer_printf(out,
-                      "</span> <svg class=\"bar\" viewBox=\"0 0 100 4\" "
-                      "preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"rest\" "
-                      "width=\"100\" height=\"4\"/><rect width=\"%.1f\" height=\"4\"/></svg> "
-                      "<span>%.0f %%</span></li>\n",
-                      100 * list[i]->explained, 100 * list[i]->explained);
+        text_printf(out,
+                    "</span> <svg class=\"bar\" viewBox=\"0 0 100 4\" "
+                    "preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"rest\" "
+                    "width=\"100\" height=\"4\"/><rect width=\"%.1f\" height=\"4\"/></svg> "
+                    "<span>%.0f %%</span></li>\n",
+                    100 * list[i]->explained, 100 * list[i]->explained);
     }
-    buffer_add(out, "</ol>\n");
+    text_add(out, "</ol>\n");
 }
 
-void page_write_scatter(const page *p, buffer *out) {
+void page_write_scatter(const page *p, text *out) {
     const page_axis *list[PAGE_AXES];
     const int count = rank(p, list);
     if (p->best < 0 || count == 0)
@@ -116,15 +114,15 @@ void page_write_scatter(const page *p, buffer *out) {
             least = fmin(least, page_time(&p->rows[i]));
             most = fmax(most, page_time(&p->rows[i]));
         }
-    buffer_add(out,
-               "<section id=\"parameters\">\n<h2>Which parameter matters</h2>\n"
-               "<p>How much of the variance of the logarithm of time each parameter explains by "
-               "itself, beyond chance (ε², Kelley 1935). Shares overlap where parameters depend on "
-               "each other.</p>\n");
+    text_add(out,
+             "<section id=\"parameters\">\n<h2>Which parameter matters</h2>\n"
+             "<p>How much of the variance of the logarithm of time each parameter explains by "
+             "itself, beyond chance (ε², Kelley 1935). Shares overlap where parameters depend on "
+             "each other.</p>\n");
     add_ranking(list, count, out);
     page_write_kinds(p, false, out);
-    buffer_add(out, "<div class=\"views\">\n");
+    text_add(out, "<div class=\"views\">\n");
     for (int i = 0; i < count && i < MOST_VIEWS; i++)
         add_view(p, list[i], least, most, out);
-    buffer_add(out, "</div>\n</section>\n");
+    text_add(out, "</div>\n</section>\n");
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 
 enum { CHART_WIDTH = 400, CHART_HEIGHT = 290, CHART_KINDS = 6, CHART_LOST = CHART_KINDS };
 
@@ -23,19 +23,19 @@ double svg_at(const svg_scale *, double number);
 svg_scale svg_scale_of(double least, double most, bool logarithmic);
 
 /* How numbers at an axis are written. */
-typedef void (*svg_label)(buffer *, double);
-void svg_plain(buffer *, double); /* "12" */
-void svg_rate(buffer *, double);  /* "1.5 G" */
+typedef void (*svg_label)(text *, double);
+void svg_plain(text *, double); /* "12" */
+void svg_rate(text *, double);  /* "1.5 G" */
 
 typedef struct svg {
-    buffer *out;
-    buffer best; /* the mark that is to lie above all others; svg_end writes it */
+    text *out;
+    text best; /* the mark that is to lie above all others; svg_end writes it */
     double left, right, top, bottom; /* the area of marks */
     svg_scale x, y;                  /* set by svg_frame's caller, placed by svg_frame */
 } svg;
 
 /* A figure with its caption (text, not markup); `about` tells what is seen without seeing it. */
-void svg_begin(svg *, buffer *, const char *caption, const char *about, double height);
+void svg_begin(svg *, text *, const char *caption, const char *about, double height);
 void svg_end(svg *);
 
 /* The lines behind the marks and the numbers beside them. NULL: that axis has no numbers. */
@@ -49,6 +49,6 @@ void svg_text(svg *, double x, double y, const char *anchor, const char *class_n
 void svg_line(svg *, double x1, double y1, double x2, double y2, const char *class_name);
 
 /* Which kind is which, below a chart: `count` names, at most CHART_KINDS, and CHART_LOST's. */
-void svg_legend(buffer *, const char *const *names, int count, bool lost);
+void svg_legend(text *, const char *const *names, int count, bool lost);
 
 #endif

@@ -23,14 +23,13 @@ static int compare(const void *left, const void *right) {
 }
 
 int *page_order(const page *p) {
-    place *places = must_alloc((size_t)p->count + 1, sizeof *places);
-    int *order = must_alloc((size_t)p->count + 1, sizeof *order);
+    place *places = new_array((size_t)p->count + 1, sizeof *places);
+    int *order = new_array((size_t)p->count + 1, sizeof *order);
     for (int i = 0; i < p->count; i++)
         places[i] = (place){&p->rows[i], i};
     qsort(places, (size_t)p->count, sizeof *places, compare);
     for (int i = 0; i < p->count; i++)
         order[i] = places[i].index;
-    free(places);
     return order;
 }
 
@@ -39,7 +38,7 @@ int *page_order(const page *p) {
 typedef struct column {
     const char *name, *data;
     double (*number)(const page *, const sg_result *);
-    void (*write)(buffer *, double);
+    void (*write)(text *, double);
 } column;
 
 static double known(int64_t number) {
@@ -95,20 +94,20 @@ static double evaluation(const page *p, const sg_result *r) {
     return r->evaluation > 0 ? r->evaluation : (double)NAN;
 }
 
-static void write_whole(buffer *b, double number) {
-    buffer_printf(b, "%.0f", number);
+static void write_whole(text *b, double number) {
+    text_printf(b, "%.0f", number);
 }
 
-static void write_ratio(buffer *b, double number) {
-    buffer_printf(b, "%.3f", number);
+static void write_ratio(text *b, double number) {
+    text_printf(b, "%.3f", number);
 }
 
 static const column columns[] = {
-    {"time", "seconds", time_of, buffer_seconds},
-    {"in the finals", "final", final, buffer_seconds},
+    {"time", "seconds", time_of, add_seconds},
+    {"in the finals", "final", final, add_seconds},
     {"of the best", NULL, slower, write_ratio},
     {"of a copy", NULL, of_copy, write_ratio},
-    {"estimate", "estimate", estimate, buffer_seconds},
+    {"estimate", "estimate", estimate, add_seconds},
     {"registers", "registers", registers, write_whole},
     {"spilled, bytes", "local", local, write_whole},
     {"shared, bytes", "shared", shared, write_whole},
@@ -124,27 +123,27 @@ static bool is_used(const page *p, const column *c) {
     return false;
 }
 
-static void add_number(const page *p, const column *c, const sg_result *r, buffer *out) {
+static void add_number(const page *p, const column *c, const sg_result *r, text *out) {
     const double number = c->number(p, r);
-    buffer_printf(out, "<td data-name=\"%s\"", c->name);
+    text_printf(out, "<td data-name=\"%s\"", c->name);
     if (isfinite(number) && c->data != NULL)
-        buffer_printf(out, " data-%s=\"%.17g\"", c->data, number);
-    buffer_add(out, ">");
+        text_printf(out, " data-%s=\"%.17g\"", c->data, number);
+    text_add(out, ">");
     if (isfinite(number))
         c->write(out, number);
     else
-        buffer_add(out, "—");
-    buffer_add(out, "</td>");
+        text_add(out, "—");
+    text_add(out, "</td>");
 }
 
-static void add_row(const page *p, int row, const bool *used, buffer *out) {
+static void add_row(const page *p, int row, const bool *used, text *out) {
     const sg_result *r = &p->rows[row];
-    buffer_printf(out, "<tr%s><th scope=\"row\">",
-                  row == p->best     ? " class=\"best\""
-                  : page_is_right(r) ? ""
-                                     : " class=\"lost\"");
+    text_printf(out, "<tr%s><th scope=\"row\">",
+                row == p->best     ? " class=\"best\""
+                : page_is_right(r) ? ""
+                                   : " class=\"lost\"");
     html_text(out, r->plan);
-    buffer_add(out, row == p->usual_row ? " <em>default</em></th>" : "</th>");
+    text_add(out, row == p->usual_row ? " <em>default</em></th>" : "</th>");
     for (int i = 0; i < COLUMNS && page_is_right(r); i++)
         if (used[i])
             add_number(p, &columns[i], r, out);
@@ -152,31 +151,30 @@ static void add_row(const page *p, int row, const bool *used, buffer *out) {
         int span = 0;
         for (int i = 0; i < COLUMNS; i++)
             span += used[i];
-        buffer_printf(out, "<td colspan=\"%d\">", span > 0 ? span : 1);
+        text_printf(out, "<td colspan=\"%d\">", span > 0 ? span : 1);
         html_text(out, r->state);
-        buffer_add(out, r->reason[0] != '\0' ? ": " : "");
+        text_add(out, r->reason[0] != '\0' ? ": " : "");
         html_text(out, r->reason);
-        buffer_add(out, "</td>");
+        text_add(out, "</td>");
     }
-    buffer_add(out, "</tr>\n");
+    text_add(out, "</tr>\n");
 }
 
-void page_write_table(const page *p, buffer *out) {
+void page_write_table(const page *p, text *out) {
     bool used[COLUMNS];
     int *order = page_order(p);
-    buffer_printf(out,
-                  "<section id=\"candidates\">\n<h2>Every candidate</h2>\n<details%s>"
-                  "\n<summary>%d candidate%s, the fastest first</summary>\n<table>\n<thead><tr>"
-                  "<th scope=\"col\">plan</th>",
-                  p->count <= 40 ? " open" : "", p->count, p->count == 1 ? "" : "s");
+    text_printf(out,
+                "<section id=\"candidates\">\n<h2>Every candidate</h2>\n<details%s>"
+                "\n<summary>%d candidate%s, the fastest first</summary>\n<table>\n<thead><tr>"
+                "<th scope=\"col\">plan</th>",
+                p->count <= 40 ? " open" : "", p->count, p->count == 1 ? "" : "s");
     for (int i = 0; i < COLUMNS; i++) {
         used[i] = is_used(p, &columns[i]);
         if (used[i])
-            buffer_printf(out, "<th scope=\"col\">%s</th>", columns[i].name);
+            text_printf(out, "<th scope=\"col\">%s</th>", columns[i].name);
     }
-    buffer_add(out, "</tr></thead>\n<tbody>\n");
+    text_add(out, "</tr></thead>\n<tbody>\n");
     for (int i = 0; i < p->count; i++)
         add_row(p, order[i], used, out);
-    buffer_add(out, "</tbody>\n</table>\n</details>\n</section>\n");
-    free(order);
+    text_add(out, "</tbody>\n</table>\n</details>\n</section>\n");
 }

@@ -20,21 +20,20 @@ typedef struct report {
     emitted files[EMIT_COUNT];
     bool has_binary;
     sg_binary binary;
-    buffer no_binary; /* why not, and the cure */
+    const char *no_binary; /* NULL, or why not, and the cure */
     bool checked;
     sg_check_result check;
-    sg_unjudged *unjudged; /* the report's own copy of the check's */
     bool measured;
     sg_speed speed;
     beside beside[BESIDE_COUNT]; /* of bench, where no schedule was asked for */
-    char *error;                 /* what failed first, as printed; NULL */
+    const char *error;           /* what failed first, as printed; NULL */
     int code;
 } report;
 
 /* Takes over what the check's result only points to, which other checks write over. */
 void report_keep_check(report *);
 
-void report_text(const report *, const session *, buffer *out);
+void report_text(const report *, const session *, text *out);
 void report_json(const report *, const session *, json *out);
 void report_free(report *);
 

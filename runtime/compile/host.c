@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "runtime/compile/command.h"
 #include "runtime/compile/host_find.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/files/file_facts.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/device/loader.h"
 #include "runtime/device/loader_system.h"
 #include "runtime/files/file_facts.h"

@@ -7,7 +7,7 @@
 
 #include "matrix/layout.h"
 #include "matrix/stencil.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 
 enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "matrix/layout.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/matrix/convert.h"
 #include "runtime/matrix/device_matrix.h"
 #include "runtime/matrix/matrix.h"

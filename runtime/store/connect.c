@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/files/user_folder.h"
 #include "runtime/store/base.h"
 

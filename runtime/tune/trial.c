@@ -6,7 +6,7 @@
 
 #include "runtime/check/lists.h"
 #include "runtime/check/measure.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/tune/sensors.h"
 
 /* Enough for a quiet median, and bounded where there is none. */

@@ -8,7 +8,7 @@
 #include "runtime/api/tuned.h"
 #include "runtime/cache/cache.h"
 #include "runtime/check/data.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/tune/search_space.h"
 #include "runtime/tune/sensors.h"
 #include "runtime/tune/sweep.h"

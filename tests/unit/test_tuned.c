@@ -2,7 +2,7 @@
 #include "gen/model/family.h"
 #include "runtime/api/place.h"
 #include "runtime/api/tuned.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "tests/unit/results_scene.h"
 
 static scene s;

@@ -2,7 +2,7 @@
    threads. Takes: what device.h says. */
 #include "runtime/device/device.h"
 #include "runtime/compile/host.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/device/cpu/block.h"
 #include "runtime/device/cpu/copy.h"
 #include "runtime/device/cpu/library.h"
