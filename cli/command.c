@@ -42,6 +42,16 @@ void *new_array(size_t count, size_t element) {
     return job_array(command_memory(), count, element);
 }
 
+/* Lists have room for a power of two. */
+void *longer_list(void *list, int count, size_t element) {
+    if ((count & (count - 1)) != 0)
+        return list;
+    char *longer = new_array(count > 0 ? 2 * (size_t)count : 1, element);
+    if (count > 0)
+        memcpy(longer, list, (size_t)count * element);
+    return longer;
+}
+
 void forget_everything(void) {
     complaint_take();
     job_end(memory);

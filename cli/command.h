@@ -20,6 +20,10 @@ text new_text(void);
 char *new_copy(const char *string);            /* NULL of NULL */
 void *new_array(size_t count, size_t element); /* zeroed */
 
+/* A list of `count` elements with room for one more: the same, or a longer copy. Lists that grow by
+   this alone begin as NULL. */
+void *longer_list(void *list, int count, size_t element);
+
 /* Ends the job; the next use begins another. */
 void forget_everything(void);
 

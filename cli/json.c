@@ -118,6 +118,20 @@ void json_number(json *j, const char *key, double value) {
     text_shortest(j->out, value, false);
 }
 
+void json_known(json *j, const char *key, int64_t value) {
+    if (value >= 0)
+        json_integer(j, key, value);
+    else
+        json_null(j, key);
+}
+
+void json_integers(json *j, const char *key, const int64_t *list, int count) {
+    json_array(j, key);
+    for (int i = 0; i < count; i++)
+        json_integer(j, NULL, list[i]);
+    json_end_array(j);
+}
+
 void json_literal(json *j, const char *key, const char *number) {
     begin(j, key);
     text_add(j->out, number);

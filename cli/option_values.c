@@ -1,5 +1,5 @@
 /* Values of options that are more than a word. */
-#include "cli/option_values.h"
+#include "cli/options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -45,11 +45,8 @@ bool set_emit(options *o, const char *value) {
 }
 
 binding *bindings_add(bindings *list, const char *name, size_t name_length, const char *value) {
-    binding *items = new_array((size_t)list->count + 1, sizeof *items);
-    if (list->count > 0)
-        memcpy(items, list->items, (size_t)list->count * sizeof *items);
-    list->items = items;
-    binding *added = &items[list->count++];
+    list->items = longer_list(list->items, list->count, sizeof *list->items);
+    binding *added = &list->items[list->count++];
     added->name = name != NULL ? job_copy(command_memory(), name, name_length) : NULL;
     added->value = new_copy(value);
     return added;
@@ -62,6 +59,12 @@ static size_t name_before_equals(const char *text) {
     return text[length] == '=' && strchr("0123456789.", text[0]) == NULL ? length : 0;
 }
 
+static bool finite_number(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
+}
+
 bool set_parameter(options *o, const char *value) {
     const size_t length = name_before_equals(value);
     if (length == 0)
@@ -72,11 +75,8 @@ bool set_parameter(options *o, const char *value) {
             return option_misused("--set", value, "this parameter has a value already");
     }
     binding *set = bindings_add(&o->sets, value, length, value + length + 1);
-    char *end;
-    set->number = strtod(set->value, &end);
-    if (end == set->value || *end != '\0' || !isfinite(set->number))
-        return option_misused("--set", value, "a finite number is needed");
-    return true;
+    return finite_number(set->value, &set->number) ||
+           option_misused("--set", value, "a finite number is needed");
 }
 
 static bool bind_file(bindings *list, const char *option, bool is_values, const char *value) {
@@ -94,12 +94,6 @@ bool set_input(options *o, const char *value) {
 
 bool set_values(options *o, const char *value) {
     return bind_file(&o->inputs, "--values", true, value);
-}
-
-static bool finite_number(const char *text, double *out) {
-    char *end;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*out);
 }
 
 /* Cuts a range off, "u.pgm:0..0.4". */
@@ -138,36 +132,36 @@ bool set_output_values(options *o, const char *value) {
 bool set_size(options *o, const char *value) {
     memset(o->size, 0, sizeof o->size);
     o->size_count = 0;
-    for (const char *at = value;; at++) {
-        uint64_t extent;
-        if (o->size_count == 3 || !whole_number(at, &at, &extent) || extent == 0 ||
-            extent > INT64_MAX)
-            return option_misused("--size", value,
-                                  "1 to 3 whole numbers from 1 are needed, as in 512x256");
-        o->size[o->size_count++] = (int64_t)extent;
-        if (*at == '\0')
+    bool good = true;
+    for (const char *at = value; good; at++) {
+        uint64_t extent = 0;
+        good = o->size_count < 3 && whole_number(at, &at, &extent) && extent > 0 &&
+               extent <= INT64_MAX && (*at == 'x' || *at == '\0');
+        if (good)
+            o->size[o->size_count++] = (int64_t)extent;
+        if (good && *at == '\0')
             return true;
-        if (*at != 'x')
-            return option_misused("--size", value,
-                                  "1 to 3 whole numbers from 1 are needed, as in 512x256");
     }
+    return option_misused("--size", value, "1 to 3 whole numbers from 1 are needed, as in 512x256");
+}
+
+static bool count_from_one(const char *option, const char *value, uint64_t most, uint64_t *out) {
+    const char *end;
+    return (whole_number(value, &end, out) && *end == '\0' && *out > 0 && *out <= most) ||
+           option_misused(option, value, "a whole number from 1 is needed");
 }
 
 bool set_steps(options *o, const char *value) {
-    const char *end;
     uint64_t steps;
-    if (!whole_number(value, &end, &steps) || *end != '\0' || steps == 0 || steps > INT64_MAX)
-        return option_misused("--steps", value, "a whole number from 1 is needed");
+    if (!count_from_one("--steps", value, INT64_MAX, &steps))
+        return false;
     o->steps = (int64_t)steps;
     o->steps_given = true;
     return true;
 }
 
 bool set_seed(options *o, const char *value) {
-    const char *end;
-    if (!whole_number(value, &end, &o->seed) || *end != '\0' || o->seed == 0)
-        return option_misused("--seed", value, "a whole number from 1 is needed");
-    return true;
+    return count_from_one("--seed", value, UINT64_MAX, &o->seed);
 }
 
 /* "60s", "5m", "1.5h"; seconds where there is no unit. */
@@ -195,10 +189,9 @@ bool set_limit(options *o, const char *value) {
 }
 
 bool set_evaluations(options *o, const char *value) {
-    const char *end;
     uint64_t count;
-    if (!whole_number(value, &end, &count) || *end != '\0' || count == 0 || count > INT32_MAX)
-        return option_misused("--evaluations", value, "a whole number from 1 is needed");
+    if (!count_from_one("--evaluations", value, INT32_MAX, &count))
+        return false;
     o->evaluations = (int)count;
     return true;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/option_values.h"
 
 static const struct {
     const char *name, *arguments, *help;

@@ -88,11 +88,8 @@ static int join_set(output_set *set, const output *o) {
         if (whole_place_same(&set->places[i], place))
             return complain(EXIT_USAGE, o->path,
                             "two outputs go to this file, and would replace each other");
-    whole_place *places = new_array((size_t)set->count + 1, sizeof *places);
-    if (set->count > 0)
-        memcpy(places, set->places, (size_t)set->count * sizeof *places);
-    places[set->count++] = *place;
-    set->places = places;
+    set->places = longer_list(set->places, set->count, sizeof *set->places);
+    set->places[set->count++] = *place;
     return EXIT_DONE;
 }
 

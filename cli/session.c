@@ -20,7 +20,10 @@ static int refuse_zero(const char *path, const char *spec, const char *zero) {
                     "the file holds a byte 0; a spec is text, in UTF-8");
 }
 
-int spec_text_read(const char *path, char **out) {
+/* Once: the path may be that of a pipe, and a command asks the library several times about a spec.
+   *out is NULL where nothing could be read, of which the library says why when it is given the path
+   alone. */
+static int read_spec(const char *path, char **out) {
     *out = NULL;
     FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile do not inherit it */
     if (file == NULL)
@@ -42,18 +45,29 @@ int session_failed(const session *s, sg_status status) {
     return complain_library(s->context, status);
 }
 
-int session_open(session *s, const options *o) {
+static int open_on(session *s, const options *o, const char *device) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
     const sg_options wanted = {
-        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
+        .struct_size = sizeof wanted, .device = device, .database = o->database};
+    const sg_status status = sg_open(&s->context, &wanted);
+    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+}
+
+int session_open(session *s, const options *o) {
     progress("opening the device");
-    sg_status status = sg_open(&s->context, &wanted);
-    if (status == SG_OK)
-        status = sg_device(s->context, &s->device);
-    if (status == SG_OK)
-        return EXIT_DONE;
-    const int code = session_failed(s, status);
-    session_close(s);
+    int code = open_on(s, o, o->device);
+    const sg_status status = code == EXIT_DONE ? sg_device(s->context, &s->device) : SG_OK;
+    if (status != SG_OK)
+        code = session_failed(s, status);
+    if (code != EXIT_DONE)
+        session_close(s);
+    return code;
+}
+
+int session_open_without_device(session *s, const options *o) {
+    const int code = open_on(s, o, "none");
+    if (code != EXIT_DONE)
+        session_close(s);
     return code;
 }
 
@@ -64,7 +78,7 @@ void session_close(session *s) {
 }
 
 int session_count(session *s, const char *spec, int *out) {
-    int code = spec_text_read(spec, &s->text);
+    int code = read_spec(spec, &s->text);
     if (code != EXIT_DONE)
         return code;
     const sg_status status = sg_count_specs(s->context, spec, s->text, out);
@@ -271,6 +285,17 @@ int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matri
     return EXIT_DONE;
 }
 
+void json_begin(json *j, const options *o) {
+    json_object(j, NULL);
+    json_string(j, "stencilgen", SG_VERSION);
+    json_string(j, "command", command_name(o->command));
+}
+
+void json_finish(json *j, int code) {
+    json_integer(j, "exit", code);
+    json_end_object(j);
+}
+
 void session_json(const session *s, json *j) {
     const sg_device_info *d = &s->device;
     json_object(j, "device");
@@ -286,11 +311,10 @@ void session_json(const session *s, json *j) {
 
 /* An object for a spec that failed, with what was printed of it. */
 static void json_failure(json *j, const char *spec, int index, int code) {
-    const char *error = complaint_take();
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
-    json_string(j, "error", error);
+    json_string(j, "error", complaint_take());
     json_integer(j, "exit", code);
     json_end_object(j);
 }
@@ -316,12 +340,9 @@ int session_report(const options *o, session_body *body, void *user) {
         return code;
     text line = new_text();
     json j = {.out = &line};
-    json_object(&j, NULL);
-    json_string(&j, "stencilgen", SG_VERSION);
-    json_string(&j, "command", command_name(o->command));
+    json_begin(&j, o);
     code = body(&s, &j, user);
-    json_integer(&j, "exit", code);
-    json_end_object(&j);
+    json_finish(&j, code);
     if (o->json)
         code = first_failure(code, say(&line));
     session_close(&s);

@@ -14,12 +14,8 @@ typedef struct session {
     char *text; /* of the spec that was counted last; NULL: it could not be read */
 } session;
 
-/* The text of a spec, read once: the path may be that of a pipe, and a command asks the library
-   several times about a spec. *out is NULL where nothing could be read, of which the library says
-   why when it is given the path alone. An exit code; what is wrong has been printed. */
-int spec_text_read(const char *path, char **out);
-
 int session_open(session *, const options *);
+int session_open_without_device(session *, const options *); /* for what runs nothing */
 void session_close(session *);
 
 /* Reads the spec, once: what follows is about the text that was found. */
@@ -58,6 +54,10 @@ int session_matrix(session *, const char *spec, sg_build_options *how, sg_matrix
 
 /* Prints the library's error. */
 int session_failed(const session *, sg_status);
+
+/* Begins the object that a command reports, and ends it. */
+void json_begin(json *, const options *);
+void json_finish(json *, int code);
 
 void session_json(const session *, json *);
 

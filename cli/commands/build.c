@@ -276,16 +276,13 @@ int command_build(const options *o) {
     if (code != EXIT_DONE)
         return code;
     w.json.out = &w.json_text;
-    json_object(&w.json, NULL);
-    json_string(&w.json, "stencilgen", SG_VERSION);
-    json_string(&w.json, "command", command_name(o->command));
+    json_begin(&w.json, o);
     session_json(&w.session, &w.json);
     json_array(&w.json, "kernels");
     for (int i = 0; i < o->spec_count; i++)
         code = first_failure(code, build_spec(&w, o->specs[i]));
     json_end_array(&w.json);
-    json_integer(&w.json, "exit", code);
-    json_end_object(&w.json);
+    json_finish(&w.json, code);
     if (o->json)
         code = first_failure(code, say(&w.json_text));
     session_close(&w.session);

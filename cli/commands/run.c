@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/files/product.h"
 #include "cli/files/steps.h"
 #include "cli/words.h"
 
@@ -24,31 +23,13 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
     return code;
 }
 
-static void json_begin(json *j, const session *s) {
-    json_object(j, NULL);
-    json_string(j, "stencilgen", SG_VERSION);
-    json_string(j, "command", command_name(s->options->command));
-    session_json(s, j);
-    json_string(j, "spec", s->options->specs[0]);
-}
-
-static void json_finish(json *j, int code) {
-    const char *error = complaint_take();
-    json_string(j, "error", error);
-    json_integer(j, "exit", code);
-    json_end_object(j);
-}
-
 static void describe_json(const arrays *a, const sg_kernel *kernel, const steps *made, json *j) {
     json_string(j, "family", sg_kernel_text(kernel, SG_TEXT_FAMILY));
     json_string(j, "name", a->name);
     json_string(j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
     if (a->matrix != NULL)
         product_json(a, j);
-    json_array(j, "size");
-    for (int axis = 0; axis < (a->is_grid ? a->info.dims : 1); axis++)
-        json_integer(j, NULL, a->size[axis]);
-    json_end_array(j);
+    json_integers(j, "size", a->size, (a->is_grid ? a->info.dims : 1));
     json_integer(j, "steps", made->made);
     json_number(j, "seconds", made->seconds);
     steps_json(made, j);
@@ -113,13 +94,16 @@ int command_run(const options *o) {
         return code;
     text line = new_text(), json_text = new_text();
     json j = {.out = &json_text};
-    json_begin(&j, &s);
+    json_begin(&j, o);
+    session_json(&s, &j);
+    json_string(&j, "spec", o->specs[0]);
     code = session_count(&s, o->specs[0], &count);
     if (code == EXIT_DONE && count != 1)
         code =
             complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
     if (code == EXIT_DONE)
         code = run_spec(&s, o->specs[0], &j, &line);
+    json_string(&j, "error", complaint_take());
     json_finish(&j, code);
     if (o->json || code == EXIT_DONE || code == EXIT_WRONG)
         code = first_failure(code, say(o->json ? &json_text : &line));

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands/commands.h"
-#include "cli/report/tune_report.h"
+#include "cli/report/report.h"
 #include "cli/session.h"
 
 /* ---- signals ------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
     return code;
 }
 
-static int report(const session *s, const sg_tuning *t) {
+static int say_report(const session *s, const sg_tuning *t) {
     text out = new_text();
     if (!s->options->json)
         tune_report_text(t, &out);
@@ -154,13 +154,12 @@ static int report(const session *s, const sg_tuning *t) {
 }
 
 static void json_kernel(json *j, const char *spec, int index, const sg_tuning *t, int code) {
-    const char *error = complaint_take();
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
     if (t != NULL)
         tune_report_json(t, j);
-    json_string(j, "error", error);
+    json_string(j, "error", complaint_take());
     json_integer(j, "exit", code);
     json_end_object(j);
 }
@@ -176,7 +175,7 @@ static int tune_one(session *s, const char *spec, int index, json *j) {
     if (code == EXIT_DONE)
         code = sweep(s, spec, &how, parameters, &tuning);
     if (tuning != NULL)
-        code = first_failure(code, report(s, tuning));
+        code = first_failure(code, say_report(s, tuning));
     json_kernel(j, spec, index, tuning, code);
     sg_tuning_free(tuning);
     sg_matrix_free(matrix);

@@ -17,6 +17,10 @@ typedef struct array {
     int dims;
 } array;
 
+static inline bool array_is_written(const array *a) {
+    return a->info.role == SG_WRITE;
+}
+
 /* A file that shows an item. */
 typedef struct array_output {
     int item;

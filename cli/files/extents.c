@@ -101,7 +101,7 @@ static int measure_reduce(arrays *a) {
         return complain(EXIT_DATA, a->items[offsets].input,
                         "no offsets; at least 1 is needed, and one more than segments");
     for (int i = 0; i < a->count; i++)
-        if (a->items[i].info.role == SG_WRITE)
+        if (array_is_written(&a->items[i]))
             set_extents(a, i, 1, results, 1);
     a->size[0] = count_of(a, "input");
     return same_length(a, "input", "second");
@@ -120,7 +120,7 @@ static int measure_merge(arrays *a) {
         code = same_length(a, "b", "b_values");
     a->size[0] = a_count + b_count; /* each below 2^61: files hold them */
     for (int i = 0; i < a->count; i++)
-        if (a->items[i].info.role == SG_WRITE)
+        if (array_is_written(&a->items[i]))
             set_extents(a, i, 1, a->size[0], 1);
     return code;
 }

@@ -18,4 +18,17 @@ int steps_compute(arrays *, sg_kernel *, const double *parameters, int count, st
 void steps_text(const steps *, text *out);
 void steps_json(const steps *, json *);
 
+/* run of spmv: a sparse matrix from a file times vectors. */
+
+/* As session_build, for a spec that may be an spmv whose matrix is not read yet: with one of a
+   single entry, because the format stencil is for a matrix. It says what arrays there are. */
+int product_plan(session *, const char *spec, const sg_build_options *, sg_kernel **out);
+
+/* Whether what alpha and beta need is there: `parameters` are the kernel's. */
+int product_judge(const arrays *, const sg_kernel *, const double *parameters);
+
+/* The matrix for reports: an object `matrix`, and a line. */
+void product_json(const arrays *, json *);
+void product_text(const arrays *, text *);
+
 #endif

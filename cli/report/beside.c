@@ -1,6 +1,6 @@
 /* Schedules of the textbook's shapes of tiles, and a well-shaped naive one. D. Kirk, W. Hwu, I. El
    Hajj, Programming Massively Parallel Processors, chapter on stencils. */
-#include "cli/report/beside.h"
+#include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>

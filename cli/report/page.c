@@ -242,15 +242,113 @@ static void add_heading(const page *p, text *out) {
     text_add(out, "</header>\n");
 }
 
+/* ---- looks ---------------------------------------------------------------------------------- */
+
+/* Colours are after Okabe and Ito's set for
+   all kinds of colour vision ("Color Universal Design", 2008), darker on white and lighter on black
+   so that marks stand out by 3 : 1 and text by 4.5 : 1. */
+static const char page_style[] =
+    ":root{color-scheme:light dark;--back:#ffffff;--card:#f6f7f9;--text:#1a1c20;--soft:#555b66;"
+    "--line:#d5d9e0;--axis:#757c88;--k0:#0072b2;--k1:#c04a00;--k2:#007a57;--k3:#a8487f;"
+    "--k4:#4b5666;--k5:#8a6100;--accent:#0063a0;--bad:#b00020}\n"
+    "@media (prefers-color-scheme:dark){:root{--back:#121417;--card:#1c1f24;--text:#eceef1;"
+    "--soft:#aab1bd;--line:#343a43;--axis:#8a93a1;--k0:#56b4e9;--k1:#f28a4b;--k2:#2fc499;"
+    "--k3:#e199c3;--k4:#b9bec6;--k5:#e6b800;--accent:#7cc4f5;--bad:#ff8a8a}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0;background:var(--back);color:var(--text);font:16px/1.45 system-ui,sans-serif}\n"
+    "main{max-width:1240px;margin:0 auto;padding:16px;display:grid;gap:16px;"
+    "grid-template-columns:minmax(0,1fr)}\n"
+    ".charts{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),"
+    "1fr))}\n"
+    "section{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px;"
+    "min-width:0}\n"
+    "h1{margin:0;font-size:1.7rem}h2{margin:0 0 6px;font-size:1.1rem}\n"
+    "p{margin:0 0 10px}section>p{color:var(--soft);font-size:.9rem}\n"
+    "code,th[scope=row]{font:.88rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}\n"
+    ".plan code{color:var(--text);font-size:1rem}\n"
+    ".tiles{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,220px),"
+    "1fr));margin:12px 0}\n"
+    ".tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px}\n"
+    ".tile b,.tile span,.tile small{display:block}.tile b{font-size:1.6rem;line-height:1.2}\n"
+    ".tile small{color:var(--soft);overflow-wrap:anywhere}\n"
+    ".facts{display:grid;gap:4px 24px;grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),"
+    "1fr));margin:0}\n"
+    ".facts div{display:flex;gap:8px}dt{color:var(--soft);flex:0 0 6.2em}\n"
+    "dd{margin:0;min-width:0;overflow-wrap:anywhere}.bad{color:var(--bad);font-weight:600}\n"
+    "figure{margin:0;width:100%;max-width:520px}figcaption{font-size:.9rem;font-weight:600}\n"
+    "svg{display:block;width:100%;height:auto;overflow:visible}\n"
+    "text{font:12.5px system-ui,sans-serif;fill:var(--text)}.tick{fill:var(--soft)}\n"
+    ".note{font-size:12px}.grid{stroke:var(--line);stroke-width:.7}\n"
+    ".axis{fill:none;stroke:var(--axis)}.roof{stroke:var(--text);stroke-width:1.5;"
+    "stroke-dasharray:6 3}\n"
+    ".line{fill:none;stroke:var(--accent);stroke-width:1.8}\n"
+    ".m{fill-opacity:.75}.halo{fill:none;stroke:var(--text);"
+    "stroke-width:1.6}\n"
+    ".k0{fill:var(--k0);stroke:var(--k0)}.k1{fill:var(--k1);stroke:var(--k1)}"
+    ".k2{fill:var(--k2);stroke:var(--k2)}.k3{fill:var(--k3);stroke:var(--k3)}"
+    ".k4{fill:var(--k4);stroke:var(--k4)}.k5{fill:var(--k5);stroke:var(--k5)}\n"
+    ".k0,.k1,.k2,.k3,.k4,.k5{stroke-width:.4}"
+    ".k6{fill:none;stroke:var(--bad);stroke-width:1.5}\n"
+    ".m:hover,.m.on{fill-opacity:1;stroke:var(--text);stroke-width:2}\n"
+    ".legend{display:flex;flex-wrap:wrap;gap:2px 16px}.key{display:inline-block;width:14px;"
+    "height:14px;vertical-align:-2px}\n"
+    ".views{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),"
+    "1fr))}\n"
+    ".bars{margin:0 0 12px;padding:0;list-style:none;max-width:520px}\n"
+    ".bars li{display:grid;grid-template-columns:7.5em 1fr 3.5em;gap:8px;align-items:center}\n"
+    ".bars .bar{height:12px;width:100%}.bars .bar rect{fill:var(--accent)}"
+    ".bars .bar .rest{fill:var(--line)}\n"
+    "summary{cursor:pointer;padding:4px 0}\n"
+    "pre{margin:8px 0 0;max-height:70vh;overflow:auto;white-space:pre-wrap;"
+    "overflow-wrap:anywhere}\n"
+    "table{border-collapse:collapse;width:100%;font-size:.88rem}\n"
+    "th,td{padding:5px 8px;text-align:right;border-bottom:1px solid var(--line)}\n"
+    "thead th{color:var(--soft);font-weight:600;vertical-align:bottom}\n"
+    "th:first-child{text-align:left;font-weight:400}.best th,.best td{font-weight:700}\n"
+    ".lost td{text-align:left;color:var(--bad);overflow-wrap:anywhere}\n"
+    "em{color:var(--accent);font-style:normal;font-weight:700}\n"
+    ":focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
+    ".tip{position:fixed;z-index:1;max-width:min(330px,94vw);padding:6px 9px;border-radius:6px;"
+    "background:var(--text);color:var(--back);font-size:.84rem;pointer-events:none;"
+    "overflow-wrap:anywhere}\n"
+    "@media (max-width:700px){main{padding:10px;gap:10px}section{padding:10px}"
+    "thead{display:none}tr,tbody,table{display:block}tr{padding:8px 0;"
+    "border-bottom:1px solid var(--line)}th,td{border:0;padding:0}th:first-child{display:block}"
+    "td{display:inline-block;margin-right:14px}td[data-name]::before{content:attr(data-name) ' ';"
+    "color:var(--soft);font-weight:400}}\n";
+
+/* Titles become a text beside the mark, at once and for touch and keys too. Without scripts they
+   stay what browsers make of titles. */
+static const char page_script[] =
+    "(function(){'use strict';\n"
+    "var tip=document.createElement('div');tip.className='tip';tip.hidden=true;\n"
+    "tip.setAttribute('role','status');document.body.appendChild(tip);\n"
+    "var shown=null;\n"
+    "function text(m){var t=m.querySelector('title');if(t){m.setAttribute('aria-label',"
+    "t.textContent);t.remove();}return m.getAttribute('aria-label');}\n"
+    "function hide(){if(shown)shown.classList.remove('on');shown=null;tip.hidden=true;}\n"
+    "function show(m){hide();shown=m;m.classList.add('on');tip.textContent=text(m);\n"
+    "tip.hidden=false;var b=m.getBoundingClientRect(),w=tip.offsetWidth,h=tip.offsetHeight;\n"
+    "tip.style.left=Math.max(4,Math.min(innerWidth-w-4,b.left+b.width/2-w/2))+'px';\n"
+    "tip.style.top=(b.top>h+8?b.top-h-6:b.bottom+6)+'px';}\n"
+    "document.addEventListener('pointerover',function(e){var m=e.target.closest&&"
+    "e.target.closest('.m');if(m)show(m);else hide();});\n"
+    "document.addEventListener('scroll',hide,true);\n"
+    "document.querySelectorAll('svg[role=img]').forEach(function(s){\n"
+    "var list=Array.from(s.querySelectorAll('.m')),at=-1;if(!list.length)return;\n"
+    "s.setAttribute('tabindex','0');s.addEventListener('blur',hide);\n"
+    "s.addEventListener('focus',function(){if(s.matches(':focus-visible')){if(at<0)at=Math.max(0,"
+    "list.findIndex(function(m){return m.classList.contains('best');}));show(list[at]);}});\n"
+    "s.addEventListener('keydown',function(e){var d={ArrowRight:1,ArrowDown:1,ArrowLeft:-1,"
+    "ArrowUp:-1}[e.key];if(e.key==='Escape')hide();if(!d)return;e.preventDefault();\n"
+    "at=(at+d+list.length)%list.length;show(list[at]);});});})();\n";
+
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static void add_source(const page *p, text *out) {
     if (p->best < 0)
         return;
     text_add(out, "<section id=\"source\">\n<h2>The best plan</h2>\n");
-    text_add(out, "<p class=\"plan\"><code>");
-    html_text(out, p->rows[p->best].plan);
-    text_add(out, "</code></p>\n");
     if (p->source != NULL) {
         text_add(out, "<details>\n<summary>Its source</summary>\n<pre><code>");
         html_text(out, p->source);
@@ -286,7 +384,6 @@ void page_write(const page *p, text *out) {
     page_write_scaling(p, out);
     text_add(out, "</div>\n");
     page_write_scatter(p, out);
-    page_write_heat(p, out);
     add_source(p, out);
     page_write_table(p, out);
     text_add(out, "</main>\n<script>\n");

@@ -1,11 +1,9 @@
 /* A small builder of charts in SVG. All places are written with one decimal, so that the same
    numbers make the same bytes. */
-#include "cli/report/page_svg.h"
+#include "cli/report/page.h"
 
 #include <float.h>
 #include <math.h>
-
-#include "cli/report/page.h"
 
 /* ---- scales -------------------------------------------------------------------------------- */
 

@@ -199,20 +199,6 @@ void report_text(const report *r, const session *s, text *out) {
         beside_text(r->beside, r->speed.points, out);
 }
 
-static void json_known(json *j, const char *key, int value) {
-    if (value >= 0)
-        json_integer(j, key, value);
-    else
-        json_null(j, key);
-}
-
-static void json_size(json *j, const int64_t size[3], int dims) {
-    json_array(j, "size");
-    for (int axis = 0; axis < dims; axis++)
-        json_integer(j, NULL, size[axis]);
-    json_end_array(j);
-}
-
 static void json_kernel(const report *r, json *j) {
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
     json_string(j, "family", text_of(r, SG_TEXT_FAMILY));
@@ -227,7 +213,7 @@ static void json_kernel(const report *r, json *j) {
     json_string(j, "found", r->info.found);
     json_string(j, "reason", text_of(r, SG_TEXT_REASON));
     json_string(j, "arch", text_of(r, SG_TEXT_ARCH));
-    json_size(j, r->info.size, r->info.dims);
+    json_integers(j, "size", r->info.size, r->info.dims);
     json_number(j, "textbook_operations", has_textbook(r) ? r->info.textbook_operations : NAN);
     json_number(j, "emitted_operations", r->info.emitted_operations);
     json_number(j, "bytes_per_point", r->info.bytes_per_point);
@@ -296,7 +282,7 @@ static void json_check(const report *r, json *j) {
     json_object(j, "check");
     json_bool(j, "right", c->wrong == 0);
     json_integer(j, "points", c->points);
-    json_size(j, c->size, r->info.dims);
+    json_integers(j, "size", c->size, r->info.dims);
     json_integer(j, "steps", c->steps);
     json_integer(j, "judged", c->judged);
     json_integer(j, "wrong", c->wrong);
@@ -316,7 +302,7 @@ static void json_speed(const report *r, json *j) {
         return;
     }
     json_object(j, "speed");
-    json_size(j, v->size, r->info.dims);
+    json_integers(j, "size", v->size, r->info.dims);
     json_integer(j, "repeats", v->repeats);
     json_integer(j, "steps", v->steps);
     json_number(j, "seconds", v->seconds);

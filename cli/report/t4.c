@@ -166,10 +166,7 @@ static void add_rest(json *j, const sg_result *r) {
     json_integer(j, "memory_bytes", r->memory);
     json_integer(j, "driver", r->driver);
     json_string(j, "compiler", r->compiler);
-    json_array(j, "size");
-    for (int i = 0; i < r->size_count; i++)
-        json_integer(j, NULL, r->size[i]);
-    json_end_array(j);
+    json_integers(j, "size", r->size, r->size_count);
     json_integer(j, "steps", r->steps);
     json_string(j, "plan", r->plan);
     json_string(j, "state", r->state);

@@ -1,5 +1,5 @@
 /* The reports of sweeps. */
-#include "cli/report/tune_report.h"
+#include "cli/report/report.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,7 +20,8 @@ static double time_of(const sg_evaluation *e) {
     return isnan(e->final_seconds) ? e->seconds : e->final_seconds;
 }
 
-double tune_report_gain(const sg_tuning *t) {
+/* How many times as fast as the usual plan the best one is; NAN where one of them is not known. */
+static double gain_of(const sg_tuning *t) {
     if (t->best < 0 || t->usual < 0 || !is_right(&t->evaluations[t->usual]))
         return NAN;
     return time_of(&t->evaluations[t->usual]) / time_of(&t->evaluations[t->best]);
@@ -206,7 +207,7 @@ static void add_kept(const sg_tuning *t, text *out) {
 }
 
 void tune_report_text(const sg_tuning *t, text *out) {
-    const double gain = tune_report_gain(t);
+    const double gain = gain_of(t);
     add_head(t, out);
     if (t->best >= 0) {
         const sg_evaluation *e = &t->evaluations[t->best];
@@ -229,13 +230,6 @@ void tune_report_text(const sg_tuning *t, text *out) {
     add_failures(t, out);
     if (!t->finished)
         text_add(out, "not finished: the same command goes on\n");
-}
-
-static void json_known(json *j, const char *key, int64_t value) {
-    if (value >= 0)
-        json_integer(j, key, value);
-    else
-        json_null(j, key);
 }
 
 static void json_evaluation(const sg_evaluation *e, json *j) {
@@ -277,17 +271,14 @@ void tune_report_json(const sg_tuning *t, json *j) {
     json_string(j, "family", t->family);
     json_string(j, "name", t->name);
     json_string(j, "arch", t->arch);
-    json_array(j, "size");
-    for (int axis = 0; axis < t->dims; axis++)
-        json_integer(j, NULL, t->size[axis]);
-    json_end_array(j);
+    json_integers(j, "size", t->size, t->dims);
     json_integer(j, "steps", t->steps);
     json_integer(j, "candidates", t->candidate_count);
     json_string(j, "best", t->best >= 0 ? t->evaluations[t->best].plan : NULL);
     json_number(j, "best_seconds", t->best >= 0 ? time_of(&t->evaluations[t->best]) : NAN);
     json_string(j, "usual", t->usual >= 0 ? t->evaluations[t->usual].plan : NULL);
     json_number(j, "usual_seconds", t->usual >= 0 ? time_of(&t->evaluations[t->usual]) : NAN);
-    json_number(j, "gain", tune_report_gain(t));
+    json_number(j, "gain", gain_of(t));
     json_integer(j, "wrong", t->wrong);
     json_integer(j, "resumed", t->resumed);
     json_bool(j, "finished", t->finished != 0);

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "cli/report/page.h"
-#include "cli/report/page_svg.h"
 #include "tests/unit/html_reader.h"
 #include "tests/unit/tuned_result.h"
 
@@ -133,8 +132,8 @@ static void test_a_page(void **state) {
     sweep(rows, plans);
     char *text = written(rows, ROWS, "register tile=128x8 coarsen=z4,y2 vec=4");
     expect_page(text);
-    static const char *const sections[] = {"roofline", "progress",   "parameters",
-                                           "heat",     "candidates", "source"};
+    static const char *const sections[] = {"roofline", "progress", "parameters", "candidates",
+                                           "source"};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         char id[64];
         snprintf(id, sizeof id, "<section id=\"%s\"", sections[i]);
@@ -261,24 +260,6 @@ static void test_kinds(void **state) {
     assert_string_equal(p.kind_names[5], "others");
 }
 
-/* A cell has the best of its candidates; those that nothing was measured of are not there. */
-static void test_heat(void **state) {
-    (void)state;
-    const sg_result rows[] = {result_of("a x=1 y=1 z=1", 4), result_of("a x=1 y=1 z=2", 2),
-                              result_of("a x=2 y=1 z=1", 1), result_of("a x=1 y=2 z=1", 8),
-                              lost("a x=2 y=2 z=1", "wrong", "")};
-    page p = page_of(rows, 5, &(page_results){0});
-    text out = new_text();
-    page_write_heat(&p, &out);
-    assert_non_null(out.data);
-    const char *maps = strstr(out.data, "class=\"views\"");
-    assert_int_equal(count_of(maps, "<g class=\"m"), 3);
-    assert_non_null(strstr(maps, "<g class=\"m h6 best\"><title>a x=2 y=1 z=1: 1 s"));
-    assert_non_null(strstr(maps, "<g class=\"m h0\"><title>a x=1 y=1 z=2: 2 s"));
-    assert_non_null(strstr(maps, ">0.50</text>"));
-    assert_non_null(strstr(maps, ">0.12</text>"));
-}
-
 /* ---- sizes --------------------------------------------------------------------------------- */
 
 static void test_sizes(void **state) {
@@ -392,7 +373,6 @@ int main(void) {
                                        cmocka_unit_test(test_what_is_explained),
                                        cmocka_unit_test(test_kinds),
                                        cmocka_unit_test(test_words_of_lists),
-                                       cmocka_unit_test(test_heat),
                                        cmocka_unit_test(test_sizes),
                                        cmocka_unit_test(test_matrices),
                                        cmocka_unit_test(test_scales),

@@ -1,10 +1,49 @@
-/* cache: the compiled kernels kept on disk. Takes: what to do. Makes: a list of them, a word on
-   each that is not right, or an empty cache. */
+/* What this machine has. doctor: what is used, and why, a finding a line. cache: the compiled
+   kernels kept on disk: a list of them, a word on each that is damaged, or an empty cache. */
 #include <string.h>
 #include <time.h>
 
 #include "cli/commands/commands.h"
 #include "cli/session.h"
+
+/* ---- doctor --------------------------------------------------------------------------------- */
+
+typedef struct findings {
+    text text;
+    json json;
+} findings;
+
+static void add(void *user, const char *what, int usable, const char *text) {
+    enum { INDENT = 22, WIDTH = 100 };
+    findings *f = user;
+    text_printf(&f->text, "%-4s %-16s ", usable ? "ok" : "-", what);
+    add_wrapped(&f->text, text, INDENT, WIDTH);
+    text_add(&f->text, "\n");
+    json_object(&f->json, NULL);
+    json_string(&f->json, "what", what);
+    json_bool(&f->json, "usable", usable != 0);
+    json_string(&f->json, "text", text);
+    json_end_object(&f->json);
+}
+
+int command_doctor(const options *o) {
+    text json_text = new_text();
+    findings f = {.text = new_text(), .json = {.out = &json_text}};
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
+    json_begin(&f.json, o);
+    json_array(&f.json, "findings");
+    const sg_status status = sg_doctor(&wanted, add, &f);
+    int code = exit_code(status);
+    if (status != SG_OK)
+        complain(code, NULL, "the diagnosis itself failed");
+    json_end_array(&f.json);
+    json_finish(&f.json, code);
+    code = first_failure(code, say(o->json ? &json_text : &f.text));
+    return code;
+}
+
+/* ---- cache ---------------------------------------------------------------------------------- */
 
 typedef enum action { ACTION_LIST, ACTION_VERIFY, ACTION_CLEAR, ACTIONS } action;
 static const char *const action_words[ACTIONS] = {"list", "verify", "clear"};
@@ -140,23 +179,16 @@ int command_cache(const options *o) {
                 .json = {.out = NULL}};
     if (!find_action(o, &r.action))
         return EXIT_USAGE;
-    const sg_options wanted = {.struct_size = sizeof wanted, .device = "none"};
-    sg_context *context;
-    const sg_status status = sg_open(&context, &wanted);
-    if (status != SG_OK) {
-        const int failed = complain_library(context, status);
-        sg_close(context);
-        return failed;
-    }
+    session s;
+    int code = session_open_without_device(&s, o);
+    if (code != EXIT_DONE)
+        return code;
     r.json.out = &r.json_text;
-    json_object(&r.json, NULL);
-    json_string(&r.json, "stencilgen", SG_VERSION);
-    json_string(&r.json, "command", command_name(o->command));
+    json_begin(&r.json, o);
     json_string(&r.json, "action", action_words[r.action]);
-    int code = run(context, &r);
-    json_integer(&r.json, "exit", code);
-    json_end_object(&r.json);
+    code = run(s.context, &r);
+    json_finish(&r.json, code);
     code = first_failure(code, say(o->json ? &r.json_text : &r.text));
-    sg_close(context);
+    session_close(&s);
     return code;
 }
