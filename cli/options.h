@@ -70,10 +70,10 @@ void options_help(text *);
 
 /* ---- values of options ---------------------------------------------------------------------- */
 
-/* What words of the command line mean: they set members, and return false after an error on
-   standard error. */
+/* Each sets members of the options from a word of the command line, and returns false after an
+   error on standard error. */
 
-/* Says what is needed instead of a value; always false. */
+/* Says what is needed instead of this value. Returns false. */
 bool option_misused(const char *what, const char *value, const char *needed);
 
 bool set_emit(options *, const char *value);

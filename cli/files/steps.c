@@ -20,10 +20,11 @@ static void show_progress(int64_t done, int64_t steps) {
 /* The grids change places as the arrays did. */
 static void follow(arrays *a, const int *final) {
     const size_t count = (size_t)a->info.arrays;
-    sg_grid *before = new_array(count, sizeof *before);
+    sg_grid *before = must_alloc(count, sizeof *before); /* freed: batches are many */
     memcpy(before, a->grids, count * sizeof *before);
     for (size_t i = 0; i < count; i++)
         a->grids[i] = before[final[i]];
+    free(before);
 }
 
 /* ---- NaN and infinite values ---------------------------------------------------------------- */

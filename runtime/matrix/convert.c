@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "matrix/layout.h"
 #include "matrix/stencil.h"
-#include "base/clock.h"
 
 enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 
