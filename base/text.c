@@ -25,7 +25,7 @@ static void reserve(text *t, size_t more) {
     t->capacity = capacity;
 }
 
-void text_add_bytes(text *t, const char *bytes, size_t count) {
+void text_add_bytes(text *t, const void *bytes, size_t count) {
     reserve(t, count);
     memcpy(t->data + t->length, bytes, count);
     t->length += count;
@@ -56,8 +56,8 @@ void text_printf(text *t, const char *format, ...) {
 
 /* printf writes the locale's decimal point, which may be several bytes: from `start` on, whatever
    is neither digit, sign nor exponent becomes one '.'. */
-static void plain_decimal(text *t, size_t start, bool floating) {
-    bool marked = false, in_point = false;
+static void plain_decimal(text *t, size_t start) {
+    bool in_point = false;
     size_t to = start;
     for (size_t from = start; from < t->length; from++) {
         const char c = t->data[from];
@@ -67,37 +67,38 @@ static void plain_decimal(text *t, size_t start, bool floating) {
         else if (!in_point)
             t->data[to++] = '.';
         in_point = !plain;
-        marked |= !plain || c == 'e';
     }
     t->data[to] = '\0';
     t->length = to;
-    if (floating && !marked)
-        text_add(t, ".0");
 }
 
 /* strtod reads what printf wrote under the same locale, so the round trip is fair. */
-void text_double(text *t, double value) {
+void text_shortest(text *t, double value, bool is_float) {
     assert(isfinite(value));
     const size_t start = t->length;
     for (int precision = 1; precision <= 17; precision++) {
         t->length = start;
         text_printf(t, "%.*g", precision, value);
-        if (strtod(t->data + start, NULL) == value)
+        const char *digits = t->data + start;
+        if (is_float ? strtof(digits, NULL) == (float)value : strtod(digits, NULL) == value)
             break;
     }
-    plain_decimal(t, start, true);
+    plain_decimal(t, start);
+}
+
+static void add_floating(text *t, double value, bool is_float) {
+    const size_t start = t->length;
+    text_shortest(t, value, is_float);
+    if (strpbrk(t->data + start, ".e") == NULL)
+        text_add(t, ".0");
+}
+
+void text_double(text *t, double value) {
+    add_floating(t, value, false);
 }
 
 void text_float(text *t, float value) {
-    assert(isfinite(value));
-    const size_t start = t->length;
-    for (int precision = 1; precision <= 9; precision++) {
-        t->length = start;
-        text_printf(t, "%.*g", precision, (double)value);
-        if (strtof(t->data + start, NULL) == value)
-            break;
-    }
-    plain_decimal(t, start, true);
+    add_floating(t, (double)value, true);
 }
 
 void text_number(text *t, double value, int digits) {
@@ -107,7 +108,7 @@ void text_number(text *t, double value, int digits) {
         return;
     }
     text_printf(t, "%.*g", digits, value);
-    plain_decimal(t, start, false);
+    plain_decimal(t, start);
 }
 
 /* Levenshtein's distance, one row at a time; words are short. */

@@ -14,12 +14,16 @@ typedef struct text {
 
 text text_new(job *);
 void text_add(text *, const char *string);
-void text_add_bytes(text *, const char *bytes, size_t count);
-void text_printf(text *, const char *format, ...) SG_PRINTF(2, 3); /* no %f, %g, %e: see below */
+void text_add_bytes(text *, const void *bytes, size_t count);
+void text_printf(text *, const char *format, ...)
+    SG_PRINTF(2, 3); /* %f, %g and %e follow the locale */
 void text_vprintf(text *, const char *format, va_list) SG_PRINTF(2, 0);
 
-/* The shortest decimal that reads back as this double, or as this float; always with '.', and with
-   a '.' or an exponent so that C reads a floating type. Not for NaN or infinity. */
+/* The shortest decimal that reads back as this double, or as this float, whatever the locale. Not
+   for NaN or infinity. */
+void text_shortest(text *, double value, bool is_float);
+
+/* The same with a '.' or an exponent, so that C reads a floating type. */
 void text_double(text *, double value);
 void text_float(text *, float value);
 

@@ -1,45 +1,73 @@
-/* What all commands share: exit codes, errors, standard output, progress.
-   Takes: the text to show. Makes: lines on standard error and standard output. */
+/* What all commands share: memory, exit codes, errors, standard output, progress, numbers for
+   people. Takes: the text to show. Makes: lines on standard error and standard output. */
 #ifndef SG_CLI_COMMAND_H
 #define SG_CLI_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/buffer.h"
+#include "base/text.h"
 #include "runtime/stencilgen.h"
 
 enum { EXIT_DONE, EXIT_WRONG, EXIT_USAGE, EXIT_DATA, EXIT_DEVICE };
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* The command is one job: what it builds lives until it ends, so nobody frees it. Running out of
+   memory ends the command with exit code 4, so nobody tests for it. */
+job *command_memory(void);
+text new_text(void);
+char *new_copy(const char *string);            /* NULL of NULL */
+void *new_array(size_t count, size_t element); /* zeroed */
+
+/* A list of `count` elements with room for one more: the same, or a longer copy. Lists that grow by
+   this alone begin as NULL. */
+void *longer_list(void *list, int count, size_t element);
+
+/* Ends the job; the next use begins another. */
+void forget_everything(void);
+
+/* Zeroed memory for pieces of files, which are large: freed with free(). Never NULL. */
+void *must_alloc(size_t count, size_t element);
+
+/* ---- errors and output --------------------------------------------------------------------- */
 
 /* The exit code for a status of the library. */
 int exit_code(sg_status);
 
 /* Prints "file: error: text" on standard error ("stencilgen: error: text" where file is NULL) and
    returns `code`. */
-int complain(int code, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
+int complain(int code, const char *file, const char *format, ...) SG_PRINTF(3, 4);
 
 /* Prints "file: warning: text" on standard error. */
-void warn(const char *file, const char *format, ...) CLI_PRINTF(2, 3);
+void warn(const char *file, const char *format, ...) SG_PRINTF(2, 3);
 
 /* Prints the library's last error and returns its exit code. */
 int complain_library(const sg_context *, sg_status);
 
-/* The first error printed since the last call, for the caller to free; NULL where there was none.
- */
-char *complaint_take(void);
+/* The first error printed since the last call; NULL where there was none. */
+const char *complaint_take(void);
 
 /* Writes to standard output at once. A closed pipe or a full disk is an error: it is printed, and
    the result is EXIT_DATA instead of EXIT_DONE. */
-int say(const buffer *);
+int say(const text *);
 
 /* The first code that is not EXIT_DONE. */
 int first_failure(int code, int later);
 
 /* A line on standard error that the next one replaces; only on a terminal. NULL clears it. */
-void progress(const char *format, ...) CLI_PRINTF(1, 2);
+void progress(const char *format, ...) SG_PRINTF(1, 2);
 void progress_end(void);
 
-/* The likely slip of the pen among `count` words, or NULL. */
-const char *nearest_word(const char *word, const char *const *words, size_t count);
+/* ---- text for people ----------------------------------------------------------------------- */
+
+/* `string` broken between words so that no line is longer than `width` columns; lines after the
+   first are indented by `indent`, where the first is taken to begin. */
+void add_wrapped(text *, const char *string, int indent, int width);
+
+/* "12.3 ms", "1.36 GB" (powers of 1000), "128x128x128". */
+void add_seconds(text *, double seconds);
+void add_bytes(text *, double bytes);
+void add_extents(text *, const int64_t size[3], int dims);
 
 #endif

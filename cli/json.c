@@ -30,42 +30,42 @@ static size_t sequence(const unsigned char *s) {
     return 0;
 }
 
-static void quote(buffer *out, const char *text) {
-    buffer_add(out, "\"");
-    for (const unsigned char *s = (const unsigned char *)text; *s != '\0';) {
+static void quote(text *out, const char *string) {
+    text_add(out, "\"");
+    for (const unsigned char *s = (const unsigned char *)string; *s != '\0';) {
         const size_t length = sequence(s);
         if (*s == '"' || *s == '\\')
-            buffer_printf(out, "\\%c", *s);
+            text_printf(out, "\\%c", *s);
         else if (*s == '\n')
-            buffer_add(out, "\\n");
+            text_add(out, "\\n");
         else if (*s == '\t')
-            buffer_add(out, "\\t");
+            text_add(out, "\\t");
         else if (*s < 0x20)
-            buffer_printf(out, "\\u%04x", *s);
+            text_printf(out, "\\u%04x", *s);
         else if (length > 0)
-            buffer_add_bytes(out, s, length);
+            text_add_bytes(out, s, length);
         else
-            buffer_add(out, "\xEF\xBF\xBD");
+            text_add(out, "\xEF\xBF\xBD");
         s += length > 0 ? length : 1;
     }
-    buffer_add(out, "\"");
+    text_add(out, "\"");
 }
 
 static void begin(json *j, const char *key) {
     if (j->follows)
-        buffer_add(j->out, ",");
+        text_add(j->out, ",");
     if (j->depth > 0)
-        buffer_printf(j->out, "\n%*s", 2 * j->depth, "");
+        text_printf(j->out, "\n%*s", 2 * j->depth, "");
     if (key != NULL) {
         quote(j->out, key);
-        buffer_add(j->out, ": ");
+        text_add(j->out, ": ");
     }
     j->follows = true;
 }
 
 static void open_with(json *j, const char *key, const char *bracket) {
     begin(j, key);
-    buffer_add(j->out, bracket);
+    text_add(j->out, bracket);
     j->depth++;
     j->follows = false;
 }
@@ -73,11 +73,11 @@ static void open_with(json *j, const char *key, const char *bracket) {
 static void close_with(json *j, const char *bracket) {
     j->depth--;
     if (j->follows)
-        buffer_printf(j->out, "\n%*s", 2 * j->depth, "");
-    buffer_add(j->out, bracket);
+        text_printf(j->out, "\n%*s", 2 * j->depth, "");
+    text_add(j->out, bracket);
     j->follows = true;
     if (j->depth == 0)
-        buffer_add(j->out, "\n");
+        text_add(j->out, "\n");
 }
 
 void json_object(json *j, const char *key) {
@@ -99,51 +99,50 @@ void json_end_array(json *j) {
 void json_string(json *j, const char *key, const char *value) {
     begin(j, key);
     if (value == NULL)
-        buffer_add(j->out, "null");
+        text_add(j->out, "null");
     else
         quote(j->out, value);
 }
 
 void json_integer(json *j, const char *key, int64_t value) {
     begin(j, key);
-    buffer_printf(j->out, "%" PRId64, value);
+    text_printf(j->out, "%" PRId64, value);
 }
 
-/* The fewest digits that read back as the same double; the locale's decimal point, which may be
-   several bytes, becomes '.'. */
 void json_number(json *j, const char *key, double value) {
     if (!isfinite(value)) {
         json_null(j, key);
         return;
     }
-    buffer digits = {0};
-    for (int precision = 1; precision <= 17; precision++) {
-        digits.length = 0;
-        buffer_printf(&digits, "%.*g", precision, value);
-        if (strtod(digits.data, NULL) == value)
-            break;
-    }
     begin(j, key);
-    const size_t whole = strspn(digits.data, "+-0123456789");
-    const size_t fraction = strcspn(digits.data + whole, "+-0123456789e");
-    buffer_add_bytes(j->out, digits.data, whole);
-    if (fraction > 0)
-        buffer_add(j->out, ".");
-    buffer_add(j->out, digits.data + whole + fraction);
-    buffer_free(&digits);
+    text_shortest(j->out, value, false);
+}
+
+void json_known(json *j, const char *key, int64_t value) {
+    if (value >= 0)
+        json_integer(j, key, value);
+    else
+        json_null(j, key);
+}
+
+void json_integers(json *j, const char *key, const int64_t *list, int count) {
+    json_array(j, key);
+    for (int i = 0; i < count; i++)
+        json_integer(j, NULL, list[i]);
+    json_end_array(j);
 }
 
 void json_literal(json *j, const char *key, const char *number) {
     begin(j, key);
-    buffer_add(j->out, number);
+    text_add(j->out, number);
 }
 
 void json_bool(json *j, const char *key, bool value) {
     begin(j, key);
-    buffer_add(j->out, value ? "true" : "false");
+    text_add(j->out, value ? "true" : "false");
 }
 
 void json_null(json *j, const char *key) {
     begin(j, key);
-    buffer_add(j->out, "null");
+    text_add(j->out, "null");
 }

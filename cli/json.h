@@ -1,4 +1,4 @@
-/* Writes JSON. Takes: keys and values in order. Makes: indented JSON text in a buffer, always valid
+/* Writes JSON. Takes: keys and values in order. Makes: indented JSON text, always valid
    UTF-8, numbers the same under every locale. A key is NULL inside an array. */
 #ifndef SG_CLI_JSON_H
 #define SG_CLI_JSON_H
@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 
 typedef struct json {
-    buffer *out;
+    text *out;
     int depth;
     bool follows; /* something precedes in this object or array */
 } json;
@@ -22,6 +22,8 @@ void json_string(json *, const char *key, const char *value); /* NULL writes nul
 void json_integer(json *, const char *key, int64_t value);
 void json_number(json *, const char *key, double value);        /* null where not finite */
 void json_literal(json *, const char *key, const char *number); /* as it is written */
+void json_known(json *, const char *key, int64_t value);        /* null where negative */
+void json_integers(json *, const char *key, const int64_t *list, int count);
 void json_bool(json *, const char *key, bool value);
 void json_null(json *, const char *key);
 

@@ -1,5 +1,5 @@
 /* Values of options that are more than a word. */
-#include "cli/option_values.h"
+#include "cli/options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,12 +10,6 @@
 
 const char *const emit_words[EMIT_COUNT] = {"source", "ptx", "cubin", "plan", "model"};
 const char *const emit_suffixes[EMIT_COUNT] = {".cu", ".ptx", ".cubin", ".plan", ".model"};
-
-static char *copy(const char *text, size_t length) {
-    buffer b = {0};
-    buffer_add_bytes(&b, text, length);
-    return b.data;
-}
 
 bool option_misused(const char *what, const char *value, const char *needed) {
     complain(EXIT_USAGE, NULL, "%s '%s': %s", what, value, needed);
@@ -51,14 +45,10 @@ bool set_emit(options *o, const char *value) {
 }
 
 binding *bindings_add(bindings *list, const char *name, size_t name_length, const char *value) {
-    binding *items = must_alloc((size_t)list->count + 1, sizeof *items);
-    if (list->count > 0)
-        memcpy(items, list->items, (size_t)list->count * sizeof *items);
-    free(list->items);
-    list->items = items;
-    binding *added = &items[list->count++];
-    added->name = name != NULL ? copy(name, name_length) : NULL;
-    added->value = copy(value, strlen(value));
+    list->items = longer_list(list->items, list->count, sizeof *list->items);
+    binding *added = &list->items[list->count++];
+    added->name = name != NULL ? job_copy(command_memory(), name, name_length) : NULL;
+    added->value = new_copy(value);
     return added;
 }
 
@@ -67,6 +57,12 @@ static size_t name_before_equals(const char *text) {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                        "0123456789_.");
     return text[length] == '=' && strchr("0123456789.", text[0]) == NULL ? length : 0;
+}
+
+static bool finite_number(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
 }
 
 bool set_parameter(options *o, const char *value) {
@@ -79,11 +75,8 @@ bool set_parameter(options *o, const char *value) {
             return option_misused("--set", value, "this parameter has a value already");
     }
     binding *set = bindings_add(&o->sets, value, length, value + length + 1);
-    char *end;
-    set->number = strtod(set->value, &end);
-    if (end == set->value || *end != '\0' || !isfinite(set->number))
-        return option_misused("--set", value, "a finite number is needed");
-    return true;
+    return finite_number(set->value, &set->number) ||
+           option_misused("--set", value, "a finite number is needed");
 }
 
 static bool bind_file(bindings *list, const char *option, bool is_values, const char *value) {
@@ -101,12 +94,6 @@ bool set_input(options *o, const char *value) {
 
 bool set_values(options *o, const char *value) {
     return bind_file(&o->inputs, "--values", true, value);
-}
-
-static bool finite_number(const char *text, double *out) {
-    char *end;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*out);
 }
 
 /* Cuts a range off, "u.pgm:0..0.4". */
@@ -145,36 +132,36 @@ bool set_output_values(options *o, const char *value) {
 bool set_size(options *o, const char *value) {
     memset(o->size, 0, sizeof o->size);
     o->size_count = 0;
-    for (const char *at = value;; at++) {
-        uint64_t extent;
-        if (o->size_count == 3 || !whole_number(at, &at, &extent) || extent == 0 ||
-            extent > INT64_MAX)
-            return option_misused("--size", value,
-                                  "1 to 3 whole numbers from 1 are needed, as in 512x256");
-        o->size[o->size_count++] = (int64_t)extent;
-        if (*at == '\0')
+    bool good = true;
+    for (const char *at = value; good; at++) {
+        uint64_t extent = 0;
+        good = o->size_count < 3 && whole_number(at, &at, &extent) && extent > 0 &&
+               extent <= INT64_MAX && (*at == 'x' || *at == '\0');
+        if (good)
+            o->size[o->size_count++] = (int64_t)extent;
+        if (good && *at == '\0')
             return true;
-        if (*at != 'x')
-            return option_misused("--size", value,
-                                  "1 to 3 whole numbers from 1 are needed, as in 512x256");
     }
+    return option_misused("--size", value, "1 to 3 whole numbers from 1 are needed, as in 512x256");
+}
+
+static bool count_from_one(const char *option, const char *value, uint64_t most, uint64_t *out) {
+    const char *end;
+    return (whole_number(value, &end, out) && *end == '\0' && *out > 0 && *out <= most) ||
+           option_misused(option, value, "a whole number from 1 is needed");
 }
 
 bool set_steps(options *o, const char *value) {
-    const char *end;
     uint64_t steps;
-    if (!whole_number(value, &end, &steps) || *end != '\0' || steps == 0 || steps > INT64_MAX)
-        return option_misused("--steps", value, "a whole number from 1 is needed");
+    if (!count_from_one("--steps", value, INT64_MAX, &steps))
+        return false;
     o->steps = (int64_t)steps;
     o->steps_given = true;
     return true;
 }
 
 bool set_seed(options *o, const char *value) {
-    const char *end;
-    if (!whole_number(value, &end, &o->seed) || *end != '\0' || o->seed == 0)
-        return option_misused("--seed", value, "a whole number from 1 is needed");
-    return true;
+    return count_from_one("--seed", value, UINT64_MAX, &o->seed);
 }
 
 /* "60s", "5m", "1.5h"; seconds where there is no unit. */
@@ -202,10 +189,9 @@ bool set_limit(options *o, const char *value) {
 }
 
 bool set_evaluations(options *o, const char *value) {
-    const char *end;
     uint64_t count;
-    if (!whole_number(value, &end, &count) || *end != '\0' || count == 0 || count > INT32_MAX)
-        return option_misused("--evaluations", value, "a whole number from 1 is needed");
+    if (!count_from_one("--evaluations", value, INT32_MAX, &count))
+        return false;
     o->evaluations = (int)count;
     return true;
 }
@@ -232,12 +218,4 @@ bool set_device(options *o, const char *value) {
     o->device = value;
     return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||
            option_misused("--device", value, "auto, cuda or cpu is needed");
-}
-
-void bindings_free(bindings *list) {
-    for (int i = 0; i < list->count; i++) {
-        free(list->items[i].name);
-        free(list->items[i].value);
-    }
-    free(list->items);
 }

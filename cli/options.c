@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/option_values.h"
 
 static const struct {
     const char *name, *arguments, *help;
@@ -143,38 +142,36 @@ const char *command_name(command c) {
     return commands[c].name[0] != '\0' ? commands[c].name : "build";
 }
 
-void options_help(buffer *out) {
+void options_help(text *out) {
     enum { COLUMN = 28 };
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        buffer line = {0};
-        buffer_printf(&line, "stencilgen %s%s%s", commands[c].name,
-                      commands[c].name[0] != '\0' ? " " : "", commands[c].arguments);
-        buffer_printf(out, "%s %-39s %s\n", c == 0 ? "usage:" : "      ", line.data,
-                      commands[c].help);
-        buffer_free(&line);
+        text line = new_text();
+        text_printf(&line, "stencilgen %s%s%s", commands[c].name,
+                    commands[c].name[0] != '\0' ? " " : "", commands[c].arguments);
+        text_printf(out, "%s %-39s %s\n", c == 0 ? "usage:" : "      ", line.data,
+                    commands[c].help);
     }
-    buffer_add(out, "\noptions:\n");
+    text_add(out, "\noptions:\n");
     for (int i = 0; i < OPTIONS; i++) {
-        buffer line = {0};
-        buffer_printf(&line, "  %s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
-                      table[i].argument != NULL ? table[i].argument : "");
+        text line = new_text();
+        text_printf(&line, "  %s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
+                    table[i].argument != NULL ? table[i].argument : "");
         for (const char *help = table[i].help; help != NULL;) {
             const size_t length = strcspn(help, "\n");
-            buffer_printf(out, "%-*s%.*s\n", COLUMN, buffer_text(&line), (int)length, help);
+            text_printf(out, "%-*s%.*s\n", COLUMN, line.data, (int)length, help);
             help = help[length] == '\n' ? help + length + 1 : NULL;
-            buffer_free(&line);
+            line = new_text();
         }
-        buffer_free(&line);
     }
-    buffer_add(out, "\nexit codes: 0 done and checked; 1 a check failed; 2 bad usage or bad spec; "
-                    "3 bad data file\nor output file; 4 device or compiler failure\n");
+    text_add(out, "\nexit codes: 0 done and checked; 1 a check failed; 2 bad usage or bad spec; "
+                  "3 bad data file\nor output file; 4 device or compiler failure\n");
 }
 
 static void unknown_option(const char *name) {
     const char *names[OPTIONS];
     for (int i = 0; i < OPTIONS; i++)
         names[i] = table[i].name;
-    const char *nearest = nearest_word(name, names, OPTIONS);
+    const char *nearest = text_nearest(name, names, OPTIONS);
     complain(EXIT_USAGE, NULL, "unknown option '%s'%s%s%s", name,
              nearest != NULL ? "; did you mean " : "; see stencilgen --help",
              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
@@ -197,10 +194,9 @@ static const option *find_option(const char *argument, size_t length) {
     for (int i = 0; i < OPTIONS; i++)
         if (strlen(table[i].name) == length && memcmp(table[i].name, argument, length) == 0)
             return &table[i];
-    buffer name = {0};
-    buffer_add_bytes(&name, argument, length);
+    text name = new_text();
+    text_add_bytes(&name, argument, length);
     unknown_option(name.data);
-    buffer_free(&name);
     return NULL;
 }
 
@@ -243,7 +239,7 @@ static bool find_command(options *o) {
         }
     if (strpbrk(word, "./") != NULL)
         return true;
-    const char *nearest = nearest_word(word, names + 1, COMMAND_COUNT - 1);
+    const char *nearest = text_nearest(word, names + 1, COMMAND_COUNT - 1);
     complain(EXIT_USAGE, NULL, "unknown command '%s'%s%s%s", word,
              nearest != NULL ? "; did you mean " : "; see stencilgen --help",
              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
@@ -296,16 +292,16 @@ static bool put_schedule_together(options *o) {
     } words[] = {{"--format", "", o->format},     {"--method", "", o->method},
                  {"--tile", "tile=", o->tile},    {"--coarsen", "coarsen=", o->coarsen},
                  {"--vector", "vec=", o->vector}, {"--time", "time=", o->time}};
-    if (o->line != NULL)
-        buffer_add(&o->schedule, o->line);
+    text all = new_text();
+    text_add(&all, o->line != NULL ? o->line : "");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (words[i].value == NULL)
             continue;
         if (strpbrk(words[i].value, " \t\n=") != NULL)
             return option_misused(words[i].option, words[i].value, "one word is needed");
-        buffer_printf(&o->schedule, "%s%s%s", o->schedule.length > 0 ? " " : "", words[i].key,
-                      words[i].value);
+        text_printf(&all, "%s%s%s", all.length > 0 ? " " : "", words[i].key, words[i].value);
     }
+    o->schedule = all.length > 0 ? all.data : NULL;
     return true;
 }
 
@@ -328,11 +324,4 @@ bool options_parse(options *o, int count, char **arguments) {
     if ((!first_is_spec && !find_command(o)) || !check_use(o, used))
         return false;
     return put_schedule_together(o);
-}
-
-void options_free(options *o) {
-    bindings_free(&o->sets);
-    bindings_free(&o->inputs);
-    bindings_free(&o->outputs);
-    buffer_free(&o->schedule);
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 
 typedef enum command {
     COMMAND_BUILD, /* no word: the main job */
@@ -25,7 +25,7 @@ typedef enum emit { EMIT_SOURCE, EMIT_PTX, EMIT_CUBIN, EMIT_PLAN, EMIT_MODEL, EM
 extern const char *const emit_words[EMIT_COUNT];
 extern const char *const emit_suffixes[EMIT_COUNT];
 
-/* NAME=VALUE; the name may be NULL. Both are owned. */
+/* NAME=VALUE; the name may be NULL. */
 typedef struct binding {
     char *name;
     char *value;
@@ -42,7 +42,6 @@ typedef struct bindings {
 
 /* `name` may be NULL; both texts are copied. Valid until the next one is added. */
 binding *bindings_add(bindings *, const char *name, size_t name_length, const char *value);
-void bindings_free(bindings *);
 
 typedef struct options {
     command command;
@@ -51,7 +50,7 @@ typedef struct options {
     const char *folder, *arch, *gpu, *device; /* NULL: not given; of report folder is a file */
     const char *database;
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
-    buffer schedule;       /* "register tile=32x8 …"; empty: no constraint */
+    const char *schedule;  /* "register tile=32x8 …"; NULL: no constraint */
     const char *line, *format, *method, *tile, *coarsen, *vector, *time;
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */
@@ -64,11 +63,34 @@ typedef struct options {
     bool list, afresh, steps_given, json, stop_on_nan, help, version;
 } options;
 
-/* False after an error on standard error. options_free in either case. */
+/* False after an error on standard error. */
 bool options_parse(options *, int count, char **arguments);
-void options_free(options *);
 
 const char *command_name(command);
-void options_help(buffer *);
+void options_help(text *);
+
+/* ---- values of options ---------------------------------------------------------------------- */
+
+/* Each sets members of the options from a word of the command line, and returns false after an
+   error on standard error. */
+
+/* Says what is needed instead of this value. Returns false. */
+bool option_misused(const char *what, const char *value, const char *needed);
+
+bool set_emit(options *, const char *value);
+bool set_parameter(options *, const char *value);
+bool set_input(options *, const char *value);
+bool set_values(options *, const char *value);
+bool set_output(options *, const char *value);
+bool set_output_values(options *, const char *value);
+bool set_size(options *, const char *value);
+bool set_steps(options *, const char *value);
+bool set_seed(options *, const char *value);
+bool set_budget(options *, const char *value);
+bool set_limit(options *, const char *value);
+bool set_evaluations(options *, const char *value);
+bool set_search(options *, const char *value);
+bool set_resume(options *, const char *unused);
+bool set_device(options *, const char *value);
 
 #endif

@@ -78,8 +78,6 @@ static void release(output *o) {
         link = &(*link)->next;
     *link = o->next;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    free(o->path);
-    free(o);
 }
 
 /* ---- sets ---------------------------------------------------------------------------------- */
@@ -90,18 +88,9 @@ static int join_set(output_set *set, const output *o) {
         if (whole_place_same(&set->places[i], place))
             return complain(EXIT_USAGE, o->path,
                             "two outputs go to this file, and would replace each other");
-    whole_place *places = must_alloc((size_t)set->count + 1, sizeof *places);
-    if (set->count > 0)
-        memcpy(places, set->places, (size_t)set->count * sizeof *places);
-    places[set->count++] = *place;
-    free(set->places);
-    set->places = places;
+    set->places = longer_list(set->places, set->count, sizeof *set->places);
+    set->places[set->count++] = *place;
     return EXIT_DONE;
-}
-
-void output_set_free(output_set *set) {
-    free(set->places);
-    *set = (output_set){0};
 }
 
 /* ---- one output ---------------------------------------------------------------------------- */
@@ -115,10 +104,8 @@ static bool judge(const output *o, int error) {
 }
 
 int output_begin(output **out, output_set *set, const char *path) {
-    output *o = must_alloc(1, sizeof *o);
-    buffer copy = {0};
-    buffer_add(&copy, path);
-    o->path = copy.data;
+    output *o = new_array(1, sizeof *o);
+    o->path = new_copy(path);
     const int error = begin_listed(o);
     const int code = error != 0 ? fail(path, "cannot write", error) : join_set(set, o);
     *out = code == EXIT_DONE ? o : NULL;
@@ -160,9 +147,8 @@ bool output_folder(const char *folder) {
 }
 
 char *output_path(const char *folder, const char *name, const char *suffix) {
-    buffer path = {0};
-    if (folder != NULL)
-        buffer_printf(&path, "%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/");
-    buffer_printf(&path, "%s%s", name, suffix);
-    return path.data;
+    if (folder == NULL)
+        return job_print(command_memory(), "%s%s", name, suffix);
+    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
+    return job_print(command_memory(), "%s%s%s%s", folder, slash, name, suffix);
 }

@@ -16,12 +16,10 @@ typedef struct output_set {
     int count;
 } output_set;
 
-void output_set_free(output_set *);
-
 /* Before long work: after EXIT_DONE the file can be made. Several may be open at a time. */
 int output_begin(output **, output_set *, const char *path);
 bool output_write(output *, const void *bytes, size_t count);
-bool output_commit(output *); /* frees it, also where it fails */
+bool output_commit(output *); /* ends it, also where it fails */
 void output_drop(output *);   /* leaves nothing behind; NULL is none */
 
 /* The last two steps at once. */
@@ -30,7 +28,7 @@ bool output_finish(output *, const void *bytes, size_t count);
 /* Makes `folder` where there is none (its parent must exist). False after an error. */
 bool output_folder(const char *folder);
 
-/* "folder/name.suffix"; folder NULL is here. The caller frees it. */
+/* "folder/name.suffix"; folder NULL is here. */
 char *output_path(const char *folder, const char *name, const char *suffix);
 
 /* A signal that ends the command takes the unfinished files away first, and so does exit(); writing

@@ -2,41 +2,83 @@
 #include "cli/session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/spec_text.h"
 #include "cli/words.h"
+
+/* More than the library takes of a spec: the library refuses it, and a pipe without an end is not
+   read for ever. */
+enum { MOST_BYTES = 1 << 20 };
+
+static int refuse_zero(const char *path, const char *spec, const char *zero) {
+    int line = 1;
+    for (const char *at = spec; at < zero; at++)
+        line += *at == '\n';
+    return complain(EXIT_USAGE, job_print(command_memory(), "%s:%d", path, line),
+                    "the file holds a byte 0; a spec is text, in UTF-8");
+}
+
+/* Once: the path may be that of a pipe, and a command asks the library several times about a spec.
+   *out is NULL where nothing could be read, of which the library says why when it is given the path
+   alone. */
+static int read_spec(const char *path, char **out) {
+    *out = NULL;
+    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile do not inherit it */
+    if (file == NULL)
+        return EXIT_DONE;
+    char *spec = must_alloc(MOST_BYTES, 1);
+    const size_t length = fread(spec, 1, MOST_BYTES, file);
+    const bool failed = ferror(file) != 0;
+    fclose(file);
+    const bool is_compiled = spec[0] == '\x1b'; /* which the library refuses */
+    const char *zero = failed || is_compiled ? NULL : memchr(spec, '\0', length);
+    const int code = zero != NULL ? refuse_zero(path, spec, zero) : EXIT_DONE;
+    if (!failed && zero == NULL)
+        *out = job_copy(command_memory(), spec, length);
+    free(spec);
+    return code;
+}
 
 int session_failed(const session *s, sg_status status) {
     return complain_library(s->context, status);
 }
 
-int session_open(session *s, const options *o) {
+static int open_on(session *s, const options *o, const char *device) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
     const sg_options wanted = {
-        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
+        .struct_size = sizeof wanted, .device = device, .database = o->database};
+    const sg_status status = sg_open(&s->context, &wanted);
+    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+}
+
+int session_open(session *s, const options *o) {
     progress("opening the device");
-    sg_status status = sg_open(&s->context, &wanted);
-    if (status == SG_OK)
-        status = sg_device(s->context, &s->device);
-    if (status == SG_OK)
-        return EXIT_DONE;
-    const int code = session_failed(s, status);
-    session_close(s);
+    int code = open_on(s, o, o->device);
+    const sg_status status = code == EXIT_DONE ? sg_device(s->context, &s->device) : SG_OK;
+    if (status != SG_OK)
+        code = session_failed(s, status);
+    if (code != EXIT_DONE)
+        session_close(s);
+    return code;
+}
+
+int session_open_without_device(session *s, const options *o) {
+    const int code = open_on(s, o, "none");
+    if (code != EXIT_DONE)
+        session_close(s);
     return code;
 }
 
 void session_close(session *s) {
     sg_close(s->context);
     s->context = NULL;
-    free(s->text);
     s->text = NULL;
 }
 
 int session_count(session *s, const char *spec, int *out) {
-    free(s->text);
-    int code = spec_text_read(spec, &s->text);
+    int code = read_spec(spec, &s->text);
     if (code != EXIT_DONE)
         return code;
     const sg_status status = sg_count_specs(s->context, spec, s->text, out);
@@ -52,7 +94,7 @@ sg_build_options session_build_options(const session *s, int index) {
         .struct_size = sizeof build,
         .text = s->text,
         .index = index,
-        .schedule = o->schedule.length > 0 ? o->schedule.data : NULL,
+        .schedule = o->schedule,
         .arch = o->arch,
         .gpu = o->gpu,
         .steps = o->steps,
@@ -120,24 +162,21 @@ static const binding *find_set(const bindings *sets, const char *name) {
 
 static int unknown_parameter(const char *spec, const sg_kernel *kernel, int count,
                              const char *name) {
-    const char **names = must_alloc((size_t)count, sizeof *names);
-    buffer known = {0};
+    const char **names = new_array((size_t)count, sizeof *names);
+    text known = new_text();
     for (int i = 0; i < count; i++) {
         sg_parameter_info info = {.struct_size = sizeof info};
         sg_kernel_parameter(kernel, i, &info);
         names[i] = info.name;
-        buffer_printf(&known, "%s%s", i > 0 ? ", " : "", info.name);
+        text_printf(&known, "%s%s", i > 0 ? ", " : "", info.name);
     }
-    const char *nearest = nearest_word(name, names, (size_t)count);
-    const int code =
-        complain(EXIT_USAGE, spec, "%s has no parameter '%s'%s%s%s",
-                 sg_kernel_text(kernel, SG_TEXT_NAME), name,
-                 nearest != NULL ? "; did you mean "
-                 : count > 0     ? "; it has "
-                                 : "; it has none",
-                 nearest != NULL ? nearest : buffer_text(&known), nearest != NULL ? "?" : "");
-    buffer_free(&known);
-    free(names);
+    const char *nearest = text_nearest(name, names, (size_t)count);
+    const int code = complain(EXIT_USAGE, spec, "%s has no parameter '%s'%s%s%s",
+                              sg_kernel_text(kernel, SG_TEXT_NAME), name,
+                              nearest != NULL ? "; did you mean "
+                              : count > 0     ? "; it has "
+                                              : "; it has none",
+                              nearest != NULL ? nearest : known.data, nearest != NULL ? "?" : "");
     return code;
 }
 
@@ -175,14 +214,11 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
     }
     if (info.parameters == 0 || (s->options->sets.count == 0 && !all))
         return EXIT_DONE;
-    double *values = must_alloc((size_t)info.parameters, sizeof *values);
+    double *values = new_array((size_t)info.parameters, sizeof *values);
     int code = EXIT_DONE;
     for (int i = 0; i < info.parameters && code == EXIT_DONE; i++)
         code = fill_parameter(s, spec, kernel, i, all, &values[i]);
-    if (code == EXIT_DONE)
-        *out = values;
-    else
-        free(values);
+    *out = values;
     return code;
 }
 
@@ -249,6 +285,17 @@ int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matri
     return EXIT_DONE;
 }
 
+void json_begin(json *j, const options *o) {
+    json_object(j, NULL);
+    json_string(j, "stencilgen", SG_VERSION);
+    json_string(j, "command", command_name(o->command));
+}
+
+void json_finish(json *j, int code) {
+    json_integer(j, "exit", code);
+    json_end_object(j);
+}
+
 void session_json(const session *s, json *j) {
     const sg_device_info *d = &s->device;
     json_object(j, "device");
@@ -264,14 +311,12 @@ void session_json(const session *s, json *j) {
 
 /* An object for a spec that failed, with what was printed of it. */
 static void json_failure(json *j, const char *spec, int index, int code) {
-    char *error = complaint_take();
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
-    json_string(j, "error", error);
+    json_string(j, "error", complaint_take());
     json_integer(j, "exit", code);
     json_end_object(j);
-    free(error);
 }
 
 static int each_of_file(session *s, const char *spec, each_call *one, json *j) {
@@ -293,17 +338,13 @@ int session_report(const options *o, session_body *body, void *user) {
     int code = session_open(&s, o);
     if (code != EXIT_DONE)
         return code;
-    buffer text = {0};
-    json j = {.out = &text};
-    json_object(&j, NULL);
-    json_string(&j, "stencilgen", SG_VERSION);
-    json_string(&j, "command", command_name(o->command));
+    text line = new_text();
+    json j = {.out = &line};
+    json_begin(&j, o);
     code = body(&s, &j, user);
-    json_integer(&j, "exit", code);
-    json_end_object(&j);
+    json_finish(&j, code);
     if (o->json)
-        code = first_failure(code, say(&text));
-    buffer_free(&text);
+        code = first_failure(code, say(&line));
     session_close(&s);
     return code;
 }

@@ -15,6 +15,7 @@ typedef struct session {
 } session;
 
 int session_open(session *, const options *);
+int session_open_without_device(session *, const options *); /* for what runs nothing */
 void session_close(session *);
 
 /* Reads the spec, once: what follows is about the text that was found. */
@@ -34,7 +35,7 @@ int session_dimensions(session *, const char *spec, const sg_build_options *, in
 
 int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out);
 
-/* The values of all parameters from --set and the spec, for the caller to free. Those that have
+/* The values of all parameters from --set and the spec. Those that have
    none are an error where `all` is set, and else spread over [0.25, 1). *out is NULL where the
    spec's own values serve. */
 int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,
@@ -53,6 +54,10 @@ int session_matrix(session *, const char *spec, sg_build_options *how, sg_matrix
 
 /* Prints the library's error. */
 int session_failed(const session *, sg_status);
+
+/* Begins the object that a command reports, and ends it. */
+void json_begin(json *, const options *);
+void json_finish(json *, int code);
 
 void session_json(const session *, json *);
 

@@ -13,7 +13,7 @@ enum { LAUNCHES_TIMED = 64 };
 typedef struct work {
     session session;
     json json;
-    buffer json_text;
+    text json_text;
     bindings written; /* names of kernels whose files were written, with their specs */
     output_set outputs;
 } work;
@@ -70,12 +70,11 @@ static void write_texts(work *w, report *r) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!w->session.options->emit[texts[i].which])
             continue;
-        buffer b = {0};
-        buffer_add(&b, sg_kernel_text(r->kernel, texts[i].text));
+        text b = new_text();
+        text_add(&b, sg_kernel_text(r->kernel, texts[i].text));
         if (b.length > 0 && b.data[b.length - 1] != '\n')
-            buffer_add(&b, "\n");
-        const bool good = write_file(r, texts[i].which, buffer_text(&b), b.length);
-        buffer_free(&b);
+            text_add(&b, "\n");
+        const bool good = write_file(r, texts[i].which, b.data, b.length);
         if (!good)
             return;
     }
@@ -97,14 +96,13 @@ static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
     const char *text = sg_error(w->session.context);
     if (strncmp(text, "error: ", 7) == 0)
         text += 7;
-    buffer_add(&r->no_binary, text);
+    r->no_binary = new_copy(text);
     bool has_nvrtc = false;
     if (!wanted && status == SG_ERROR_COMPILER)
         sg_doctor(&same, note_nvrtc, &has_nvrtc);
     if (!wanted && status == SG_ERROR_COMPILER && !has_nvrtc)
         return;
-    r->code = first_failure(r->code,
-                            complain(exit_code(status), r->spec, "%s", buffer_text(&r->no_binary)));
+    r->code = first_failure(r->code, complain(exit_code(status), r->spec, "%s", r->no_binary));
 }
 
 static void make_binaries(work *w, report *r) {
@@ -169,7 +167,7 @@ static void bench(work *w, report *r, const double *parameters) {
     if (is_grid && (!r->checked || r->check.wrong > 0))
         return;
     measure(w, r, parameters);
-    if (r->measured && is_grid && s->options->schedule.length == 0)
+    if (r->measured && is_grid && s->options->schedule == NULL)
         r->code = first_failure(
             r->code, beside_measure(s, r->spec, r->index, &r->info, parameters, r->beside));
 }
@@ -236,7 +234,6 @@ static void build_kernel(work *w, report *r) {
         compile(w, r);
     if (r->built != NULL && r->info.launchable)
         exercise(w, r, parameters);
-    free(parameters);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -249,10 +246,9 @@ static int build_one(work *w, const char *spec, int index) {
     if (w->session.options->json) {
         report_json(&r, &w->session, &w->json);
     } else if (r.kernel != NULL) {
-        buffer text = {0};
-        report_text(&r, &w->session, &text);
-        code = first_failure(code, say(&text));
-        buffer_free(&text);
+        text out = new_text();
+        report_text(&r, &w->session, &out);
+        code = first_failure(code, say(&out));
     }
     report_free(&r);
     return code;
@@ -273,28 +269,22 @@ static int build_spec(work *w, const char *spec) {
 }
 
 int command_build(const options *o) {
-    work w = {0};
+    work w = {.json_text = new_text()};
     if (o->folder != NULL && !output_folder(o->folder))
         return EXIT_DATA;
     int code = session_open(&w.session, o);
     if (code != EXIT_DONE)
         return code;
     w.json.out = &w.json_text;
-    json_object(&w.json, NULL);
-    json_string(&w.json, "stencilgen", SG_VERSION);
-    json_string(&w.json, "command", command_name(o->command));
+    json_begin(&w.json, o);
     session_json(&w.session, &w.json);
     json_array(&w.json, "kernels");
     for (int i = 0; i < o->spec_count; i++)
         code = first_failure(code, build_spec(&w, o->specs[i]));
     json_end_array(&w.json);
-    json_integer(&w.json, "exit", code);
-    json_end_object(&w.json);
+    json_finish(&w.json, code);
     if (o->json)
         code = first_failure(code, say(&w.json_text));
-    buffer_free(&w.json_text);
-    bindings_free(&w.written);
-    output_set_free(&w.outputs);
     session_close(&w.session);
     progress_end();
     return code;

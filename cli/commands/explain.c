@@ -1,132 +1,275 @@
-/* explain: what each method would cost. Takes: specs. Makes: a table for each kernel. */
+/* explain: what each method would cost, and with a matrix what each format would store. Takes:
+   specs. Makes: a table for each kernel. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/files/product.h"
-#include "cli/report/formats.h"
+#include "cli/files/arrays.h"
+#include "cli/session.h"
 #include "cli/words.h"
 
 enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };
 
-static void add_count(double count, const char *what, const char *after, buffer *out) {
-    buffer_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
+/* ---- formats -------------------------------------------------------------------------------- */
+
+/* What each storage format would take for the matrix of --input, beside the textbook's count. */
+enum { FORMULA_WIDTH = 36, FORMAT_INDENT = 10 };
+
+typedef struct format_row {
+    const char *format, *formula, *refusal, *reason; /* the last two may be NULL */
+    double numbers;
+    int64_t bytes; /* −1: more than can be counted */
+    bool chosen;
+} format_row;
+
+typedef struct formats {
+    const char *path;
+    sg_matrix_info matrix;
+    size_t value_bytes;
+    format_row *rows;
+    int count;
+} formats;
+
+static void keep_row(formats *f, const format_row *row) {
+    f->rows = longer_list(f->rows, f->count, sizeof *f->rows);
+    f->rows[f->count++] = *row;
+}
+
+static void collect(void *user, const sg_format_info *info) {
+    keep_row(user, &(format_row){.format = new_copy(info->format),
+                                 .formula = new_copy(info->formula),
+                                 .refusal = new_copy(info->refusal),
+                                 .reason = new_copy(info->reason),
+                                 .numbers = info->numbers,
+                                 .bytes = info->bytes,
+                                 .chosen = info->chosen != 0});
+}
+
+/* What all formats save: not one of them, but what they are compared with. */
+static void add_dense(formats *f) {
+    const double numbers = (double)f->matrix.rows * (double)f->matrix.columns;
+    const double bytes = numbers * (double)f->value_bytes;
+    keep_row(f, &(format_row){.format = "dense",
+                              .formula = "M·N",
+                              .refusal = "no sparse format; for comparison",
+                              .numbers = numbers,
+                              .bytes = bytes < 9.2e18 ? (int64_t)bytes : -1});
+}
+
+static int formats_collect(session *s, const char *path, const sg_matrix *matrix,
+                           const sg_kernel *kernel, formats *f) {
+    *f = (formats){.path = path, .matrix = {.struct_size = sizeof f->matrix}};
+    f->value_bytes = strcmp(sg_kernel_text(kernel, SG_TEXT_DTYPE), "float") == 0 ? 4 : 8;
+    sg_status status = sg_matrix_facts(matrix, &f->matrix);
+    if (status == SG_OK) {
+        add_dense(f);
+        status = sg_matrix_formats(matrix, kernel, collect, f);
+    }
+    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+}
+
+static void add_matrix(const formats *f, text *out) {
+    const sg_matrix_info *m = &f->matrix;
+    text_printf(out,
+                "\n  matrix   %s: M = %" PRId64 " rows, N = %" PRId64 " columns, nnz = %" PRId64
+                " entries%s\n           rows of %" PRId64 " to K = %" PRId64
+                " entries, %.3g on average (deviation %.3g), %" PRId64 " empty; %" PRId64
+                " diagonals, bandwidth %" PRId64 "\n\n",
+                f->path, m->rows, m->columns, m->entries, m->symmetric ? ", symmetric" : "",
+                m->shortest_row, m->longest_row, m->mean_row, m->row_deviation, m->empty_rows,
+                m->diagonals, m->bandwidth);
+}
+
+/* The formulas have letters of several bytes, of which printf would count each. */
+static void add_padded(text *out, const char *string, int width) {
+    text_add(out, string);
+    for (const char *at = string; *at != '\0'; at++)
+        width -= ((unsigned char)*at & 0xC0) != 0x80;
+    text_printf(out, "%*s", width > 0 ? width : 0, "");
+}
+
+static void add_format(const format_row *row, text *out) {
+    text_printf(out, "%c %-7s ", row->chosen ? '*' : ' ', row->format);
+    add_padded(out, row->formula, FORMULA_WIDTH);
+    text_printf(out, " %12.10g  ", row->numbers);
+    if (row->bytes >= 0)
+        add_bytes(out, (double)row->bytes);
+    else
+        text_add(out, "beyond counting");
+    text_add(out, "\n");
+    if (row->refusal != NULL) {
+        text_printf(out, "%*s", FORMAT_INDENT, "");
+        add_wrapped(out, row->refusal, FORMAT_INDENT, WIDTH);
+        text_add(out, "\n");
+    }
+}
+
+static void formats_text(const formats *f, text *out) {
+    add_matrix(f, out);
+    text_printf(out, "  %-7s %-*s %12s  stored here\n", "format", FORMULA_WIDTH,
+                "the textbook's numbers", "");
+    for (int i = 0; i < f->count; i++)
+        add_format(&f->rows[i], out);
+    for (int i = 0; i < f->count; i++)
+        if (f->rows[i].chosen && f->rows[i].reason != NULL) {
+            text_add(out, "\n* ");
+            add_wrapped(out, f->rows[i].reason, 2, WIDTH);
+            text_add(out, "\n");
+        }
+}
+
+static void json_format(const format_row *row, json *j) {
+    json_object(j, NULL);
+    json_string(j, "format", row->format);
+    json_bool(j, "chosen", row->chosen);
+    json_string(j, "formula", row->formula);
+    json_number(j, "numbers", row->numbers);
+    json_known(j, "bytes", row->bytes);
+    json_string(j, "refusal", row->refusal);
+    json_string(j, "reason", row->reason);
+    json_end_object(j);
+}
+
+static void formats_json(const formats *f, json *j) {
+    const sg_matrix_info *m = &f->matrix;
+    json_object(j, "matrix");
+    json_string(j, "file", f->path);
+    json_integer(j, "rows", m->rows);
+    json_integer(j, "columns", m->columns);
+    json_integer(j, "entries", m->entries);
+    json_integer(j, "shortest_row", m->shortest_row);
+    json_integer(j, "longest_row", m->longest_row);
+    json_integer(j, "empty_rows", m->empty_rows);
+    json_number(j, "mean_row", m->mean_row);
+    json_number(j, "row_deviation", m->row_deviation);
+    json_integer(j, "diagonals", m->diagonals);
+    json_integer(j, "bandwidth", m->bandwidth);
+    json_bool(j, "symmetric", m->symmetric != 0);
+    json_end_object(j);
+    json_array(j, "formats");
+    for (int i = 0; i < f->count; i++)
+        json_format(&f->rows[i], j);
+    json_end_array(j);
+}
+
+/* ---- methods -------------------------------------------------------------------------------- */
+
+static void add_count(double count, const char *what, const char *after, text *out) {
+    text_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
 }
 
 static bool has_textbook(const sg_explanation *e, const words *w) {
     return !w->is_grid || e->textbook_operations > 0;
 }
 
-static void add_head(const sg_explanation *e, int dims, const words *w, buffer *out) {
-    buffer_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
-                  e->boundary[0] != '\0' ? ", " : "", e->boundary,
-                  e->boundary[0] != '\0' ? " boundary" : "");
-    buffer_add(out, "  textbook ");
+static void add_head(const sg_explanation *e, int dims, const words *w, text *out) {
+    text_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
+                e->boundary[0] != '\0' ? ", " : "", e->boundary,
+                e->boundary[0] != '\0' ? " boundary" : "");
+    text_add(out, "  textbook ");
     if (has_textbook(e, w)) {
         add_count(e->textbook_operations, "operation", " ", out);
-        buffer_add(out, w->point);
+        text_add(out, w->point);
     } else {
-        buffer_add(out, "no count of an update that is not linear");
+        text_add(out, "no count of an update that is not linear");
     }
     if (e->bytes_per_point > 0)
-        buffer_printf(out, "; %.10g bytes %s at least", e->bytes_per_point, w->point);
+        text_printf(out, "; %.10g bytes %s at least", e->bytes_per_point, w->point);
     if (e->bytes_per_point > 0 && has_textbook(e, w))
-        buffer_printf(out, ": at most %.2f operations a byte",
-                      e->textbook_operations / e->bytes_per_point);
-    buffer_add(out, "\n  emitted  ");
+        text_printf(out, ": at most %.2f operations a byte",
+                    e->textbook_operations / e->bytes_per_point);
+    text_add(out, "\n  emitted  ");
     add_count(e->emitted_operations, "operation", " ", out);
-    buffer_add(out, w->point);
+    text_add(out, w->point);
     if (w->is_grid) {
-        buffer_add(out, ": ");
+        text_add(out, ": ");
         add_count(e->emitted_multiplications, "multiplication", ", ", out);
         add_count(e->emitted_additions, "addition", ", ", out);
         add_count(e->emitted_others, "other", "", out);
     }
-    buffer_printf(out, "\n  planned  for %s (%s), ", e->gpu, e->arch);
-    buffer_size(out, e->size, dims);
+    text_printf(out, "\n  planned  for %s (%s), ", e->gpu, e->arch);
+    add_extents(out, e->size, dims);
     if (!w->is_grid)
-        buffer_printf(out, " %s", w->points);
-    buffer_add(out, "\n\n");
+        text_printf(out, " %s", w->points);
+    text_add(out, "\n\n");
 }
 
 /* The textbook's figure at its tile width T, and the limit as T grows. */
-static void add_textbook(const sg_method_row *row, buffer *out) {
-    buffer cell = {0};
+static void add_textbook(const sg_method_row *row, text *out) {
+    text cell = new_text();
     if (row->textbook_operations_per_byte > 0)
-        buffer_printf(&cell, "%.2f", row->textbook_operations_per_byte);
+        text_printf(&cell, "%.2f", row->textbook_operations_per_byte);
     else
-        buffer_add(&cell, "-");
+        text_add(&cell, "-");
     if (row->textbook_tile > 0)
-        buffer_printf(&cell, " T=%.0f, to %.2f", row->textbook_tile, row->textbook_limit);
-    buffer_printf(out, "%-21s", cell.data);
-    buffer_free(&cell);
+        text_printf(&cell, " T=%.0f, to %.2f", row->textbook_tile, row->textbook_limit);
+    text_printf(out, "%-21s", cell.data);
 }
 
-static void add_row(const sg_method_row *row, buffer *out) {
-    buffer_printf(out, "%c %-11s ", row->chosen ? '*' : ' ', row->method);
+static void add_row(const sg_method_row *row, text *out) {
+    text_printf(out, "%c %-11s ", row->chosen ? '*' : ' ', row->method);
     add_textbook(row, out);
     if (row->plan == NULL) {
-        buffer_printf(out, "\n%*s", PLAN_INDENT, "");
-        buffer_wrap(out, row->refusal, PLAN_INDENT, WIDTH);
-        buffer_add(out, "\n");
+        text_printf(out, "\n%*s", PLAN_INDENT, "");
+        add_wrapped(out, row->refusal, PLAN_INDENT, WIDTH);
+        text_add(out, "\n");
         return;
     }
     if (row->operations_per_byte > 0)
-        buffer_printf(out, "%9.2f", row->operations_per_byte);
+        text_printf(out, "%9.2f", row->operations_per_byte);
     else
-        buffer_printf(out, "%9s", "-");
-    buffer_printf(out, " %9.4g %8zu %8d %6d  ", row->loads_bytes_per_point, row->shared_bytes,
-                  row->threads, row->registers);
-    buffer_seconds(out, row->estimated_seconds);
-    buffer_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
+        text_printf(out, "%9s", "-");
+    text_printf(out, " %9.4g %8zu %8d %6d  ", row->loads_bytes_per_point, row->shared_bytes,
+                row->threads, row->registers);
+    add_seconds(out, row->estimated_seconds);
+    text_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
 }
 
 /* Why the model chooses what it does, and what goes before it. */
-static void add_reason(const sg_explanation *e, buffer *out) {
-    buffer_add(out, "\n* ");
-    buffer_wrap(out, e->reason, 2, WIDTH);
-    buffer_add(out, "\n");
+static void add_reason(const sg_explanation *e, text *out) {
+    text_add(out, "\n* ");
+    add_wrapped(out, e->reason, 2, WIDTH);
+    text_add(out, "\n");
     if (e->tuned == NULL)
         return;
-    buffer tuned = {0};
-    buffer_printf(&tuned, "a build takes %s instead, %s", e->tuned, e->found);
-    buffer_add(out, "  ");
-    buffer_wrap(out, tuned.data, 2, WIDTH);
-    buffer_add(out, "\n");
-    buffer_free(&tuned);
+    text tuned = new_text();
+    text_printf(&tuned, "a build takes %s instead, %s", e->tuned, e->found);
+    text_add(out, "  ");
+    add_wrapped(out, tuned.data, 2, WIDTH);
+    text_add(out, "\n");
 }
 
-static void add_table(const sg_explanation *e, buffer *out) {
-    buffer_printf(out,
-                  "              textbook's           this plan's    loaded   shared  threads "
-                  "  regs  estimate for %s,\n"
-                  "  method      operations a byte     op/byte  B/point   B/block   /block "
-                  "/thread  limited by\n",
-                  e->arch);
+static void add_table(const sg_explanation *e, text *out) {
+    text_printf(out,
+                "              textbook's           this plan's    loaded   shared  threads "
+                "  regs  estimate for %s,\n"
+                "  method      operations a byte     op/byte  B/point   B/block   /block "
+                "/thread  limited by\n",
+                e->arch);
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
     add_reason(e, out);
 }
 
 /* The algorithms of a family of lists: what they are and the textbook's count of their work. */
-static void add_algorithm(const sg_method_row *row, buffer *out) {
-    buffer_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
-    buffer plan = {0};
+static void add_algorithm(const sg_method_row *row, text *out) {
+    text_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
+    text plan = new_text();
     if (row->plan != NULL)
-        buffer_printf(&plan, "%s; %zu bytes shared", row->plan, row->shared_bytes);
-    buffer_wrap(out, row->plan != NULL ? plan.data : row->refusal, NAME_WIDTH + 2, WIDTH);
-    buffer_add(out, "\n");
-    buffer_free(&plan);
+        text_printf(&plan, "%s; %zu bytes shared", row->plan, row->shared_bytes);
+    add_wrapped(out, row->plan != NULL ? plan.data : row->refusal, NAME_WIDTH + 2, WIDTH);
+    text_add(out, "\n");
     if (row->note == NULL)
         return;
-    buffer_printf(out, "%*s", NAME_WIDTH + 2, "");
-    buffer_wrap(out, row->note, NAME_WIDTH + 2, WIDTH);
-    buffer_add(out, "\n");
+    text_printf(out, "%*s", NAME_WIDTH + 2, "");
+    add_wrapped(out, row->note, NAME_WIDTH + 2, WIDTH);
+    text_add(out, "\n");
 }
 
-static void add_algorithms(const sg_explanation *e, buffer *out) {
-    buffer_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
+static void add_algorithms(const sg_explanation *e, text *out) {
+    text_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
     for (int i = 0; i < e->row_count; i++)
         add_algorithm(&e->rows[i], out);
     add_reason(e, out);
@@ -173,10 +316,7 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
     json_number(j, "bytes_per_point", e->bytes_per_point);
     json_string(j, "arch", e->arch);
     json_string(j, "gpu", e->gpu);
-    json_array(j, "size");
-    for (int axis = 0; axis < dims; axis++)
-        json_integer(j, NULL, e->size[axis]);
-    json_end_array(j);
+    json_integers(j, "size", e->size, dims);
     json_string(j, "reason", e->reason);
     json_string(j, "tuned", e->tuned);
     json_string(j, "found", e->tuned != NULL ? e->found : NULL);
@@ -236,16 +376,15 @@ static int show(session *s, const char *spec, int index, const subject *u, json 
         json_explanation(u->explanation, spec, index, u->info.dims, w, &u->formats, j);
         return EXIT_DONE;
     }
-    buffer text = {0};
-    add_head(u->explanation, u->info.dims, w, &text);
+    text out = new_text();
+    add_head(u->explanation, u->info.dims, w, &out);
     if (w->is_grid)
-        add_table(u->explanation, &text);
+        add_table(u->explanation, &out);
     else
-        add_algorithms(u->explanation, &text);
+        add_algorithms(u->explanation, &out);
     if (u->formats.count > 0)
-        formats_text(&u->formats, &text);
-    const int code = say(&text);
-    buffer_free(&text);
+        formats_text(&u->formats, &out);
+    const int code = say(&out);
     return code;
 }
 
@@ -254,7 +393,6 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
     int code = find_out(s, spec, index, &u);
     if (code == EXIT_DONE)
         code = show(s, spec, index, &u, j);
-    formats_free(&u.formats);
     sg_explanation_free(u.explanation);
     sg_matrix_free(u.matrix);
     sg_release(u.kernel);

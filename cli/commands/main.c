@@ -19,15 +19,14 @@ static void occupy_standard_streams(void) {
 }
 
 static int run(const options *o) {
-    buffer text = {0};
+    text out = new_text();
     int code;
     if (o->help || o->version) {
         if (o->help)
-            options_help(&text);
+            options_help(&out);
         else
-            buffer_add(&text, "stencilgen " SG_VERSION "\n");
-        code = say(&text);
-        buffer_free(&text);
+            text_add(&out, "stencilgen " SG_VERSION "\n");
+        code = say(&out);
         return code;
     }
     switch (o->command) {
@@ -58,7 +57,6 @@ int main(int count, char **arguments) {
     occupy_standard_streams();
     output_guard_signals();
     const int code = options_parse(&o, count - 1, arguments + 1) ? run(&o) : EXIT_USAGE;
-    options_free(&o);
-    free(complaint_take());
+    forget_everything();
     return code;
 }

@@ -8,13 +8,10 @@
 #include "cli/output.h"
 #include "cli/report/page.h"
 #include "cli/session.h"
-#include "cli/spec_text.h"
 
 typedef struct reporting {
-    const options *options;
-    sg_context *context;
+    session session; /* without a device */
     const char *spec;
-    char *text;        /* of the spec; NULL: it could not be read */
     sg_kernel *kernel; /* of no particular size */
     sg_matrix *matrix; /* of --input; NULL */
     output_set outputs;
@@ -46,7 +43,7 @@ static bool is_of_matrix(const reporting *p, const sg_result *r) {
 }
 
 static bool is_wanted(const reporting *p, const sg_result *r) {
-    const options *o = p->options;
+    const options *o = p->session.options;
     if (!is_of_matrix(p, r))
         return false;
     if (o->device != NULL && strcmp(o->device, "auto") != 0 && strcmp(o->device, r->device) != 0)
@@ -77,7 +74,7 @@ static const sg_result *choose(const reporting *p) {
 }
 
 /* "cuda 512x512x512 (40 results), …": what there is instead. */
-static void add_places(const reporting *p, buffer *out) {
+static void add_places(const reporting *p, text *out) {
     enum { MOST = 8 };
     int places = 0;
     for (int i = 0; i < p->all.count; i++) {
@@ -90,19 +87,19 @@ static void add_places(const reporting *p, buffer *out) {
             }
         if (before > 0 || ++places > MOST)
             continue;
-        buffer_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
+        text_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
         page_add_size(out, r);
         if (r->steps > 1)
-            buffer_printf(out, ", %" PRId64 " steps", r->steps);
-        buffer_printf(out, " (%d)", same);
+            text_printf(out, ", %" PRId64 " steps", r->steps);
+        text_printf(out, " (%d)", same);
     }
     if (places > MOST)
-        buffer_printf(out, " and %d more", places - MOST);
+        text_printf(out, " and %d more", places - MOST);
 }
 
 static int complain_of_none(const reporting *p) {
     const char *name = sg_kernel_text(p->kernel, SG_TEXT_NAME);
-    buffer places = {0};
+    text places = new_text();
     add_places(p, &places);
     if (p->all.count > 0)
         complain(EXIT_USAGE, p->spec,
@@ -116,13 +113,12 @@ static int complain_of_none(const reporting *p) {
                  name,
                  p->others > 0 ? ", but of a spec of this name that computes something else" : "",
                  p->spec);
-    buffer_free(&places);
     return EXIT_USAGE;
 }
 
 /* What failed was stored too, but makes no page. */
 static int complain_of_failures(const reporting *p, const sg_result *one) {
-    buffer place = {0};
+    text place = new_text();
     int count = 0;
     for (int i = 0; i < p->all.count; i++)
         count += page_same_place(&p->all.list[i], one);
@@ -132,7 +128,6 @@ static int complain_of_failures(const reporting *p, const sg_result *one) {
              "%s%s%s); tune again with --no-resume",
              sg_kernel_text(p->kernel, SG_TEXT_NAME), place.data, one->device_name, count,
              one->plan, one->state, one->reason[0] != '\0' ? ", " : "", one->reason);
-    buffer_free(&place);
     return EXIT_USAGE;
 }
 
@@ -147,7 +142,7 @@ static sg_status find_drifts(reporting *p, const page_results *rows) {
         bool seen = sweep <= 0;
         for (int k = 0; k < i && !seen; k++)
             seen = rows->list[k].sweep == sweep;
-        const sg_status status = seen ? SG_OK : sg_drifts(p->context, sweep, keep_drift, p);
+        const sg_status status = seen ? SG_OK : sg_drifts(p->session.context, sweep, keep_drift, p);
         if (status != SG_OK)
             return status;
     }
@@ -160,7 +155,7 @@ static sg_status find_drifts(reporting *p, const page_results *rows) {
 static sg_build_options options_for(const reporting *p, int index, const sg_result *r) {
     sg_build_options how = {
         .struct_size = sizeof how,
-        .text = p->text,
+        .text = p->session.text,
         .index = index,
         .source_only = 1,
         .arch = strcmp(r->device, "cpu") == 0 ? NULL : r->arch,
@@ -177,40 +172,26 @@ static sg_build_options options_for(const reporting *p, int index, const sg_resu
     return how;
 }
 
-static char *copy(const char *text) {
-    buffer b = {0};
-    buffer_add(&b, text);
-    return b.data;
-}
-
-/* The plan of a build that knows no results; NULL where it cannot be said. For the caller to free.
- */
+/* The plan of a build that knows no results; NULL where it cannot be said. */
 static char *usual_plan(const reporting *p, const sg_build_options *how) {
     sg_space *space = NULL;
     char *usual = NULL;
-    if (sg_candidates(p->context, p->spec, how, &space) == SG_OK && space->usual != NULL)
-        usual = copy(space->usual);
+    if (sg_candidates(p->session.context, p->spec, how, &space) == SG_OK && space->usual != NULL)
+        usual = new_copy(space->usual);
     sg_space_free(space);
     return usual;
 }
 
 static int write_page(const reporting *p, const page *filled, const char *path, output *out) {
-    buffer text = {0};
-    page_write(filled, &text);
-    int code = EXIT_DONE;
-    if (!output_finish(out, text.data, text.length))
-        code = EXIT_DATA;
-    buffer_free(&text);
-    if (code == EXIT_DONE) {
-        buffer said = {0};
-        buffer_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
-                      sg_kernel_text(p->kernel, SG_TEXT_NAME));
-        page_add_size(&said, &filled->rows[0]);
-        buffer_printf(&said, " on %s\n", filled->rows[0].device_name);
-        code = say(&said);
-        buffer_free(&said);
-    }
-    return code;
+    text html = new_text(), said = new_text();
+    page_write(filled, &html);
+    if (!output_finish(out, html.data, html.length))
+        return EXIT_DATA;
+    text_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
+                sg_kernel_text(p->kernel, SG_TEXT_NAME));
+    page_add_size(&said, &filled->rows[0]);
+    text_printf(&said, " on %s\n", filled->rows[0].device_name);
+    return say(&said);
 }
 
 static int make_page(const reporting *p, int index, const page_results *rows, const char *path,
@@ -231,8 +212,8 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
     sg_kernel *best = NULL;
     if (filled.best >= 0) {
         how.schedule = rows->list[filled.best].plan;
-        if (sg_build(p->context, p->spec, &how, &best) != SG_OK)
-            trouble = copy(sg_error(p->context));
+        if (sg_build(p->session.context, p->spec, &how, &best) != SG_OK)
+            trouble = new_copy(sg_error(p->session.context));
     }
     sg_kernel_info info = {.struct_size = sizeof info};
     if (sg_kernel_facts(best != NULL ? best : p->kernel, &info) == SG_OK) {
@@ -242,19 +223,16 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
     filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
     filled.source_trouble = trouble;
     const int code = write_page(p, &filled, path, out);
-    page_look_free(&filled);
     sg_release(best);
-    free(usual);
-    free(trouble);
     return code;
 }
 
 /* ---- one spec ------------------------------------------------------------------------------ */
 
 static int report_kernel(reporting *p, int index) {
-    sg_status status = sg_results(p->context, NULL, keep_result, p);
+    sg_status status = sg_results(p->session.context, NULL, keep_result, p);
     if (status != SG_OK)
-        return complain_library(p->context, status);
+        return session_failed(&p->session, status);
     const sg_result *chosen = choose(p);
     if (chosen == NULL)
         return complain_of_none(p);
@@ -265,74 +243,60 @@ static int report_kernel(reporting *p, int index) {
         if (page_same_place(&p->all.list[i], chosen))
             page_keep(&rows, &p->all.list[i]);
     status = find_drifts(p, &rows);
-    char *path = p->options->folder != NULL
-                     ? copy(p->options->folder)
-                     : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
+    const char *path = p->session.options->folder != NULL
+                           ? p->session.options->folder
+                           : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
     output *out = NULL;
     int code = status == SG_OK ? output_begin(&out, &p->outputs, path)
-                               : complain_library(p->context, status);
+                               : session_failed(&p->session, status);
     if (code == EXIT_DONE)
         code = make_page(p, index, &rows, path, out);
-    page_results_free(&rows);
-    free(path);
     return code;
 }
 
 /* Once, for all specs of the file. */
 static int read_matrix(reporting *p) {
-    const bindings *inputs = &p->options->inputs;
+    const bindings *inputs = &p->session.options->inputs;
     if (inputs->count == 0 || p->matrix != NULL)
         return EXIT_DONE;
-    const sg_status status = sg_matrix_read(p->context, inputs->items[0].value, &p->matrix);
-    return status == SG_OK ? EXIT_DONE : complain_library(p->context, status);
+    const sg_status status = sg_matrix_read(p->session.context, inputs->items[0].value, &p->matrix);
+    return status == SG_OK ? EXIT_DONE : session_failed(&p->session, status);
 }
 
 static int report_spec(reporting *p, int index) {
     const sg_build_options how = {
-        .struct_size = sizeof how, .text = p->text, .index = index, .source_only = 1};
-    const sg_status status = sg_build(p->context, p->spec, &how, &p->kernel);
-    int code = status == SG_OK ? session_judge_input(p->options, p->spec, p->kernel)
-                               : complain_library(p->context, status);
+        .struct_size = sizeof how, .text = p->session.text, .index = index, .source_only = 1};
+    const sg_status status = sg_build(p->session.context, p->spec, &how, &p->kernel);
+    int code = status == SG_OK ? session_judge_input(p->session.options, p->spec, p->kernel)
+                               : session_failed(&p->session, status);
     if (code == EXIT_DONE)
         code = read_matrix(p);
     if (code == EXIT_DONE)
         code = report_kernel(p, index);
     sg_release(p->kernel);
-    page_results_free(&p->all);
-    page_drifts_free(&p->drifts);
     p->kernel = NULL;
+    p->all = (page_results){0};
+    p->drifts = (page_drifts){0};
     p->others = 0;
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
 }
 
 int command_report(const options *o) {
-    const sg_options wanted = {
-        .struct_size = sizeof wanted, .device = "none", .database = o->database};
-    reporting p = {.options = o, .spec = o->specs[0]};
+    reporting p = {.spec = o->specs[0]};
     int count = 0;
-    sg_status status = sg_open(&p.context, &wanted);
-    int code = status == SG_OK ? EXIT_DONE : complain_library(p.context, status);
-    if (code == EXIT_DONE) {
-        code = spec_text_read(p.spec, &p.text);
-    }
-    if (code == EXIT_DONE) {
-        status = sg_count_specs(p.context, p.spec, p.text, &count);
-        if (status != SG_OK)
-            code = complain_library(p.context, status);
-        if (status == SG_ERROR_IO)
-            code = EXIT_USAGE;
-        if (count > 1 && o->folder != NULL)
-            code = complain(EXIT_USAGE, p.spec,
-                            "-o names one file, but this one has %d specs; without it each has its "
-                            "NAME.html",
-                            count);
-    }
+    int code = session_open_without_device(&p.session, o);
+    if (code != EXIT_DONE)
+        return code;
+    code = session_count(&p.session, p.spec, &count);
+    if (code == EXIT_DONE && count > 1 && o->folder != NULL)
+        code = complain(EXIT_USAGE, p.spec,
+                        "-o names one file, but this one has %d specs; without it each has its "
+                        "NAME.html",
+                        count);
     const bool whole = code == EXIT_DONE;
     for (int index = 0; index < count && whole; index++)
         code = first_failure(code, report_spec(&p, index));
-    output_set_free(&p.outputs);
     sg_matrix_free(p.matrix);
-    sg_close(p.context);
-    free(p.text);
+    session_close(&p.session);
     return code;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/files/product.h"
 #include "cli/files/steps.h"
 #include "cli/words.h"
 
@@ -21,24 +20,7 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
         code = arrays_load(a);
     if (code == EXIT_DONE)
         code = steps_compute(a, kernel, parameters, count, made);
-    free(parameters);
     return code;
-}
-
-static void json_begin(json *j, const session *s) {
-    json_object(j, NULL);
-    json_string(j, "stencilgen", SG_VERSION);
-    json_string(j, "command", command_name(s->options->command));
-    session_json(s, j);
-    json_string(j, "spec", s->options->specs[0]);
-}
-
-static void json_finish(json *j, int code) {
-    char *error = complaint_take();
-    json_string(j, "error", error);
-    json_integer(j, "exit", code);
-    json_end_object(j);
-    free(error);
 }
 
 static void describe_json(const arrays *a, const sg_kernel *kernel, const steps *made, json *j) {
@@ -47,33 +29,30 @@ static void describe_json(const arrays *a, const sg_kernel *kernel, const steps 
     json_string(j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
     if (a->matrix != NULL)
         product_json(a, j);
-    json_array(j, "size");
-    for (int axis = 0; axis < (a->is_grid ? a->info.dims : 1); axis++)
-        json_integer(j, NULL, a->size[axis]);
-    json_end_array(j);
+    json_integers(j, "size", a->size, (a->is_grid ? a->info.dims : 1));
     json_integer(j, "steps", made->made);
     json_number(j, "seconds", made->seconds);
     steps_json(made, j);
 }
 
-static void describe(const arrays *a, const sg_kernel *kernel, const steps *made, buffer *out) {
-    buffer_printf(out, "%s: ", a->name);
+static void describe(const arrays *a, const sg_kernel *kernel, const steps *made, text *out) {
+    text_printf(out, "%s: ", a->name);
     if (a->is_grid) {
-        buffer_printf(out, "%" PRId64 " step%s of ", made->made, made->made == 1 ? "" : "s");
-        buffer_size(out, a->size, a->info.dims);
+        text_printf(out, "%" PRId64 " step%s of ", made->made, made->made == 1 ? "" : "s");
+        add_extents(out, a->size, a->info.dims);
     } else {
-        buffer_printf(out, "%" PRId64 " %s", a->size[0], words_of(kernel)->points);
+        text_printf(out, "%" PRId64 " %s", a->size[0], words_of(kernel)->points);
     }
-    buffer_add(out, " in ");
-    buffer_seconds(out, made->seconds);
-    buffer_printf(out, " on the %s device\n  plan     %s\n", a->session->device.device,
-                  sg_kernel_text(kernel, SG_TEXT_PLAN));
+    text_add(out, " in ");
+    add_seconds(out, made->seconds);
+    text_printf(out, " on the %s device\n  plan     %s\n", a->session->device.device,
+                sg_kernel_text(kernel, SG_TEXT_PLAN));
     if (a->matrix != NULL)
         product_text(a, out);
     steps_text(made, out);
 }
 
-static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j, buffer *out) {
+static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j, text *out) {
     describe_json(a, kernel, made, j);
     describe(a, kernel, made, out);
     json_object(j, "results");
@@ -82,7 +61,7 @@ static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j
     return code == EXIT_DONE ? arrays_save(a, j, out) : code;
 }
 
-static int run_spec(session *s, const char *spec, json *j, buffer *out) {
+static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
     sg_kernel *kernel = NULL;
     steps made = {0};
@@ -113,20 +92,21 @@ int command_run(const options *o) {
     int code = session_open(&s, o);
     if (code != EXIT_DONE)
         return code;
-    buffer text = {0}, json_text = {0};
+    text line = new_text(), json_text = new_text();
     json j = {.out = &json_text};
-    json_begin(&j, &s);
+    json_begin(&j, o);
+    session_json(&s, &j);
+    json_string(&j, "spec", o->specs[0]);
     code = session_count(&s, o->specs[0], &count);
     if (code == EXIT_DONE && count != 1)
         code =
             complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
     if (code == EXIT_DONE)
-        code = run_spec(&s, o->specs[0], &j, &text);
+        code = run_spec(&s, o->specs[0], &j, &line);
+    json_string(&j, "error", complaint_take());
     json_finish(&j, code);
     if (o->json || code == EXIT_DONE || code == EXIT_WRONG)
-        code = first_failure(code, say(o->json ? &json_text : &text));
-    buffer_free(&text);
-    buffer_free(&json_text);
+        code = first_failure(code, say(o->json ? &json_text : &line));
     session_close(&s);
     progress_end();
     return code;

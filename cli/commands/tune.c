@@ -1,10 +1,170 @@
-/* tune: what it does beside listing candidates. Takes: options. Makes: the results of former
-   sweeps as JSON for other tuners. */
+/* tune, but for sweeps: the candidates of specs (--list), and the results of former sweeps as JSON
+   for other tuners (export). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/commands.h"
 #include "cli/report/t4.h"
 #include "cli/session.h"
+#include "cli/words.h"
+
+enum { WIDTH = 100, NOTE_INDENT = 4 };
+
+/* ---- the list ----------------------------------------------------------------------------------
+ */
+
+typedef struct place {
+    double estimate;
+    int index;
+} place;
+
+/* The least estimate first; in the list's order where there are none. */
+static int compare(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    if (x->estimate != y->estimate)
+        return x->estimate < y->estimate ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Whether there are estimates. */
+static bool add_candidates(const sg_space *s, text *out) {
+    place *order = new_array((size_t)s->candidate_count, sizeof *order);
+    bool any = false;
+    for (int i = 0; i < s->candidate_count; i++) {
+        order[i] = (place){s->candidates[i].estimated_seconds, i};
+        any = any || order[i].estimate > 0;
+    }
+    qsort(order, (size_t)s->candidate_count, sizeof *order, compare);
+    for (int i = 0; i < s->candidate_count; i++) {
+        const sg_candidate *c = &s->candidates[order[i].index];
+        text time = new_text();
+        if (any)
+            add_seconds(&time, c->estimated_seconds);
+        text_printf(out, "%c ", order[i].index == s->usual_index ? '*' : ' ');
+        if (any)
+            text_printf(out, "%9s  ", time.data);
+        text_printf(out, "%s\n", c->plan);
+    }
+    return any;
+}
+
+static void add_space(const sg_space *s, text *out) {
+    const words *w = words_of_family(s->family);
+    text_printf(out, "%s: %d candidate%s, %s, for %s, ", s->name, s->candidate_count,
+                s->candidate_count == 1 ? "" : "s", s->dtype, s->arch);
+    add_extents(out, s->size, s->dims);
+    if (!w->is_grid)
+        text_printf(out, " %s", w->points);
+    if (s->steps > 1)
+        text_printf(out, ", %lld steps", (long long)s->steps);
+    text_add(out, "\n\n");
+    if (add_candidates(s, out))
+        text_printf(out, "\n  times are what the model expects on %s", s->arch);
+    text_printf(out, "\n* what a build takes by the model%s%s\n",
+                s->usual_index < 0 ? ", which tune leaves out: " : "",
+                s->usual_index < 0 ? s->usual : "");
+    for (int i = 0; i < s->note_count; i++) {
+        text_printf(out, "  no candidate has %s: ", s->notes[i].value);
+        add_wrapped(out, s->notes[i].why, NOTE_INDENT, WIDTH);
+        text_add(out, "\n");
+    }
+    for (int i = 0; i < s->without_count; i++)
+        text_printf(out, "  %s is tried without %s, which it does not have\n", s->without[i].name,
+                    s->without[i].keys);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void json_axes(const sg_space *s, json *j) {
+    json_array(j, "axes");
+    for (int a = 0; a < s->axis_count; a++)
+        json_string(j, NULL, s->axes[a].name);
+    json_end_array(j);
+}
+
+static void json_candidate(const sg_space *s, const sg_candidate *c, json *j) {
+    json_object(j, NULL);
+    json_string(j, "plan", c->plan);
+    if (c->estimated_seconds > 0)
+        json_number(j, "estimated_seconds", c->estimated_seconds);
+    else
+        json_null(j, "estimated_seconds");
+    json_integer(j, "threads", c->threads);
+    json_integer(j, "shared_bytes", (int64_t)c->shared_bytes);
+    json_object(j, "values");
+    for (int a = 0; a < s->axis_count; a++)
+        if (c->values[a] != 0 && s->axes[a].words != NULL)
+            json_string(j, s->axes[a].name, s->axes[a].words[c->values[a]]);
+        else if (c->values[a] != 0)
+            json_integer(j, s->axes[a].name, c->values[a]);
+    json_end_object(j);
+    json_end_object(j);
+}
+
+static void json_space(const sg_space *s, const char *spec, int index, json *j) {
+    json_object(j, NULL);
+    json_string(j, "spec", spec);
+    json_integer(j, "index", index);
+    json_string(j, "family", s->family);
+    json_string(j, "name", s->name);
+    json_string(j, "dtype", s->dtype);
+    json_string(j, "arch", s->arch);
+    json_integers(j, "size", s->size, s->dims);
+    json_integer(j, "steps", s->steps);
+    json_string(j, "usual", s->usual);
+    json_axes(s, j);
+    json_integer(j, "count", s->candidate_count);
+    json_array(j, "candidates");
+    for (int i = 0; i < s->candidate_count; i++)
+        json_candidate(s, &s->candidates[i], j);
+    json_end_array(j);
+    json_array(j, "notes");
+    for (int i = 0; i < s->note_count; i++) {
+        json_object(j, NULL);
+        json_string(j, "value", s->notes[i].value);
+        json_string(j, "why", s->notes[i].why);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_array(j, "without");
+    for (int i = 0; i < s->without_count; i++) {
+        json_object(j, NULL);
+        json_string(j, "name", s->without[i].name);
+        json_string(j, "keys", s->without[i].keys);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_null(j, "error");
+    json_integer(j, "exit", EXIT_DONE);
+    json_end_object(j);
+}
+
+/* ---- --list ----------------------------------------------------------------------------- */
+
+static int list_one(session *s, const char *spec, int index, json *j) {
+    sg_build_options how = session_build_options(s, index);
+    sg_space *space = NULL;
+    sg_matrix *matrix = NULL;
+    int code = session_matrix(s, spec, &how, &matrix);
+    if (code == EXIT_DONE) {
+        const sg_status status = sg_candidates(s->context, spec, &how, &space);
+        code = status == SG_OK ? EXIT_DONE : session_failed(s, status);
+    }
+    if (code == EXIT_DONE && s->options->json) {
+        json_space(space, spec, index, j);
+    } else if (code == EXIT_DONE) {
+        text out = new_text();
+        add_space(space, &out);
+        code = say(&out);
+    }
+    sg_space_free(space);
+    sg_matrix_free(matrix);
+    return code;
+}
+
+static int command_tune_list(const options *o) {
+    return session_each(o, list_one);
+}
 
 /* ---- export -------------------------------------------------------------------------------- */
 
@@ -37,23 +197,19 @@ static int export_results(sg_context *context, export *e) {
 }
 
 static int command_tune_export(const options *o) {
-    const sg_options wanted = {
-        .struct_size = sizeof wanted, .device = "none", .database = o->database};
-    sg_context *context;
-    const sg_status status = sg_open(&context, &wanted);
-    int code = status == SG_OK ? EXIT_DONE : complain_library(context, status);
-    buffer text = {0};
-    json j = {.out = &text};
+    session s;
+    int code = session_open_without_device(&s, o);
+    if (code != EXIT_DONE)
+        return code;
+    text out = new_text();
+    json j = {.out = &out};
     export e = {.options = o};
-    if (code == EXIT_DONE) {
-        t4_begin(&e.t4, &j);
-        code = export_results(context, &e);
-        t4_end(&e.t4);
-    }
+    t4_begin(&e.t4, &j);
+    code = export_results(s.context, &e);
+    t4_end(&e.t4);
     if (code == EXIT_DONE) /* half a file would look like a whole one */
-        code = say(&text);
-    buffer_free(&text);
-    sg_close(context);
+        code = say(&out);
+    session_close(&s);
     return code;
 }
 

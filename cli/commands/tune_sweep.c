@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands/commands.h"
-#include "cli/report/tune_report.h"
+#include "cli/report/report.h"
 #include "cli/session.h"
 
 /* ---- signals ------------------------------------------------------------------------------- */
@@ -39,16 +39,16 @@ static void listen_for_signals(void) {
 /* ---- progress ------------------------------------------------------------------------------ */
 
 /* "[######..............]" */
-static void add_bar(buffer *out, double share) {
+static void add_bar(text *out, double share) {
     enum { CELLS = 20 };
-    buffer_add(out, "[");
+    text_add(out, "[");
     for (int i = 0; i < CELLS; i++)
-        buffer_add(out, i < share * CELLS ? "#" : ".");
-    buffer_add(out, "]");
+        text_add(out, i < share * CELLS ? "#" : ".");
+    text_add(out, "]");
 }
 
 /* What is nearer of the two ends; a guess by the trials so far. */
-static void show_bar(const sg_tune_progress *p) {
+static void show_bar(const sg_tune_progress *p, text *line) {
     const int left = p->most_evaluations - p->evaluations, made = p->evaluations - p->resumed;
     double share = (double)p->evaluations / p->most_evaluations;
     double seconds = made > 0 ? p->seconds * left / made : NAN;
@@ -56,44 +56,43 @@ static void show_bar(const sg_tune_progress *p) {
         share = p->seconds / p->budget;
         seconds = fmax(p->budget - p->seconds, 0);
     }
-    buffer line = {0};
-    buffer_printf(&line, "%s ", p->name);
-    add_bar(&line, share);
-    buffer_printf(&line, " %d tried, %d left", p->evaluations, left);
+    line->length = 0;
+    text_printf(line, "%s ", p->name);
+    add_bar(line, share);
+    text_printf(line, " %d tried, %d left", p->evaluations, left);
     if (!isnan(seconds)) {
-        buffer_add(&line, ", ");
-        buffer_printf(&line, "%.0f s", ceil(seconds));
+        text_add(line, ", ");
+        text_printf(line, "%.0f s", ceil(seconds));
     }
     if (p->best != NULL) {
-        buffer_add(&line, "; best ");
-        buffer_seconds(&line, p->best_seconds);
+        text_add(line, "; best ");
+        add_seconds(line, p->best_seconds);
         if (p->usual_seconds > 0)
-            buffer_printf(&line, ", %.2f times the default", p->usual_seconds / p->best_seconds);
+            text_printf(line, ", %.2f times the default", p->usual_seconds / p->best_seconds);
     }
     if (p->building > 0)
-        buffer_printf(&line, "; building %d", p->building);
+        text_printf(line, "; building %d", p->building);
     if (p->round > 0)
-        buffer_printf(&line, "; the best %d in turns, %d of %d", p->finalists, p->round, p->rounds);
-    progress("%s", line.data);
-    buffer_free(&line);
+        text_printf(line, "; the best %d in turns, %d of %d", p->finalists, p->round, p->rounds);
+    progress("%s", line->data);
 }
 
 typedef struct sweeping {
     bool lines; /* say each trial on standard output */
+    text line;  /* written again and again */
     int code;
 } sweeping;
 
 static int on_progress(void *user, const sg_tune_progress *p) {
     sweeping *s = user;
     if (p->last != NULL && s->lines) {
-        buffer line = {0};
-        buffer_printf(&line, "%s %d/%d ", p->name, p->evaluations, p->most_evaluations);
-        tune_report_line(p->last, &line);
-        buffer_add(&line, "\n");
-        s->code = first_failure(s->code, say(&line));
-        buffer_free(&line);
+        s->line.length = 0;
+        text_printf(&s->line, "%s %d/%d ", p->name, p->evaluations, p->most_evaluations);
+        tune_report_line(p->last, &s->line);
+        text_add(&s->line, "\n");
+        s->code = first_failure(s->code, say(&s->line));
     }
-    show_bar(p);
+    show_bar(p, &s->line);
     return asked_to_stop != 0 || s->code != EXIT_DONE;
 }
 
@@ -121,7 +120,7 @@ static int judge(session *s, const char *spec, const sg_build_options *how, doub
 static int sweep(session *s, const char *spec, const sg_build_options *how,
                  const double *parameters, sg_tuning **out) {
     const options *o = s->options;
-    sweeping state = {.lines = !o->json && !isatty(STDOUT_FILENO)};
+    sweeping state = {.lines = !o->json && !isatty(STDOUT_FILENO), .line = new_text()};
     const sg_tune_options options = {.struct_size = sizeof options,
                                      .build = how,
                                      .search = (sg_search)o->search,
@@ -146,26 +145,23 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
     return code;
 }
 
-static int report(const session *s, const sg_tuning *t) {
-    buffer text = {0};
+static int say_report(const session *s, const sg_tuning *t) {
+    text out = new_text();
     if (!s->options->json)
-        tune_report_text(t, &text);
-    const int code = say(&text);
-    buffer_free(&text);
+        tune_report_text(t, &out);
+    const int code = say(&out);
     return code;
 }
 
 static void json_kernel(json *j, const char *spec, int index, const sg_tuning *t, int code) {
-    char *error = complaint_take();
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
     if (t != NULL)
         tune_report_json(t, j);
-    json_string(j, "error", error);
+    json_string(j, "error", complaint_take());
     json_integer(j, "exit", code);
     json_end_object(j);
-    free(error);
 }
 
 static int tune_one(session *s, const char *spec, int index, json *j) {
@@ -179,11 +175,10 @@ static int tune_one(session *s, const char *spec, int index, json *j) {
     if (code == EXIT_DONE)
         code = sweep(s, spec, &how, parameters, &tuning);
     if (tuning != NULL)
-        code = first_failure(code, report(s, tuning));
+        code = first_failure(code, say_report(s, tuning));
     json_kernel(j, spec, index, tuning, code);
     sg_tuning_free(tuning);
     sg_matrix_free(matrix);
-    free(parameters);
     return code;
 }
 

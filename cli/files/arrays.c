@@ -1,10 +1,11 @@
-/* The arrays of `run`: what the kernel has, and which file is which. */
+/* The arrays of `run`: what the kernel has, which file is which, and how they are loaded. */
 #include "cli/files/arrays.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/product.h"
+#include "cli/files/steps.h"
 #include "cli/output.h"
 #include "cli/words.h"
 
@@ -28,10 +29,6 @@ static bool takes_input(const array *a) {
     return a->info.role == SG_READ || a->info.updated;
 }
 
-static bool is_written(const array *a) {
-    return a->info.role == SG_WRITE;
-}
-
 static const char *input_option(const array *a) {
     return a->is_values ? "--values" : "--input";
 }
@@ -39,19 +36,18 @@ static const char *input_option(const array *a) {
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
 int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
-    buffer known = {0};
+    text known = new_text();
     if (reads && arrays_is(a, "spmv"))
-        buffer_add(&known, "A");
+        text_add(&known, "A");
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
-        if (reads ? takes_input(&a->items[i]) : is_written(&a->items[i]))
-            buffer_printf(&known, "%s%s", known.length > 0 ? ", " : "",
-                          reads ? info->name : info->field);
+        if (reads ? takes_input(&a->items[i]) : array_is_written(&a->items[i]))
+            text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
+                        reads ? info->name : info->field);
     }
     const int code =
         complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
                  reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
-    buffer_free(&known);
     return code;
 }
 
@@ -126,7 +122,8 @@ static int match_inputs(arrays *a) {
 static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
-        if (is_written(&a->items[i]) && w->previous >= 0 && a->items[w->previous].input == NULL)
+        if (array_is_written(&a->items[i]) && w->previous >= 0 &&
+            a->items[w->previous].input == NULL)
             a->items[w->previous].copies = w->reads;
     }
     for (int i = 0; i < a->count; i++) {
@@ -154,8 +151,8 @@ static bool belongs_to_matrix(const arrays *a, const char *name) {
 
 static int list_arrays(arrays *a) {
     const size_t count = (size_t)a->info.arrays;
-    a->items = must_alloc(count, sizeof *a->items);
-    a->grids = must_alloc(count, sizeof *a->grids);
+    a->items = new_array(count, sizeof *a->items);
+    a->grids = new_array(count, sizeof *a->grids);
     for (int i = 0; i < a->info.arrays; i++) {
         array *item = &a->items[a->count];
         *item = (array){.info = {.struct_size = sizeof item->info}, .copies = -1};
@@ -211,8 +208,97 @@ void arrays_close(arrays *a) {
         datafile_close(&a->items[i].file);
         sg_free(a->session->context, a->grids[i].data);
     }
-    free(a->items);
-    free(a->grids);
     sg_matrix_free(a->matrix);
     sg_release(a->plan);
+}
+
+enum { PIECE = 4 << 20 };
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+typedef struct loading {
+    arrays *arrays;
+    int index;
+    int code;
+    bool is_offsets; /* which are not decreasing and not beyond `most` */
+    int64_t last, most;
+} loading;
+
+static bool judge_offsets(loading *l, const void *bytes, size_t count) {
+    const array *item = &l->arrays->items[l->index];
+    const size_t step = element_words[item->type].bytes;
+    for (size_t at = 0; at < count; at += step) {
+        const double offset = element_get(item->type, (const char *)bytes + at);
+        if (offset < (double)l->last || offset > (double)l->most) {
+            l->code = complain(EXIT_DATA, item->input,
+                               "offset %.0f after %" PRId64 "; offsets do not decrease, from 0 on, "
+                               "up to the %" PRId64 " elements",
+                               offset, l->last, l->most);
+            return false;
+        }
+        l->last = (int64_t)offset;
+    }
+    return true;
+}
+
+/* One piece of a file goes to its array, and to the previous level that takes its values. */
+static bool upload(void *user, uint64_t offset, const void *bytes, size_t count) {
+    loading *l = user;
+    arrays *a = l->arrays;
+    if (l->is_offsets && !judge_offsets(l, bytes, count))
+        return false;
+    for (int i = 0; i < a->count && l->code == EXIT_DONE; i++)
+        if (i == l->index || a->items[i].copies == l->index) {
+            const sg_status status =
+                sg_upload(a->session->context, (char *)a->grids[i].data + offset, bytes, count);
+            if (status != SG_OK)
+                l->code = session_failed(a->session, status);
+        }
+    return l->code == EXIT_DONE;
+}
+
+static int load_file(arrays *a, int index) {
+    array *item = &a->items[index];
+    loading l = {.arrays = a, .index = index};
+    if (arrays_is(a, "reduce") && strcmp(item->info.name, "offsets") == 0) {
+        l.is_offsets = true;
+        l.most = a->size[0];
+    }
+    return datafile_read(&item->file, item->type, upload, &l, &l.code);
+}
+
+static uint64_t array_bytes(const arrays *a, int index) {
+    uint64_t bytes = element_words[a->items[index].type].bytes;
+    for (int axis = 0; axis < 3; axis++)
+        bytes *= (uint64_t)a->grids[index].size[axis];
+    return bytes;
+}
+
+/* What is only written begins as zeros: cells that a boundary leaves alone keep them. */
+static int clear(arrays *a, int index) {
+    unsigned char *zeros = must_alloc(PIECE, 1);
+    loading l = {.arrays = a, .index = index};
+    const uint64_t bytes = array_bytes(a, index);
+    for (uint64_t at = 0; at < bytes && l.code == EXIT_DONE; at += PIECE)
+        upload(&l, at, zeros, bytes - at < PIECE ? (size_t)(bytes - at) : PIECE);
+    free(zeros);
+    return l.code;
+}
+
+int arrays_load(arrays *a) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
+        const uint64_t bytes = array_bytes(a, i);
+        const sg_status status =
+            sg_alloc(a->session->context, bytes > 0 ? (size_t)bytes : 1, &a->grids[i].data);
+        if (status != SG_OK)
+            code = session_failed(a->session, status);
+    }
+    for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
+        if (a->items[i].input != NULL)
+            code = load_file(a, i);
+        else if (array_is_written(&a->items[i]) && a->items[i].info.reads < 0)
+            code = clear(a, i);
+    }
+    return code;
 }

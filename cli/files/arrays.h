@@ -17,6 +17,10 @@ typedef struct array {
     int dims;
 } array;
 
+static inline bool array_is_written(const array *a) {
+    return a->info.role == SG_WRITE;
+}
+
 /* A file that shows an item. */
 typedef struct array_output {
     int item;
@@ -55,9 +59,9 @@ int arrays_open(arrays *, session *, const char *spec);
 /* Allocates all arrays and reads the inputs. */
 int arrays_load(arrays *);
 /* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
-int arrays_save(arrays *, json *j, buffer *text);
+int arrays_save(arrays *, json *j, text *out);
 /* The written arrays that no --output names where they are printed instead (reduce). */
-int arrays_print(arrays *, json *j, buffer *text);
+int arrays_print(arrays *, json *j, text *out);
 void arrays_close(arrays *);
 
 /* The item of this name, or −1. */

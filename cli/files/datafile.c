@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/files/vti.h"
 #include "cli/output.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie");
 
 enum { PIECE = 1 << 20 }; /* elements written at once */
 
@@ -47,13 +48,13 @@ int datafile_judge_name(const char *path, bool reads) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool read_header(datafile *f, buffer *error) {
+static bool read_header(datafile *f, text *error) {
     const int first = fgetc(f->file);
     if (first != EOF)
         ungetc(first, f->file);
     f->kind = first == 'P' ? DATAFILE_PGM : datafile_kind_of(f->path);
     if (f->kind == DATAFILE_VTI) {
-        buffer_add(error, "a .vti file can be written, but not read; give a .npy file");
+        text_add(error, "a .vti file can be written, but not read; give a .npy file");
         return false;
     }
     if (f->kind == DATAFILE_PGM) {
@@ -72,11 +73,10 @@ int datafile_open(datafile *f, const char *path) {
     *f = (datafile){.path = path, .file = fopen(path, "rbe")}; /* compilers do not inherit it */
     if (f->file == NULL)
         return complain(EXIT_DATA, path, "cannot open: %s", strerror(errno));
-    buffer error = {0};
+    text error = new_text();
     int code = EXIT_DONE;
     if (!read_header(f, &error))
-        code = complain(EXIT_DATA, path, "%s", buffer_text(&error));
-    buffer_free(&error);
+        code = complain(EXIT_DATA, path, "%s", error.data);
     if (code != EXIT_DONE)
         datafile_close(f);
     return code;
@@ -87,14 +87,12 @@ bool datafile_holds(const datafile *f, element type) {
 }
 
 int datafile_read(datafile *f, element type, element_take take, void *user, const int *code) {
-    buffer error = {0};
+    text error = new_text();
     int result = EXIT_DONE;
     progress("reading %s", f->path);
     if (!(f->kind == DATAFILE_PGM ? pgm_read_data(f->file, &f->pgm, type, take, user, &error)
                                   : npy_read_data(f->file, &f->npy, take, user, &error)))
-        result =
-            *code != EXIT_DONE ? *code : complain(EXIT_DATA, f->path, "%s", buffer_text(&error));
-    buffer_free(&error);
+        result = *code != EXIT_DONE ? *code : complain(EXIT_DATA, f->path, "%s", error.data);
     datafile_close(f);
     return result;
 }
@@ -125,7 +123,36 @@ int datafile_suits(const char *path, const datafile_array *a) {
     return EXIT_DONE;
 }
 
-static void add_head(buffer *out, datafile_kind kind, const datafile_array *a) {
+/* VTK's XML image data, for ParaView: what stands before and after the elements, which are appended
+   as they lie in memory, x fastest. `name` needs no quoting in XML; extents are from 1.
+   https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html */
+static void vti_head(text *out, const char *name, element type, const int64_t size[3]) {
+    uint64_t bytes = element_words[type].bytes;
+    text extent = new_text();
+    for (int axis = 0; axis < 3; axis++) {
+        bytes *= (uint64_t)size[axis];
+        text_printf(&extent, "%s0 %" PRId64, axis > 0 ? " " : "", size[axis] - 1);
+    }
+    text_add(out, "<?xml version=\"1.0\"?>\n"
+                  "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+                  "header_type=\"UInt64\">\n");
+    text_printf(out, "  <ImageData WholeExtent=\"%s\" Origin=\"0 0 0\" Spacing=\"1 1 1\">\n",
+                extent.data);
+    text_printf(out, "    <Piece Extent=\"%s\">\n      <PointData Scalars=\"%s\">\n", extent.data,
+                name);
+    text_printf(out,
+                "        <DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"0\"/>\n",
+                element_words[type].vtk, name);
+    text_add(out, "      </PointData>\n    </Piece>\n  </ImageData>\n"
+                  "  <AppendedData encoding=\"raw\">\n_");
+    text_add_bytes(out, &bytes, sizeof bytes);
+}
+
+static void vti_tail(text *out) {
+    text_add(out, "\n  </AppendedData>\n</VTKFile>\n");
+}
+
+static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
     if (kind == DATAFILE_NPY)
         npy_header(out, a->type, a->dims, a->size);
     else if (kind == DATAFILE_VTI)
@@ -213,18 +240,16 @@ int datafile_write(output *out, const char *path, const datafile_array *a, dataf
     *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
     int code = prepare(a, give, user, about);
-    buffer head = {0}, tail = {0};
+    text head = new_text(), tail = new_text();
     add_head(&head, kind, a);
     if (kind == DATAFILE_VTI)
         vti_tail(&tail);
-    if (code == EXIT_DONE && !output_write(out, buffer_text(&head), head.length))
+    if (code == EXIT_DONE && !output_write(out, head.data, head.length))
         code = EXIT_DATA;
     if (code == EXIT_DONE)
         code = write_elements(&w, give, user);
-    if (code == EXIT_DONE && !output_write(out, buffer_text(&tail), tail.length))
+    if (code == EXIT_DONE && !output_write(out, tail.data, tail.length))
         code = EXIT_DATA;
-    buffer_free(&head);
-    buffer_free(&tail);
     if (code == EXIT_DONE)
         return output_commit(out) ? EXIT_DONE : EXIT_DATA;
     output_drop(out);

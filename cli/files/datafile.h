@@ -6,7 +6,6 @@
 
 #include "cli/files/npy.h"
 #include "cli/files/pgm.h"
-#include "cli/files/values.h"
 #include "cli/output.h"
 
 typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;

@@ -82,43 +82,93 @@ void element_put(element type, double value, void *to) {
     memcpy(to, &n, element_words[type].bytes);
 }
 
-/* As %g in the C locale; the locale's decimal point, which may be several bytes, becomes '.'. */
-static void print_real(buffer *out, double value, bool is_float) {
-    buffer digits = {0};
-    for (int precision = 1; precision <= 17; precision++) {
-        digits.length = 0;
-        buffer_printf(&digits, "%.*g", precision, value);
-        const double again = strtod(digits.data, NULL);
-        if (is_float ? strtof(digits.data, NULL) == (float)value : again == value)
-            break;
-    }
-    const size_t whole = strspn(digits.data, "+-0123456789");
-    const size_t point = strcspn(digits.data + whole, "+-0123456789e");
-    buffer_add_bytes(out, digits.data, whole);
-    buffer_add(out, point > 0 ? "." : "");
-    buffer_add(out, digits.data + whole + point);
-    buffer_free(&digits);
-}
-
-void element_print(buffer *out, element type, const void *from) {
+void element_print(text *out, element type, const void *from) {
     const number n = load(type, from);
     const double value = element_get(type, from);
     if (type == ELEMENT_INT64)
-        buffer_printf(out, "%" PRId64, n.l);
+        text_printf(out, "%" PRId64, n.l);
     else if (type != ELEMENT_FLOAT && type != ELEMENT_DOUBLE)
-        buffer_printf(out, "%" PRId64, (int64_t)value);
+        text_printf(out, "%" PRId64, (int64_t)value);
     else if (isfinite(value))
-        print_real(out, value, type == ELEMENT_FLOAT);
+        text_shortest(out, value, type == ELEMENT_FLOAT);
     else
-        buffer_add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        text_add(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
 }
 
 void element_json(json *j, const char *key, element type, const void *from) {
-    buffer text = {0};
-    element_print(&text, type, from);
+    text out = new_text();
+    element_print(&out, type, from);
     if (isfinite(element_get(type, from)))
-        json_literal(j, key, text.data);
+        json_literal(j, key, out.data);
     else
-        json_string(j, key, text.data);
-    buffer_free(&text);
+        json_string(j, key, out.data);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* A loop for each type: the elements of large grids are many. What is an integer is finite. */
+#define SCAN(name, type, judge)                                                                    \
+    static void name(values *v, const unsigned char *from, size_t count) {                         \
+        type least = 0, greatest = 0;                                                              \
+        memcpy(&least, v->minimum, sizeof least);                                                  \
+        memcpy(&greatest, v->maximum, sizeof greatest);                                            \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            type now;                                                                              \
+            memcpy(&now, from + i * sizeof now, sizeof now);                                       \
+            judge;                                                                                 \
+            if (!v->any || now < least)                                                            \
+                least = now;                                                                       \
+            if (!v->any || now > greatest)                                                         \
+                greatest = now;                                                                    \
+            v->any = true;                                                                         \
+        }                                                                                          \
+        memcpy(v->minimum, &least, sizeof least);                                                  \
+        memcpy(v->maximum, &greatest, sizeof greatest);                                            \
+    }
+
+#define JUDGE_REAL                                                                                 \
+    if (!isfinite(now)) {                                                                          \
+        v->nan += isnan(now) != 0;                                                                 \
+        v->infinite += isnan(now) == 0;                                                            \
+        continue;                                                                                  \
+    }
+
+SCAN(scan_float, float, JUDGE_REAL)
+SCAN(scan_double, double, JUDGE_REAL)
+SCAN(scan_int32, int32_t, (void)0)
+SCAN(scan_int64, int64_t, (void)0)
+SCAN(scan_uint32, uint32_t, (void)0)
+
+void values_add(values *v, const void *elements, size_t count) {
+    static void (*const scans[ELEMENT_COUNT])(values *, const unsigned char *,
+                                              size_t) = {[ELEMENT_FLOAT] = scan_float,
+                                                         [ELEMENT_DOUBLE] = scan_double,
+                                                         [ELEMENT_INT32] = scan_int32,
+                                                         [ELEMENT_INT64] = scan_int64,
+                                                         [ELEMENT_UINT32] = scan_uint32};
+    scans[v->type](v, elements, count);
+}
+
+void values_text(const values *v, text *out) {
+    if (v->any) {
+        text_add(out, "minimum ");
+        element_print(out, v->type, v->minimum);
+        text_add(out, ", maximum ");
+        element_print(out, v->type, v->maximum);
+    } else {
+        text_add(out, "no finite value");
+    }
+    text_printf(out, ", %" PRId64 " NaN, %" PRId64 " infinite", v->nan, v->infinite);
+}
+
+void values_json(const values *v, json *j) {
+    if (v->any) {
+        element_json(j, "minimum", v->type, v->minimum);
+        element_json(j, "maximum", v->type, v->maximum);
+    } else {
+        json_null(j, "minimum");
+        json_null(j, "maximum");
+    }
+    json_integer(j, "nan", v->nan);
+    json_integer(j, "infinite", v->infinite);
 }

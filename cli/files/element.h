@@ -36,11 +36,29 @@ double element_get(element, const void *from);
 void element_put(element, double value, void *to);
 
 /* The shortest decimal that reads back as the same element; nan, inf and -inf. */
-void element_print(buffer *, element, const void *from);
+void element_print(text *, element, const void *from);
 /* The same as a JSON number, or as the strings "nan", "inf" and "-inf". */
 void element_json(json *, const char *key, element, const void *from);
 
 /* Takes a piece of an array; `offset` and `count` are bytes, and whole elements. */
 typedef bool (*element_take)(void *user, uint64_t offset, const void *bytes, size_t count);
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* What the elements of an array are like: the least and the greatest finite one, and how many are
+   not finite. */
+typedef struct values {
+    element type;
+    bool any;                             /* whether one is finite */
+    unsigned char minimum[8], maximum[8]; /* elements, where one is */
+    int64_t nan, infinite;
+} values;
+
+void values_add(values *, const void *elements, size_t count);
+
+/* "minimum 0.02, maximum 0.4, 0 NaN, 0 infinite" */
+void values_text(const values *, text *out);
+/* The keys of an open object. */
+void values_json(const values *, json *);
 
 #endif

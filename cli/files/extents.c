@@ -5,21 +5,20 @@
 #include "cli/files/arrays.h"
 #include "cli/words.h"
 
-static void add_shape(buffer *out, const int64_t size[3], int dims) {
+static void add_shape(text *out, const int64_t size[3], int dims) {
     for (int axis = dims - 1; axis >= 0; axis--)
-        buffer_printf(out, "%s%" PRId64, axis == dims - 1 ? "(" : ", ", size[axis]);
-    buffer_add(out, dims == 1 ? ",)" : ")");
+        text_printf(out, "%s%" PRId64, axis == dims - 1 ? "(" : ", ", size[axis]);
+    text_add(out, dims == 1 ? ",)" : ")");
 }
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
 static int wrong_shape(const arrays *a, const array *item, const char *other) {
-    buffer text = {0};
-    add_shape(&text, item->file.size, item->file.dims);
-    buffer_printf(&text, " is the shape, but %s is ", other);
-    add_shape(&text, a->size, a->info.dims);
-    const int code = complain(EXIT_DATA, item->input, "%s", text.data);
-    buffer_free(&text);
+    text out = new_text();
+    add_shape(&out, item->file.size, item->file.dims);
+    text_printf(&out, " is the shape, but %s is ", other);
+    add_shape(&out, a->size, a->info.dims);
+    const int code = complain(EXIT_DATA, item->input, "%s", out.data);
     return code;
 }
 
@@ -102,7 +101,7 @@ static int measure_reduce(arrays *a) {
         return complain(EXIT_DATA, a->items[offsets].input,
                         "no offsets; at least 1 is needed, and one more than segments");
     for (int i = 0; i < a->count; i++)
-        if (a->items[i].info.role == SG_WRITE)
+        if (array_is_written(&a->items[i]))
             set_extents(a, i, 1, results, 1);
     a->size[0] = count_of(a, "input");
     return same_length(a, "input", "second");
@@ -121,7 +120,7 @@ static int measure_merge(arrays *a) {
         code = same_length(a, "b", "b_values");
     a->size[0] = a_count + b_count; /* each below 2^61: files hold them */
     for (int i = 0; i < a->count; i++)
-        if (a->items[i].info.role == SG_WRITE)
+        if (array_is_written(&a->items[i]))
             set_extents(a, i, 1, a->size[0], 1);
     return code;
 }

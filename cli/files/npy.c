@@ -17,11 +17,11 @@ enum {
 
 typedef struct scanner {
     const char *at, *end;
-    buffer *error;
+    text *error;
 } scanner;
 
 static bool refuse(scanner *s, const char *what) {
-    buffer_printf(s->error, "%s in the .npy header", what);
+    text_printf(s->error, "%s in the .npy header", what);
     return false;
 }
 
@@ -63,14 +63,14 @@ static bool scan_string(scanner *s, const char **start, size_t *length) {
 }
 
 /* What may stand there, for messages. */
-static void add_types(buffer *out) {
+static void add_types(text *out) {
     for (element type = 0; type < ELEMENT_COUNT; type++)
-        buffer_printf(out, "%s%s ('<%s')",
-                      type == 0                   ? ""
-                      : type + 1 == ELEMENT_COUNT ? " or "
-                                                  : ", ",
-                      element_words[type].numpy, element_words[type].code);
-    buffer_add(out, " is needed");
+        text_printf(out, "%s%s ('<%s')",
+                    type == 0                   ? ""
+                    : type + 1 == ELEMENT_COUNT ? " or "
+                                                : ", ",
+                    element_words[type].numpy, element_words[type].code);
+    text_add(out, " is needed");
 }
 
 static element find_code(const char *code, size_t length) {
@@ -87,16 +87,16 @@ static bool scan_type(scanner *s, npy *out) {
     if (!scan_string(s, &name, &length)) {
         if (!accept(s, '['))
             return refuse(s, "no type after 'descr'");
-        buffer_add(s->error, "a record type; ");
+        text_add(s->error, "a record type; ");
         add_types(s->error);
         return false;
     }
     const bool ordered = length > 0 && strchr("<>=|", name[0]) != NULL;
     out->type = find_code(name + ordered, length - ordered);
     if (out->type == ELEMENT_COUNT || name[0] == '>') {
-        buffer_add(s->error, "type '");
-        buffer_add_bytes(s->error, name, length < 32 ? length : 32);
-        buffer_printf(s->error, "'%s; ", out->type != ELEMENT_COUNT ? " is big endian" : "");
+        text_add(s->error, "type '");
+        text_add_bytes(s->error, name, length < 32 ? length : 32);
+        text_printf(s->error, "'%s; ", out->type != ELEMENT_COUNT ? " is big endian" : "");
         add_types(s->error);
         return false;
     }
@@ -130,7 +130,7 @@ static bool scan_shape(scanner *s, npy *out) {
         if (!comma)
             return refuse(s, "no comma between extents");
         if (count == NPY_DIMS) {
-            buffer_add(s->error, "more than 3 dimensions");
+            text_add(s->error, "more than 3 dimensions");
             return false;
         }
         if (!scan_extent(s, &extents[count]))
@@ -141,7 +141,7 @@ static bool scan_shape(scanner *s, npy *out) {
     if (count == 1 && !comma)
         return refuse(s, "a shape that is no tuple");
     if (count == 0) {
-        buffer_add(s->error, "an array without dimensions; 1 to 3 are needed");
+        text_add(s->error, "an array without dimensions; 1 to 3 are needed");
         return false;
     }
     out->dims = count;
@@ -188,38 +188,38 @@ static bool scan_dictionary(scanner *s, npy *out) {
 }
 
 /* How long the whole header is, from the first 12 bytes (10 for version 1). 0 with an error. */
-static size_t header_length(const unsigned char *bytes, size_t count, buffer *error) {
+static size_t header_length(const unsigned char *bytes, size_t count, text *error) {
     if (count < MAGIC || memcmp(bytes, "\x93NUMPY", MAGIC) != 0) {
-        buffer_add(error, "not a .npy file");
+        text_add(error, "not a .npy file");
         return 0;
     }
     const int version = count > MAGIC + 1 && bytes[MAGIC + 1] == 0 ? bytes[MAGIC] : 0;
     if (count > MAGIC + 1 && (version < 1 || version > 3)) {
-        buffer_printf(error, ".npy version %d.%d; 1.0, 2.0 and 3.0 are known", bytes[MAGIC],
-                      bytes[MAGIC + 1]);
+        text_printf(error, ".npy version %d.%d; 1.0, 2.0 and 3.0 are known", bytes[MAGIC],
+                    bytes[MAGIC + 1]);
         return 0;
     }
     const size_t start = version == 1 ? 10 : 12;
     if (count < start) {
-        buffer_add(error, "the .npy header is cut short");
+        text_add(error, "the .npy header is cut short");
         return 0;
     }
     size_t length = bytes[8] | (size_t)bytes[9] << 8;
     if (version > 1)
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (length > LONGEST_HEADER) {
-        buffer_printf(error, "a .npy header of %zu bytes", length);
+        text_printf(error, "a .npy header of %zu bytes", length);
         return 0;
     }
     return start + length;
 }
 
-bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error) {
+bool npy_parse(const unsigned char *bytes, size_t count, npy *out, text *error) {
     const size_t length = header_length(bytes, count, error);
     if (length == 0)
         return false;
     if (length > count) {
-        buffer_add(error, "the .npy header is cut short");
+        text_add(error, "the .npy header is cut short");
         return false;
     }
     npy header = {.data_offset = length};
@@ -234,7 +234,7 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error
     for (int axis = 0; axis < NPY_DIMS; axis++) {
         const uint64_t size = header.size[axis] > 0 ? (uint64_t)header.size[axis] : 1;
         if (size > INT64_MAX / header.data_bytes) {
-            buffer_add(error, "an array of more than 2^63 bytes");
+            text_add(error, "an array of more than 2^63 bytes");
             return false;
         }
         header.data_bytes *= size;
@@ -245,33 +245,33 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error
     return true;
 }
 
-static bool wrong_length(const npy *header, buffer *error, const char *how) {
-    buffer_printf(error, "the file is %s than its header says (%" PRIu64 " bytes of elements)", how,
-                  header->data_bytes);
+static bool wrong_length(const npy *header, text *error, const char *how) {
+    text_printf(error, "the file is %s than its header says (%" PRIu64 " bytes of elements)", how,
+                header->data_bytes);
     return false;
 }
 
 /* What a failed read means. */
-static bool read_failed(FILE *file, const npy *header, buffer *error) {
+static bool read_failed(FILE *file, const npy *header, text *error) {
     if (!ferror(file))
         return wrong_length(header, error, "shorter");
-    buffer_printf(error, "cannot read: %s", strerror(errno));
+    text_printf(error, "cannot read: %s", strerror(errno));
     return false;
 }
 
-bool npy_read_header(FILE *file, npy *out, buffer *error) {
+bool npy_read_header(FILE *file, npy *out, text *error) {
     unsigned char start[12];
     /* The shortest file is longer than this. */
     const size_t got = fread(start, 1, sizeof start, file);
     if (ferror(file)) {
-        buffer_printf(error, "cannot read: %s", strerror(errno));
+        text_printf(error, "cannot read: %s", strerror(errno));
         return false;
     }
     const size_t length = header_length(start, got, error);
     if (length == 0)
         return false;
     if (length < sizeof start) {
-        buffer_add(error, "an empty .npy header");
+        text_add(error, "an empty .npy header");
         return false;
     }
     unsigned char *bytes = must_alloc(length, 1);
@@ -289,7 +289,7 @@ bool npy_read_header(FILE *file, npy *out, buffer *error) {
 }
 
 /* Elements whose first index varies fastest: the whole array is read, then gathered in pieces. */
-static bool read_reversed(FILE *file, const npy *h, element_take take, void *user, buffer *error) {
+static bool read_reversed(FILE *file, const npy *h, element_take take, void *user, text *error) {
     const size_t bytes = element_words[h->type].bytes;
     const int64_t nx = h->size[0], ny = h->dims > 1 ? h->size[1] : 1;
     const int64_t nz = h->dims > 2 ? h->size[2] : 1;
@@ -311,7 +311,7 @@ static bool read_reversed(FILE *file, const npy *h, element_take take, void *use
     return good;
 }
 
-static bool read_in_order(FILE *file, const npy *h, element_take take, void *user, buffer *error) {
+static bool read_in_order(FILE *file, const npy *h, element_take take, void *user, text *error) {
     unsigned char *piece = must_alloc(PIECE, 1);
     bool good = true;
     for (uint64_t offset = 0; offset < h->data_bytes && good;) {
@@ -325,7 +325,7 @@ static bool read_in_order(FILE *file, const npy *h, element_take take, void *use
     return good;
 }
 
-bool npy_read_data(FILE *file, const npy *header, element_take take, void *user, buffer *error) {
+bool npy_read_data(FILE *file, const npy *header, element_take take, void *user, text *error) {
     const bool good = header->fortran && header->dims > 1 && header->data_bytes > 0
                           ? read_reversed(file, header, take, user, error)
                           : read_in_order(file, header, take, user, error);
@@ -334,20 +334,19 @@ bool npy_read_data(FILE *file, const npy *header, element_take take, void *user,
     return good;
 }
 
-void npy_header(buffer *out, element type, int dims, const int64_t size[NPY_DIMS]) {
+void npy_header(text *out, element type, int dims, const int64_t size[NPY_DIMS]) {
     enum { PREFIX = 10, ALIGNMENT = 64 };
-    buffer text = {0};
-    buffer_printf(&text, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
-                  element_words[type].code);
+    text line = new_text();
+    text_printf(&line, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
+                element_words[type].code);
     for (int axis = dims - 1; axis >= 0; axis--)
-        buffer_printf(&text, "%" PRId64 "%s", size[axis], axis > 0 ? ", " : dims == 1 ? "," : "");
-    buffer_add(&text, "), }");
-    while ((PREFIX + text.length + 1) % ALIGNMENT != 0)
-        buffer_add(&text, " ");
-    buffer_add(&text, "\n");
+        text_printf(&line, "%" PRId64 "%s", size[axis], axis > 0 ? ", " : dims == 1 ? "," : "");
+    text_add(&line, "), }");
+    while ((PREFIX + line.length + 1) % ALIGNMENT != 0)
+        text_add(&line, " ");
+    text_add(&line, "\n");
     const unsigned char prefix[PREFIX] = {
-        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, text.length & 0xFF, text.length >> 8 & 0xFF};
-    buffer_add_bytes(out, prefix, PREFIX);
-    buffer_add_bytes(out, text.data, text.length);
-    buffer_free(&text);
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, line.length & 0xFF, line.length >> 8 & 0xFF};
+    text_add_bytes(out, prefix, PREFIX);
+    text_add_bytes(out, line.data, line.length);
 }

@@ -21,17 +21,17 @@ typedef struct npy {
 
 /* Reads the header at the start of `bytes`; `count` may be more or less than the header. False with
    a sentence in `error` where it is not one that we take. */
-bool npy_parse(const unsigned char *bytes, size_t count, npy *out, buffer *error);
+bool npy_parse(const unsigned char *bytes, size_t count, npy *out, text *error);
 
 /* Reads the header of a stream, which is left at the first element, and compares the size of the
    file, where it has one, with what the header declares. */
-bool npy_read_header(FILE *, npy *out, buffer *error);
+bool npy_read_header(FILE *, npy *out, text *error);
 
 /* Reads all elements in C order, x fastest, and hands them on in pieces. False where the file is
    shorter or longer than its header says, or where `take` returns false (`error` is then its). */
-bool npy_read_data(FILE *, const npy *, element_take take, void *user, buffer *error);
+bool npy_read_data(FILE *, const npy *, element_take take, void *user, text *error);
 
 /* The header of a version 1.0 file in C order: a multiple of 64 bytes. */
-void npy_header(buffer *out, element, int dims, const int64_t size[NPY_DIMS]);
+void npy_header(text *out, element, int dims, const int64_t size[NPY_DIMS]);
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "cli/files/arrays.h"
 
-static bool is_written(const array *a) {
-    return a->info.role == SG_WRITE;
-}
-
 /* After a run the newest values of an inout field are where its current ones were read. */
 static int newest(const arrays *a, int written) {
     const int reads = a->items[written].info.reads;
@@ -23,7 +19,7 @@ static int newest(const arrays *a, int written) {
 static int find_output(const arrays *a, const char *name) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
-        if (!is_written(&a->items[i]))
+        if (!array_is_written(&a->items[i]))
             continue;
         if (strcmp(info->field, name) == 0 || strcmp(info->name, name) == 0)
             return newest(a, i);
@@ -36,7 +32,7 @@ static int find_output(const arrays *a, const char *name) {
 /* The `skip`th written array, or −1. */
 static int find_written(const arrays *a, bool is_values, int skip) {
     for (int i = 0; i < a->count; i++)
-        if (is_written(&a->items[i]) && a->items[i].is_values == is_values && skip-- == 0)
+        if (array_is_written(&a->items[i]) && a->items[i].is_values == is_values && skip-- == 0)
             return newest(a, i);
     return -1;
 }
@@ -89,7 +85,7 @@ static int protect_inputs(const arrays *a, const char *path, const char *field) 
 static int match_default(arrays *a) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
-        if (!is_written(&a->items[i]))
+        if (!array_is_written(&a->items[i]))
             continue;
         const char *field = a->items[i].info.field;
         array_output *o = &a->outputs[a->output_count++];
@@ -102,7 +98,7 @@ static int match_default(arrays *a) {
 
 int arrays_match_outputs(arrays *a) {
     const int given = a->session->options->outputs.count;
-    a->outputs = must_alloc((size_t)(given + a->count), sizeof *a->outputs);
+    a->outputs = new_array((size_t)(given + a->count), sizeof *a->outputs);
     if (given == 0 && !arrays_is(a, "reduce"))
         return match_default(a);
     return match_named(a);
@@ -132,10 +128,45 @@ int arrays_open_outputs(arrays *a) {
 void arrays_close_outputs(arrays *a) {
     for (int i = 0; i < a->output_count; i++) {
         output_drop(a->outputs[i].file);
-        free(a->outputs[i].path);
     }
-    free(a->outputs);
-    output_set_free(&a->output_set);
+}
+
+/* ---- from the device ------------------------------------------------------------------------ */
+
+int arrays_download(void *reading, uint64_t first, size_t count, void *out) {
+    const array_reading *r = reading;
+    const arrays *a = r->arrays;
+    const size_t bytes = element_words[a->items[r->item].type].bytes;
+    const sg_status status =
+        sg_download(a->session->context, out, (const char *)a->grids[r->item].data + first * bytes,
+                    count * bytes);
+    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+}
+
+void arrays_describe(const arrays *a, int index, datafile_array *out) {
+    const array *item = &a->items[index];
+    *out = (datafile_array){
+        .name = item->info.field, .type = item->type, .dims = item->dims, .maxval = a->maxval};
+    memcpy(out->size, a->grids[index].size, sizeof out->size);
+}
+
+int arrays_find_nan(const arrays *a, bool began, int *item) {
+    *item = -1;
+    for (int i = 0; i < a->count && *item < 0; i++) {
+        const sg_array_info *info = &a->items[i].info;
+        const int at = info->reads >= 0 ? info->reads : i;
+        if (info->role != SG_WRITE || (!began && info->reads < 0))
+            continue;
+        datafile_array about;
+        values found;
+        arrays_describe(a, at, &about);
+        const int code = datafile_look(&about, arrays_download, &(array_reading){a, at}, &found);
+        if (code != EXIT_DONE)
+            return code;
+        if (found.nan > 0 || found.infinite > 0)
+            *item = i;
+    }
+    return EXIT_DONE;
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -157,18 +188,18 @@ static const char *name_of(const arrays *a, const array_output *o) {
     return a->items[o->item].info.name;
 }
 
-static void describe_text(const arrays *a, const array_output *o, buffer *text) {
+static void describe_text(const arrays *a, const array_output *o, text *out) {
     const datafile_written *w = &o->written;
-    buffer_printf(text, "  output   %s: %s\n           ", name_of(a, o), o->path);
-    values_text(&w->values, text);
-    buffer_add(text, "\n");
+    text_printf(out, "  output   %s: %s\n           ", name_of(a, o), o->path);
+    values_text(&w->values, out);
+    text_add(out, "\n");
     if (!w->is_image)
         return;
-    buffer_add(text, "           ");
-    element_print(text, ELEMENT_DOUBLE, &w->scale.low);
-    buffer_add(text, " .. ");
-    element_print(text, ELEMENT_DOUBLE, &w->scale.high);
-    buffer_printf(text, " -> 0..%d\n", a->maxval);
+    text_add(out, "           ");
+    element_print(out, ELEMENT_DOUBLE, &w->scale.low);
+    text_add(out, " .. ");
+    element_print(out, ELEMENT_DOUBLE, &w->scale.high);
+    text_printf(out, " -> 0..%d\n", a->maxval);
     if (w->values.nan > 0)
         warn(o->path, "%" PRId64 " NaN %s written as black", w->values.nan,
              w->values.nan == 1 ? "is" : "are");
@@ -193,20 +224,20 @@ bool arrays_is_shown(const arrays *a, int index) {
 }
 
 /* Of several fields some may have an --output and others none. */
-static void name_the_rest(const arrays *a, json *j, buffer *text) {
+static void name_the_rest(const arrays *a, json *j, text *out) {
     json_array(j, "not_written");
     for (int i = 0; i < a->count && !arrays_is(a, "reduce"); i++)
-        if (is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
+        if (array_is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
             const char *field = a->items[i].info.field;
-            buffer_printf(text, "  output   %s: not written; name a file with --output %s=FILE\n",
-                          field, field);
+            text_printf(out, "  output   %s: not written; name a file with --output %s=FILE\n",
+                        field, field);
             json_string(j, NULL, field);
         }
     json_end_array(j);
 }
 
 /* A full disk for one file leaves the others. */
-int arrays_save(arrays *a, json *j, buffer *text) {
+int arrays_save(arrays *a, json *j, text *out) {
     int code = EXIT_DONE;
     json_object(j, "outputs");
     for (int i = 0; i < a->output_count && (code == EXIT_DONE || code == EXIT_DATA); i++) {
@@ -217,7 +248,7 @@ int arrays_save(arrays *a, json *j, buffer *text) {
         if (!o->saved)
             continue;
         json_string(j, name_of(a, o), o->path);
-        describe_text(a, o, text);
+        describe_text(a, o, out);
     }
     json_end_object(j);
     json_object(j, "values");
@@ -225,6 +256,39 @@ int arrays_save(arrays *a, json *j, buffer *text) {
         if (a->outputs[i].saved)
             describe_json(a, &a->outputs[i], j);
     json_end_object(j);
-    name_the_rest(a, j, text);
+    name_the_rest(a, j, out);
+    return code;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* A lone result is a number in JSON, and segments' are a list. */
+static int print(arrays *a, int index, bool is_lone, json *j, text *out) {
+    const array *item = &a->items[index];
+    const uint64_t count = (uint64_t)a->grids[index].size[0];
+    const size_t bytes = element_words[item->type].bytes;
+    unsigned char *elements = must_alloc((size_t)count, bytes);
+    const int code = count > 0
+                         ? arrays_download(&(array_reading){a, index}, 0, (size_t)count, elements)
+                         : EXIT_DONE;
+    if (!is_lone)
+        json_array(j, item->info.name);
+    for (uint64_t i = 0; i < count && code == EXIT_DONE; i++) {
+        text_printf(out, "  %-8s ", i == 0 ? item->info.name : "");
+        element_print(out, item->type, elements + i * bytes);
+        text_add(out, "\n");
+        element_json(j, is_lone ? item->info.name : NULL, item->type, elements + i * bytes);
+    }
+    if (!is_lone)
+        json_end_array(j);
+    free(elements);
+    return code;
+}
+
+int arrays_print(arrays *a, json *j, text *out) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < a->count && code == EXIT_DONE; i++)
+        if (array_is_written(&a->items[i]) && !arrays_is_shown(a, i))
+            code = print(a, i, arrays_find(a, "offsets") < 0, j, out);
     return code;
 }

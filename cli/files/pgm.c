@@ -10,16 +10,16 @@
 
 enum { SAMPLES = 1 << 16 }; /* handed on at once */
 
-static bool refuse(buffer *error, const char *what) {
-    buffer_add(error, what);
+static bool refuse(text *error, const char *what) {
+    text_add(error, what);
     return false;
 }
 
 /* What the end of a stream means. */
-static bool ended(FILE *file, buffer *error, const char *what) {
+static bool ended(FILE *file, text *error, const char *what) {
     if (!ferror(file))
         return refuse(error, what);
-    buffer_printf(error, "cannot read: %s", strerror(errno));
+    text_printf(error, "cannot read: %s", strerror(errno));
     return false;
 }
 
@@ -43,21 +43,21 @@ static int next_character(FILE *file) {
 /* A whole number up to `most`, which is named by `what`; the character after it is taken too and is
    white space, a comment that is skipped with its line's end, or, where `last`, the end. */
 static bool read_number(FILE *file, const char *what, int64_t most, bool last, int64_t *out,
-                        buffer *error) {
+                        text *error) {
     int c = next_character(file);
     if (c == EOF) {
-        buffer_printf(error, "the file ends where %s is to come", what);
+        text_printf(error, "the file ends where %s is to come", what);
         return ferror(file) ? ended(file, error, "") : false;
     }
     if (c < '0' || c > '9') {
-        buffer_printf(error, "%s is no number", what);
+        text_printf(error, "%s is no number", what);
         return false;
     }
     *out = 0;
     for (; c >= '0' && c <= '9'; c = fgetc(file)) {
         const int digit = c - '0';
         if (digit > most || *out > (most - digit) / 10) {
-            buffer_printf(error, "%s is more than %" PRId64, what, most);
+            text_printf(error, "%s is more than %" PRId64, what, most);
             return false;
         }
         *out = 10 * *out + digit;
@@ -68,7 +68,7 @@ static bool read_number(FILE *file, const char *what, int64_t most, bool last, i
         return true;
     if (c == EOF && ferror(file))
         return ended(file, error, "");
-    buffer_printf(error, c == EOF ? "the file ends after %s" : "no white space after %s", what);
+    text_printf(error, c == EOF ? "the file ends after %s" : "no white space after %s", what);
     return false;
 }
 
@@ -78,7 +78,7 @@ static size_t sample_bytes(const pgm *image) {
 
 /* A file of a known size says at once that it is cut short, and a raw one that it goes on. A plain
    sample takes two characters, the last one its digit. */
-static bool judge_size(FILE *file, const pgm *image, buffer *error) {
+static bool judge_size(FILE *file, const pgm *image, text *error) {
     struct stat status;
     const off_t at = ftello(file);
     if (at < 0 || fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode))
@@ -88,18 +88,18 @@ static bool judge_size(FILE *file, const pgm *image, buffer *error) {
     const int64_t left = (int64_t)status.st_size - (int64_t)at;
     if (left == least || (image->plain && left > least))
         return true;
-    buffer_printf(error, "the file is %s than its header says (%" PRId64 " samples)",
-                  left < least ? "shorter" : "longer", samples);
+    text_printf(error, "the file is %s than its header says (%" PRId64 " samples)",
+                left < least ? "shorter" : "longer", samples);
     return false;
 }
 
-bool pgm_read_header(FILE *file, pgm *out, buffer *error) {
+bool pgm_read_header(FILE *file, pgm *out, text *error) {
     int64_t maxval;
     const int p = fgetc(file), kind = p == 'P' ? fgetc(file) : EOF;
     if (ferror(file))
         return ended(file, error, "");
     if (p == 'P' && (kind == '1' || kind == '3' || kind == '4' || kind == '6' || kind == '7')) {
-        buffer_printf(error, "a P%c image; a grey one, P2 or P5, is needed", kind);
+        text_printf(error, "a P%c image; a grey one, P2 or P5, is needed", kind);
         return false;
     }
     if (kind != '2' && kind != '5')
@@ -125,7 +125,7 @@ bool pgm_read_header(FILE *file, pgm *out, buffer *error) {
 
 /* The next `count` samples. */
 static bool read_plain(FILE *file, const pgm *image, size_t count, bool last, uint16_t *out,
-                       buffer *error) {
+                       text *error) {
     for (size_t i = 0; i < count; i++) {
         int64_t sample;
         if (!read_number(file, "a sample", image->maxval, last && i + 1 == count, &sample, error))
@@ -135,7 +135,7 @@ static bool read_plain(FILE *file, const pgm *image, size_t count, bool last, ui
     return true;
 }
 
-static bool read_raw(FILE *file, const pgm *image, size_t count, uint16_t *out, buffer *error) {
+static bool read_raw(FILE *file, const pgm *image, size_t count, uint16_t *out, text *error) {
     const size_t bytes = sample_bytes(image);
     unsigned char *raw = (unsigned char *)out; /* from the front, so that samples grow behind it */
     if (fread(raw, bytes, count, file) != count)
@@ -145,7 +145,7 @@ static bool read_raw(FILE *file, const pgm *image, size_t count, uint16_t *out, 
                        low = bytes == 2 ? raw[2 * i + 1] : raw[i];
         out[i] = (uint16_t)(high << 8 | low);
         if (out[i] > image->maxval) {
-            buffer_printf(error, "a sample is %u, more than the maxval %d", out[i], image->maxval);
+            text_printf(error, "a sample is %u, more than the maxval %d", out[i], image->maxval);
             return false;
         }
     }
@@ -153,7 +153,7 @@ static bool read_raw(FILE *file, const pgm *image, size_t count, uint16_t *out, 
 }
 
 bool pgm_read_data(FILE *file, const pgm *image, element type, element_take take, void *user,
-                   buffer *error) {
+                   text *error) {
     const uint64_t all = (uint64_t)image->width * (uint64_t)image->height;
     const size_t bytes = element_words[type].bytes;
     uint16_t *samples = must_alloc(SAMPLES, sizeof *samples);
@@ -175,9 +175,9 @@ bool pgm_read_data(FILE *file, const pgm *image, element type, element_take take
     return good && (!ferror(file) || ended(file, error, ""));
 }
 
-void pgm_header(buffer *out, const pgm *image) {
-    buffer_printf(out, "P5\n%" PRId64 " %" PRId64 "\n%d\n", image->width, image->height,
-                  image->maxval);
+void pgm_header(text *out, const pgm *image) {
+    text_printf(out, "P5\n%" PRId64 " %" PRId64 "\n%d\n", image->width, image->height,
+                image->maxval);
 }
 
 /* Whole numbers of an image's own scale stay exactly as they are. */

@@ -18,15 +18,15 @@ typedef struct pgm {
 
 /* Reads the header of a stream, which is left at the first sample. False with a sentence in `error`
    where it is none, or where a raw file, of a known size, has another number of samples. */
-bool pgm_read_header(FILE *, pgm *out, buffer *error);
+bool pgm_read_header(FILE *, pgm *out, text *error);
 
 /* Reads all samples as elements of the type and hands them on in pieces. False where there are too
    few, too many, or one that is no number up to maxval, or where `take` returns false (`error` is
    then its). */
-bool pgm_read_data(FILE *, const pgm *, element, element_take take, void *user, buffer *error);
+bool pgm_read_data(FILE *, const pgm *, element, element_take take, void *user, text *error);
 
 /* The header of a raw file. */
-void pgm_header(buffer *out, const pgm *);
+void pgm_header(text *out, const pgm *);
 
 /* What is black, and what is white. */
 typedef struct pgm_scale {

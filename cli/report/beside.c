@@ -1,6 +1,6 @@
 /* Schedules of the textbook's shapes of tiles, and a well-shaped naive one. D. Kirk, W. Hwu, I. El
    Hajj, Programming Massively Parallel Processors, chapter on stencils. */
-#include "cli/report/beside.h"
+#include "cli/report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,12 +16,6 @@ static const char *const schedules[BESIDE_COUNT][3] = {
     {"register tile=256 coarsen=x4", "register tile=256 coarsen=y64",
      "register tile=32x32 coarsen=z32"},
 };
-
-static char *copy(const char *text) {
-    buffer b = {0};
-    buffer_add(&b, text);
-    return b.data;
-}
 
 void beside_check_size(const sg_kernel_info *info, int64_t out[3]) {
     static const int64_t most[3][3] = {{100003, 1, 1}, {523, 211, 1}, {131, 67, 45}};
@@ -58,12 +52,12 @@ static int measure(session *s, const char *spec, int index, const sg_kernel_info
     const sg_status status = sg_build(s->context, spec, &build, &kernel);
     if (status == SG_ERROR_PLAN) {
         const char *text = sg_error(s->context), *reason = strstr(text, "error: ");
-        out->refusal = copy(reason != NULL ? reason + strlen("error: ") : text);
+        out->refusal = new_copy(reason != NULL ? reason + strlen("error: ") : text);
         return EXIT_DONE;
     }
     if (status != SG_OK)
         return session_failed(s, status);
-    out->plan = copy(sg_kernel_text(kernel, SG_TEXT_PLAN));
+    out->plan = new_copy(sg_kernel_text(kernel, SG_TEXT_PLAN));
     const int code = exercise(s, kernel, own, parameters, out);
     sg_release(kernel);
     return code;
@@ -80,17 +74,17 @@ int beside_measure(session *s, const char *spec, int index, const sg_kernel_info
     return code;
 }
 
-void beside_text(const beside rows[BESIDE_COUNT], double points, buffer *out) {
+void beside_text(const beside rows[BESIDE_COUNT], double points, text *out) {
     for (int i = 0; i < BESIDE_COUNT && rows[i].schedule != NULL; i++) {
         const beside *r = &rows[i];
-        buffer_printf(out, "%-*s%-*s ", INDENT, i == 0 ? "  beside" : "", PLAN_WIDTH,
-                      r->plan != NULL ? r->plan : r->schedule);
+        text_printf(out, "%-*s%-*s ", INDENT, i == 0 ? "  beside" : "", PLAN_WIDTH,
+                    r->plan != NULL ? r->plan : r->schedule);
         if (r->measured) {
-            buffer_seconds(out, r->speed.seconds);
-            buffer_printf(out, " a step, %.2f of a copy; %.2f times as long\n", r->speed.of_copy,
-                          points / r->speed.points);
+            add_seconds(out, r->speed.seconds);
+            text_printf(out, " a step, %.2f of a copy; %.2f times as long\n", r->speed.of_copy,
+                        points / r->speed.points);
         } else {
-            buffer_printf(out, "%s\n", r->refusal != NULL ? r->refusal : "failed");
+            text_printf(out, "%s\n", r->refusal != NULL ? r->refusal : "failed");
         }
     }
 }
@@ -110,11 +104,4 @@ void beside_json(const beside rows[BESIDE_COUNT], json *j) {
         json_end_object(j);
     }
     json_end_array(j);
-}
-
-void beside_free(beside rows[BESIDE_COUNT]) {
-    for (int i = 0; i < BESIDE_COUNT; i++) {
-        free(rows[i].plan);
-        free(rows[i].refusal);
-    }
 }

@@ -11,57 +11,57 @@
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-void html_text(buffer *b, const char *text) {
-    for (const char *at = text; *at != '\0'; at++) {
+void html_text(text *b, const char *string) {
+    for (const char *at = string; *at != '\0'; at++) {
         const unsigned char c = (unsigned char)*at;
         if (c == '&')
-            buffer_add(b, "&amp;");
+            text_add(b, "&amp;");
         else if (c == '<')
-            buffer_add(b, "&lt;");
+            text_add(b, "&lt;");
         else if (c == '>')
-            buffer_add(b, "&gt;");
+            text_add(b, "&gt;");
         else if (c == '"')
-            buffer_add(b, "&quot;");
+            text_add(b, "&quot;");
         else if (c == '\'')
-            buffer_add(b, "&#39;");
+            text_add(b, "&#39;");
         else if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
-            buffer_add(b, "\xef\xbf\xbd");
+            text_add(b, "\xef\xbf\xbd");
         else
-            buffer_add_bytes(b, at, 1);
+            text_add_bytes(b, at, 1);
     }
 }
 
-void page_add_size(buffer *b, const sg_result *r) {
+void page_add_size(text *b, const sg_result *r) {
     if (page_is_of_matrix(r)) {
-        buffer_printf(b, "%" PRId64 "x%" PRId64 " with %" PRId64 " entries", r->size[0], r->size[1],
-                      r->size[2]);
+        text_printf(b, "%" PRId64 "x%" PRId64 " with %" PRId64 " entries", r->size[0], r->size[1],
+                    r->size[2]);
         return;
     }
     for (int i = 0; i < r->size_count; i++)
-        buffer_printf(b, "%s%" PRId64, i > 0 ? "x" : "", r->size[i]);
+        text_printf(b, "%s%" PRId64, i > 0 ? "x" : "", r->size[i]);
 }
 
-void page_add_mark_title(buffer *b, const sg_result *r) {
-    buffer_printf(b, "%s: ", r->plan);
+void page_add_mark_title(text *b, const sg_result *r) {
+    text_printf(b, "%s: ", r->plan);
     if (!page_is_right(r)) {
-        buffer_printf(b, "%s%s%s", r->state, r->reason[0] != '\0' ? ", " : "", r->reason);
+        text_printf(b, "%s%s%s", r->state, r->reason[0] != '\0' ? ", " : "", r->reason);
         return;
     }
-    buffer_seconds(b, r->median);
+    add_seconds(b, r->median);
     if (r->final_seconds > 0) {
-        buffer_add(b, ", in the finals ");
-        buffer_seconds(b, r->final_seconds);
+        text_add(b, ", in the finals ");
+        add_seconds(b, r->final_seconds);
     }
     if (isfinite(page_of_copy(r)))
-        buffer_printf(b, ", %.3g of a copy", page_of_copy(r));
+        text_printf(b, ", %.3g of a copy", page_of_copy(r));
     if (r->registers >= 0)
-        buffer_printf(b, ", %d registers", r->registers);
+        text_printf(b, ", %d registers", r->registers);
     if (r->local_bytes > 0)
-        buffer_printf(b, ", %" PRId64 " bytes spilled", r->local_bytes);
+        text_printf(b, ", %" PRId64 " bytes spilled", r->local_bytes);
     if (r->shared_bytes > 0)
-        buffer_printf(b, ", %" PRId64 " bytes of shared memory", r->shared_bytes);
+        text_printf(b, ", %" PRId64 " bytes of shared memory", r->shared_bytes);
     if (isfinite(r->occupancy) && r->occupancy >= 0)
-        buffer_printf(b, ", occupancy %.2g", r->occupancy);
+        text_printf(b, ", occupancy %.2g", r->occupancy);
 }
 
 /* ---- what is in it ------------------------------------------------------------------------- */
@@ -77,11 +77,6 @@ void page_look(page *p) {
             p->usual_row = i;
     }
     page_kinds_find(p);
-}
-
-void page_look_free(page *p) {
-    free(p->kinds);
-    page_axes_free(&p->axes);
 }
 
 bool page_any_lost(const page *p) {
@@ -100,102 +95,98 @@ static int count_state(const page *p, const char *state) {
 
 /* ---- heading ------------------------------------------------------------------------------- */
 
-static void add_fact(buffer *out, const char *name, const char *value) {
+static void add_fact(text *out, const char *name, const char *value) {
     if (value[0] == '\0')
         return;
-    buffer_add(out, "<div><dt>");
+    text_add(out, "<div><dt>");
     html_text(out, name);
-    buffer_add(out, "</dt><dd>");
+    text_add(out, "</dt><dd>");
     html_text(out, value);
-    buffer_add(out, "</dd></div>\n");
+    text_add(out, "</dd></div>\n");
 }
 
-static void add_day(buffer *b, int64_t milliseconds) {
+static void add_day(text *b, int64_t milliseconds) {
     const time_t seconds = (time_t)(milliseconds / 1000);
     struct tm utc;
-    char text[sizeof "2026-11-21 12:34 UTC and more"];
+    char string[sizeof "2026-11-21 12:34 UTC and more"];
     if (gmtime_r(&seconds, &utc) != NULL &&
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc) > 0)
-        buffer_add(b, text);
+        strftime(string, sizeof string, "%Y-%m-%d %H:%M UTC", &utc) > 0)
+        text_add(b, string);
 }
 
-static void add_counts(const page *p, buffer *b) {
+static void add_counts(const page *p, text *b) {
     static const char *const states[] = {"right",        "wrong",  "refused",
                                          "not compiled", "failed", "hung"};
     const char *before = "";
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         const int count = count_state(p, states[i]);
         if (count > 0) {
-            buffer_printf(b, "%s%d %s", before, count, states[i]);
+            text_printf(b, "%s%d %s", before, count, states[i]);
             before = ", ";
         }
     }
 }
 
-static void add_facts(const page *p, buffer *out) {
+static void add_facts(const page *p, text *out) {
     const sg_result *r = &p->rows[0];
     const words *w = words_of_family(r->family);
-    buffer device = {0}, size = {0}, counts = {0}, when = {0}, made = {0}, driver = {0};
-    buffer_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
-                  strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors");
+    text device = new_text(), size = new_text(), counts = new_text(), when = new_text(),
+         made = new_text(), driver = new_text();
+    text_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
+                strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors");
     page_add_size(&size, r);
     if (!w->is_grid && !page_is_of_matrix(r))
-        buffer_printf(&size, " %s", w->points);
+        text_printf(&size, " %s", w->points);
     if (r->steps > 1)
-        buffer_printf(&size, ", %" PRId64 " steps at a time", r->steps);
+        text_printf(&size, ", %" PRId64 " steps at a time", r->steps);
     add_counts(p, &counts);
     add_day(&when, p->rows[0].taken);
     if (p->rows[p->count - 1].taken / 60000 != r->taken / 60000) {
-        buffer_add(&when, " to ");
+        text_add(&when, " to ");
         add_day(&when, p->rows[p->count - 1].taken);
     }
     if (r->driver > 0)
-        buffer_printf(&driver, ", driver for CUDA %d.%d", r->driver / 1000, r->driver % 1000 / 10);
-    buffer_printf(&made, "stencilgen %s%s%s%s", r->generator, r->compiler[0] != '\0' ? ", " : "",
-                  r->compiler, buffer_text(&driver));
-    buffer_add(out, "<dl class=\"facts\">\n");
+        text_printf(&driver, ", driver for CUDA %d.%d", r->driver / 1000, r->driver % 1000 / 10);
+    text_printf(&made, "stencilgen %s%s%s%s", r->generator, r->compiler[0] != '\0' ? ", " : "",
+                r->compiler, driver.data);
+    text_add(out, "<dl class=\"facts\">\n");
     add_fact(out, "Spec", p->spec);
     add_fact(out, "Computes", p->shape);
     add_fact(out, "Type", p->dtype);
-    add_fact(out, "Device", buffer_text(&device));
-    add_fact(out, "Size", buffer_text(&size));
-    add_fact(out, "Candidates", buffer_text(&counts));
-    add_fact(out, "Measured", buffer_text(&when));
-    add_fact(out, "With", buffer_text(&made));
-    buffer_add(out, "</dl>\n");
-    buffer *all[] = {&device, &size, &counts, &when, &made, &driver};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        buffer_free(all[i]);
+    add_fact(out, "Device", device.data);
+    add_fact(out, "Size", size.data);
+    add_fact(out, "Candidates", counts.data);
+    add_fact(out, "Measured", when.data);
+    add_fact(out, "With", made.data);
+    text_add(out, "</dl>\n");
 }
 
-static void add_tile(buffer *out, const char *number, const char *name, const char *more) {
-    buffer_add(out, "<div class=\"tile\"><b>");
+static void add_tile(text *out, const char *number, const char *name, const char *more) {
+    text_add(out, "<div class=\"tile\"><b>");
     html_text(out, number);
-    buffer_add(out, "</b><span>");
+    text_add(out, "</b><span>");
     html_text(out, name);
-    buffer_add(out, "</span><small>");
+    text_add(out, "</span><small>");
     html_text(out, more);
-    buffer_add(out, "</small></div>\n");
+    text_add(out, "</small></div>\n");
 }
 
-static void add_gain(const page *p, buffer *out) {
+static void add_gain(const page *p, text *out) {
     const sg_result *best = &p->rows[p->best];
     const bool known = p->usual_row >= 0 && page_is_right(&p->rows[p->usual_row]);
-    buffer gain = {0}, more = {0};
-    buffer_add(&gain, known ? "" : "—");
+    text gain = new_text(), more = new_text();
+    text_add(&gain, known ? "" : "—");
     if (known)
-        buffer_printf(&gain, "%.3g×", page_time(&p->rows[p->usual_row]) / page_time(best));
+        text_printf(&gain, "%.3g×", page_time(&p->rows[p->usual_row]) / page_time(best));
     if (p->usual == NULL)
-        buffer_add(&more, "which plan is the default is not known");
+        text_add(&more, "which plan is the default is not known");
     else if (known && p->usual_row == p->best)
-        buffer_add(&more, "the default is the best plan");
+        text_add(&more, "the default is the best plan");
     else
-        buffer_printf(&more, "%s%s", p->usual, known ? ", " : ", which was not measured");
+        text_printf(&more, "%s%s", p->usual, known ? ", " : ", which was not measured");
     if (known && p->usual_row != p->best)
-        buffer_seconds(&more, page_time(&p->rows[p->usual_row]));
+        add_seconds(&more, page_time(&p->rows[p->usual_row]));
     add_tile(out, gain.data, "speed over the default plan", more.data);
-    buffer_free(&gain);
-    buffer_free(&more);
 }
 
 static int count_finals(const page *p) {
@@ -205,104 +196,197 @@ static int count_finals(const page *p) {
     return count;
 }
 
-static void add_tiles(const page *p, buffer *out) {
+static void add_tiles(const page *p, text *out) {
     const sg_result *best = &p->rows[p->best];
     const words *w = words_of_family(best->family);
-    buffer time = {0}, spread = {0}, share = {0};
-    buffer_seconds(&time, page_time(best));
-    buffer_printf(&spread, "median of %d", best->repeats);
-    if (isfinite(best->spread))
-        buffer_printf(&spread, ", quartiles %.2g %% apart", 100 * best->spread);
+    text time = new_text(), spread = new_text(), share = new_text();
+    add_seconds(&time, page_time(best));
     if (best->final_seconds > 0) {
-        buffer_free(&spread);
-        buffer_printf(&spread, "by the finals, in turns with the %d next; ", count_finals(p) - 1);
-        buffer_seconds(&spread, best->median);
-        buffer_add(&spread, " before");
+        text_printf(&spread, "by the finals, in turns with the %d next; ", count_finals(p) - 1);
+        add_seconds(&spread, best->median);
+        text_add(&spread, " before");
+    } else {
+        text_printf(&spread, "median of %d", best->repeats);
+        if (isfinite(best->spread))
+            text_printf(&spread, ", quartiles %.2g %% apart", 100 * best->spread);
     }
-    buffer_add(out, "<div class=\"tiles\">\n");
+    text_add(out, "<div class=\"tiles\">\n");
     add_tile(out, time.data, best->steps > 1 ? "a run of all steps" : w->step, spread.data);
     add_gain(p, out);
     if (isfinite(page_of_copy(best))) {
-        buffer_printf(&share, "%.3g", page_of_copy(best));
+        text_printf(&share, "%.3g", page_of_copy(best));
         add_tile(out, share.data, "of the speed of a copy", "the same bytes, in the same run");
     }
-    buffer_add(out, "</div>\n");
-    buffer_free(&time);
-    buffer_free(&spread);
-    buffer_free(&share);
+    text_add(out, "</div>\n");
 }
 
-static void add_heading(const page *p, buffer *out) {
+static void add_heading(const page *p, text *out) {
     const int wrong = count_state(p, "wrong");
-    buffer_add(out, "<header>\n<h1>");
+    text_add(out, "<header>\n<h1>");
     html_text(out, p->name);
-    buffer_add(out, "</h1>\n");
+    text_add(out, "</h1>\n");
     if (p->best >= 0) {
-        buffer_add(out, "<p class=\"plan\"><code>");
+        text_add(out, "<p class=\"plan\"><code>");
         html_text(out, p->rows[p->best].plan);
-        buffer_add(out, "</code></p>\n");
+        text_add(out, "</code></p>\n");
         add_tiles(p, out);
     } else {
-        buffer_add(out, "<p class=\"bad\">No candidate was right and timed.</p>\n");
+        text_add(out, "<p class=\"bad\">No candidate was right and timed.</p>\n");
     }
     if (wrong > 0)
-        buffer_printf(out,
-                      "<p class=\"bad\">%d candidate%s computed wrong values: a defect to report; "
-                      "see the table.</p>\n",
-                      wrong, wrong == 1 ? "" : "s");
+        text_printf(out,
+                    "<p class=\"bad\">%d candidate%s computed wrong values: a defect to report; "
+                    "see the table.</p>\n",
+                    wrong, wrong == 1 ? "" : "s");
     add_facts(p, out);
-    buffer_add(out, "</header>\n");
+    text_add(out, "</header>\n");
 }
+
+/* ---- looks ---------------------------------------------------------------------------------- */
+
+/* Colours are after Okabe and Ito's set for
+   all kinds of colour vision ("Color Universal Design", 2008), darker on white and lighter on black
+   so that marks stand out by 3 : 1 and text by 4.5 : 1. */
+static const char page_style[] =
+    ":root{color-scheme:light dark;--back:#ffffff;--card:#f6f7f9;--text:#1a1c20;--soft:#555b66;"
+    "--line:#d5d9e0;--axis:#757c88;--k0:#0072b2;--k1:#c04a00;--k2:#007a57;--k3:#a8487f;"
+    "--k4:#4b5666;--k5:#8a6100;--accent:#0063a0;--bad:#b00020}\n"
+    "@media (prefers-color-scheme:dark){:root{--back:#121417;--card:#1c1f24;--text:#eceef1;"
+    "--soft:#aab1bd;--line:#343a43;--axis:#8a93a1;--k0:#56b4e9;--k1:#f28a4b;--k2:#2fc499;"
+    "--k3:#e199c3;--k4:#b9bec6;--k5:#e6b800;--accent:#7cc4f5;--bad:#ff8a8a}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{margin:0;background:var(--back);color:var(--text);font:16px/1.45 system-ui,sans-serif}\n"
+    "main{max-width:1240px;margin:0 auto;padding:16px;display:grid;gap:16px;"
+    "grid-template-columns:minmax(0,1fr)}\n"
+    ".charts{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),"
+    "1fr))}\n"
+    "section{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px;"
+    "min-width:0}\n"
+    "h1{margin:0;font-size:1.7rem}h2{margin:0 0 6px;font-size:1.1rem}\n"
+    "p{margin:0 0 10px}section>p{color:var(--soft);font-size:.9rem}\n"
+    "code,th[scope=row]{font:.88rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}\n"
+    ".plan code{color:var(--text);font-size:1rem}\n"
+    ".tiles{display:grid;gap:12px;grid-template-columns:repeat(auto-fit,minmax(min(100%,220px),"
+    "1fr));margin:12px 0}\n"
+    ".tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px}\n"
+    ".tile b,.tile span,.tile small{display:block}.tile b{font-size:1.6rem;line-height:1.2}\n"
+    ".tile small{color:var(--soft);overflow-wrap:anywhere}\n"
+    ".facts{display:grid;gap:4px 24px;grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),"
+    "1fr));margin:0}\n"
+    ".facts div{display:flex;gap:8px}dt{color:var(--soft);flex:0 0 6.2em}\n"
+    "dd{margin:0;min-width:0;overflow-wrap:anywhere}.bad{color:var(--bad);font-weight:600}\n"
+    "figure{margin:0;width:100%;max-width:520px}figcaption{font-size:.9rem;font-weight:600}\n"
+    "svg{display:block;width:100%;height:auto;overflow:visible}\n"
+    "text{font:12.5px system-ui,sans-serif;fill:var(--text)}.tick{fill:var(--soft)}\n"
+    ".note{font-size:12px}.grid{stroke:var(--line);stroke-width:.7}\n"
+    ".axis{fill:none;stroke:var(--axis)}.roof{stroke:var(--text);stroke-width:1.5;"
+    "stroke-dasharray:6 3}\n"
+    ".line{fill:none;stroke:var(--accent);stroke-width:1.8}\n"
+    ".m{fill-opacity:.75}.halo{fill:none;stroke:var(--text);"
+    "stroke-width:1.6}\n"
+    ".k0{fill:var(--k0);stroke:var(--k0)}.k1{fill:var(--k1);stroke:var(--k1)}"
+    ".k2{fill:var(--k2);stroke:var(--k2)}.k3{fill:var(--k3);stroke:var(--k3)}"
+    ".k4{fill:var(--k4);stroke:var(--k4)}.k5{fill:var(--k5);stroke:var(--k5)}\n"
+    ".k0,.k1,.k2,.k3,.k4,.k5{stroke-width:.4}"
+    ".k6{fill:none;stroke:var(--bad);stroke-width:1.5}\n"
+    ".m:hover,.m.on{fill-opacity:1;stroke:var(--text);stroke-width:2}\n"
+    ".legend{display:flex;flex-wrap:wrap;gap:2px 16px}.key{display:inline-block;width:14px;"
+    "height:14px;vertical-align:-2px}\n"
+    ".views{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),"
+    "1fr))}\n"
+    ".bars{margin:0 0 12px;padding:0;list-style:none;max-width:520px}\n"
+    ".bars li{display:grid;grid-template-columns:7.5em 1fr 3.5em;gap:8px;align-items:center}\n"
+    ".bars .bar{height:12px;width:100%}.bars .bar rect{fill:var(--accent)}"
+    ".bars .bar .rest{fill:var(--line)}\n"
+    "summary{cursor:pointer;padding:4px 0}\n"
+    "pre{margin:8px 0 0;max-height:70vh;overflow:auto;white-space:pre-wrap;"
+    "overflow-wrap:anywhere}\n"
+    "table{border-collapse:collapse;width:100%;font-size:.88rem}\n"
+    "th,td{padding:5px 8px;text-align:right;border-bottom:1px solid var(--line)}\n"
+    "thead th{color:var(--soft);font-weight:600;vertical-align:bottom}\n"
+    "th:first-child{text-align:left;font-weight:400}.best th,.best td{font-weight:700}\n"
+    ".lost td{text-align:left;color:var(--bad);overflow-wrap:anywhere}\n"
+    "em{color:var(--accent);font-style:normal;font-weight:700}\n"
+    ":focus-visible{outline:2px solid var(--accent);outline-offset:2px}\n"
+    ".tip{position:fixed;z-index:1;max-width:min(330px,94vw);padding:6px 9px;border-radius:6px;"
+    "background:var(--text);color:var(--back);font-size:.84rem;pointer-events:none;"
+    "overflow-wrap:anywhere}\n"
+    "@media (max-width:700px){main{padding:10px;gap:10px}section{padding:10px}"
+    "thead{display:none}tr,tbody,table{display:block}tr{padding:8px 0;"
+    "border-bottom:1px solid var(--line)}th,td{border:0;padding:0}th:first-child{display:block}"
+    "td{display:inline-block;margin-right:14px}td[data-name]::before{content:attr(data-name) ' ';"
+    "color:var(--soft);font-weight:400}}\n";
+
+/* Titles become a text beside the mark, at once and for touch and keys too. Without scripts they
+   stay what browsers make of titles. */
+static const char page_script[] =
+    "(function(){'use strict';\n"
+    "var tip=document.createElement('div');tip.className='tip';tip.hidden=true;\n"
+    "tip.setAttribute('role','status');document.body.appendChild(tip);\n"
+    "var shown=null;\n"
+    "function text(m){var t=m.querySelector('title');if(t){m.setAttribute('aria-label',"
+    "t.textContent);t.remove();}return m.getAttribute('aria-label');}\n"
+    "function hide(){if(shown)shown.classList.remove('on');shown=null;tip.hidden=true;}\n"
+    "function show(m){hide();shown=m;m.classList.add('on');tip.textContent=text(m);\n"
+    "tip.hidden=false;var b=m.getBoundingClientRect(),w=tip.offsetWidth,h=tip.offsetHeight;\n"
+    "tip.style.left=Math.max(4,Math.min(innerWidth-w-4,b.left+b.width/2-w/2))+'px';\n"
+    "tip.style.top=(b.top>h+8?b.top-h-6:b.bottom+6)+'px';}\n"
+    "document.addEventListener('pointerover',function(e){var m=e.target.closest&&"
+    "e.target.closest('.m');if(m)show(m);else hide();});\n"
+    "document.addEventListener('scroll',hide,true);\n"
+    "document.querySelectorAll('svg[role=img]').forEach(function(s){\n"
+    "var list=Array.from(s.querySelectorAll('.m')),at=-1;if(!list.length)return;\n"
+    "s.setAttribute('tabindex','0');s.addEventListener('blur',hide);\n"
+    "s.addEventListener('focus',function(){if(s.matches(':focus-visible')){if(at<0)at=Math.max(0,"
+    "list.findIndex(function(m){return m.classList.contains('best');}));show(list[at]);}});\n"
+    "s.addEventListener('keydown',function(e){var d={ArrowRight:1,ArrowDown:1,ArrowLeft:-1,"
+    "ArrowUp:-1}[e.key];if(e.key==='Escape')hide();if(!d)return;e.preventDefault();\n"
+    "at=(at+d+list.length)%list.length;show(list[at]);});});})();\n";
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static void add_source(const page *p, buffer *out) {
+static void add_source(const page *p, text *out) {
     if (p->best < 0)
         return;
-    buffer_add(out, "<section id=\"source\">\n<h2>The best plan</h2>\n");
-    buffer_add(out, "<p class=\"plan\"><code>");
-    html_text(out, p->rows[p->best].plan);
-    buffer_add(out, "</code></p>\n");
+    text_add(out, "<section id=\"source\">\n<h2>The best plan</h2>\n");
     if (p->source != NULL) {
-        buffer_add(out, "<details>\n<summary>Its source</summary>\n<pre><code>");
+        text_add(out, "<details>\n<summary>Its source</summary>\n<pre><code>");
         html_text(out, p->source);
-        buffer_add(out, "</code></pre>\n</details>\n");
+        text_add(out, "</code></pre>\n</details>\n");
     } else {
-        buffer_add(out, "<p>Its source could not be made: ");
+        text_add(out, "<p>Its source could not be made: ");
         html_text(out, p->source_trouble != NULL ? p->source_trouble : "unknown");
-        buffer_add(out, "</p>\n");
+        text_add(out, "</p>\n");
     }
-    buffer_add(out, "</section>\n");
+    text_add(out, "</section>\n");
 }
 
-void page_write(const page *p, buffer *out) {
-    buffer title = {0};
-    buffer_printf(&title, "%s, ", p->name);
+void page_write(const page *p, text *out) {
+    text title = new_text();
+    text_printf(&title, "%s, ", p->name);
     page_add_size(&title, &p->rows[0]);
-    buffer_printf(&title, ", %s", p->rows[0].device_name);
+    text_printf(&title, ", %s", p->rows[0].device_name);
     /* The policy says what is true: nothing is fetched from anywhere. */
-    buffer_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
     html_text(out, title.data);
-    buffer_add(out, "</title>\n<style>\n");
-    buffer_add(out, page_style);
-    buffer_add(out, "</style>\n</head>\n<body>\n<main>\n");
+    text_add(out, "</title>\n<style>\n");
+    text_add(out, page_style);
+    text_add(out, "</style>\n</head>\n<body>\n<main>\n");
     add_heading(p, out);
-    buffer_add(out, "<div class=\"charts\">\n");
+    text_add(out, "<div class=\"charts\">\n");
     page_write_roofline(p, out);
     page_write_progress(p, out);
     page_write_drift(p, out);
     page_write_scaling(p, out);
-    buffer_add(out, "</div>\n");
+    text_add(out, "</div>\n");
     page_write_scatter(p, out);
-    page_write_heat(p, out);
     add_source(p, out);
     page_write_table(p, out);
-    buffer_add(out, "</main>\n<script>\n");
-    buffer_add(out, page_script);
-    buffer_add(out, "</script>\n</body>\n</html>\n");
-    buffer_free(&title);
+    text_add(out, "</main>\n<script>\n");
+    text_add(out, page_script);
+    text_add(out, "</script>\n</body>\n</html>\n");
 }

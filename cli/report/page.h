@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 #include "runtime/stencilgen.h"
 
 /* ---- results ------------------------------------------------------------------------------- */
@@ -14,10 +14,9 @@
 /* Results that are kept: copies, with their texts. */
 typedef struct page_results {
     sg_result *list;
-    int count, capacity;
+    int count;
 } page_results;
 void page_keep(page_results *, const sg_result *);
-void page_results_free(page_results *);
 
 /* What timing a kernel again has shown; copies too. */
 typedef struct page_drifts {
@@ -25,7 +24,6 @@ typedef struct page_drifts {
     int count;
 } page_drifts;
 void page_keep_drift(page_drifts *, const sg_drift *);
-void page_drifts_free(page_drifts *);
 
 bool page_is_right(const sg_result *);
 /* What it took: by the finals where it took part in them, else by its trial. */
@@ -67,7 +65,6 @@ typedef struct page_axes {
    unbiased correlation ratio measure", PNAS 21 (1935). Plans without the parameter make up no
    group, but their variance counts in the whole. */
 void page_axes_find(page_axes *, const char *family, const sg_result *rows, int count);
-void page_axes_free(page_axes *);
 const page_axis *page_axis_named(const page_axes *, const char *name); /* NULL */
 
 /* ---- the page ------------------------------------------------------------------------------ */
@@ -93,39 +90,83 @@ typedef struct page {
 /* Fills in axes, best, usual_row and kinds from the rest. */
 void page_look(page *);
 void page_kinds_find(page *); /* a part of it */
-void page_look_free(page *);
 
-void page_write(const page *, buffer *out);
+void page_write(const page *, text *out);
 
 /* Parts of it, each a file: what they draw stands in a section of its own, or they add nothing. */
-void page_write_progress(const page *, buffer *);
-void page_write_drift(const page *, buffer *);
-void page_write_roofline(const page *, buffer *);
-void page_write_scaling(const page *, buffer *);
-void page_write_heat(const page *, buffer *);
-void page_write_scatter(const page *, buffer *);
-void page_write_table(const page *, buffer *);
-
-extern const char page_style[], page_script[];
+void page_write_progress(const page *, text *);
+void page_write_drift(const page *, text *);
+void page_write_roofline(const page *, text *);
+void page_write_scaling(const page *, text *);
+void page_write_scatter(const page *, text *);
+void page_write_table(const page *, text *);
 
 /* ---- words --------------------------------------------------------------------------------- */
 
 /* Text where HTML has text or an attribute's value between double quotes. What HTML cannot hold
    (control characters) becomes U+FFFD. */
-void html_text(buffer *, const char *);
+void html_text(text *, const char *);
 
 /* "512x512x512", "2000x1000 with 5000 entries". */
-void page_add_size(buffer *, const sg_result *);
+void page_add_size(text *, const sg_result *);
 /* "streamed tile=256x8 …: 378 us, 0.98 of a copy, 40 registers". */
-void page_add_mark_title(buffer *, const sg_result *);
+void page_add_mark_title(text *, const sg_result *);
 /* A copy's time over the result's: 1 is the speed of a copy; NAN where unknown. */
 double page_of_copy(const sg_result *);
 /* The parameter that the kinds are of; NULL. */
 const page_axis *page_way(const page *);
 /* The legend of the kinds, where there are several; `lost`: and of what was not right. */
-void page_write_kinds(const page *, bool lost, buffer *);
+void page_write_kinds(const page *, bool lost, text *);
 bool page_any_lost(const page *); /* that some row is not right */
 /* The row's time, the lowest first; those that are not right last. For qsort of row indices. */
 int *page_order(const page *);
+
+/* ---- charts -------------------------------------------------------------------------------- */
+
+/* A small builder of charts in SVG. Takes: where numbers lie, and marks. Makes: markup. Sizes are
+   in units of which a chart is CHART_WIDTH wide; on a phone a unit is a little less than a pixel,
+   so that text of 13 units is readable. Colours are classes of the page's style. */
+enum { CHART_WIDTH = 400, CHART_HEIGHT = 290, CHART_KINDS = 6, CHART_LOST = CHART_KINDS };
+
+/* Numbers to places. */
+typedef struct svg_scale {
+    double from, to;  /* numbers; of a logarithmic one both above 0 */
+    double low, high; /* where these lie */
+    bool logarithmic;
+} svg_scale;
+double svg_at(const svg_scale *, double number);
+/* Widened by a twentieth at both ends; numbers that are all the same by more. Of any numbers a
+   scale is made that svg_at and svg_frame can do with: where they are in no order, are not finite,
+   or of a logarithmic one not above 0, one around 1. */
+svg_scale svg_scale_of(double least, double most, bool logarithmic);
+
+/* How numbers at an axis are written. */
+typedef void (*svg_label)(text *, double);
+void svg_plain(text *, double); /* "12" */
+void svg_rate(text *, double);  /* "1.5 G" */
+
+typedef struct svg {
+    text *out;
+    text best; /* the mark that is to lie above all others; svg_end writes it */
+    double left, right, top, bottom; /* the area of marks */
+    svg_scale x, y;                  /* set by svg_frame's caller, placed by svg_frame */
+} svg;
+
+/* A figure with its caption (text, not markup); `about` tells what is seen without seeing it. */
+void svg_begin(svg *, text *, const char *caption, const char *about, double height);
+void svg_end(svg *);
+
+/* The lines behind the marks and the numbers beside them. NULL: that axis has no numbers. */
+void svg_frame(svg *, svg_label x, svg_label y, const char *x_name, const char *y_name);
+
+/* One mark, of a kind's shape and colour (0 to CHART_KINDS − 1, or
+   CHART_LOST, of what was not right); `best` makes it stand out. */
+void svg_mark(svg *, double x, double y, int kind, bool best, const char *title);
+void svg_text(svg *, double x, double y, const char *anchor, const char *class_name,
+              const char *text);
+void svg_line(svg *, double x1, double y1, double x2, double y2, const char *class_name);
+
+/* Which kind is which, below a chart: `count` names, at most CHART_KINDS, and CHART_LOST's. */
+void svg_legend(text *, const char *const *names, int count, bool lost);
 
 #endif

@@ -1,10 +1,10 @@
-/* The charts with numbers on both axes: how the search went, the roofline, other sizes. */
+/* The charts with numbers on both axes: how the search went, the roofline, drift, other sizes. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/page.h"
-#include "cli/report/page_svg.h"
 #include "cli/words.h"
 
 static void widen(double range[2], double x) {
@@ -14,10 +14,9 @@ static void widen(double range[2], double x) {
 
 static void add_row_mark(const page *p, svg *s, double x, double y, int row) {
     const bool right = page_is_right(&p->rows[row]);
-    buffer title = {0};
+    text title = new_text();
     page_add_mark_title(&title, &p->rows[row]);
     svg_mark(s, x, y, right ? p->kinds[row] : CHART_LOST, row == p->best, title.data);
-    buffer_free(&title);
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -41,32 +40,32 @@ static void add_best_so_far(const page *p, svg *s) {
             continue;
         const bool first = isinf(best);
         best = p->rows[i].median;
-        buffer_printf(s->out, first ? "<path class=\"line\" d=\"M%.1f %.1f" : "H%.1fV%.1f", x,
-                      svg_at(&s->y, best));
+        text_printf(s->out, first ? "<path class=\"line\" d=\"M%.1f %.1f" : "H%.1fV%.1f", x,
+                    svg_at(&s->y, best));
     }
-    buffer_printf(s->out, "H%.1f\"/>\n", svg_at(&s->x, p->count));
+    text_printf(s->out, "H%.1f\"/>\n", svg_at(&s->x, p->count));
 }
 
-void page_write_progress(const page *p, buffer *out) {
+void page_write_progress(const page *p, text *out) {
     double least, most;
     times_of(p, &least, &most);
     if (p->best < 0 || p->count < 2)
         return;
-    buffer_add(out, "<section id=\"progress\">\n<h2>Search progress</h2>\n<p>Every evaluation in "
-                    "the order taken, and the best time so far.</p>\n");
+    text_add(out, "<section id=\"progress\">\n<h2>Search progress</h2>\n<p>Every evaluation in "
+                  "the order taken, and the best time so far.</p>\n");
     svg s;
     svg_begin(&s, out, "Time by evaluation",
               "Dots: the time of each evaluation. Line: the best so far.", CHART_HEIGHT);
     s.x = svg_scale_of(1, p->count, false);
     s.y = svg_scale_of(least, most, true);
-    svg_frame(&s, svg_plain, buffer_seconds, "evaluation", "time");
+    svg_frame(&s, svg_plain, add_seconds, "evaluation", "time");
     add_best_so_far(p, &s);
     for (int i = 0; i < p->count; i++)
         add_row_mark(p, &s, svg_at(&s.x, i + 1),
                      page_is_right(&p->rows[i]) ? svg_at(&s.y, p->rows[i].median) : s.top + 4, i);
     svg_end(&s);
     page_write_kinds(p, page_any_lost(p), out);
-    buffer_add(out, "</section>\n");
+    text_add(out, "</section>\n");
 }
 
 /* ---- roofline ------------------------------------------------------------------------------ */
@@ -146,44 +145,41 @@ static bool measure_roofline(const page *p, roofline *f) {
 static void add_roofs(const roofline *f, svg *s) {
     const double left = f->intensity[0];
     const double ridge = f->arithmetic > 0 ? f->arithmetic / f->copy : f->intensity[1];
-    buffer rate = {0};
-    buffer_bytes(&rate, f->copy);
+    text rate = new_text();
+    add_bytes(&rate, f->copy);
     svg_line(s, svg_at(&s->x, left), svg_at(&s->y, left * f->copy), svg_at(&s->x, ridge),
              svg_at(&s->y, ridge * f->copy), "roof");
-    buffer text = {0};
-    buffer_printf(&text, "copy, %s/s", rate.data);
+    text out = new_text();
+    text_printf(&out, "copy, %s/s", rate.data);
     const double middle = sqrt(left * ridge); /* of the line; left of it nothing can be */
     svg_text(s, svg_at(&s->x, middle) - 8, svg_at(&s->y, middle * f->copy) - 4, "end", "note",
-             text.data);
+             out.data);
     if (f->arithmetic > 0) {
         const double y = svg_at(&s->y, f->arithmetic);
-        buffer peak = {0};
+        text peak = new_text();
         svg_rate(&peak, f->arithmetic);
-        buffer_add(&peak, "op/s");
+        text_add(&peak, "op/s");
         svg_line(s, svg_at(&s->x, ridge), y, svg_at(&s->x, f->intensity[1]), y, "roof");
         svg_text(s, svg_at(&s->x, f->intensity[1]), y - 5, "end", "note", peak.data);
-        buffer_free(&peak);
     }
-    buffer_free(&rate);
-    buffer_free(&text);
 }
 
-static void add_roofline_text(const roofline *f, buffer *out) {
+static void add_roofline_text(const roofline *f, text *out) {
     const page *p = f->page;
-    buffer_add(out, "<section id=\"roofline\">\n<h2>Roofline</h2>\n<p>");
-    buffer_printf(out,
-                  "A point takes %g operations and at least %g bytes of device memory, in each "
-                  "launch once. The slanted line is a copy of as many bytes, in the same run",
-                  p->operations, p->bytes);
+    text_add(out, "<section id=\"roofline\">\n<h2>Roofline</h2>\n<p>");
+    text_printf(out,
+                "A point takes %g operations and at least %g bytes of device memory, in each "
+                "launch once. The slanted line is a copy of as many bytes, in the same run",
+                p->operations, p->bytes);
     if (f->arithmetic > 0)
-        buffer_printf(out, "; the level one is all multiply-adds at the %g MHz measured",
-                      p->rows[p->best].clock_after);
-    buffer_add(out, ". Candidates of the same intensity stand side by side. Williams, Waterman and "
-                    "Patterson, CACM 52 (2009).</p>\n");
+        text_printf(out, "; the level one is all multiply-adds at the %g MHz measured",
+                    p->rows[p->best].clock_after);
+    text_add(out, ". Candidates of the same intensity stand side by side. Williams, Waterman and "
+                  "Patterson, CACM 52 (2009).</p>\n");
 }
 
 /* Where operations and bytes of an element are not to be had: all candidates beside the copy. */
-static void write_ranked(const page *p, buffer *out) {
+static void write_ranked(const page *p, text *out) {
     const sg_result *best = p->best >= 0 ? &p->rows[p->best] : NULL;
     if (best == NULL || !(best->copy_seconds > 0))
         return;
@@ -191,24 +187,23 @@ static void write_ranked(const page *p, buffer *out) {
     double times[2];
     times_of(p, &times[0], &times[1]);
     widen(times, copy);
-    buffer_add(out, "<section id=\"roofline\">\n<h2>Beside a copy</h2>\n<p>Every candidate, the "
-                    "fastest first. The line is a copy of as many bytes as must be moved, in the "
-                    "same run.</p>\n");
+    text_add(out, "<section id=\"roofline\">\n<h2>Beside a copy</h2>\n<p>Every candidate, the "
+                  "fastest first. The line is a copy of as many bytes as must be moved, in the "
+                  "same run.</p>\n");
     svg s;
     svg_begin(&s, out, "Time by rank", "All candidates above the time of a copy.", CHART_HEIGHT);
     s.x = svg_scale_of(1, p->count, false);
     s.y = svg_scale_of(times[0], times[1], true);
-    svg_frame(&s, svg_plain, buffer_seconds, "rank", "time");
+    svg_frame(&s, svg_plain, add_seconds, "rank", "time");
     svg_line(&s, s.left, svg_at(&s.y, copy), s.right, svg_at(&s.y, copy), "roof");
     svg_text(&s, s.right, svg_at(&s.y, copy) - 5, "end", "note", "copy");
     int *order = page_order(p);
     for (int i = 0; i < p->count && page_is_right(&p->rows[order[i]]); i++)
         add_row_mark(p, &s, svg_at(&s.x, i + 1), svg_at(&s.y, page_time(&p->rows[order[i]])),
                      order[i]);
-    free(order);
     svg_end(&s);
     page_write_kinds(p, false, out);
-    buffer_add(out, "</section>\n");
+    text_add(out, "</section>\n");
 }
 
 /* Most candidates move the same bytes; side by side more of them can be seen, and pointed at. */
@@ -217,7 +212,7 @@ static double sideways(const page *p, int row) {
     return p->count > 1 ? width * ((double)row / (p->count - 1) - 0.5) : 0;
 }
 
-void page_write_roofline(const page *p, buffer *out) {
+void page_write_roofline(const page *p, text *out) {
     roofline f;
     if (!measure_roofline(p, &f)) {
         write_ranked(p, out);
@@ -238,7 +233,80 @@ void page_write_roofline(const page *p, buffer *out) {
                          svg_at(&s.y, rate_of(p, i)), i);
     svg_end(&s);
     page_write_kinds(p, false, out);
-    buffer_add(out, "</section>\n");
+    text_add(out, "</section>\n");
+}
+
+/* ---- drift ---------------------------------------------------------------------------------- */
+
+/* What else changed times during the sweeps: a kernel that was timed again and again. */
+
+static double ratio(const sg_drift *d) {
+    return d->seconds / d->first_seconds;
+}
+
+static void label_ratio(text *out, double number) {
+    text_printf(out, "%.4g", number);
+}
+
+/* "; its clock 1700 to 1755 MHz", where it is known. */
+static void add_range(text *out, const char *before, const char *after, double least, double most) {
+    if (isfinite(least) && least == most)
+        text_printf(out, "%s%.0f %s", before, least, after);
+    else if (isfinite(least))
+        text_printf(out, "%s%.0f to %.0f %s", before, least, most, after);
+}
+
+static void add_drift_text(const page_drifts *all, const double range[2], text *out) {
+    double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
+    for (int i = 0; i < all->count; i++) { /* fmin and fmax pass over NAN */
+        clock[0] = fmin(clock[0], all->list[i].clock);
+        clock[1] = fmax(clock[1], all->list[i].clock);
+        temperature[0] = fmin(temperature[0], all->list[i].temperature);
+        temperature[1] = fmax(temperature[1], all->list[i].temperature);
+    }
+    text_printf(out,
+                "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A kernel that was right was timed "
+                "again %d time%s during the sweep: it took %.3g to %.3g of its first time",
+                all->count, all->count == 1 ? "" : "s", range[0], range[1]);
+    add_range(out, ", the clock was at ", "MHz", clock[0], clock[1]);
+    add_range(out, ", the GPU at ", "°C", temperature[0], temperature[1]);
+    text_add(out, ". Candidates that differ by less than that are told apart by the finals "
+                  "alone.</p>\n");
+}
+
+static void add_drift_title(const sg_drift *d, text *title) {
+    text_printf(title, "after evaluation %d: ", d->evaluation);
+    add_seconds(title, d->seconds);
+    text_printf(title, ", %.4g of its first time; ", ratio(d));
+    add_range(title, "", "MHz; ", d->clock, d->clock);
+    add_range(title, "", "°C; ", d->temperature, d->temperature);
+    text_add(title, d->plan);
+}
+
+void page_write_drift(const page *p, text *out) {
+    const page_drifts *all = p->drifts;
+    double range[2] = {INFINITY, -INFINITY};
+    if (all == NULL || all->count == 0)
+        return;
+    for (int i = 0; i < all->count; i++) {
+        range[0] = fmin(range[0], ratio(&all->list[i]));
+        range[1] = fmax(range[1], ratio(&all->list[i]));
+    }
+    add_drift_text(all, range, out);
+    svg s;
+    svg_begin(&s, out, "Drift", "The time of one kernel over its first time, in the order taken.",
+              CHART_HEIGHT);
+    s.x = svg_scale_of(1, all->count > 1 ? all->count : 2, false);
+    s.y = svg_scale_of(fmin(range[0], 1), fmax(range[1], 1), false);
+    svg_frame(&s, svg_plain, label_ratio, "timing", "of its first time");
+    svg_line(&s, s.left, svg_at(&s.y, 1), s.right, svg_at(&s.y, 1), "roof");
+    for (int i = 0; i < all->count; i++) {
+        text title = new_text();
+        add_drift_title(&all->list[i], &title);
+        svg_mark(&s, svg_at(&s.x, i + 1), svg_at(&s.y, ratio(&all->list[i])), 0, false, title.data);
+    }
+    svg_end(&s);
+    text_add(out, "</section>\n");
 }
 
 /* ---- other sizes --------------------------------------------------------------------------- */
@@ -246,7 +314,7 @@ void page_write_roofline(const page *p, buffer *out) {
 /* Of each size of the page's spec and device the best result; the caller frees the list. */
 static const sg_result **best_of_sizes(const page *p, int *count) {
     const page_results *all = p->all;
-    const sg_result **list = must_alloc((size_t)all->count + 1, sizeof *list);
+    const sg_result **list = new_array((size_t)all->count + 1, sizeof *list);
     *count = 0;
     for (int i = 0; i < all->count; i++) {
         const sg_result *r = &all->list[i];
@@ -276,26 +344,24 @@ static double points_a_second(const sg_result *r) {
 }
 
 static void add_sizes(svg *s, const page *p, const sg_result **list, int count) {
-    buffer path = {0};
+    text path = new_text();
     for (int i = 0; i < count; i++)
-        buffer_printf(&path, "%s%.1f %.1f", i == 0 ? "M" : "L", svg_at(&s->x, page_points(list[i])),
-                      svg_at(&s->y, points_a_second(list[i])));
-    buffer_printf(s->out, "<path class=\"line\" d=\"%s\"/>\n", path.data);
-    buffer_free(&path);
+        text_printf(&path, "%s%.1f %.1f", i == 0 ? "M" : "L", svg_at(&s->x, page_points(list[i])),
+                    svg_at(&s->y, points_a_second(list[i])));
+    text_printf(s->out, "<path class=\"line\" d=\"%s\"/>\n", path.data);
     for (int i = 0; i < count; i++) {
-        buffer title = {0};
+        text title = new_text();
         page_add_size(&title, list[i]);
-        buffer_add(&title, ": ");
+        text_add(&title, ": ");
         svg_rate(&title, points_a_second(list[i]));
-        buffer_printf(&title, " %s a second; ", words_of_family(list[i]->family)->points);
+        text_printf(&title, " %s a second; ", words_of_family(list[i]->family)->points);
         page_add_mark_title(&title, list[i]);
         svg_mark(s, svg_at(&s->x, page_points(list[i])), svg_at(&s->y, points_a_second(list[i])), 0,
                  page_same_size(list[i], &p->rows[0]), title.data);
-        buffer_free(&title);
     }
 }
 
-void page_write_scaling(const page *p, buffer *out) {
+void page_write_scaling(const page *p, text *out) {
     int count;
     const sg_result **list = best_of_sizes(p, &count);
     qsort(list, (size_t)count, sizeof *list, by_points);
@@ -304,13 +370,13 @@ void page_write_scaling(const page *p, buffer *out) {
         double rates[2] = {INFINITY, 0};
         for (int i = 0; i < count; i++)
             widen(rates, points_a_second(list[i]));
-        buffer_printf(out,
-                      "<section id=\"scaling\">\n<h2>Sizes</h2>\n<p>The best plan of each of the "
-                      "%d sizes that were tuned on this device.</p>\n",
-                      count);
+        text_printf(out,
+                    "<section id=\"scaling\">\n<h2>Sizes</h2>\n<p>The best plan of each of the "
+                    "%d sizes that were tuned on this device.</p>\n",
+                    count);
         svg s;
-        buffer name = {0};
-        buffer_printf(&name, "%s a second", w->points);
+        text name = new_text();
+        text_printf(&name, "%s a second", w->points);
         svg_begin(&s, out, "Speed by size", "The speed of the best plan at each size.",
                   CHART_HEIGHT);
         s.x = svg_scale_of(page_points(list[0]), page_points(list[count - 1]), true);
@@ -319,8 +385,6 @@ void page_write_scaling(const page *p, buffer *out) {
         svg_frame(&s, svg_rate, svg_rate, w->points, name.data);
         add_sizes(&s, p, list, count);
         svg_end(&s);
-        buffer_free(&name);
-        buffer_add(out, "</section>\n");
+        text_add(out, "</section>\n");
     }
-    free(list);
 }

@@ -1,11 +1,9 @@
 /* A small builder of charts in SVG. All places are written with one decimal, so that the same
    numbers make the same bytes. */
-#include "cli/report/page_svg.h"
+#include "cli/report/page.h"
 
 #include <float.h>
 #include <math.h>
-
-#include "cli/report/page.h"
 
 /* ---- scales -------------------------------------------------------------------------------- */
 
@@ -89,72 +87,75 @@ static int ticks(const svg_scale *s, int wanted, double out[MOST_TICKS]) {
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-void svg_plain(buffer *b, double number) {
-    buffer_printf(b, "%.6g", number);
+void svg_plain(text *b, double number) {
+    text_printf(b, "%.6g", number);
 }
 
-void svg_rate(buffer *b, double number) {
+void svg_rate(text *b, double number) {
     static const struct {
         double one;
         const char *name;
     } units[] = {{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (number >= units[i].one * 0.9995) {
-            buffer_printf(b, "%.3g%s", number / units[i].one, units[i].name);
+            text_printf(b, "%.3g%s", number / units[i].one, units[i].name);
             return;
         }
-    buffer_printf(b, "%.3g", number);
+    text_printf(b, "%.3g", number);
 }
 
 /* ---- charts -------------------------------------------------------------------------------- */
 
-void svg_begin(svg *s, buffer *out, const char *caption, const char *about, double height) {
-    *s = (svg){.out = out, .left = 66, .right = CHART_WIDTH - 14, .top = 14, .bottom = height - 46};
-    buffer_add(out, "<figure>\n<figcaption>");
+void svg_begin(svg *s, text *out, const char *caption, const char *about, double height) {
+    *s = (svg){.out = out,
+               .best = new_text(),
+               .left = 66,
+               .right = CHART_WIDTH - 14,
+               .top = 14,
+               .bottom = height - 46};
+    text_add(out, "<figure>\n<figcaption>");
     html_text(out, caption);
-    buffer_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
-                  CHART_WIDTH, height);
+    text_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
+                CHART_WIDTH, height);
     html_text(out, about);
-    buffer_add(out, "\">\n");
+    text_add(out, "\">\n");
 }
 
 void svg_end(svg *s) {
-    buffer_add(s->out, buffer_text(&s->best));
-    buffer_free(&s->best);
-    buffer_add(s->out, "</svg>\n</figure>\n");
+    text_add(s->out, s->best.data);
+    text_add(s->out, "</svg>\n</figure>\n");
 }
 
 void svg_text(svg *s, double x, double y, const char *anchor, const char *class_name,
               const char *text) {
-    buffer_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y,
-                  anchor, class_name);
+    text_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y,
+                anchor, class_name);
     html_text(s->out, text);
-    buffer_add(s->out, "</text>\n");
+    text_add(s->out, "</text>\n");
 }
 
 void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *class_name) {
-    buffer_printf(s->out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n",
-                  x1, y1, x2, y2, class_name);
+    text_printf(s->out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n",
+                x1, y1, x2, y2, class_name);
 }
 
 /* `last` is where the number before stands, so that none lies over another. */
 static void add_tick(svg *s, bool is_x, double tick, svg_label label, double *last) {
     enum { APART = 44 };
-    buffer text = {0};
-    label(&text, tick);
+    text out = new_text();
+    label(&out, tick);
     if (is_x) {
         const double x = svg_at(&s->x, tick);
         svg_line(s, x, s->top, x, s->bottom, "grid");
         if (x - *last >= APART) {
-            svg_text(s, x, s->bottom + 16, "middle", "tick", text.data);
+            svg_text(s, x, s->bottom + 16, "middle", "tick", out.data);
             *last = x;
         }
     } else {
         const double y = svg_at(&s->y, tick);
         svg_line(s, s->left, y, s->right, y, "grid");
-        svg_text(s, s->left - 6, y + 4, "end", "tick", text.data);
+        svg_text(s, s->left - 6, y + 4, "end", "tick", out.data);
     }
-    buffer_free(&text);
 }
 
 void svg_frame(svg *s, svg_label x, svg_label y, const char *x_name, const char *y_name) {
@@ -168,21 +169,21 @@ void svg_frame(svg *s, svg_label x, svg_label y, const char *x_name, const char 
     const int y_count = y != NULL ? ticks(&s->y, Y_TICKS, list) : 0;
     for (int i = 0; i < y_count; i++)
         add_tick(s, false, list[i], y, &last);
-    buffer_printf(s->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", s->left, s->top,
-                  s->bottom, s->right);
+    text_printf(s->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", s->left, s->top,
+                s->bottom, s->right);
     svg_text(s, (s->left + s->right) / 2, s->bottom + 36, "middle", "name", x_name);
-    buffer_printf(s->out,
-                  "<text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\""
-                  " class=\"name\">",
-                  (s->top + s->bottom) / 2);
+    text_printf(s->out,
+                "<text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\""
+                " class=\"name\">",
+                (s->top + s->bottom) / 2);
     html_text(s->out, y_name);
-    buffer_add(s->out, "</text>\n");
+    text_add(s->out, "</text>\n");
 }
 
 /* ---- marks --------------------------------------------------------------------------------- */
 
 /* Shapes tell kinds apart where colours do not. */
-static void add_shape(buffer *out, double x, double y, int kind) {
+static void add_shape(text *out, double x, double y, int kind) {
     static const struct {
         const char *markup; /* from a corner, which lies left of and above the middle */
         double left, above;
@@ -195,37 +196,37 @@ static void add_shape(buffer *out, double x, double y, int kind) {
         {"v2h7v-2z", 3.5, 1},                                  /* bar */
         {"l6 6m0-6l-6 6", 3, 3},                               /* cross */
     };
-    buffer_printf(out, "<path d=\"M%.1f %.1f%s\"/>", x - shapes[kind].left, y - shapes[kind].above,
-                  shapes[kind].markup);
+    text_printf(out, "<path d=\"M%.1f %.1f%s\"/>", x - shapes[kind].left, y - shapes[kind].above,
+                shapes[kind].markup);
 }
 
 void svg_mark(svg *s, double x, double y, int kind, bool best, const char *title) {
-    buffer *out = best ? &s->best : s->out;
-    buffer_printf(out, "<g class=\"m k%d%s\"><title>", kind, best ? " best" : "");
+    text *out = best ? &s->best : s->out;
+    text_printf(out, "<g class=\"m k%d%s\"><title>", kind, best ? " best" : "");
     html_text(out, title);
-    buffer_add(out, "</title>");
+    text_add(out, "</title>");
     if (best)
-        buffer_printf(out, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>", x, y);
+        text_printf(out, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>", x, y);
     add_shape(out, x, y, kind);
-    buffer_add(out, "</g>\n");
+    text_add(out, "</g>\n");
 }
 
-static void add_key(buffer *out, int kind, const char *name) {
-    buffer_printf(out,
-                  "<span><svg class=\"key\" viewBox=\"0 0 14 14\" aria-hidden=\"true\">"
-                  "<g class=\"k%d\">",
-                  kind);
+static void add_key(text *out, int kind, const char *name) {
+    text_printf(out,
+                "<span><svg class=\"key\" viewBox=\"0 0 14 14\" aria-hidden=\"true\">"
+                "<g class=\"k%d\">",
+                kind);
     add_shape(out, 7, 7, kind);
-    buffer_add(out, "</g></svg> ");
+    text_add(out, "</g></svg> ");
     html_text(out, name);
-    buffer_add(out, "</span> ");
+    text_add(out, "</span> ");
 }
 
-void svg_legend(buffer *out, const char *const *names, int count, bool lost) {
-    buffer_add(out, "<p class=\"legend\">");
+void svg_legend(text *out, const char *const *names, int count, bool lost) {
+    text_add(out, "<p class=\"legend\">");
     for (int i = 0; i < count && i < CHART_KINDS; i++)
         add_key(out, i, names[i]);
     if (lost)
         add_key(out, CHART_LOST, "not right");
-    buffer_add(out, "</p>\n");
+    text_add(out, "</p>\n");
 }

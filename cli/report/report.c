@@ -21,14 +21,14 @@ static const char *text_of(const report *r, sg_text which) {
     return sg_kernel_text(r->kernel, which);
 }
 
-static void add_files(const report *r, buffer *out) {
+static void add_files(const report *r, text *out) {
     for (int which = 0; which < EMIT_COUNT; which++) {
         if (!r->files[which].written)
             continue;
-        buffer_printf(out, "  %-8s %s", emit_words[which], r->files[which].path);
+        text_printf(out, "  %-8s %s", emit_words[which], r->files[which].path);
         if (which == EMIT_SOURCE)
-            buffer_printf(out, ", %d lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
-        buffer_add(out, "\n");
+            text_printf(out, ", %d lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
+        text_add(out, "\n");
     }
 }
 
@@ -37,132 +37,128 @@ static const char *const origin_words[] = {
     [SG_FROM_MEMORY] = "memory", [SG_FROM_FILE] = "file",
 };
 
-static void add_compilation(buffer *out, double seconds, sg_origin origin) {
-    buffer_seconds(out, seconds);
+static void add_compilation(text *out, double seconds, sg_origin origin) {
+    add_seconds(out, seconds);
     if (origin != SG_COMPILED && origin_words[origin] != NULL)
-        buffer_printf(out, ", from the %s", origin_words[origin]);
+        text_printf(out, ", from the %s", origin_words[origin]);
 }
 
-static void add_binary(const report *r, const session *s, buffer *out) {
-    buffer_add(out, "  binary   ");
+static void add_binary(const report *r, const session *s, text *out) {
+    text_add(out, "  binary   ");
     if (r->has_binary) {
-        buffer_printf(out, "%s cubin: %d registers, %zu bytes shared, %d local; %s, ",
-                      text_of(r, SG_TEXT_ARCH), r->binary.registers, r->info.shared_bytes,
-                      r->binary.local_bytes, r->binary.compiler);
+        text_printf(out, "%s cubin: %d registers, %zu bytes shared, %d local; %s, ",
+                    text_of(r, SG_TEXT_ARCH), r->binary.registers, r->info.shared_bytes,
+                    r->binary.local_bytes, r->binary.compiler);
         add_compilation(out, r->binary.seconds, r->binary.origin);
     } else {
-        buffer text = {0};
-        buffer_printf(&text, "no cubin: %s", buffer_text(&r->no_binary));
-        buffer_wrap(out, text.data, INDENT, WIDTH);
-        buffer_free(&text);
+        text line = new_text();
+        text_printf(&line, "no cubin: %s", r->no_binary);
+        add_wrapped(out, line.data, INDENT, WIDTH);
     }
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
-        buffer_printf(out, "\n%*s%s, %s, ", INDENT, "", s->device.name, r->info.compiler);
+        text_printf(out, "\n%*s%s, %s, ", INDENT, "", s->device.name, r->info.compiler);
         add_compilation(out, r->info.compile_seconds, r->info.origin);
     }
-    buffer_add(out, "\n");
+    text_add(out, "\n");
 }
 
-static void add_judged(const report *r, buffer *out) {
+static void add_judged(const report *r, text *out) {
     const sg_check_result *c = &r->check;
     const words *w = words_of(r->kernel);
     if (!w->is_grid)
-        buffer_printf(out, "%" PRId64 " %s, %" PRId64 " number%s compared", c->points, w->points,
-                      c->judged, c->judged == 1 ? "" : "s");
+        text_printf(out, "%" PRId64 " %s, %" PRId64 " number%s compared", c->points, w->points,
+                    c->judged, c->judged == 1 ? "" : "s");
     else if (c->judged == c->points)
-        buffer_printf(out, "all %" PRId64 " points of ", c->points);
+        text_printf(out, "all %" PRId64 " points of ", c->points);
     else
-        buffer_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
-                      c->judged, c->points);
+        text_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
+                    c->judged, c->points);
     if (w->is_grid)
-        buffer_size(out, c->size, r->info.dims);
+        add_extents(out, c->size, r->info.dims);
     if (c->steps > 1)
-        buffer_printf(out, " after %" PRId64 " steps", c->steps);
+        text_printf(out, " after %" PRId64 " steps", c->steps);
     if (c->undecidable > 0)
-        buffer_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
+        text_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
 }
 
 /* What the check says nothing about. */
-static void add_unjudged(const report *r, buffer *out) {
+static void add_unjudged(const report *r, text *out) {
     enum { SHOWN = 6 };
     const sg_check_result *c = &r->check;
     for (int i = 0; i < c->unjudged_count && i < SHOWN; i++) {
         const sg_unjudged *u = &c->unjudged[i];
-        buffer text = {0};
-        buffer_printf(&text, "'%s' was %s %" PRId64 " of %" PRId64 " times: that side was %sjudged",
-                      u->condition, u->side ? "true" : "false", u->taken, u->of,
-                      u->taken > 0 ? "hardly " : "not ");
-        buffer_printf(out, "%*s", INDENT, "");
-        buffer_wrap(out, text.data, INDENT, WIDTH);
-        buffer_add(out, "\n");
-        buffer_free(&text);
+        text line = new_text();
+        text_printf(&line, "'%s' was %s %" PRId64 " of %" PRId64 " times: that side was %sjudged",
+                    u->condition, u->side ? "true" : "false", u->taken, u->of,
+                    u->taken > 0 ? "hardly " : "not ");
+        text_printf(out, "%*s", INDENT, "");
+        add_wrapped(out, line.data, INDENT, WIDTH);
+        text_add(out, "\n");
     }
     if (c->unjudged_count > SHOWN)
-        buffer_printf(out, "%*sand so with %d more sides of conditions\n", INDENT, "",
-                      c->unjudged_count - SHOWN);
+        text_printf(out, "%*sand so with %d more sides of conditions\n", INDENT, "",
+                    c->unjudged_count - SHOWN);
 }
 
-static void add_check(const report *r, buffer *out) {
+static void add_check(const report *r, text *out) {
     const sg_check_result *c = &r->check;
-    buffer_add(out, "  check    ");
+    text_add(out, "  check    ");
     if (!r->checked) {
-        buffer_printf(out, "not run: this device does not execute %s\n", text_of(r, SG_TEXT_ARCH));
+        text_printf(out, "not run: this device does not execute %s\n", text_of(r, SG_TEXT_ARCH));
         return;
     }
     if (c->wrong > 0) {
-        buffer text = {0};
-        buffer_printf(&text, "WRONG at %" PRId64 " %s: %s; seed %" PRIu64, c->wrong,
-                      words_of(r->kernel)->is_grid ? "points" : "places", c->first_wrong, c->seed);
-        buffer_wrap(out, text.data, INDENT, WIDTH);
-        buffer_printf(out, "\n%*s", INDENT, "");
-        buffer_free(&text);
+        text line = new_text();
+        text_printf(&line, "WRONG at %" PRId64 " %s: %s; seed %" PRIu64, c->wrong,
+                    words_of(r->kernel)->is_grid ? "points" : "places", c->first_wrong, c->seed);
+        add_wrapped(out, line.data, INDENT, WIDTH);
+        text_printf(out, "\n%*s", INDENT, "");
     } else {
-        buffer_add(out, "right: ");
+        text_add(out, "right: ");
     }
     if (c->greatest_error == 0 && !words_of(r->kernel)->is_grid)
-        buffer_add(out, "exact, ");
+        text_add(out, "exact, ");
     else
-        buffer_printf(out,
-                      "greatest error %.2g of the largest value (%.2g of the rounding bound),\n%*s",
-                      c->greatest_error, c->of_bound, INDENT, "");
+        text_printf(out,
+                    "greatest error %.2g of the largest value (%.2g of the rounding bound),\n%*s",
+                    c->greatest_error, c->of_bound, INDENT, "");
     add_judged(r, out);
-    buffer_add(out, "\n");
+    text_add(out, "\n");
     add_unjudged(r, out);
 }
 
-static void add_speed(const report *r, const session *s, buffer *out) {
+static void add_speed(const report *r, const session *s, text *out) {
     const sg_speed *v = &r->speed;
-    buffer_add(out, "  speed    ");
-    buffer_seconds(out, v->seconds);
+    text_add(out, "  speed    ");
+    add_seconds(out, v->seconds);
     const words *w = words_of(r->kernel);
     if (v->steps > 1)
-        buffer_printf(out, " for %" PRId64 " steps, ", v->steps);
+        text_printf(out, " for %" PRId64 " steps, ", v->steps);
     else
-        buffer_printf(out, " %s, ", w->step);
-    buffer_printf(out, "%.4g billion %s/s, ", v->points / 1e9, w->points);
-    buffer_bytes(out, v->bytes);
-    buffer_printf(out, "/s, %.2f of a copy%s\n%*s(median of %d on the %s device)\n", v->of_copy,
-                  v->steps > 1 ? " a step" : "", INDENT, "", v->repeats, s->device.device);
+        text_printf(out, " %s, ", w->step);
+    text_printf(out, "%.4g billion %s/s, ", v->points / 1e9, w->points);
+    add_bytes(out, v->bytes);
+    text_printf(out, "/s, %.2f of a copy%s\n%*s(median of %d on the %s device)\n", v->of_copy,
+                v->steps > 1 ? " a step" : "", INDENT, "", v->repeats, s->device.device);
 }
 
 /* A boundary is a grid's. */
-static void add_head(const session *s, const report *r, buffer *out) {
+static void add_head(const session *s, const report *r, text *out) {
     static const char by_model[] = "by the model";
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
     /* The cpu device runs what is planned for a GPU. */
     const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
                            strncmp(r->info.found, by_model, sizeof by_model - 1) == 0;
-    buffer reason = {0};
-    buffer_printf(&reason, "%s%s%s%s", elsewhere ? "on " : "",
-                  elsewhere ? text_of(r, SG_TEXT_ARCH) : "", elsewhere ? " " : "",
-                  text_of(r, SG_TEXT_REASON));
-    buffer_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
-                  text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
-                  boundary[0] != '\0' ? " boundary" : "");
-    buffer_printf(out, "  plan     %s\n%*s%s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "",
-                  r->info.found, INDENT, "");
-    buffer_wrap(out, reason.data, INDENT, WIDTH);
-    buffer_free(&reason);
+    text reason = new_text();
+    text_printf(&reason, "%s%s%s%s", elsewhere ? "on " : "",
+                elsewhere ? text_of(r, SG_TEXT_ARCH) : "", elsewhere ? " " : "",
+                text_of(r, SG_TEXT_REASON));
+    text_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
+                text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
+                boundary[0] != '\0' ? " boundary" : "");
+    text_printf(out, "  plan     %s\n%*s%s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "",
+                r->info.found, INDENT, "");
+    add_wrapped(out, reason.data, INDENT, WIDTH);
 }
 
 /* No textbook counts an update that is not linear. */
@@ -170,23 +166,23 @@ static bool has_textbook(const report *r) {
     return !words_of(r->kernel)->is_grid || r->info.textbook_operations > 0;
 }
 
-static void add_work(const report *r, buffer *out) {
+static void add_work(const report *r, text *out) {
     const sg_kernel_info *i = &r->info;
     const char *point = words_of(r->kernel)->point;
-    buffer_add(out, "\n  work     ");
+    text_add(out, "\n  work     ");
     if (has_textbook(r))
-        buffer_printf(out, "%.10g operation%s %s by the textbook, %.10g as emitted",
-                      i->textbook_operations, i->textbook_operations == 1 ? "" : "s", point,
-                      i->emitted_operations);
+        text_printf(out, "%.10g operation%s %s by the textbook, %.10g as emitted",
+                    i->textbook_operations, i->textbook_operations == 1 ? "" : "s", point,
+                    i->emitted_operations);
     else
-        buffer_printf(out, "%.10g operation%s %s as emitted", i->emitted_operations,
-                      i->emitted_operations == 1 ? "" : "s", point);
+        text_printf(out, "%.10g operation%s %s as emitted", i->emitted_operations,
+                    i->emitted_operations == 1 ? "" : "s", point);
     if (i->bytes_per_point > 0)
-        buffer_printf(out, "; %.10g bytes %s", i->bytes_per_point, point);
-    buffer_add(out, "\n");
+        text_printf(out, "; %.10g bytes %s", i->bytes_per_point, point);
+    text_add(out, "\n");
 }
 
-void report_text(const report *r, const session *s, buffer *out) {
+void report_text(const report *r, const session *s, text *out) {
     add_head(s, r, out);
     add_work(r, out);
     add_files(r, out);
@@ -203,20 +199,6 @@ void report_text(const report *r, const session *s, buffer *out) {
         beside_text(r->beside, r->speed.points, out);
 }
 
-static void json_known(json *j, const char *key, int value) {
-    if (value >= 0)
-        json_integer(j, key, value);
-    else
-        json_null(j, key);
-}
-
-static void json_size(json *j, const int64_t size[3], int dims) {
-    json_array(j, "size");
-    for (int axis = 0; axis < dims; axis++)
-        json_integer(j, NULL, size[axis]);
-    json_end_array(j);
-}
-
 static void json_kernel(const report *r, json *j) {
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
     json_string(j, "family", text_of(r, SG_TEXT_FAMILY));
@@ -231,7 +213,7 @@ static void json_kernel(const report *r, json *j) {
     json_string(j, "found", r->info.found);
     json_string(j, "reason", text_of(r, SG_TEXT_REASON));
     json_string(j, "arch", text_of(r, SG_TEXT_ARCH));
-    json_size(j, r->info.size, r->info.dims);
+    json_integers(j, "size", r->info.size, r->info.dims);
     json_number(j, "textbook_operations", has_textbook(r) ? r->info.textbook_operations : NAN);
     json_number(j, "emitted_operations", r->info.emitted_operations);
     json_number(j, "bytes_per_point", r->info.bytes_per_point);
@@ -261,7 +243,7 @@ static void json_files(const report *r, json *j) {
 static void json_binary(const report *r, json *j) {
     if (!r->has_binary) {
         json_null(j, "cubin");
-        json_string(j, "no_cubin", r->no_binary.data);
+        json_string(j, "no_cubin", r->no_binary);
         return;
     }
     json_object(j, "cubin");
@@ -295,12 +277,12 @@ static void json_check(const report *r, json *j) {
         json_null(j, "check");
         return;
     }
-    buffer seed = {0};
-    buffer_printf(&seed, "%" PRIu64, c->seed);
+    text seed = new_text();
+    text_printf(&seed, "%" PRIu64, c->seed);
     json_object(j, "check");
     json_bool(j, "right", c->wrong == 0);
     json_integer(j, "points", c->points);
-    json_size(j, c->size, r->info.dims);
+    json_integers(j, "size", c->size, r->info.dims);
     json_integer(j, "steps", c->steps);
     json_integer(j, "judged", c->judged);
     json_integer(j, "wrong", c->wrong);
@@ -311,7 +293,6 @@ static void json_check(const report *r, json *j) {
     json_string(j, "first_wrong", c->wrong > 0 ? c->first_wrong : NULL);
     json_unjudged(c, j);
     json_end_object(j);
-    buffer_free(&seed);
 }
 
 static void json_speed(const report *r, json *j) {
@@ -321,7 +302,7 @@ static void json_speed(const report *r, json *j) {
         return;
     }
     json_object(j, "speed");
-    json_size(j, v->size, r->info.dims);
+    json_integers(j, "size", v->size, r->info.dims);
     json_integer(j, "repeats", v->repeats);
     json_integer(j, "steps", v->steps);
     json_number(j, "seconds", v->seconds);
@@ -355,32 +336,19 @@ void report_json(const report *r, const session *s, json *j) {
     json_end_object(j);
 }
 
-/* One block: the list, then the conditions. */
 void report_keep_check(report *r) {
     sg_check_result *c = &r->check;
-    const size_t list = (size_t)c->unjudged_count * sizeof *r->unjudged;
-    size_t bytes = list;
-    for (int i = 0; i < c->unjudged_count; i++)
-        bytes += strlen(c->unjudged[i].condition) + 1;
-    r->unjudged = must_alloc(bytes, 1);
-    char *at = (char *)r->unjudged + list;
+    sg_unjudged *kept = new_array((size_t)c->unjudged_count, sizeof *kept);
     for (int i = 0; i < c->unjudged_count; i++) {
-        r->unjudged[i] = c->unjudged[i];
-        r->unjudged[i].condition = strcpy(at, c->unjudged[i].condition);
-        at += strlen(at) + 1;
+        kept[i] = c->unjudged[i];
+        kept[i].condition = new_copy(c->unjudged[i].condition);
     }
-    c->unjudged = r->unjudged;
+    c->unjudged = kept;
 }
 
 void report_free(report *r) {
-    free(r->unjudged);
-    for (int which = 0; which < EMIT_COUNT; which++) {
+    for (int which = 0; which < EMIT_COUNT; which++)
         output_drop(r->files[which].open);
-        free(r->files[which].path);
-    }
-    beside_free(r->beside);
-    buffer_free(&r->no_binary);
-    free(r->error);
     sg_release(r->built);
     sg_release(r->kernel);
 }

@@ -10,13 +10,12 @@
 static void add_time(json *j, const char *key, int64_t milliseconds) {
     const time_t seconds = (time_t)(milliseconds / 1000);
     struct tm utc;
-    char text[sizeof "2026-11-21T12:34:56 and more"] = "";
-    buffer b = {0};
+    char when[sizeof "2026-11-21T12:34:56 and more"] = "";
+    text b = new_text();
     if (gmtime_r(&seconds, &utc) != NULL)
-        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    buffer_printf(&b, "%s.%03dZ", text, (int)(milliseconds % 1000));
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &utc);
+    text_printf(&b, "%s.%03dZ", when, (int)(milliseconds % 1000));
     json_string(j, key, b.data);
-    buffer_free(&b);
 }
 
 /* ---- what was tried ------------------------------------------------------------------------ */
@@ -25,34 +24,31 @@ static bool is_whole(const char *text, size_t length) {
     return length > 0 && length < 18 && strspn(text, "0123456789") >= length;
 }
 
-static void add_value(json *j, const char *key, const char *text, size_t length) {
-    buffer b = {0};
-    buffer_add_bytes(&b, text, length);
-    if (is_whole(text, length))
-        json_literal(j, key, b.data);
+static void add_value(json *j, const char *key, const char *string, size_t length) {
+    const char *value = job_copy(command_memory(), string, length);
+    if (is_whole(string, length))
+        json_literal(j, key, value);
     else
-        json_string(j, key, b.data);
-    buffer_free(&b);
+        json_string(j, key, value);
 }
 
 /* "32x8" as key_x and key_y, so that other tuners see numbers; false where it is no such list. */
-static bool add_numbers(json *j, const char *key, const char *text, size_t length) {
+static bool add_numbers(json *j, const char *key, const char *string, size_t length) {
     static const char axes[] = "xyz";
     size_t part[4] = {0}, count = 0;
     for (size_t at = 0; at <= length; at++) {
-        if (at < length && text[at] != 'x')
+        if (at < length && string[at] != 'x')
             continue;
-        if (count == 3 || !is_whole(text + part[count], at - part[count]))
+        if (count == 3 || !is_whole(string + part[count], at - part[count]))
             return false;
         part[++count] = at + 1;
     }
     if (count < 2)
         return false;
     for (size_t i = 0; i < count; i++) {
-        buffer name = {0};
-        buffer_printf(&name, "%s_%c", key, axes[i]);
-        add_value(j, name.data, text + part[i], part[i + 1] - 1 - part[i]);
-        buffer_free(&name);
+        text name = new_text();
+        text_printf(&name, "%s_%c", key, axes[i]);
+        add_value(j, name.data, string + part[i], part[i + 1] - 1 - part[i]);
     }
     return true;
 }
@@ -63,12 +59,11 @@ static void add_word(json *j, const char *word, size_t length, const char *bare)
         add_value(j, bare, word, length);
         return;
     }
-    buffer key = {0};
-    buffer_add_bytes(&key, word, (size_t)(equals - word));
+    text key = new_text();
+    text_add_bytes(&key, word, (size_t)(equals - word));
     const size_t rest = length - (size_t)(equals + 1 - word);
-    if (!add_numbers(j, buffer_text(&key), equals + 1, rest))
-        add_value(j, buffer_text(&key), equals + 1, rest);
-    buffer_free(&key);
+    if (!add_numbers(j, key.data, equals + 1, rest))
+        add_value(j, key.data, equals + 1, rest);
 }
 
 /* The plan's words by the keys that schedules have in specs. */
@@ -171,10 +166,7 @@ static void add_rest(json *j, const sg_result *r) {
     json_integer(j, "memory_bytes", r->memory);
     json_integer(j, "driver", r->driver);
     json_string(j, "compiler", r->compiler);
-    json_array(j, "size");
-    for (int i = 0; i < r->size_count; i++)
-        json_integer(j, NULL, r->size[i]);
-    json_end_array(j);
+    json_integers(j, "size", r->size, r->size_count);
     json_integer(j, "steps", r->steps);
     json_string(j, "plan", r->plan);
     json_string(j, "state", r->state);
@@ -195,16 +187,14 @@ void t4_begin(t4 *t, json *out) {
 
 static void remember(t4 *t, const sg_result *r) {
     if (t->count++ == 0) {
-        buffer_add(&t->device, r->device_name);
+        t->device = new_copy(r->device_name);
         t->first = r->taken;
     }
     t->gpu &= strcmp(r->device, "cuda") == 0;
-    t->one_device &= strcmp(buffer_text(&t->device), r->device_name) == 0;
+    t->one_device &= strcmp(t->device, r->device_name) == 0;
     if (r->taken < t->first)
         t->first = r->taken;
-    buffer_free(&t->generator);
-    t->generator = (buffer){0};
-    buffer_add(&t->generator, r->generator);
+    t->generator = new_copy(r->generator);
 }
 
 void t4_result(t4 *t, const sg_result *r) {
@@ -231,17 +221,15 @@ void t4_end(t4 *t) {
     json_end_array(j);
     json_object(j, "metadata");
     json_string(j, "autotuner", "stencilgen");
-    json_string(j, "autotuner_version", t->count > 0 ? buffer_text(&t->generator) : SG_VERSION);
+    json_string(j, "autotuner_version", t->count > 0 ? t->generator : SG_VERSION);
     json_string(j, "timeunit", "milliseconds");
     if (t->count > 0) {
         add_time(j, "timestamp", t->first);
         if (t->gpu)
             json_string(j, "compute_api", "CUDA");
         if (t->one_device)
-            json_string(j, "device", buffer_text(&t->device));
+            json_string(j, "device", t->device);
     }
     json_end_object(j);
     json_end_object(j);
-    buffer_free(&t->device);
-    buffer_free(&t->generator);
 }

@@ -16,11 +16,11 @@
 typedef struct t4 {
     json *out;
     int count;
-    bool gpu;         /* all results so far are of GPUs */
-    bool one_device;  /* all are of the same one */
-    buffer device;    /* its name */
-    int64_t first;    /* the earliest of them, in milliseconds since 1970 */
-    buffer generator; /* the version that made the last */
+    bool gpu;              /* all results so far are of GPUs */
+    bool one_device;       /* all are of the same one */
+    const char *device;    /* its name */
+    int64_t first;         /* the earliest of them, in milliseconds since 1970 */
+    const char *generator; /* the version that made the last */
 } t4;
 
 void t4_begin(t4 *, json *out);

@@ -1,5 +1,5 @@
 /* The reports of sweeps. */
-#include "cli/report/tune_report.h"
+#include "cli/report/report.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,72 +20,68 @@ static double time_of(const sg_evaluation *e) {
     return isnan(e->final_seconds) ? e->seconds : e->final_seconds;
 }
 
-double tune_report_gain(const sg_tuning *t) {
+/* How many times as fast as the usual plan the best one is; NAN where one of them is not known. */
+static double gain_of(const sg_tuning *t) {
     if (t->best < 0 || t->usual < 0 || !is_right(&t->evaluations[t->usual]))
         return NAN;
     return time_of(&t->evaluations[t->usual]) / time_of(&t->evaluations[t->best]);
 }
 
-void tune_report_line(const sg_evaluation *e, buffer *out) {
-    buffer time = {0};
+void tune_report_line(const sg_evaluation *e, text *out) {
+    text time = new_text();
     if (is_right(e))
-        buffer_seconds(&time, e->seconds);
+        add_seconds(&time, e->seconds);
     else
-        buffer_add(&time, e->state);
-    buffer_printf(out, "%12s  %s", time.data, e->plan);
+        text_add(&time, e->state);
+    text_printf(out, "%12s  %s", time.data, e->plan);
     if (!is_right(e))
-        buffer_printf(out, ": %.*s", (int)strcspn(e->reason, "\n"), e->reason);
-    buffer_free(&time);
+        text_printf(out, ": %.*s", (int)strcspn(e->reason, "\n"), e->reason);
 }
 
 /* ---- why the losers lost ------------------------------------------------------------------- */
 
 /* What a candidate has that speaks against it, beside the best. */
-static void add_why(const sg_evaluation *e, const sg_evaluation *best, buffer *out) {
+static void add_why(const sg_evaluation *e, const sg_evaluation *best, text *out) {
     const size_t begin = out->length;
     if (e->local_bytes > best->local_bytes && e->local_bytes > 0)
-        buffer_printf(out, ", spills %lld bytes", (long long)e->local_bytes);
+        text_printf(out, ", spills %lld bytes", (long long)e->local_bytes);
     if (e->occupancy < 0.8 * best->occupancy)
-        buffer_printf(out, ", fewer threads at a time");
+        text_printf(out, ", fewer threads at a time");
     if (e->registers > best->registers && e->registers > 0)
-        buffer_printf(out, ", more registers");
+        text_printf(out, ", more registers");
     if (e->shared_bytes > 2 * best->shared_bytes && e->shared_bytes > 0)
-        buffer_printf(out, ", more shared memory");
+        text_printf(out, ", more shared memory");
     if (out->length > begin) /* what was added begins with a comma */
         memmove(out->data + begin, out->data + begin + 1, out->length-- - begin);
 }
 
-static void add_number(buffer *out, int width, double number, const char *format) {
-    buffer text = {0};
+static void add_number(text *out, int width, double number, const char *format) {
+    text line = new_text();
     if (!isnan(number) && number >= 0)
-        buffer_printf(&text, format, number);
-    buffer_printf(out, "%*s", width, number >= 0 ? buffer_text(&text) : "-");
-    buffer_free(&text);
+        text_printf(&line, format, number);
+    text_printf(out, "%*s", width, number >= 0 ? line.data : "-");
 }
 
-static void add_row(const sg_tuning *t, int which, buffer *out) {
+static void add_row(const sg_tuning *t, int which, text *out) {
     const sg_evaluation *e = &t->evaluations[which], *best = &t->evaluations[t->best];
-    buffer time = {0}, final = {0};
-    buffer_seconds(&time, e->seconds);
+    text time = new_text(), final = new_text();
+    add_seconds(&time, e->seconds);
     if (!isnan(e->final_seconds))
-        buffer_seconds(&final, e->final_seconds);
-    buffer_printf(out, "%c%10s ", which == t->usual ? '*' : ' ', time.data);
+        add_seconds(&final, e->final_seconds);
+    text_printf(out, "%c%10s ", which == t->usual ? '*' : ' ', time.data);
     if (t->finalists > 0)
-        buffer_printf(out, "%10s ", buffer_text(&final));
-    buffer_printf(out, "%6.2f ", time_of(e) / time_of(best));
-    buffer_free(&final);
+        text_printf(out, "%10s ", final.data);
+    text_printf(out, "%6.2f ", time_of(e) / time_of(best));
     add_number(out, 5, e->registers, "%.0f");
     add_number(out, 6, (double)e->local_bytes, "%.0f");
     add_number(out, 6, e->occupancy, "%.2f");
-    buffer_printf(out, "  %s", e->plan);
-    buffer why = {0};
+    text_printf(out, "  %s", e->plan);
+    text why = new_text();
     if (which != t->best)
         add_why(e, best, &why);
     if (why.length > 0)
-        buffer_printf(out, ":%s", why.data);
-    buffer_add(out, "\n");
-    buffer_free(&why);
-    buffer_free(&time);
+        text_printf(out, ":%s", why.data);
+    text_add(out, "\n");
 }
 
 typedef struct rank {
@@ -105,30 +101,29 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* The fastest, and the usual one wherever it is. */
-static void add_rows(const sg_tuning *t, buffer *out) {
-    rank *order = must_alloc((size_t)t->evaluation_count + 1, sizeof *order);
+static void add_rows(const sg_tuning *t, text *out) {
+    rank *order = new_array((size_t)t->evaluation_count + 1, sizeof *order);
     int count = 0;
     for (int i = 0; i < t->evaluation_count; i++)
         if (is_right(&t->evaluations[i]))
             order[count++] =
                 (rank){time_of(&t->evaluations[i]), i, !isnan(t->evaluations[i].final_seconds)};
     qsort(order, (size_t)count, sizeof *order, by_time);
-    buffer_printf(out, "\n%11s ", "time");
+    text_printf(out, "\n%11s ", "time");
     if (t->finalists > 0)
-        buffer_printf(out, "%10s ", "final");
-    buffer_printf(out, "%6s %5s%6s%6s\n", "/best", "regs", "local", "occ.");
+        text_printf(out, "%10s ", "final");
+    text_printf(out, "%6s %5s%6s%6s\n", "/best", "regs", "local", "occ.");
     for (int i = 0; i < count; i++)
         if (i < MOST_ROWS || order[i].which == t->usual)
             add_row(t, order[i].which, out);
     if (count > MOST_ROWS)
-        buffer_printf(out, "  and %d slower ones; stencilgen tune export has all\n",
-                      count - MOST_ROWS);
-    buffer_add(out, "* what a build takes by the model\n");
-    free(order);
+        text_printf(out, "  and %d slower ones; stencilgen tune export has all\n",
+                    count - MOST_ROWS);
+    text_add(out, "* what a build takes by the model\n");
 }
 
 /* Each state once, with the first of its plans. */
-static void add_failures(const sg_tuning *t, buffer *out) {
+static void add_failures(const sg_tuning *t, text *out) {
     for (int i = 0; i < t->evaluation_count; i++) {
         const sg_evaluation *e = &t->evaluations[i];
         int count = 0;
@@ -139,58 +134,57 @@ static void add_failures(const sg_tuning *t, buffer *out) {
             count += strcmp(t->evaluations[k].state, e->state) == 0;
         if (seen)
             continue;
-        buffer text = {0};
-        buffer_printf(&text, "%d %s, the first: %s: %.*s", count, e->state, e->plan,
-                      (int)strcspn(e->reason, "\n"), e->reason);
-        buffer_add(out, "  ");
-        buffer_wrap(out, text.data, 4, WIDTH);
-        buffer_add(out, "\n");
-        buffer_free(&text);
+        text line = new_text();
+        text_printf(&line, "%d %s, the first: %s: %.*s", count, e->state, e->plan,
+                    (int)strcspn(e->reason, "\n"), e->reason);
+        text_add(out, "  ");
+        add_wrapped(out, line.data, 4, WIDTH);
+        text_add(out, "\n");
     }
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static void add_head(const sg_tuning *t, buffer *out) {
+static void add_head(const sg_tuning *t, text *out) {
     const words *w = words_of_family(t->family);
-    buffer_printf(out, "%s: ", t->name);
-    buffer_size(out, t->size, t->dims);
+    text_printf(out, "%s: ", t->name);
+    add_extents(out, t->size, t->dims);
     if (!w->is_grid)
-        buffer_printf(out, " %s", w->points);
+        text_printf(out, " %s", w->points);
     if (t->steps > 1)
-        buffer_printf(out, ", %lld steps", (long long)t->steps);
-    buffer_printf(out, ", %d of %d candidates for %s in ", t->evaluation_count, t->candidate_count,
-                  t->arch);
-    buffer_seconds(out, t->seconds);
+        text_printf(out, ", %lld steps", (long long)t->steps);
+    text_printf(out, ", %d of %d candidates for %s in ", t->evaluation_count, t->candidate_count,
+                t->arch);
+    add_seconds(out, t->seconds);
     if (t->resumed > 0)
-        buffer_printf(out, ", %d of them before", t->resumed);
-    buffer_add(out, "\n");
+        text_printf(out, ", %d of them before", t->resumed);
+    text_add(out, "\n");
 }
 
-static void add_plan(const char *title, const sg_evaluation *e, buffer *out) {
-    buffer_printf(out, "  %-8s %s\n%*s", title, e->plan, INDENT, "");
+static void add_plan(const char *title, const sg_evaluation *e, text *out) {
+    text_printf(out, "  %-8s %s\n%*s", title, e->plan, INDENT, "");
     if (is_right(e))
-        buffer_seconds(out, time_of(e));
+        add_seconds(out, time_of(e));
     else
-        buffer_add(out, e->state);
+        text_add(out, e->state);
 }
 
-static void add_range(const double range[2], const char *before, const char *unit, buffer *out) {
+static void add_range(const double range[2], const char *before, const char *unit, text *out) {
     if (isfinite(range[0]) && range[0] == range[1])
-        buffer_printf(out, "%s %.0f %s", before, range[0], unit);
+        text_printf(out, "%s %.0f %s", before, range[0], unit);
     else if (isfinite(range[0]))
-        buffer_printf(out, "%s %.0f to %.0f %s", before, range[0], range[1], unit);
+        text_printf(out, "%s %.0f to %.0f %s", before, range[0], range[1], unit);
 }
 
 /* Who was timed once more in the end, and what a fixed kernel said meanwhile. */
-static void add_again(const sg_tuning *t, buffer *out) {
+static void add_again(const sg_tuning *t, text *out) {
     if (t->finalists > 0)
-        buffer_printf(out,
-                      "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
-                      "the best won\n",
-                      t->finalists, t->rounds);
-    buffer_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s",
-                  100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s");
+        text_printf(out,
+                    "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
+                    "the best won\n",
+                    t->finalists, t->rounds);
+    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s",
+                100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s");
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < t->drift_count; i++) {
         clock[0] = fmin(clock[0], t->drifts[i].clock); /* which pass over NAN */
@@ -200,50 +194,42 @@ static void add_again(const sg_tuning *t, buffer *out) {
     }
     add_range(clock, ", at", "MHz", out);
     add_range(temperature, ",", "degrees", out);
-    buffer_add(out, "\n");
+    text_add(out, "\n");
 }
 
-static void add_kept(const sg_tuning *t, buffer *out) {
+static void add_kept(const sg_tuning *t, text *out) {
     const bool best = t->best >= 0 && strcmp(t->taken, t->evaluations[t->best].plan) == 0;
-    buffer_printf(out, "  kept in  %s%s\n", t->database,
-                  best ? ": builds of this size take the best" : "");
+    text_printf(out, "  kept in  %s%s\n", t->database,
+                best ? ": builds of this size take the best" : "");
     if (!best && t->taken[0] != '\0')
-        buffer_printf(out, "%*sbuilds of this size take %s, which was faster\n", INDENT, "",
-                      t->taken);
+        text_printf(out, "%*sbuilds of this size take %s, which was faster\n", INDENT, "",
+                    t->taken);
 }
 
-void tune_report_text(const sg_tuning *t, buffer *out) {
-    const double gain = tune_report_gain(t);
+void tune_report_text(const sg_tuning *t, text *out) {
+    const double gain = gain_of(t);
     add_head(t, out);
     if (t->best >= 0) {
         const sg_evaluation *e = &t->evaluations[t->best];
         add_plan("best", e, out);
-        buffer_printf(out, ", quartiles %.1f %% apart\n", 100 * e->spread);
+        text_printf(out, ", quartiles %.1f %% apart\n", 100 * e->spread);
     }
     if (t->usual >= 0) {
         add_plan("default", &t->evaluations[t->usual], out);
-        buffer_add(out, "\n");
+        text_add(out, "\n");
     }
     if (!isnan(gain))
-        buffer_printf(out, "  gain     %.2f times as fast as the default\n", gain);
+        text_printf(out, "  gain     %.2f times as fast as the default\n", gain);
     add_again(t, out);
     if (t->database[0] != '\0')
         add_kept(t, out);
     else
-        buffer_add(out,
-                   "  kept in  nothing: there is no database, and builds will not know of it\n");
+        text_add(out, "  kept in  nothing: there is no database, and builds will not know of it\n");
     if (t->best >= 0)
         add_rows(t, out);
     add_failures(t, out);
     if (!t->finished)
-        buffer_add(out, "not finished: the same command goes on\n");
-}
-
-static void json_known(json *j, const char *key, int64_t value) {
-    if (value >= 0)
-        json_integer(j, key, value);
-    else
-        json_null(j, key);
+        text_add(out, "not finished: the same command goes on\n");
 }
 
 static void json_evaluation(const sg_evaluation *e, json *j) {
@@ -285,17 +271,14 @@ void tune_report_json(const sg_tuning *t, json *j) {
     json_string(j, "family", t->family);
     json_string(j, "name", t->name);
     json_string(j, "arch", t->arch);
-    json_array(j, "size");
-    for (int axis = 0; axis < t->dims; axis++)
-        json_integer(j, NULL, t->size[axis]);
-    json_end_array(j);
+    json_integers(j, "size", t->size, t->dims);
     json_integer(j, "steps", t->steps);
     json_integer(j, "candidates", t->candidate_count);
     json_string(j, "best", t->best >= 0 ? t->evaluations[t->best].plan : NULL);
     json_number(j, "best_seconds", t->best >= 0 ? time_of(&t->evaluations[t->best]) : NAN);
     json_string(j, "usual", t->usual >= 0 ? t->evaluations[t->usual].plan : NULL);
     json_number(j, "usual_seconds", t->usual >= 0 ? time_of(&t->evaluations[t->usual]) : NAN);
-    json_number(j, "gain", tune_report_gain(t));
+    json_number(j, "gain", gain_of(t));
     json_integer(j, "wrong", t->wrong);
     json_integer(j, "resumed", t->resumed);
     json_bool(j, "finished", t->finished != 0);

@@ -1,10 +1,10 @@
 /* Compiling with the host's compiler, and what its binaries depend on. */
 #include "runtime/compile/host.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "runtime/compile/command.h"
 #include "runtime/compile/host_find.h"
-#include "runtime/device/clock.h"
 #include "runtime/files/file_facts.h"
 
 #include <assert.h>

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
-#include "runtime/device/clock.h"
 #include "runtime/device/loader.h"
 #include "runtime/device/loader_system.h"
 #include "runtime/files/file_facts.h"

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "matrix/layout.h"
-#include "runtime/device/clock.h"
 
 enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 

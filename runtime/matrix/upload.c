@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "matrix/layout.h"
-#include "runtime/device/clock.h"
 #include "runtime/matrix/convert.h"
 #include "runtime/matrix/device_matrix.h"
 #include "runtime/matrix/matrix.h"

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
-#include "runtime/device/clock.h"
 #include "runtime/files/user_folder.h"
 #include "runtime/store/base.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/tune/owner.h"
 
 /* ---- what has been evaluated --------------------------------------------------------------- */

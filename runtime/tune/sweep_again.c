@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/tune/sweep.h"
 
 enum { MOST_FINALISTS = 5, ROUNDS = 5, LEAST_ROUNDS = 2 };

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/check/lists.h"
 #include "runtime/check/measure.h"
-#include "runtime/device/clock.h"
 #include "runtime/tune/sensors.h"
 
 /* Enough for a quiet median, and bounded where there is none. */

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/api/place.h"
 #include "runtime/api/tuned.h"
 #include "runtime/cache/cache.h"
 #include "runtime/check/data.h"
-#include "runtime/device/clock.h"
 #include "runtime/tune/search_space.h"
 #include "runtime/tune/sensors.h"
 #include "runtime/tune/sweep.h"

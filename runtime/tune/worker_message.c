@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/launch/context.h"
 
 enum { MOST_BYTES = 1 << 26, MOST_NUMBERS = 1 << 16 };

@@ -129,6 +129,14 @@ says 'nowhere/page.html: error: cannot write'
 exits 2 report "$folder/both.lua" $at -o "$folder/page.html"
 says '-o names one file, but this one has 2 specs'
 
+begin 'a page has the results of its own spec alone'
+mkdir "$folder/pair" && cd "$folder/pair" || exit 1
+echo 'return { scan { name = "sums" }, scan { name = "again" } }' >"$folder/pair.lua"
+exits 0 report "$folder/pair.lua" $at
+reports 'sums.html: 4 candidates of sums'
+reports 'again.html: 4 candidates of again'
+cd "$SOURCE" || exit 1
+
 begin 'two pages that are one file do not replace each other'
 echo 'return { scan { name = "sums" }, scan { name = "more" } }' >"$folder/twice.lua"
 mkdir "$folder/twice" && cd "$folder/twice" || exit 1

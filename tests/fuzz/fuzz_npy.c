@@ -54,14 +54,12 @@ static void check_header(const npy *h, size_t count) {
         DEMAND(!__builtin_mul_overflow(product, empty ? 0 : (uint64_t)h->size[axis], &product));
     DEMAND(h->data_bytes == product && product <= INT64_MAX);
 
-    buffer written = {0}, error = {0};
+    text written = new_text(), error = new_text();
     npy again;
     npy_header(&written, h->type, h->dims, h->size);
     DEMAND(npy_parse((const unsigned char *)written.data, written.length, &again, &error));
     DEMAND(same_array(h, &again) && !again.fortran && again.data_offset == written.length);
     DEMAND(written.length % 64 == 0);
-    buffer_free(&written);
-    buffer_free(&error);
 }
 
 /* From a stream that is a file with a size, where a header cannot promise more than there is, and
@@ -71,7 +69,7 @@ static void read_all(const uint8_t *bytes, size_t count, const npy *parsed, bool
                        : fmemopen((void *)(uintptr_t)bytes, count, "rb");
     DEMAND(file != NULL);
     npy header;
-    buffer error = {0};
+    text error = new_text();
     const bool fits = parsed != NULL && parsed->data_offset + parsed->data_bytes == count;
     const bool read = npy_read_header(file, &header, &error);
     DEMAND(read == (parsed != NULL && (fits || !sized)));
@@ -84,13 +82,12 @@ static void read_all(const uint8_t *bytes, size_t count, const npy *parsed, bool
         DEMAND(!fits || c.at == header.data_bytes);
         DEMAND(fits == (error.length == 0));
     }
-    buffer_free(&error);
     fclose(file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     npy header;
-    buffer error = {0};
+    text error = new_text();
     const bool parsed = npy_parse(bytes, count, &header, &error);
     DEMAND(parsed == (error.length == 0));
     if (parsed)
@@ -99,6 +96,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         read_all(bytes, count, parsed ? &header : NULL, true);
         read_all(bytes, count, parsed ? &header : NULL, false);
     }
-    buffer_free(&error);
+    forget_everything();
     return 0;
 }

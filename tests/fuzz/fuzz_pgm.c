@@ -31,13 +31,13 @@ static bool take(void *user, uint64_t offset, const void *bytes, size_t count) {
 
 /* Written raw, whatever it was. */
 static void write_and_read(const pgm *image, const float *samples, uint64_t count) {
-    buffer file = {0}, error = {0};
+    text file = new_text(), error = new_text();
     unsigned char *raw = must_alloc(count, 2);
     float *again = must_alloc(count, sizeof *again);
     pgm_header(&file, image);
     const pgm_scale own = {0, image->maxval};
-    buffer_add_bytes(&file, raw,
-                     pgm_samples(ELEMENT_FLOAT, samples, count, image->maxval, &own, raw));
+    text_add_bytes(&file, raw,
+                   pgm_samples(ELEMENT_FLOAT, samples, count, image->maxval, &own, raw));
     FILE *stream = fmemopen(file.data, file.length, "rb");
     DEMAND(stream != NULL);
     pgm header;
@@ -50,8 +50,6 @@ static void write_and_read(const pgm *image, const float *samples, uint64_t coun
     fclose(stream);
     free(raw);
     free(again);
-    buffer_free(&file);
-    buffer_free(&error);
 }
 
 /* Whether it is an image; `sized` of a file whose size is known. */
@@ -60,7 +58,7 @@ static bool read_all(const uint8_t *bytes, size_t count, bool sized) {
                        : fmemopen((void *)(uintptr_t)bytes, count, "rb");
     DEMAND(file != NULL);
     pgm image;
-    buffer error = {0};
+    text error = new_text();
     bool good = pgm_read_header(file, &image, &error);
     DEMAND(good == (error.length == 0));
     if (good) {
@@ -76,7 +74,6 @@ static bool read_all(const uint8_t *bytes, size_t count, bool sized) {
             write_and_read(&image, c.samples, samples);
         free(c.samples);
     }
-    buffer_free(&error);
     fclose(file);
     return good;
 }
@@ -86,5 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         const bool sized = read_all(bytes, count, true);
         DEMAND(read_all(bytes, count, false) == sized);
     }
+    forget_everything();
     return 0;
 }

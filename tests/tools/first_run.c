@@ -9,7 +9,7 @@
 #include "runtime/check/guard.h"
 #include "runtime/check/sides.h"
 #include "runtime/check/steps.h"
-#include "runtime/device/clock.h"
+#include "base/clock.h"
 #include "runtime/stencilgen.h"
 
 typedef struct times {

@@ -14,10 +14,9 @@
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 static void expect_text(element type, const void *from, const char *wanted) {
-    buffer text = {0};
-    element_print(&text, type, from);
-    assert_string_equal(text.data, wanted);
-    buffer_free(&text);
+    text out = new_text();
+    element_print(&out, type, from);
+    assert_string_equal(out.data, wanted);
 }
 
 static void test_prints_exactly(void **state) {
@@ -55,11 +54,10 @@ static void test_text_reads_back(void **state) {
     (void)state;
     for (uint32_t bits = 0; bits < 0x7F800000; bits += 999983) {
         float value;
-        buffer text = {0};
+        text out = new_text();
         memcpy(&value, &bits, sizeof value);
-        element_print(&text, ELEMENT_FLOAT, &value);
-        assert_true(strtof(text.data, NULL) == value);
-        buffer_free(&text);
+        element_print(&out, ELEMENT_FLOAT, &value);
+        assert_true(strtof(out.data, NULL) == value);
     }
 }
 

@@ -13,7 +13,7 @@
 
 static void test_structure(void **state) {
     (void)state;
-    buffer out = {0};
+    text out = new_text();
     json j = {.out = &out};
     json_object(&j, NULL);
     json_array(&j, "empty");
@@ -32,15 +32,13 @@ static void test_structure(void **state) {
                                   "    -9223372036854775808\n  ],\n  \"inner\": {\n"
                                   "    \"yes\": true,\n    \"none\": null,\n"
                                   "    \"absent\": null\n  }\n}\n");
-    buffer_free(&out);
 }
 
 static void expect_quoted(const char *value, const char *wanted) {
-    buffer out = {0};
+    text out = new_text();
     json j = {.out = &out};
     json_string(&j, NULL, value);
     assert_string_equal(out.data, wanted);
-    buffer_free(&out);
 }
 
 static void test_escapes(void **state) {
@@ -62,11 +60,10 @@ static void test_replaces_what_is_not_utf8(void **state) {
 }
 
 static void expect_digits(double value, const char *wanted) {
-    buffer out = {0};
+    text out = new_text();
     json j = {.out = &out};
     json_number(&j, NULL, value);
     assert_string_equal(out.data, wanted);
-    buffer_free(&out);
 }
 
 static void numbers(void) {

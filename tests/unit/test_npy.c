@@ -13,18 +13,17 @@
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 static FILE *open_data(const char *name) {
-    buffer path = {0};
-    buffer_printf(&path, "%s/tests/data/npy/%s", getenv("SOURCE"), name);
+    text path = new_text();
+    text_printf(&path, "%s/tests/data/npy/%s", getenv("SOURCE"), name);
     FILE *file = fopen(path.data, "rb");
-    buffer_free(&path);
     assert_non_null(file);
     return file;
 }
 
 static bool collect(void *user, uint64_t offset, const void *bytes, size_t count) {
-    buffer *all = user;
+    text *all = user;
     assert_int_equal(offset, all->length);
-    buffer_add_bytes(all, bytes, count);
+    text_add_bytes(all, bytes, count);
     return true;
 }
 
@@ -33,7 +32,7 @@ static void expect_file(const char *name, element type, int dims, const int64_t 
                         double (*value)(int64_t index)) {
     FILE *file = open_data(name);
     npy header;
-    buffer error = {0}, all = {0};
+    text error = new_text(), all = new_text();
     assert_true(npy_read_header(file, &header, &error));
     assert_int_equal(header.type, type);
     assert_int_equal(header.dims, dims);
@@ -45,8 +44,6 @@ static void expect_file(const char *name, element type, int dims, const int64_t 
     for (int64_t i = 0; i < count; i++)
         assert_true(element_get(type, all.data + (size_t)i * bytes) == value(i));
     fclose(file);
-    buffer_free(&all);
-    buffer_free(&error);
 }
 
 static double halves(int64_t i) {
@@ -95,39 +92,36 @@ static void test_refuses_other_arrays(void **state) {
     for (size_t i = 0; i < LENGTH(cases); i++) {
         FILE *file = open_data(cases[i].name);
         npy header;
-        buffer error = {0};
+        text error = new_text();
         assert_false(npy_read_header(file, &header, &error));
-        assert_non_null(strstr(buffer_text(&error), cases[i].error));
+        assert_non_null(strstr(error.data, cases[i].error));
         fclose(file);
-        buffer_free(&error);
     }
 }
 
 /* A version 1.0 file of this dictionary, as bytes. */
-static buffer file_of(const char *dictionary, size_t data_bytes) {
-    buffer b = {0};
+static text file_of(const char *dictionary, size_t data_bytes) {
+    text b = new_text();
     const size_t length = strlen(dictionary);
     const unsigned char prefix[] = {0x93, 'N', 'U', 'M',           'P',
                                     'Y',  1,   0,   length & 0xFF, length >> 8 & 0xFF};
-    buffer_add_bytes(&b, prefix, sizeof prefix);
-    buffer_add(&b, dictionary);
+    text_add_bytes(&b, prefix, sizeof prefix);
+    text_add(&b, dictionary);
     for (size_t i = 0; i < data_bytes; i++)
-        buffer_add_bytes(&b, "", 1);
+        text_add_bytes(&b, "", 1);
     return b;
 }
 
 static void expect_parse(const char *dictionary, const char *wanted) {
-    buffer file = file_of(dictionary, 0), error = {0};
+    text file = file_of(dictionary, 0), error = new_text();
     /* A copy of the exact size, so that a sanitizer sees a read beyond it. */
     unsigned char *bytes = malloc(file.length);
     memcpy(bytes, file.data, file.length);
     npy header;
     const bool good = npy_parse(bytes, file.length, &header, &error);
-    if (good != (wanted == NULL) || (!good && strstr(buffer_text(&error), wanted) == NULL))
-        fail_msg("%s: %s", dictionary, good ? "taken" : buffer_text(&error));
+    if (good != (wanted == NULL) || (!good && strstr(error.data, wanted) == NULL))
+        fail_msg("%s: %s", dictionary, good ? "taken" : error.data);
     free(bytes);
-    buffer_free(&file);
-    buffer_free(&error);
 }
 
 static void test_takes_any_spelling(void **state) {
@@ -186,20 +180,19 @@ static void test_refuses_damaged_headers(void **state) {
 static void test_refuses_other_lengths(void **state) {
     (void)state;
     const char *dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
-    buffer whole = file_of(dictionary, 24), error = {0};
-    buffer_add_bytes(&whole, "", 1);
+    text whole = file_of(dictionary, 24);
+    text_add_bytes(&whole, "", 1);
     for (size_t length = 0; length <= whole.length; length++) {
         FILE *file = tmpfile();
         assert_non_null(file);
         assert_int_equal(fwrite(whole.data, 1, length, file), length);
         rewind(file);
         npy header;
+        text error = new_text();
         assert_int_equal(npy_read_header(file, &header, &error), length == whole.length - 1);
         assert_int_equal(error.length > 0, length != whole.length - 1);
         fclose(file);
-        buffer_free(&error);
     }
-    buffer_free(&whole);
 }
 
 /* A pipe has no size to compare: the elements themselves run out, or go on. */
@@ -211,12 +204,12 @@ static void test_refuses_other_lengths_of_streams(void **state) {
                  {"cat '%s' - </dev/null", NULL},
                  {"{ cat '%s'; echo; }", "longer"}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        buffer path = {0}, command = {0}, error = {0}, all = {0};
-        buffer_printf(&path, "%s/tests/data/npy/f4_2x3.npy", getenv("SOURCE"));
+        text path = new_text(), command = new_text(), error = new_text(), all = new_text();
+        text_printf(&path, "%s/tests/data/npy/f4_2x3.npy", getenv("SOURCE"));
         const char *at = strstr(cases[i].command, "%s");
-        buffer_add_bytes(&command, cases[i].command, (size_t)(at - cases[i].command));
-        buffer_add(&command, path.data);
-        buffer_add(&command, at + 2);
+        text_add_bytes(&command, cases[i].command, (size_t)(at - cases[i].command));
+        text_add(&command, path.data);
+        text_add(&command, at + 2);
         FILE *file = popen(command.data, "r");
         assert_non_null(file);
         npy header;
@@ -224,12 +217,8 @@ static void test_refuses_other_lengths_of_streams(void **state) {
         assert_int_equal(npy_read_data(file, &header, collect, &all, &error),
                          cases[i].error == NULL);
         if (cases[i].error != NULL)
-            assert_non_null(strstr(buffer_text(&error), cases[i].error));
+            assert_non_null(strstr(error.data, cases[i].error));
         pclose(file);
-        buffer_free(&path);
-        buffer_free(&command);
-        buffer_free(&error);
-        buffer_free(&all);
     }
 }
 
@@ -246,7 +235,7 @@ static void test_writes_as_numpy(void **state) {
                  {"int32.npy", ELEMENT_INT32, 2, {3, 2, 1}},
                  {"f8_5.npy", ELEMENT_DOUBLE, 1, {5, 1, 1}}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        buffer header = {0};
+        text header = new_text();
         npy_header(&header, cases[i].type, cases[i].dims, cases[i].size);
         FILE *file = open_data(cases[i].name);
         char *bytes = malloc(header.length);
@@ -254,7 +243,6 @@ static void test_writes_as_numpy(void **state) {
         assert_memory_equal(bytes, header.data, header.length);
         free(bytes);
         fclose(file);
-        buffer_free(&header);
     }
 }
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/buffer.h"
+#include "cli/command.h"
 #include "cli/output.h"
 
 /* As another call of the command, which knows nothing of the files before. */
@@ -25,7 +25,6 @@ static output *begin(const char *path) {
     output_set alone = {0};
     output *o;
     output_begin(&o, &alone, path);
-    output_set_free(&alone);
     return o;
 }
 
@@ -36,7 +35,7 @@ static bool write_at_once(const char *path, const char *text) {
 
 typedef struct place {
     char folder[sizeof "/tmp/stencilgen-XXXXXX"];
-    buffer path; /* of "file" in it */
+    text path; /* of "file" in it */
 } place;
 
 static int make_place(void **state) {
@@ -44,18 +43,17 @@ static int make_place(void **state) {
     memcpy(p->folder, "/tmp/stencilgen-XXXXXX", sizeof p->folder);
     if (mkdtemp(p->folder) == NULL)
         return -1;
-    buffer_printf(&p->path, "%s/file", p->folder);
+    p->path = new_text();
+    text_printf(&p->path, "%s/file", p->folder);
     *state = p;
     return 0;
 }
 
 static int remove_place(void **state) {
     place *p = *state;
-    buffer command = {0};
-    buffer_printf(&command, "rm -rf %s", p->folder);
+    text command = new_text();
+    text_printf(&command, "rm -rf %s", p->folder);
     const int code = system(command.data);
-    buffer_free(&command);
-    buffer_free(&p->path);
     free(p);
     return code;
 }
@@ -117,16 +115,15 @@ static void test_keeps_permissions(void **state) {
 
 static void test_writes_through_a_link(void **state) {
     const place *p = *state;
-    buffer link = {0};
+    text link = new_text();
     struct stat status;
-    buffer_printf(&link, "%s/link", p->folder);
+    text_printf(&link, "%s/link", p->folder);
     assert_true(write_at_once(p->path.data, "old"));
     assert_int_equal(symlink("file", link.data), 0);
     assert_true(write_at_once(link.data, "new"));
     expect_content(p->path.data, "new");
     assert_int_equal(lstat(link.data, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
-    buffer_free(&link);
 }
 
 /* The error is printed; here it would only be noise. */
@@ -139,16 +136,15 @@ static void hush(void) {
 static void test_fails_without_a_trace(void **state) {
     const place *p = *state;
     const int error = dup(STDERR_FILENO);
-    buffer path = {0};
+    text path = new_text();
     hush();
     assert_null(begin(p->folder));
-    buffer_printf(&path, "%s/none/file", p->folder);
+    text_printf(&path, "%s/none/file", p->folder);
     assert_null(begin(path.data));
     assert_false(write_at_once("/dev/full", "new"));
     dup2(error, STDERR_FILENO);
     close(error);
     assert_int_equal(count_files(p), 0);
-    buffer_free(&path);
 }
 
 /* Stopped by `number` between two writes. */
@@ -159,8 +155,8 @@ static void stop_child(const place *p, int number) {
         output_guard_signals();
         output_set all = {0};
         output *o, *other;
-        buffer second = {0};
-        buffer_printf(&second, "%s/second", p->folder);
+        text second = new_text();
+        text_printf(&second, "%s/second", p->folder);
         if (output_begin(&other, &all, second.data) != 0 ||
             output_begin(&o, &all, p->path.data) != 0 || !output_write(o, "new", 3))
             _exit(1);
@@ -188,8 +184,8 @@ static void test_two_that_are_one(void **state) {
     const int error = dup(STDERR_FILENO);
     output_set all = {0};
     output *one, *other;
-    buffer link = {0};
-    buffer_printf(&link, "%s/link", p->folder);
+    text link = new_text();
+    text_printf(&link, "%s/link", p->folder);
     assert_int_equal(symlink("file", link.data), 0);
     assert_int_equal(output_begin(&one, &all, p->path.data), 0);
     hush();
@@ -205,8 +201,6 @@ static void test_two_that_are_one(void **state) {
     assert_int_equal(output_begin(&other, &all, "/dev/null"), 0);
     output_drop(one);
     output_drop(other);
-    output_set_free(&all);
-    buffer_free(&link);
 }
 
 static void test_paths(void **state) {
@@ -217,7 +211,6 @@ static void test_paths(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *path = output_path(cases[i].folder, "a", ".cu");
         assert_string_equal(path, cases[i].wanted);
-        free(path);
     }
 }
 

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "cli/report/page.h"
-#include "cli/report/page_svg.h"
 #include "tests/unit/html_reader.h"
 #include "tests/unit/tuned_result.h"
 
@@ -72,13 +71,10 @@ static page_results keep(const sg_result *rows, int count) {
 static char *written(const sg_result *rows, int count, const char *usual) {
     page_results all = keep(rows, count);
     page p = page_of(rows, count, &all);
-    page_look_free(&p);
     p.usual = usual;
     page_look(&p);
-    buffer out = {0};
+    text out = new_text();
     page_write(&p, &out);
-    page_look_free(&p);
-    page_results_free(&all);
     return out.data;
 }
 
@@ -91,11 +87,10 @@ static int count_of(const char *text, const char *what) {
     return count;
 }
 
-static void expect_html(const char *text, const char *wanted) {
-    buffer b = {0};
-    html_text(&b, text);
-    assert_string_equal(buffer_text(&b), wanted);
-    buffer_free(&b);
+static void expect_html(const char *string, const char *wanted) {
+    text b = new_text();
+    html_text(&b, string);
+    assert_string_equal(b.data, wanted);
 }
 
 static void test_escaping(void **state) {
@@ -137,8 +132,8 @@ static void test_a_page(void **state) {
     sweep(rows, plans);
     char *text = written(rows, ROWS, "register tile=128x8 coarsen=z4,y2 vec=4");
     expect_page(text);
-    static const char *const sections[] = {"roofline", "progress",   "parameters",
-                                           "heat",     "candidates", "source"};
+    static const char *const sections[] = {"roofline", "progress", "parameters", "candidates",
+                                           "source"};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         char id[64];
         snprintf(id, sizeof id, "<section id=\"%s\"", sections[i]);
@@ -153,8 +148,6 @@ static void test_a_page(void **state) {
     assert_non_null(strstr(text, "12 right, 1 wrong, 1 not compiled"));
     char *again = written(rows, ROWS, "register tile=128x8 coarsen=z4,y2 vec=4");
     assert_string_equal(text, again);
-    free(text);
-    free(again);
 }
 
 /* Every right result stands in the table, to the bit, the fastest first. */
@@ -178,7 +171,6 @@ static void test_numbers(void **state) {
     assert_int_equal(found, TILES * WALKS);
     assert_int_equal(count_of(text, "data-registers=\"64\""), TILES * WALKS);
     assert_int_equal(count_of(text, "data-local="), 0);
-    free(text);
 }
 
 static void test_little_is_known(void **state) {
@@ -188,19 +180,15 @@ static void test_little_is_known(void **state) {
     char *text = written(rows, 2, NULL);
     expect_page(text);
     assert_null(strstr(text, "id=\"roofline\""));
-    free(text);
     text = written(rows, 1, NULL);
     expect_page(text);
-    free(text);
     sg_result empty[2] = {result_of("naive", 1e-6), result_of("naive", 1e-6)};
     empty[0].size[1] = empty[1].size[1] = empty[1].size[2] = 0, empty[0].copy_seconds = 0;
     text = written(empty, 2, NULL);
     expect_page(text);
-    free(text);
     text = written(rows + 1, 1, NULL);
     expect_page(text);
     assert_non_null(strstr(text, "No candidate was right"));
-    free(text);
 }
 
 /* ---- parameters ---------------------------------------------------------------------------- */
@@ -235,7 +223,6 @@ static void test_parameters(void **state) {
     assert_true(x->explained > 0.999 && x->explained <= 1);
     assert_true(axis(&p, "coarsen.z")->explained == 0);
     assert_true(axis(&p, "vec")->explained == 0);
-    page_look_free(&p);
 }
 
 /* By hand: logs 0, 2 and 4, 6 in two groups: 16 between, 4 within by 2 degrees of freedom, of 20.
@@ -246,7 +233,6 @@ static void test_what_is_explained(void **state) {
                               result_of("a n=2", exp(4)), result_of("a n=2", exp(6))};
     page p = page_of(rows, 4, &(page_results){0});
     assert_true(fabs(axis(&p, "n")->explained - 14.0 / 20) < 1e-12);
-    page_look_free(&p);
 }
 
 static void test_words_of_lists(void **state) {
@@ -257,7 +243,6 @@ static void test_words_of_lists(void **state) {
     assert_string_equal(axis(&p, "format")->values[0], "csr");
     assert_string_equal(axis(&p, "algorithm")->values[0], "warp");
     assert_string_equal(axis(&p, "threads")->values[0], "64");
-    page_look_free(&p);
 }
 
 /* The best plan's method comes first, and those beyond the marks share one. */
@@ -273,27 +258,6 @@ static void test_kinds(void **state) {
     assert_int_equal(p.kind_count, PAGE_KINDS);
     assert_string_equal(p.kind_names[0], "g");
     assert_string_equal(p.kind_names[5], "others");
-    page_look_free(&p);
-}
-
-/* A cell has the best of its candidates; those that nothing was measured of are not there. */
-static void test_heat(void **state) {
-    (void)state;
-    const sg_result rows[] = {result_of("a x=1 y=1 z=1", 4), result_of("a x=1 y=1 z=2", 2),
-                              result_of("a x=2 y=1 z=1", 1), result_of("a x=1 y=2 z=1", 8),
-                              lost("a x=2 y=2 z=1", "wrong", "")};
-    page p = page_of(rows, 5, &(page_results){0});
-    buffer out = {0};
-    page_write_heat(&p, &out);
-    assert_non_null(out.data);
-    const char *maps = strstr(out.data, "class=\"views\"");
-    assert_int_equal(count_of(maps, "<g class=\"m"), 3);
-    assert_non_null(strstr(maps, "<g class=\"m h6 best\"><title>a x=2 y=1 z=1: 1 s"));
-    assert_non_null(strstr(maps, "<g class=\"m h0\"><title>a x=1 y=1 z=2: 2 s"));
-    assert_non_null(strstr(maps, ">0.50</text>"));
-    assert_non_null(strstr(maps, ">0.12</text>"));
-    buffer_free(&out);
-    page_look_free(&p);
 }
 
 /* ---- sizes --------------------------------------------------------------------------------- */
@@ -308,15 +272,12 @@ static void test_sizes(void **state) {
     rows[4].device_name = "Another", rows[4].size[0] = 32;
     page_results all = keep(rows, 5);
     page p = page_of(rows, 1, &all);
-    buffer out = {0};
+    text out = new_text();
     page_write_scaling(&p, &out);
     assert_non_null(out.data);
     assert_int_equal(count_of(out.data, "<g class=\"m"), 2);
     assert_non_null(strstr(out.data, "512x256x128: 16.8 G points a second; naive: 1 ms"));
     assert_non_null(strstr(out.data, "1024x256x128: 16.8 G points a second; tiled: 2 ms"));
-    buffer_free(&out);
-    page_look_free(&p);
-    page_results_free(&all);
 }
 
 static void test_matrices(void **state) {
@@ -325,11 +286,10 @@ static void test_matrices(void **state) {
     const int64_t size[6] = {2000, 1000, 5000, 7, 0, 3};
     r.family = "spmv", r.size_count = 6;
     memcpy(r.size, size, sizeof size);
-    buffer b = {0};
+    text b = new_text();
     page_add_size(&b, &r);
     assert_string_equal(b.data, "2000x1000 with 5000 entries");
     assert_true(page_points(&r) == 5000);
-    buffer_free(&b);
 }
 
 /* ---- the builder --------------------------------------------------------------------------- */
@@ -344,12 +304,11 @@ static void test_scales(void **state) {
         const svg_scale one = svg_scale_of(5, 5, logarithmic);
         assert_true(one.from < 5 && one.to > 5 && one.from > (logarithmic ? 0 : -10));
     }
-    buffer b = {0};
+    text b = new_text();
     svg_rate(&b, 999.9e9);
     svg_rate(&b, 1500);
     svg_rate(&b, 12);
     assert_string_equal(b.data, "1 T1.5 k12");
-    buffer_free(&b);
 }
 
 /* Loops over ticks end, and places are near the chart, whatever the numbers. */
@@ -362,20 +321,19 @@ static void test_scales_of_anything(void **state) {
     enum { NUMBERS = sizeof numbers / sizeof *numbers };
     for (int i = 0; i < NUMBERS * NUMBERS * 2; i++) {
         const double least = numbers[i / 2 / NUMBERS], most = numbers[i / 2 % NUMBERS];
-        buffer out = {0};
+        text out = new_text();
         svg s;
         svg_begin(&s, &out, "", "", CHART_HEIGHT);
         s.x = svg_scale_of(least, most, i % 2);
         s.y = s.x;
         assert_true(isfinite(s.x.from) && isfinite(s.x.to) && s.x.from < s.x.to);
-        svg_frame(&s, svg_plain, buffer_seconds, "", "");
+        svg_frame(&s, svg_plain, add_seconds, "", "");
         for (int k = 0; k < NUMBERS; k++) {
             const double at = svg_at(&s.x, numbers[k]);
             assert_true(at >= -CHART_WIDTH && at <= 3 * CHART_WIDTH);
         }
         svg_end(&s);
         assert_true(count_of(out.data, "class=\"grid\"") <= 32);
-        buffer_free(&out);
     }
 }
 
@@ -402,7 +360,6 @@ static void test_times_of_any_size(void **state) {
         for (int count = 1; count <= 3; count++) {
             char *text = written(rows, count, plans[0]);
             expect_page(text);
-            free(text);
         }
     }
 }
@@ -416,7 +373,6 @@ int main(void) {
                                        cmocka_unit_test(test_what_is_explained),
                                        cmocka_unit_test(test_kinds),
                                        cmocka_unit_test(test_words_of_lists),
-                                       cmocka_unit_test(test_heat),
                                        cmocka_unit_test(test_sizes),
                                        cmocka_unit_test(test_matrices),
                                        cmocka_unit_test(test_scales),

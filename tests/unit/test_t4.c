@@ -135,15 +135,14 @@ static sg_result some_result(void) {
 }
 
 static value *write_and_read(const sg_result *results, int count) {
-    buffer text = {0};
-    json j = {.out = &text};
+    text line = new_text();
+    json j = {.out = &line};
     t4 t;
     t4_begin(&t, &j);
     for (int i = 0; i < count; i++)
         t4_result(&t, &results[i]);
     t4_end(&t);
-    value *v = read_json(text.data);
-    buffer_free(&text);
+    value *v = read_json(line.data);
     return v;
 }
 

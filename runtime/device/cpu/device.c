@@ -1,8 +1,8 @@
 /* The cpu device: the host's compiler, shared objects for binaries, blocks spread over a pool of
    threads. Takes: what device.h says. */
 #include "runtime/device/device.h"
+#include "base/clock.h"
 #include "runtime/compile/host.h"
-#include "runtime/device/clock.h"
 #include "runtime/device/cpu/block.h"
 #include "runtime/device/cpu/copy.h"
 #include "runtime/device/cpu/library.h"

@@ -1,10 +1,49 @@
-/* cache: the compiled kernels kept on disk. Takes: what to do. Makes: a list of them, a word on
-   each that is not right, or an empty cache. */
+/* What this machine has. doctor: what is used, and why, a finding a line. cache: the compiled
+   kernels kept on disk: a list of them, a word on each that is damaged, or an empty cache. */
 #include <string.h>
 #include <time.h>
 
 #include "cli/commands/commands.h"
 #include "cli/session.h"
+
+/* ---- doctor --------------------------------------------------------------------------------- */
+
+typedef struct findings {
+    text text;
+    json json;
+} findings;
+
+static void add(void *user, const char *what, int usable, const char *text) {
+    enum { INDENT = 22, WIDTH = 100 };
+    findings *f = user;
+    text_printf(&f->text, "%-4s %-16s ", usable ? "ok" : "-", what);
+    add_wrapped(&f->text, text, INDENT, WIDTH);
+    text_add(&f->text, "\n");
+    json_object(&f->json, NULL);
+    json_string(&f->json, "what", what);
+    json_bool(&f->json, "usable", usable != 0);
+    json_string(&f->json, "text", text);
+    json_end_object(&f->json);
+}
+
+int command_doctor(const options *o) {
+    text json_text = new_text();
+    findings f = {.text = new_text(), .json = {.out = &json_text}};
+    const sg_options wanted = {
+        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
+    json_begin(&f.json, o);
+    json_array(&f.json, "findings");
+    const sg_status status = sg_doctor(&wanted, add, &f);
+    int code = exit_code(status);
+    if (status != SG_OK)
+        complain(code, NULL, "the diagnosis itself failed");
+    json_end_array(&f.json);
+    json_finish(&f.json, code);
+    code = first_failure(code, say(o->json ? &json_text : &f.text));
+    return code;
+}
+
+/* ---- cache ---------------------------------------------------------------------------------- */
 
 typedef enum action { ACTION_LIST, ACTION_VERIFY, ACTION_CLEAR, ACTIONS } action;
 static const char *const action_words[ACTIONS] = {"list", "verify", "clear"};
@@ -12,7 +51,7 @@ static const char *const action_words[ACTIONS] = {"list", "verify", "clear"};
 typedef struct report {
     action action;
     sg_cache_info info;
-    buffer text, json_text;
+    text text, json_text;
     json json;
     int wrong;
 } report;
@@ -28,33 +67,31 @@ static bool find_action(const options *o, action *out) {
             *out = (action)a;
             return true;
         }
-    const char *nearest = nearest_word(o->specs[0], action_words, ACTIONS);
+    const char *nearest = text_nearest(o->specs[0], action_words, ACTIONS);
     complain(EXIT_USAGE, NULL, "cache '%s': list, verify or clear is needed%s%s%s", o->specs[0],
              nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
              nearest != NULL ? "?" : "");
     return false;
 }
 
-static void add_count(buffer *out, int64_t entries, int64_t bytes) {
-    buffer_printf(out, "%lld %s, ", (long long)entries, entries == 1 ? "entry" : "entries");
-    buffer_bytes(out, (double)bytes);
+static void add_count(text *out, int64_t entries, int64_t bytes) {
+    text_printf(out, "%lld %s, ", (long long)entries, entries == 1 ? "entry" : "entries");
+    add_bytes(out, (double)bytes);
 }
 
 /* ---- list and verify ----------------------------------------------------------------------- */
 
-static void add_line(buffer *out, const sg_cache_entry *e) {
+static void add_line(text *out, const sg_cache_entry *e) {
     const time_t used = (time_t)e->used;
     struct tm local;
     char when[sizeof "2026-11-21 12:34 and more"] = "-";
     if (localtime_r(&used, &local) != NULL)
         strftime(when, sizeof when, "%Y-%m-%d %H:%M", &local);
-    buffer size = {0};
-    buffer_bytes(&size, (double)e->bytes);
-    buffer_printf(out, "  %-16s  %8s  %s\n", when, size.data,
-                  e->text[0] != '\0' ? e->text : e->file);
+    text size = new_text();
+    add_bytes(&size, (double)e->bytes);
+    text_printf(out, "  %-16s  %8s  %s\n", when, size.data, e->text[0] != '\0' ? e->text : e->file);
     if (e->trouble != NULL)
-        buffer_printf(out, "%*snot used: %s\n", 30, "", e->trouble);
-    buffer_free(&size);
+        text_printf(out, "%*snot used: %s\n", 30, "", e->trouble);
 }
 
 static void add_entry(void *user, const sg_cache_entry *e) {
@@ -63,10 +100,9 @@ static void add_entry(void *user, const sg_cache_entry *e) {
     if (r->action == ACTION_LIST)
         add_line(&r->text, e);
     if (r->action == ACTION_VERIFY && e->trouble != NULL) {
-        buffer path = {0};
-        buffer_printf(&path, "%s/%s", r->info.folder, e->file);
+        text path = new_text();
+        text_printf(&path, "%s/%s", r->info.folder, e->file);
         complain(EXIT_WRONG, path.data, "%s", e->trouble);
-        buffer_free(&path);
     }
     r->wrong += e->trouble != NULL;
     json_object(j, NULL);
@@ -81,16 +117,16 @@ static void add_entry(void *user, const sg_cache_entry *e) {
 static void add_head(report *r) {
     const sg_cache_info *i = &r->info;
     if (i->folder[0] == '\0') {
-        buffer_printf(&r->text, "there is no cache: %s\n", i->trouble);
+        text_printf(&r->text, "there is no cache: %s\n", i->trouble);
         return;
     }
-    buffer_printf(&r->text, "%s: ", i->folder);
+    text_printf(&r->text, "%s: ", i->folder);
     add_count(&r->text, i->entries, i->bytes);
-    buffer_add(&r->text, " of at most ");
-    buffer_bytes(&r->text, (double)i->most_bytes);
+    text_add(&r->text, " of at most ");
+    add_bytes(&r->text, (double)i->most_bytes);
     if (i->trouble != NULL)
-        buffer_printf(&r->text, "\n  nothing is stored there: %s", i->trouble);
-    buffer_add(&r->text, "\n");
+        text_printf(&r->text, "\n  nothing is stored there: %s", i->trouble);
+    text_add(&r->text, "\n");
 }
 
 static sg_status list(sg_context *context, report *r) {
@@ -103,7 +139,7 @@ static sg_status list(sg_context *context, report *r) {
     const sg_status status = sg_cache_list(context, r->action == ACTION_VERIFY, add_entry, r);
     json_end_array(&r->json);
     if (status == SG_OK && r->action == ACTION_VERIFY && r->wrong == 0 && r->info.entries > 0)
-        buffer_add(&r->text, "all of them are whole\n");
+        text_add(&r->text, "all of them are whole\n");
     return status;
 }
 
@@ -116,11 +152,11 @@ static sg_status clear(sg_context *context, report *r) {
     json_integer(&r->json, "removed", entries);
     json_integer(&r->json, "removed_bytes", bytes);
     if (status == SG_OK && r->info.folder[0] == '\0') {
-        buffer_printf(&r->text, "there is no cache: %s\n", r->info.trouble);
+        text_printf(&r->text, "there is no cache: %s\n", r->info.trouble);
     } else if (status == SG_OK) {
-        buffer_printf(&r->text, "%s: ", r->info.folder);
+        text_printf(&r->text, "%s: ", r->info.folder);
         add_count(&r->text, entries, bytes);
-        buffer_add(&r->text, " removed\n");
+        text_add(&r->text, " removed\n");
     }
     return status;
 }
@@ -137,28 +173,22 @@ static int run(sg_context *context, report *r) {
 }
 
 int command_cache(const options *o) {
-    report r = {.info = {.struct_size = sizeof r.info}, .json = {.out = NULL}};
+    report r = {.text = new_text(),
+                .json_text = new_text(),
+                .info = {.struct_size = sizeof r.info},
+                .json = {.out = NULL}};
     if (!find_action(o, &r.action))
         return EXIT_USAGE;
-    const sg_options wanted = {.struct_size = sizeof wanted, .device = "none"};
-    sg_context *context;
-    const sg_status status = sg_open(&context, &wanted);
-    if (status != SG_OK) {
-        const int failed = complain_library(context, status);
-        sg_close(context);
-        return failed;
-    }
+    session s;
+    int code = session_open_without_device(&s, o);
+    if (code != EXIT_DONE)
+        return code;
     r.json.out = &r.json_text;
-    json_object(&r.json, NULL);
-    json_string(&r.json, "stencilgen", SG_VERSION);
-    json_string(&r.json, "command", command_name(o->command));
+    json_begin(&r.json, o);
     json_string(&r.json, "action", action_words[r.action]);
-    int code = run(context, &r);
-    json_integer(&r.json, "exit", code);
-    json_end_object(&r.json);
+    code = run(s.context, &r);
+    json_finish(&r.json, code);
     code = first_failure(code, say(o->json ? &r.json_text : &r.text));
-    sg_close(context);
-    buffer_free(&r.text);
-    buffer_free(&r.json_text);
+    session_close(&s);
     return code;
 }

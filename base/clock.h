@@ -1,6 +1,6 @@
 /* Seconds of a clock that only goes forward. */
-#ifndef SG_RUNTIME_DEVICE_CLOCK_H
-#define SG_RUNTIME_DEVICE_CLOCK_H
+#ifndef SG_BASE_CLOCK_H
+#define SG_BASE_CLOCK_H
 
 #include <time.h>
 
