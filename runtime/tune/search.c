@@ -212,8 +212,8 @@ static int most_promising(const search *s) {
         if (s->states[c] != FREE)
             continue;
         const double promise = improvement(s, c, best) * (invalid ? chance(s, c) : 1);
-        if (promise > most) {
-            most = promise;
+        if (which < 0 || promise > most) { /* also where rounding leaves no number */
+            most = isnan(promise) ? 0 : promise;
             which = c;
         }
     }
