@@ -14,8 +14,11 @@ int session_failed(const session *s, sg_status status) {
 
 int session_open(session *s, const options *o) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
-    const sg_options wanted = {
-        .struct_size = sizeof wanted, .device = o->device, .database = o->database};
+    /* Who names plans files is to hear what is wrong with them. */
+    const sg_options wanted = {.struct_size = sizeof wanted,
+                               .device = o->device,
+                               .database = o->database,
+                               .log = getenv("SG_PLANS") != NULL ? warn_library : NULL};
     progress("opening the device");
     sg_status status = sg_open(&s->context, &wanted);
     if (status == SG_OK)

@@ -1,8 +1,9 @@
 /* tune: what it does beside listing candidates. Takes: options. Makes: the results of former
-   sweeps as JSON for other tuners. */
+   sweeps, as JSON for other tuners or as a plans file. */
 #include <string.h>
 
 #include "cli/commands/commands.h"
+#include "cli/report/plans.h"
 #include "cli/report/t4.h"
 #include "cli/session.h"
 
@@ -11,6 +12,7 @@
 typedef struct export {
     const options *options;
     t4 t4;
+    plans plans;
 }
 export;
 
@@ -23,7 +25,10 @@ static void add_result(void *user, const sg_result *r) {
     for (int i = 0; i < o->size_count; i++)
         if (o->size[i] != r->size[i])
             return;
-    t4_result(&e->t4, r);
+    if (o->plans)
+        plans_result(&e->plans, r);
+    else
+        t4_result(&e->t4, r);
 }
 
 static int export_results(sg_context *context, export *e) {
@@ -44,11 +49,15 @@ static int command_tune_export(const options *o) {
     int code = status == SG_OK ? EXIT_DONE : complain_library(context, status);
     buffer text = {0};
     json j = {.out = &text};
-    export e = {.options = o};
-    if (code == EXIT_DONE) {
+    export e = {.options = o, .plans = {.out = &text}};
+    if (code == EXIT_DONE && !o->plans)
         t4_begin(&e.t4, &j);
+    if (code == EXIT_DONE) {
         code = export_results(context, &e);
-        t4_end(&e.t4);
+        if (o->plans)
+            plans_end(&e.plans);
+        else
+            t4_end(&e.t4);
     }
     if (code == EXIT_DONE) /* half a file would look like a whole one */
         code = say(&text);

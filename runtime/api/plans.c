@@ -181,12 +181,15 @@ static const plans_line *choose(job *j, const build_request *r, const asked *a, 
 static plans of_processor(job *j, const build_request *r) {
     const device *d = r->context->device;
     const device_facts *f = d != NULL ? d->ops->facts(d) : NULL;
-    const plans *all = plans_of_context(j, r->context);
     plans out = {0};
-    for (int i = 0; f != NULL && strcmp(f->device, "cpu") == 0 && i < all->count; i++) {
+    if (f == NULL || strcmp(f->device, "cpu") != 0)
+        return out;
+    const plans *all = plans_of_context(j, r->context);
+    const result_device own = results_device(j, f);
+    for (int i = 0; i < all->count; i++) {
         const plans_board *b = all->list[i].board;
-        if (strcmp(b->arch, "cpu") == 0 && strcmp(b->name, f->name) == 0 &&
-            b->multiprocessors == f->multiprocessors)
+        if (strcmp(b->arch, "cpu") == 0 && strcmp(b->name, own.name) == 0 &&
+            b->multiprocessors == own.multiprocessors)
             plans_add(j, &out, &all->list[i]);
     }
     return out;
