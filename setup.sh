@@ -77,7 +77,7 @@ build() {
         quietly cmake --preset release
     fi
     sources="CMakeLists.txt CMakePresets.json stencilgen.pc.in"
-    sources="$sources base bench cli cmake examples gen matrix runtime specs templates tests"
+    sources="$sources base bench cli cmake examples gen matrix plans runtime specs templates tests"
     if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
         say "building"
     fi

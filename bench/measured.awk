@@ -1,6 +1,7 @@
-# Writes the table of measured rates that the planner reads, from what bench/stencils has measured.
-# Takes: JSON files of it, with rows of many steps and of one, of sweeps and of `auto`. Makes: C on standard output.
-#   awk -f bench/measured.awk sweep.json … >gen/stencil/measured_rates.c
+# Writes the lines of stencils of a plans file (docs/tuning.md), from what bench/stencils has measured.
+# Takes: JSON files of it, with rows of many steps and of one, of sweeps and of `auto`. Makes: lines on standard output;
+# the head, which says of which GPU they are, and the lines of lists are written by hand.
+#   awk -f bench/measured.awk sweep.json … >h100.plans
 # Of each shape, precision and size it keeps what comes within a twelfth of the best (a fiftieth where
 # a launch makes one step), and what the model takes to be as good as the best, so that the planner
 # learns that it is not. Of a kernel that was measured twice the faster figure counts: a GPU may be
@@ -32,7 +33,6 @@ BEGIN {
 /^  "stencilgen": |^  "stencilgen"/ {
     version = field("stencilgen")
     device = field("device")
-    arch = field("arch")
 }
 
 /"state": "right"/ {
@@ -58,9 +58,7 @@ BEGIN {
 }
 
 END {
-    print "/* What kernels of several steps were measured at. Written by bench/measured.awk from runs of"
-    printf "   bench/stencils: stencilgen %s on %s. */\n", version, device
-    print "#include \"gen/stencil/measured.h\"\n\n/* clang-format off */\nconst measured_rate measured_rates[] = {"
+    printf "# Stencils: written by bench/measured.awk from runs of bench/stencils, stencilgen %s on %s.\n", version, device
     for (i = 1; i <= count; i++) {
         key = order[i]
         group = groups[key]
@@ -70,12 +68,10 @@ END {
         shape = part[2]
         n = number[shape]
         split(part[4], size, ", *")
-        for (axis = 1; axis <= 3; axis++)
-            if (axis > substr(shape, 1, 1))
-                size[axis] = 1
-        printf "    {\"%s\", %d, %d, %d, DTYPE_%s, \"%s\", {%d, %d, %d}, %.1f},\n", arch,
-            substr(shape, 1, 1), points[n], radius[n], part[3] == "float" ? "FLOAT" : "DOUBLE",
-            plans[key], size[1], size[2], size[3], rates[key]
+        extent = size[1]
+        for (axis = 2; axis <= substr(shape, 1, 1); axis++)
+            extent = extent "x" size[axis]
+        printf "stencil %dD %d points radius %d | %s | %s | %.1f | %s\n", substr(shape, 1, 1), points[n], radius[n],
+            part[3], extent, rates[key], plans[key]
     }
-    print "};\n/* clang-format on */\nconst int measured_rate_count = sizeof measured_rates / sizeof measured_rates[0];"
 }

@@ -124,6 +124,12 @@ void warn(const char *file, const char *format, ...) {
     fprintf(stderr, "%s: warning: %s\n", file, out.data);
 }
 
+void warn_library(void *unused, sg_log_level level, const char *line) {
+    (void)unused;
+    if (level == SG_LOG_WARNING)
+        warn("stencilgen", "%s", line);
+}
+
 int complain_library(const sg_context *context, sg_status status) {
     const char *error = context != NULL ? sg_error(context) : "error: out of memory";
     size_t length = strlen(error);

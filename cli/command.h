@@ -42,6 +42,9 @@ int complain(int code, const char *file, const char *format, ...) SG_PRINTF(3, 4
 /* Prints "file: warning: text" on standard error. */
 void warn(const char *file, const char *format, ...) SG_PRINTF(2, 3);
 
+/* A log of sg_options: prints the library's warnings. */
+void warn_library(void *unused, sg_log_level, const char *line);
+
 /* Prints the library's last error and returns its exit code. */
 int complain_library(const sg_context *, sg_status);
 

@@ -115,6 +115,8 @@ static const option table[] = {
      CALL(set_resume)},
     {"--no-resume", NULL, "of tune: do not", FOR_TUNE, PLACE(afresh)},
     {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE | FOR_LIST, PLACE(list)},
+    {"--plans", NULL, "of tune export: write a plans file, which SG_PLANS names", FOR_EXPORT,
+     PLACE(plans)},
     {"--json", NULL, "report in JSON, see docs/json.md", FOR_JSON, PLACE(json)},
     {"--input", "[NAME=]FILE",
      "an array to read, .npy or an image, .pgm; without NAME the next\n"
@@ -272,6 +274,11 @@ static bool check_use(const options *o, const bool *used) {
         return true;
     if (o->command == COMMAND_CACHE)
         return true; /* it judges its word itself */
+    if (o->plans && o->json) {
+        complain(EXIT_USAGE, NULL,
+                 "--plans writes a plans file, and --json JSON; give one of them");
+        return false;
+    }
     const bool takes_specs = o->command != COMMAND_DOCTOR;
     if (takes_specs && o->spec_count == 0) {
         complain(EXIT_USAGE, NULL, "no spec is given; see stencilgen --help");

@@ -60,7 +60,7 @@ typedef struct options {
     double budget, limit; /* seconds; 0: not given */
     int evaluations;      /* likewise */
     int search;           /* an sg_search */
-    bool list, afresh, steps_given, json, stop_on_nan, help, version;
+    bool list, plans, afresh, steps_given, json, stop_on_nan, help, version;
 } options;
 
 /* False after an error on standard error. */

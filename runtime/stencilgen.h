@@ -249,10 +249,11 @@ typedef struct sg_kernel_info {
     int steps;                  /* of time that one sg_launch makes; 1 but for kernels of a stencil
                                    that fuse several */
     const char *found;          /* how the plan was found: "measured at this size", "measured at
-                                   512x512x512, the nearest", "by the model", "by the model;
-                                   results of stencilgen 0.0.9 are not used", "given by the
-                                   schedule"; "" of a kernel from a file. Valid as long as the
-                                   kernel */
+                                   512x512x512, the nearest", either with ", by the plans for the
+                                   H100" of a plans file; "by the plans for the H100", "by the
+                                   model", "by the model; results of stencilgen 0.0.9 are not used",
+                                   "given by the schedule"; "" of a kernel from a file. Valid as
+                                   long as the kernel */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 

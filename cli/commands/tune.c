@@ -1,9 +1,10 @@
 /* tune, but for sweeps: the candidates of specs (--list), and the results of former sweeps as JSON
-   for other tuners (export). */
+   for other tuners or as a plans file (export). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/commands.h"
+#include "cli/report/plans.h"
 #include "cli/report/t4.h"
 #include "cli/session.h"
 #include "cli/words.h"
@@ -171,6 +172,7 @@ static int command_tune_list(const options *o) {
 typedef struct export {
     const options *options;
     t4 t4;
+    plans plans;
 }
 export;
 
@@ -183,7 +185,10 @@ static void add_result(void *user, const sg_result *r) {
     for (int i = 0; i < o->size_count; i++)
         if (o->size[i] != r->size[i])
             return;
-    t4_result(&e->t4, r);
+    if (o->plans)
+        plans_result(&e->plans, r);
+    else
+        t4_result(&e->t4, r);
 }
 
 static int export_results(sg_context *context, export *e) {
@@ -204,9 +209,15 @@ static int command_tune_export(const options *o) {
     text out = new_text();
     json j = {.out = &out};
     export e = {.options = o};
-    t4_begin(&e.t4, &j);
+    if (o->plans)
+        plans_begin(&e.plans, &out);
+    else
+        t4_begin(&e.t4, &j);
     code = export_results(s.context, &e);
-    t4_end(&e.t4);
+    if (o->plans)
+        plans_end(&e.plans);
+    else
+        t4_end(&e.t4);
     if (code == EXIT_DONE) /* half a file would look like a whole one */
         code = say(&out);
     session_close(&s);

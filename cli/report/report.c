@@ -144,11 +144,11 @@ static void add_speed(const report *r, const session *s, text *out) {
 
 /* A boundary is a grid's. */
 static void add_head(const session *s, const report *r, text *out) {
-    static const char by_model[] = "by the model";
+    static const char planned[] = "by the "; /* model, or plans of a GPU */
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
     /* The cpu device runs what is planned for a GPU. */
     const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
-                           strncmp(r->info.found, by_model, sizeof by_model - 1) == 0;
+                           strncmp(r->info.found, planned, sizeof planned - 1) == 0;
     text reason = new_text();
     text_printf(&reason, "%s%s%s%s", elsewhere ? "on " : "",
                 elsewhere ? text_of(r, SG_TEXT_ARCH) : "", elsewhere ? " " : "",

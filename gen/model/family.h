@@ -40,6 +40,7 @@ typedef struct family_build {
     const program *program;
     const char *shape, *model, *plan, *reason, *boundary; /* as sg_text has them; never NULL */
     const char *header;                                   /* plan.h alone */
+    const char *board; /* whose plans (gen/model/plans.h) decided; NULL: the model alone */
     int points, radius;
     double textbook_operations, emitted_operations; /* a point */
 } family_build;

@@ -9,6 +9,7 @@
 enum { KIB = 1024 };
 #define GB 1e9
 #define MIB 1048576.0
+#define GIB 1073741824.0
 
 /* Shared memory of a block and a multiprocessor, threads and blocks of one, lanes for float and
  * double. */
@@ -41,17 +42,18 @@ enum { KIB = 1024 };
         128, 2                                                                                     \
     }
 
-/* The first of an architecture is its usual board. */
+/* The first of an architecture is its usual board. Memory is what drivers report, which is less
+   than what boards are sold by where some goes to error correction. */
 static const gpu gpus[] = {
-    {"T4", SM_75, 40, 1.59e9, 320 * GB, 4 * MIB},
-    {"A100", SM_80, 108, 1.41e9, 1555 * GB, 40 * MIB},
-    {"RTX 3090", SM_86, 82, 1.70e9, 936 * GB, 6 * MIB},
-    {"RTX 4090", SM_89, 128, 2.52e9, 1008 * GB, 72 * MIB},
-    {"L40S", SM_89, 142, 2.52e9, 864 * GB, 96 * MIB},
-    {"H100", SM_90, 132, 1.98e9, 3352 * GB, 50 * MIB},
-    {"H200", SM_90, 132, 1.98e9, 4800 * GB, 60 * MIB},
-    {"B200", SM_100, 148, 1.85e9, 8000 * GB, 126 * MIB},
-    {"RTX 5090", SM_120, 170, 2.41e9, 1792 * GB, 96 * MIB},
+    {"T4", SM_75, 40, 1.59e9, 320 * GB, 4 * MIB, 15 * GIB, NULL},
+    {"A100", SM_80, 108, 1.41e9, 1555 * GB, 40 * MIB, 40 * GIB, NULL},
+    {"RTX 3090", SM_86, 82, 1.70e9, 936 * GB, 6 * MIB, 24 * GIB, NULL},
+    {"RTX 4090", SM_89, 128, 2.52e9, 1008 * GB, 72 * MIB, 24 * GIB, NULL},
+    {"L40S", SM_89, 142, 2.52e9, 864 * GB, 96 * MIB, 45 * GIB, NULL},
+    {"H100", SM_90, 132, 1.98e9, 3352 * GB, 50 * MIB, 80 * GIB, NULL},
+    {"H200", SM_90, 132, 1.98e9, 4800 * GB, 60 * MIB, 141 * GIB, NULL},
+    {"B200", SM_100, 148, 1.85e9, 8000 * GB, 126 * MIB, 179 * GIB, NULL},
+    {"RTX 5090", SM_120, 170, 2.41e9, 1792 * GB, 96 * MIB, 32 * GIB, NULL},
 };
 
 /* Measured: 3.0 of 3.35 TB/s on an H100, 4.26 of 4.8 on an H200. */
@@ -79,7 +81,7 @@ static bool same_name(const char *a, const char *b) {
     }
 }
 
-static bool same_arch(const char *known, const char *arch) {
+bool gpu_same_arch(const char *known, const char *arch) {
     size_t length = strlen(arch);
     if (length > 0 && (arch[length - 1] == 'a' || arch[length - 1] == 'f'))
         length--;
@@ -88,14 +90,9 @@ static bool same_arch(const char *known, const char *arch) {
 
 const gpu *gpu_find(const char *name) {
     for (int i = 0; gpu_at(i) != NULL; i++)
-        if (same_name(gpus[i].name, name) || same_arch(gpus[i].arch, name))
+        if (same_name(gpus[i].name, name) || gpu_same_arch(gpus[i].arch, name))
             return &gpus[i];
     return NULL;
-}
-
-bool gpu_same_board(const gpu *a, const gpu *b) {
-    return same_arch(a->arch, b->arch) && a->multiprocessors == b->multiprocessors &&
-           fabs(a->memory_rate - b->memory_rate) <= 0.05 * a->memory_rate;
 }
 
 static int arch_number(const char *arch) {
@@ -123,5 +120,7 @@ const gpu *gpu_described(job *j, const char *name, const char *arch, const gpu_f
         own->memory_rate = f->memory_rate;
     if (f->l2_bytes > 0)
         own->l2_bytes = f->l2_bytes;
+    if (f->memory > 0)
+        own->memory = f->memory;
     return own;
 }

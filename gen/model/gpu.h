@@ -24,12 +24,16 @@ typedef struct gpu {
     double clock;       /* Hz, boosted */
     double memory_rate; /* bytes a second that device memory can move at its peak */
     double l2_bytes;
+    double memory; /* bytes */
+
+    const struct plans *plans; /* that were measured on it (gen/model/plans.h), the first to be
+                                  taken first; NULL: those that the library ships */
 } gpu;
 
 /* What a driver says of a board; 0 where it does not say. */
 typedef struct gpu_facts {
     int multiprocessors;
-    double clock, memory_rate, l2_bytes;
+    double clock, memory_rate, l2_bytes, memory;
 } gpu_facts;
 
 /* Bytes a second that a copy reads and writes together. */
@@ -41,9 +45,8 @@ double gpu_copy_rate(const gpu *);
 const gpu *gpu_find(const char *name);
 const gpu *gpu_at(int index);
 
-/* Whether what was measured on one serves the other: the architecture and the multiprocessors are
-   the same, and memory is as fast within 5 %. */
-bool gpu_same_board(const gpu *, const gpu *);
+/* Whether an architecture is that of the table, or a variant of it ("sm_90a"). */
+bool gpu_same_arch(const char *known, const char *arch);
 
 /* A GPU of an architecture ("sm_90") as its driver describes it; what the driver does not say is
    the usual board's. An architecture newer than the table's has the capabilities of the nearest

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "gen/families.h"
+#include "gen/lists/merge/merge.h"
+#include "gen/lists/reduce/reduce.h"
+#include "gen/lists/scan/scan.h"
+#include "gen/lists/spmv/spmv.h"
 #include "gen/space/build.h"
 #include "gen/stencil/plan.h"
 #include "gen/stencil/schedule.h"
@@ -67,4 +71,67 @@ bool plan_given(job *j, const subject *s, const family_request *r, const char *p
         pattern_schedule_print(p->words, &wanted, &line);
     }
     return strcmp(line.data, plan) == 0;
+}
+
+/* ---- lines of plans files ------------------------------------------------------------------- */
+
+typedef struct parsing {
+    int family;
+    const char *plan;
+} parsing;
+
+static void parse_plan(job *j, void *argument) {
+    static const pattern_words *const words[FAMILY_COUNT] = {[FAMILY_REDUCE] = &reduce_words,
+                                                             [FAMILY_SCAN] = &scan_words,
+                                                             [FAMILY_MERGE] = &merge_words,
+                                                             [FAMILY_SPMV] = &spmv_words};
+    const parsing *p = argument;
+    if (words[p->family] == NULL) {
+        schedule s = {.method = 0};
+        schedule_parse(j, p->plan, "the plan", &s);
+    } else {
+        pattern_schedule s = {0};
+        pattern_schedule_parse(j, words[p->family], p->plan, "the plan", &s);
+    }
+}
+
+/* '#' of a pattern is a number. */
+static bool matches(const char *pattern, const char *class) {
+    for (; *pattern != '\0'; pattern++)
+        if (*pattern == '#') {
+            const size_t digits = strspn(class, "0123456789");
+            if (digits == 0)
+                return false;
+            class += digits;
+        } else if (*pattern != *class ++) {
+            return false;
+        }
+    return *class == '\0';
+}
+
+static int family_of(const plans_line *l) {
+    static const char *const classes[FAMILY_COUNT] = {
+        [FAMILY_STENCIL] = "stencil #D # points radius #", [FAMILY_SCAN] = "scan # bytes"};
+    const size_t length = strcspn(l->class, " ");
+    for (int f = 0; f < FAMILY_COUNT; f++)
+        if (strlen(families[f].name) == length && memcmp(families[f].name, l->class, length) == 0)
+            return plans_line_has_key(l) || (classes[f] != NULL && matches(classes[f], l->class))
+                       ? f
+                       : FAMILY_COUNT;
+    return FAMILY_COUNT;
+}
+
+const char *plans_line_flaw(job *j, const plans_line *l) {
+    parsing p = {family_of(l), l->plan};
+    if (p.family == FAMILY_COUNT)
+        return job_print(j, "there is no class '%s'", l->class);
+    job *own;
+    const fault f = job_run(job_allocator(j), parse_plan, &p, &own);
+    if (f == FAULT_MEMORY)
+        job_fail_as(j, own);
+    const char *why = NULL;
+    if (f != FAULT_NONE)
+        why = job_print(j, "%s", job_error_text(own));
+    job_end(own);
+    return why;
 }

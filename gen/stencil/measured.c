@@ -1,6 +1,7 @@
-/* The written model beside what was measured. Takes: the table of measurements. Makes: factors. */
+/* The written model beside what was measured. Takes: rates. Makes: factors. */
 #include "gen/stencil/measured.h"
 
+#include "gen/model/plans.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 
@@ -28,13 +29,14 @@ static const double otherwise_aligned = 1000;
 typedef struct known {
     schedule schedule; /* without its walk */
     double parts;      /* that blocks cut the walked axis into */
-    const int64_t *size;
+    int64_t size[AXES];
     double factor;
 } known;
 
 struct plan_measured {
     known *all;
     int count;
+    const char *board;
 };
 
 /* The schedule without how far blocks walk, where that is the planner's to choose. */
@@ -50,43 +52,66 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
     return out;
 }
 
-static bool is_of(const measured_rate *r, const plan_facts *f, const gpu *t) {
+const char *plan_measured_class(job *j, const plan_facts *f) {
     const model *m = f->model;
-    return f->linear && m->field_count == 1 && r->dims == m->dims && r->points == m->points &&
-           r->radius == m->radius && r->dtype == m->dtype && strcmp(r->arch, t->arch) == 0 &&
-           gpu_same_board(gpu_find(t->arch), t);
+    return f->linear && m->field_count == 1
+               ? job_print(j, "stencil %dD %d points radius %d", m->dims, m->points, m->radius)
+               : NULL;
 }
 
-/* A measurement counts where its plan can still be made. */
-static bool note(job *j, const measured_rate *r, const plan_facts *f, const gpu *t, known *out) {
+/* A rate counts where its plan can still be made. */
+static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t, known *out) {
     schedule s = {.method = 0};
-    schedule_parse(j, r->schedule, "a measurement", &s);
+    schedule_parse(j, r->plan, "a plan", &s);
     const char *refusal;
     plan *p = plan_fit(j, f, &s, t, &refusal);
     if (p == NULL)
         return false;
-    out->schedule = without_walk(&p->schedule, r->dims, r->size, &out->parts); /* complete */
-    out->size = r->size;
+    for (int axis = 0; axis < AXES; axis++)
+        out->size[axis] = axis < r->size_count ? r->size[axis] : 1;
+    const int64_t *size = out->size;
+    out->schedule = without_walk(&p->schedule, f->model->dims, size, &out->parts); /* complete */
     const int axis = plan_walk_axis(p);
     if (plan_method(p)->walks_open && axis >= 0) /* no further than to the end of the grid */
-        plan_set_walk(p, s.coarsen[axis] < r->size[axis] ? s.coarsen[axis] : (int)r->size[axis]);
-    plan_cost(p, r->size);
-    const double updates = (double)r->size[0] * (double)r->size[1] * (double)r->size[2] * s.time;
+        plan_set_walk(p, s.coarsen[axis] < size[axis] ? s.coarsen[axis] : (int)size[axis]);
+    plan_cost(p, size);
+    const double updates = (double)size[0] * (double)size[1] * (double)size[2] * s.time;
     out->factor = updates / (r->rate * 1e9) / p->estimate.seconds;
     return true;
 }
 
+/* Of one size, with no axis of no points, and with a rate. */
+static bool is_rate(const plans_line *l, const model *m) {
+    bool points = l->size_count == m->dims && l->steps == 1 && !l->up_to && l->rate > 0;
+    for (int i = 0; i < l->size_count; i++)
+        points = points && l->size[i] > 0;
+    return points;
+}
+
 plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
     plan_measured *known_here = job_alloc(j, sizeof *known_here);
-    known_here->all = job_array(j, (size_t)measured_rate_count, sizeof *known_here->all);
-    for (int i = 0; i < measured_rate_count; i++)
-        known_here->count += is_of(&measured_rates[i], f, t) &&
-                             note(j, &measured_rates[i], f, t, &known_here->all[known_here->count]);
+    const char *class = plan_measured_class(j, f);
+    if (class == NULL)
+        return known_here;
+    const plans *all = plans_known(j, t);
+    known_here->all = job_array(j, (size_t)all->count, sizeof *known_here->all);
+    for (int i = 0; i < all->count; i++) {
+        const plans_line *l = &all->list[i];
+        if (!plans_line_is_of(l, class, f->model->dtype) || !is_rate(l, f->model) ||
+            !note(j, l, f, t, &known_here->all[known_here->count]))
+            continue;
+        if (known_here->count++ == 0)
+            known_here->board = l->board->name;
+    }
     return known_here;
 }
 
 int plan_measured_count(const plan_measured *m) {
     return m->count;
+}
+
+const char *plan_measured_board(const plan_measured *m) {
+    return m->board;
 }
 
 /* By the logarithms of ratios. */

@@ -1,24 +1,18 @@
 /* Rates that kernels were measured at, which the planner's written model is corrected by: a model
    knows how a kernel's time changes with the size and the walk, but not what the compiler makes of
-   one more point a lane. Takes: the facts of a model and a target. Makes: factors for plans. */
+   one more point a lane. Takes: the facts of a model and a GPU,
+   whose plans have the rates. Makes: factors for plans. */
 #ifndef SG_GEN_STENCIL_MEASURED_H
 #define SG_GEN_STENCIL_MEASURED_H
 
 #include "gen/stencil/plan.h"
 
-/* One measurement, by bench/stencils with a fixed boundary; bench/measured.awk writes the table. */
-typedef struct measured_rate {
-    const char *arch;
-    int dims, points, radius; /* of the shape: together they tell stars from boxes */
-    dtype dtype;
-    const char *schedule; /* complete */
-    int64_t size[AXES];
-    double rate; /* updates of a point a second, 10^9 */
-} measured_rate;
-extern const measured_rate measured_rates[];
-extern const int measured_rate_count;
+/* The class of plans (gen/model/plans.h) that a stencil is of: dimensions, points and radius
+   together tell stars from boxes. NULL where rates say nothing of it, because it has several fields
+   or is not linear. */
+const char *plan_measured_class(job *, const plan_facts *);
 
-/* Those of them that are of a shape, and how the written model takes each. */
+/* The GPU's rates of a class, and how the written model takes each. */
 typedef struct plan_measured plan_measured;
 plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
 
@@ -32,5 +26,8 @@ plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
 double plan_measured_factor(const plan_measured *, const plan *, const int64_t size[AXES]);
 
 int plan_measured_count(const plan_measured *);
+
+/* The name of the board that they were measured on; NULL where there are none. */
+const char *plan_measured_board(const plan_measured *);
 
 #endif

@@ -105,6 +105,7 @@ typedef struct plan {
     int from, to;        /* ... and the grids of the arguments that it reads and writes */
     plan_estimate estimate;
     const char *reason; /* why this plan, in a sentence or two */
+    const char *board;  /* whose rates corrected the estimates it was chosen by; NULL */
 } plan;
 
 /* `wanted` holds constraints (the spec's and then the caller's); `size` and `steps`, how many will

@@ -167,17 +167,25 @@ static plan *search_best(search *s) {
     return s->best;
 }
 
+/* The same, with whose rates had a say in it. */
+static plan *search_whole(search *s) {
+    plan *p = search_best(s);
+    if (s->tried.count > 1 && p->pass_count == 0)
+        p->board = plan_measured_board(s->measured);
+    return p;
+}
+
 plan *plan_make(job *j, const model *m, const schedule *wanted, const gpu *t,
                 const int64_t size[AXES], int64_t steps) {
     const plan_facts *f = plan_facts_new(j, m);
     search s = search_new(j, f, wanted, t, size, steps);
     if (!wants_fused(&s))
-        return search_best(&s);
+        return search_whole(&s);
     /* What several steps leave is made one by one, as well as it can be without constraints. */
     const schedule free = {.time = 1};
     search one = search_new(j, f, &free, t, size, 1);
     s.single = search_best(&one);
-    plan *p = search_best(&s);
+    plan *p = search_whole(&s);
     if (plan_method(p)->fused)
         p->single = s.single;
     return p;

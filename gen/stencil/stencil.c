@@ -39,6 +39,7 @@ family_build *stencil_build(job *j, const subject *s, const family_request *r) {
         .model = printed.data,
         .plan = line.data,
         .reason = p->reason,
+        .board = p->board,
         .boundary = boundary.data,
         .points = m->points,
         .radius = m->radius,

@@ -10,6 +10,7 @@
 #include "gen/model/family.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
+#include "runtime/api/plans.h"
 #include "runtime/api/tuned.h"
 #include "runtime/launch/kernels.h"
 #include "runtime/launch/launch.h"
@@ -37,7 +38,8 @@ static int arch_number(const char *arch) {
 /* The context's own GPU, as its driver describes it. */
 static const gpu *own_gpu(job *j, const sg_context *c, const char *arch) {
     const device_facts *f = facts_of(c);
-    const gpu_facts facts = {f->multiprocessors, f->clock, f->memory_rate, (double)f->l2_cache};
+    const gpu_facts facts = {f->multiprocessors, f->clock, f->memory_rate, (double)f->l2_cache,
+                             (double)f->memory};
     const gpu *g = gpu_described(j, f->name, arch, &facts);
     if (g == NULL)
         job_fail(j, FAULT_DEVICE, NULL, 0, "the GPU's architecture %s is older than any supported",
@@ -120,7 +122,7 @@ void build_read(job *j, build_request *r) {
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
-    r->gpu = find_gpu(j, r);
+    r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)
         r->matrix = matrix_view(j, r->options.matrix);
@@ -238,7 +240,7 @@ static void build(job *j, void *argument) {
     if (tuned != NULL)
         made->reason = "tuned: the fastest of the plans that were right there";
     else
-        found = untuned_plan(j, r, made->plan, found);
+        found = untuned_plan(j, r, made, found);
     b->kernel = make_kernel(j, r, made);
     b->kernel->info.found = found;
     if (b->wanted != NULL)

@@ -22,19 +22,23 @@ static bool is_planned_for(const build_request *r, const device_facts *f) {
     return strcmp(f->device, "cpu") == 0 || strcmp(f->arch, r->gpu->arch) == 0;
 }
 
-bool results_place_of(job *j, const build_request *r, result_place *out) {
-    const device *d = r->context->device;
-    const device_facts *f = d != NULL ? d->ops->facts(d) : NULL;
-    if (f == NULL || !is_planned_for(r, f))
-        return false;
+void results_place_of_spec(job *j, const build_request *r, result_place *out) {
     text model = text_new(j);
     r->subject->family->print(r->subject, MODEL_MEANING, &model);
     *out = (result_place){.family = r->subject->family->name,
                           .name = r->subject->name,
                           .model = model.data,
                           .generator = SG_VERSION,
-                          .device = results_device(j, f),
                           .size = size_of(j, r),
                           .steps = r->options.steps > 1 ? r->options.steps : 1};
+}
+
+bool results_place_of(job *j, const build_request *r, result_place *out) {
+    const device *d = r->context->device;
+    const device_facts *f = d != NULL ? d->ops->facts(d) : NULL;
+    if (f == NULL || !is_planned_for(r, f))
+        return false;
+    results_place_of_spec(j, r, out);
+    out->device = results_device(j, f);
     return true;
 }

@@ -10,4 +10,7 @@
    another one. All in the job. Looks at every entry of a matrix, as choosing a format does. */
 bool results_place_of(job *, const build_request *, result_place *out);
 
+/* The same but for the device, for a request of any architecture: its `device` is not set. */
+void results_place_of_spec(job *, const build_request *, result_place *out);
+
 #endif

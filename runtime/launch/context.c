@@ -242,6 +242,7 @@ static void end(sg_context *c) {
     results_close(c->results);
     texts_close(&c->texts);
     pthread_mutex_destroy(&c->lock);
+    job_end(c->plans_job);
     job_end(c->parts);
     job_end(c->job);
 }

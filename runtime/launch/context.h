@@ -45,6 +45,8 @@ struct sg_context {
     pthread_mutex_t lock; /* of what is opened when it is first needed: */
     workers *workers;
     loaded *conversions[CONTEXT_CONVERSIONS]; /* runtime/matrix/convert.h */
+    const struct plans *plans;                /* runtime/api/plans.h, in ... */
+    job *plans_job;
 
     thread_texts texts;
 };

@@ -36,10 +36,10 @@ reports '           measured at this size'
 exits 0 "$folder/heat.lua" --device cpu --size 5001 -o "$folder"
 reports '           measured at 5000, the nearest'
 exits 0 $heat -o "$folder" --tile 96
-reports '           by the model'
+reports '           by the plans for the H100'
 SG_DATABASE=none
 exits 0 $heat -o "$folder"
-reports '           by the model'
+reports '           by the plans for the H100'
 SG_DATABASE=$kept
 
 begin 'JSON'
@@ -173,16 +173,65 @@ exits 0 tune export heat --database "$other"
 reports '"naive"'
 exits 0 report "$folder/heat.lua" --database "$other" -o "$folder/heat.html"
 exits 0 $heat -o "$folder" # the environment's says of none
-reports '           by the model'
+reports '           by the plans for the H100'
 SG_DATABASE=$kept
 exits 0 $heat -o "$folder" --database none
+reports '           by the plans for the H100'
+
+begin 'an exported plans file serves where there is no database'
+exits 0 tune export --plans heat --database "$other"
+cp "$out" "$folder/mine.plans"
+grep -qE '^cpu .* cores=[0-9]+$' "$folder/mine.plans" || flunk "$(cat "$folder/mine.plans")"
+grep -qx '# heat' "$folder/mine.plans" || flunk "$(cat "$folder/mine.plans")"
+plan=$(sed -n 's/^stencil [0-9a-f]* | any | 5000 | [0-9.]* | //p' "$folder/mine.plans")
+[ "$(echo "$plan" | wc -l)" = 1 ] && [ -n "$plan" ] || flunk "$(cat "$folder/mine.plans")"
+cp "$folder/mine.plans" "$folder/slow.plans"
+sed -i "s/| $plan\$/| naive tile=32 vec=1 time=1/" "$folder/slow.plans"
+printf 'scan 4 bytes | any | 5 | 1 | persistant\r\nstencil 1\r\n' >>"$folder/slow.plans"
+SG_DATABASE=none
+SG_PLANS=$folder/mine.plans
+export SG_PLANS
+exits 0 $heat -o "$folder"
+reports "  plan     $plan"
+reports '           measured at this size, by the plans for the '
+exits 0 "$folder/heat.lua" --device cpu --size 5001 -o "$folder"
+reports '           measured at 5000, the nearest, by the plans for the '
+exits 0 $heat -o "$folder" --tile 96
+reports '           by the plans for the H100'
+SG_PLANS=:/nowhere/a.plans:$folder/slow.plans:$folder/mine.plans # the first that is there decides
+exits 0 $heat -o "$folder"
+reports '  plan     naive tile=32 vec=1 time=1'
+for warning in '/nowhere/a.plans, of SG_PLANS, cannot be read: No such file or directory' \
+    'slow.plans:[0-9]*: this line is skipped: it has no bars, and begins with neither gpu nor cpu' \
+    "slow.plans:[0-9]*: this line is skipped: .*'persistant'"; do
+    grep -q "$warning" "$err" || flunk "$warning: $(cat "$err")"
+done
+sed 's/^cpu .*/gpu H100 sm_90 multiprocessors=132 memory=3352GB\/s/' "$folder/slow.plans" >"$folder/h200.plans"
+SG_PLANS=$folder/h200.plans # what is of a GPU serves where that is planned for, and no other
+exits 0 $heat -o "$folder"
+reports '           measured at this size, by the plans for the H100'
+exits 0 $heat -o "$folder" --gpu h200
 reports '           by the model'
+SG_PLANS=$folder/slow.plans # and a processor's serve no GPU
+exits 0 explain $heat --json
+reports '"tuned": "naive tile=32'
+sed -i 's/cores=[0-9]*/cores=999/' "$folder/slow.plans"
+exits 0 explain $heat --json
+reports '"tuned": null'
+unset SG_PLANS
+SG_DATABASE=$kept
+exits 0 tune export --plans nobody --database "$other"
+[ -s "$out" ] && flunk "$(cat "$out")"
+exits 2 tune export --plans --json
+says '--plans writes a plans file, and --json JSON; give one of them'
+exits 2 tune $heat --plans
+says '--plans is no option of tune'
 
 begin 'what another version measured is not used'
 if has sqlite3; then
     sqlite3 "$other" "UPDATE place SET generator = '0.0.9'" || flunk 'the database was not changed'
     exits 0 $heat -o "$folder" --database "$other"
-    reports '           by the model; results of stencilgen 0.0.9 are not used'
+    reports '           by the plans for the H100; results of stencilgen 0.0.9 are not used'
 fi
 
 begin 'a terminal has a bar, no wider than it is'

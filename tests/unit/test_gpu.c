@@ -34,11 +34,12 @@ static void test_table(void **state) {
 }
 
 static void described_body(job *j) {
-    const gpu_facts facts = {78, 1.5e9, 2e12, 3e7}, silent = {0};
+    const gpu_facts facts = {78, 1.5e9, 2e12, 3e7, 9e9}, silent = {0};
     const gpu *g = gpu_described(j, "a board", "sm_90", &facts);
     assert_string_equal(g->name, "a board");
     assert_int_equal(g->multiprocessors, 78);
-    assert_true(g->clock == 1.5e9 && g->memory_rate == 2e12 && g->l2_bytes == 3e7);
+    assert_true(g->clock == 1.5e9 && g->memory_rate == 2e12 && g->l2_bytes == 3e7 &&
+                g->memory == 9e9);
     assert_int_equal(g->shared_per_block, gpu_find("H100")->shared_per_block);
     g = gpu_described(j, "silent", "sm_80", &silent);
     assert_int_equal(g->multiprocessors, gpu_find("A100")->multiprocessors);

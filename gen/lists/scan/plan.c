@@ -1,6 +1,7 @@
 /* Schedules of scans. Takes: a scan, constraints and a target. Makes: threads, items and shared
    memory, or the reason why there are none. */
 #include "gen/lists/scan/scan.h"
+#include "gen/model/plans.h"
 
 #include <stdnoreturn.h>
 #include <string.h>
@@ -75,29 +76,50 @@ static noreturn void refuse(const fitter *f, const char *why) {
              algorithms[f->plan.schedule.algorithm].name, why);
 }
 
-/* Schedules of persistent scans, each for lists up to so many elements, by bytes of an element: the
-   fastest of bench/scan.schedules on an H100 at 2^12, 2^16, 2^20, 2^24 and 2^28 elements, inclusive
-   sums by replayed graphs (docs/notebook.md). Between those sizes what decides is how often the
-   blocks of 132 multiprocessors go round; up to 32 tiles are one group, which is read in one look.
- */
-typedef struct measured {
-    size_t element;
-    int64_t most;
-    int number[SCAN_NUMBERS]; /* threads, items, stages, blocks, ahead, draw */
-} measured;
-static const measured table[] = {
-    {4, 1 << 15, {256, 4, 2, 4, 1, 1}},  {4, 1 << 16, {256, 8, 2, 4, 1, 1}},
-    {4, 3 << 15, {256, 12, 2, 4, 1, 1}}, {4, 1 << 22, {256, 20, 3, 3, 1, 1}},
-    {4, 1 << 26, {256, 28, 2, 3, 2, 1}}, {4, INT64_MAX, {512, 20, 2, 2, 2, 2}},
-    {8, 1 << 14, {256, 2, 2, 4, 1, 1}},  {8, 5 << 14, {256, 10, 2, 3, 1, 1}},
-    {8, 1 << 22, {256, 18, 2, 2, 1, 1}}, {8, INT64_MAX, {512, 10, 2, 2, 2, 2}},
-};
+/* Of a plan that was measured on the GPU: the numbers of a whole persistent one. */
+static bool read_measured(const fitter *f, const plans_line *l, int number[SCAN_NUMBERS]) {
+    pattern_schedule s = {0};
+    pattern_schedule_parse(f->job, &scan_words, l->plan, "a plan", &s);
+    bool whole = s.algorithm == SCAN_PERSISTENT;
+    for (int i = SCAN_THREADS; i <= SCAN_BLOCKS; i++)
+        whole = whole && s.number[i] > 0;
+    for (int i = 0; i < SCAN_NUMBERS; i++)
+        number[i] = s.number[i] > 0 ? s.number[i] : 1;
+    return whole && number[SCAN_ITEMS] * (int)f->element % 16 == 0;
+}
 
-static const measured *find_measured(const fitter *f) {
-    const measured *m = table;
-    while (m->element != f->element || m->most < f->count)
-        m++;
-    return m;
+/* What was measured for lists of so many elements; NULL where nothing was. */
+static const char *find_measured(const fitter *f, int number[SCAN_NUMBERS]) {
+    const char *class = job_print(f->job, "scan %zu bytes", f->element);
+    const plans_line *l =
+        plans_for_list(plans_known(f->job, f->gpu), class, f->subject->dtype, f->count);
+    return l != NULL && read_measured(f, l, number) ? l->board->name : NULL;
+}
+
+/* Schedules where nothing was measured, by what was fastest on an H100 (plans/h100.plans). Up to 32
+   tiles are one group, which is read in one look, so that tiles of short lists are as small as that
+   allows. Of longer ones what decides is how often the blocks of all multiprocessors go round. */
+static void usual_numbers(const fitter *f, int number[SCAN_NUMBERS]) {
+    enum { THREADS = 256, GROUP = 32, SOME = 1 << 15, MANY = 1 << 19 };
+    static const int some[] = {THREADS, 20, 3, 3, 1, 1}, some_wide[] = {THREADS, 18, 2, 2, 1, 1},
+                     many[] = {THREADS, 28, 2, 3, 2, 1}, most[] = {512, 20, 2, 2, 2, 2},
+                     most_wide[] = {512, 10, 2, 2, 2, 2};
+    const bool wide = f->element == 8;
+    const int pack = 16 / (int)f->element, most_few = wide ? 10 : 12;
+    const int64_t each = f->count / f->gpu->multiprocessors;
+    if (f->count <= (int64_t)GROUP * THREADS * most_few) {
+        int items = pack;
+        while ((int64_t)GROUP * THREADS * items < f->count)
+            items += pack;
+        const int few[] = {THREADS, items, 2, 4, 1, 1};
+        memcpy(number, few, sizeof few);
+    } else if (each <= SOME) {
+        memcpy(number, wide ? some_wide : some, sizeof some);
+    } else if (!wide && each <= MANY) {
+        memcpy(number, many, sizeof many);
+    } else {
+        memcpy(number, wide ? most_wide : most, sizeof most);
+    }
 }
 
 /* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
@@ -134,30 +156,33 @@ static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
 /* What is left free: what was measured, where nothing else is given; one stage before sm_80, where
    no copies run beside the arithmetic. */
 static void choose_persistent(fitter *f) {
-    const measured *m = find_measured(f);
     scan_plan *p = &f->plan;
+    int usual[SCAN_NUMBERS];
+    p->board = find_measured(f, usual);
+    if (p->board == NULL)
+        usual_numbers(f, usual);
     int *chosen = p->schedule.number;
     const bool free_stages = chosen[SCAN_STAGES] == 0, free_items = chosen[SCAN_ITEMS] == 0;
     const bool free = free_items && free_stages && chosen[SCAN_THREADS] == 0;
     if (chosen[SCAN_THREADS] == 0)
-        chosen[SCAN_THREADS] = free_items ? m->number[SCAN_THREADS] : 256;
+        chosen[SCAN_THREADS] = free_items ? usual[SCAN_THREADS] : 256;
     p->threads = chosen[SCAN_THREADS];
-    p->items = free_items ? m->number[SCAN_ITEMS] : chosen[SCAN_ITEMS];
+    p->items = free_items ? usual[SCAN_ITEMS] : chosen[SCAN_ITEMS];
     p->stages = !free_stages                         ? chosen[SCAN_STAGES]
                 : strcmp(f->gpu->arch, "sm_75") == 0 ? chosen[SCAN_AHEAD] > 1 ? 2 : 1
-                                                     : m->number[SCAN_STAGES];
+                                                     : usual[SCAN_STAGES];
     shrink_tile(f, free_stages, free_items);
     chosen[SCAN_ITEMS] = p->items;
     chosen[SCAN_STAGES] = p->stages;
     if (chosen[SCAN_BLOCKS] == 0) {
-        const int room = room_for_blocks(f), wanted = m->number[SCAN_BLOCKS];
+        const int room = room_for_blocks(f), wanted = usual[SCAN_BLOCKS];
         chosen[SCAN_BLOCKS] = free && wanted < room ? wanted : room;
     }
     p->blocks = chosen[SCAN_BLOCKS];
     p->ahead = chosen[SCAN_AHEAD] != 0 ? chosen[SCAN_AHEAD]
-               : free && p->stages > 1 ? m->number[SCAN_AHEAD]
+               : free && p->stages > 1 ? usual[SCAN_AHEAD]
                                        : 1;
-    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : free ? m->number[SCAN_DRAW] : 1;
+    p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : free ? usual[SCAN_DRAW] : 1;
     if (p->ahead > 1) /* the plan says what it is; 1 goes without saying */
         chosen[SCAN_AHEAD] = p->ahead;
     if (p->draw > 1)

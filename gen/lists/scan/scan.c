@@ -177,6 +177,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
         .model = model.data,
         .plan = line.data,
         .reason = plan.asked ? "it is asked for" : "it reads and writes every element once",
+        .board = plan.board,
         .boundary = "",
         .textbook_operations = op + map,
         .emitted_operations = map + op * (one_pass ? 2 : 3),

@@ -36,7 +36,8 @@ typedef struct scan_plan {
     int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
     int ahead, draw;           /* persistent: tiles summed up before one looks back; 2: are drawn */
     size_t shared_bytes;
-    bool asked; /* the spec or the caller named the algorithm */
+    bool asked;        /* the spec or the caller named the algorithm */
+    const char *board; /* whose plans decided; NULL */
 } scan_plan;
 
 /* Fails with FAULT_PLAN where the target cannot serve it. */
