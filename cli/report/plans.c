@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/command.h"
-
 static void set(text *t, const char *to) {
     *t = new_text();
     text_add(t, to);

@@ -3,7 +3,7 @@
 #ifndef SG_CLI_REPORT_PLANS_H
 #define SG_CLI_REPORT_PLANS_H
 
-#include "base/text.h"
+#include "cli/command.h"
 #include "runtime/stencilgen.h"
 
 typedef struct plans {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "runtime/check/guard.h"
 #include "runtime/check/sides.h"
 #include "runtime/check/steps.h"
-#include "base/clock.h"
 #include "runtime/stencilgen.h"
 
 typedef struct times {
