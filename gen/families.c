@@ -1,4 +1,4 @@
-/* The table of families, and stencils as one of them. */
+/* The table of families. */
 #include "gen/families.h"
 
 #include "gen/lists/draw.h"
@@ -6,6 +6,7 @@
 #include "gen/lists/reduce/reduce.h"
 #include "gen/lists/scan/scan.h"
 #include "gen/lists/spmv/spmv.h"
+#include "gen/space/build.h"
 #include "gen/stencil/stencil.h"
 
 const family families[FAMILY_COUNT] = {
@@ -13,11 +14,19 @@ const family families[FAMILY_COUNT] = {
                         .summary = "a grid updated from the neighbours of each point",
                         .dims = stencil_dims,
                         .print = stencil_print,
+                        .wanted = stencil_print_wanted,
+                        .plan = stencil_plan,
+                        .space_agrees = space_agrees_stencil,
+                        .space_fill = space_fill_stencil,
                         .build = stencil_build},
     [FAMILY_REDUCE] = {.name = "reduce",
                        .summary = "a list to one element",
                        .dims = reduce_dims,
                        .print = reduce_print,
+                       .wanted = pattern_print_wanted,
+                       .plan = pattern_plan,
+                       .space_agrees = space_agrees_lists,
+                       .space_fill = space_fill_reduce,
                        .build = reduce_build,
                        .explain = reduce_explain,
                        .kinds = draw_kinds,
@@ -28,6 +37,10 @@ const family families[FAMILY_COUNT] = {
                      .summary = "a list to its prefix sums",
                      .dims = scan_dims,
                      .print = scan_print,
+                     .wanted = pattern_print_wanted,
+                     .plan = pattern_plan,
+                     .space_agrees = space_agrees_lists,
+                     .space_fill = space_fill_scan,
                      .build = scan_build,
                      .explain = scan_explain,
                      .kinds = draw_kinds,
@@ -38,6 +51,10 @@ const family families[FAMILY_COUNT] = {
                       .summary = "two sorted lists to one",
                       .dims = merge_dims,
                       .print = merge_print,
+                      .wanted = pattern_print_wanted,
+                      .plan = pattern_plan,
+                      .space_agrees = space_agrees_lists,
+                      .space_fill = space_fill_merge,
                       .build = merge_build,
                       .explain = merge_explain,
                       .kinds = draw_kinds,
@@ -48,6 +65,10 @@ const family families[FAMILY_COUNT] = {
                      .summary = "a sparse matrix times a vector",
                      .dims = spmv_dims,
                      .print = spmv_print,
+                     .wanted = pattern_print_wanted,
+                     .plan = pattern_plan,
+                     .space_agrees = space_agrees_lists,
+                     .space_fill = space_fill_spmv,
                      .build = spmv_build,
                      .explain = spmv_explain,
                      .kinds = spmv_kinds,

@@ -50,6 +50,19 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
     end_attempt(a);
 }
 
+void pattern_print_wanted(job *j, const subject *s, const char *line, text *out) {
+    const pattern *p = s->model;
+    pattern_schedule wanted = p->wanted;
+    pattern_schedule_parse(j, p->words, line, "schedule", &wanted);
+    pattern_schedule_print(p->words, &wanted, out);
+}
+
+const char *pattern_plan(job *j, const subject *s, const family_request *r) {
+    family_request plain = *r;
+    plain.untold = true;
+    return s->family->build(j, s, &plain)->plan;
+}
+
 int pattern_explain(job *j, const subject *s, const family_request *r, const char *const *notes,
                     const char **reason, family_row **rows) {
     const pattern *p = s->model;

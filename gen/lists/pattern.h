@@ -133,6 +133,10 @@ void pattern_judge(job *, const pattern_machine *, condition_sides *);
 pattern_value pattern_get(dtype, const void *array, int64_t index);
 void pattern_set(dtype, void *array, int64_t index, pattern_value);
 
+/* Of families: their constraints as a line, and their plan without the texts. */
+void pattern_print_wanted(job *, const subject *, const char *line, text *);
+const char *pattern_plan(job *, const subject *, const family_request *);
+
 /* A plan, or the refusal, of a schedule line alone (the spec's own constraints count too). */
 void pattern_try(job *, const subject *, const family_request *, const char *line, family_row *);
 

@@ -13,6 +13,7 @@
 typedef struct family family;
 struct matrix;
 struct packed_matrix;
+struct space_builder; /* gen/space/build.h */
 
 typedef struct subject {
     const family *family;
@@ -83,6 +84,17 @@ struct family {
        MODEL_MEANING.
      */
     void (*print)(const subject *, model_detail, text *);
+
+    /* The constraints of the spec and then those of a line (NULL: none), as one line. */
+    void (*wanted)(job *, const subject *, const char *line, text *);
+
+    /* The line of the plan that a build of the request makes. Fails as `build` does. */
+    const char *(*plan)(job *, const subject *, const family_request *);
+
+    /* Tuning: whether a value of `tune`, "tile=32x8", agrees with the constraints of the spec and
+       the request; and what fills in the space's axes, its candidates and its usual plan. */
+    bool (*space_agrees)(const struct space_builder *, const char *value);
+    void (*space_fill)(struct space_builder *);
 
     /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
        request makes no sense. */

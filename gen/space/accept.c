@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-#include "gen/families.h"
 #include "gen/space/build.h"
-#include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
-#include "gen/stencil/stencil.h"
 
 typedef struct attempt {
     const subject *subject;
@@ -18,29 +14,14 @@ typedef struct attempt {
     job *job;
 } attempt;
 
-static bool is_stencil(const subject *s) {
-    return s->family == &families[FAMILY_STENCIL];
-}
-
 static void try_plan(job *j, void *argument) {
     attempt *a = argument;
     const subject *s = a->subject;
     const space_builder b = {.job = j, .subject = s, .request = a->request};
-    text line = text_new(j);
-    if (is_stencil(s)) {
-        const model *m = s->model;
-        const family_request *r = a->request;
-        if (!space_agrees_stencil(&b, a->plan))
-            return;
-        const plan *made = plan_make(j, m, stencil_wanted(j, s, a->plan), r->gpu, r->size,
-                                     r->steps > 1 ? r->steps : 1);
-        schedule_print(&made->schedule, m->dims, &line);
-    } else if (space_agrees_lists(&b, a->plan)) {
-        family_row row = {.plan = NULL};
-        pattern_try(j, s, a->request, a->plan, &row);
-        text_add(&line, row.plan != NULL ? row.plan : "");
-    }
-    a->accepted = strcmp(line.data, a->plan) == 0;
+    family_request r = *a->request;
+    r.schedule = a->plan;
+    a->accepted =
+        s->family->space_agrees(&b, a->plan) && strcmp(s->family->plan(j, s, &r), a->plan) == 0;
 }
 
 static void end_attempt(void *argument) {
@@ -58,13 +39,6 @@ bool plan_accepted(job *j, const subject *s, const family_request *r, const char
 
 bool plan_given(job *j, const subject *s, const family_request *r, const char *plan) {
     text line = text_new(j);
-    if (is_stencil(s)) {
-        schedule_print(stencil_wanted(j, s, r->schedule), ((const model *)s->model)->dims, &line);
-    } else {
-        const pattern *p = s->model;
-        pattern_schedule wanted = p->wanted;
-        pattern_schedule_parse(j, p->words, r->schedule, "schedule", &wanted);
-        pattern_schedule_print(p->words, &wanted, &line);
-    }
+    s->family->wanted(j, s, r->schedule, &line);
     return strcmp(line.data, plan) == 0;
 }

@@ -239,7 +239,7 @@ static void plan_freely(job *j, void *argument) {
     planning *p = argument;
     family_request wanted = build_wanted(p->request);
     wanted.schedule = NULL;
-    p->plan = p->request->subject->family->build(j, p->request->subject, &wanted)->plan;
+    p->plan = p->request->subject->family->plan(j, p->request->subject, &wanted);
 }
 
 static bool is_known(job *j, const sweep *s, const char *plan) {
