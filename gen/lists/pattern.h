@@ -140,10 +140,14 @@ const char *pattern_plan(job *, const subject *, const family_request *);
 /* A plan, or the refusal, of a schedule line alone (the spec's own constraints count too). */
 void pattern_try(job *, const subject *, const family_request *, const char *line, family_row *);
 
+/* What an explanation takes from the build of `auto`; its rows are left to the family. */
+const family_build *pattern_explain_build(job *, const subject *, const family_request *,
+                                          family_explanation *);
+
 /* family.explain of a family without formats: a row for each algorithm but auto, with its note (by
    the words' index). */
-int pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
-                    const char **reason, family_row **rows);
+void pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
+                     family_explanation *);
 
 /* Operations of one call of a function; 0 where it is EXPR_NONE. */
 double pattern_operations(job *, const pattern *, int function);

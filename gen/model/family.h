@@ -46,17 +46,35 @@ typedef struct family_build {
     double textbook_operations, emitted_operations; /* a point */
 } family_build;
 
-/* What `explain` says of one algorithm. Texts live in the job. */
+/* What `explain` says of one method or algorithm. Texts live in the job. Numbers are 0 where the
+   family does not count so. */
 typedef struct family_row {
     const char *name;
     const char *plan;    /* NULL where it refuses, */
     const char *refusal; /* and why */
-    const char *note;    /* the textbook's count of its work, or the storage of a format */
+    const char *note;    /* the textbook's count of its work, or the storage of a format; NULL */
     bool chosen;
-    size_t shared_bytes; /* a block */
-    int threads;
-    int64_t blocks; /* of patterns: of the main launch at the size planned for */
+    double textbook_tile; /* width of the textbook's cubic input tile; 0: it has none */
+    double textbook_operations_per_byte, textbook_limit; /* at that tile, and as it grows */
+    double loads_bytes_per_point, operations_per_byte;   /* by this plan */
+    size_t shared_bytes;                                 /* a block */
+    int threads;                                         /* a block */
+    int registers;                                       /* a thread, estimated */
+    int64_t blocks;    /* of lists: of the main launch at the size planned for */
+    double seconds;    /* a step, estimated */
+    const char *bound; /* what limits it by the model; "" */
 } family_row;
+
+typedef struct family_explanation {
+    const char *shape, *boundary; /* as in family_build */
+    const char *reason;           /* why `auto` chooses what it does, or why nothing can serve */
+    int points;
+    double textbook_operations, emitted_operations; /* a point */
+    double multiplications, additions, others;      /* of the emitted ones; 0 where not counted */
+    double bytes_per_point;                         /* the fewest that must cross device memory */
+    family_row *rows;                               /* one a method, algorithm or format */
+    int row_count;
+} family_explanation;
 
 /* One call of a program of lists, on the host: arrays by the program's index, dense, as long as
    their extents say. NULL where it has none. */
@@ -100,9 +118,7 @@ struct family {
        request makes no sense. */
     family_build *(*build)(job *, const subject *, const family_request *);
 
-    /* Why `auto` chooses what it does, and a row for each algorithm; returns how many. */
-    int (*explain)(job *, const subject *, const family_request *, const char **reason,
-                   family_row **rows);
+    void (*explain)(job *, const subject *, const family_request *, family_explanation *);
 
     /* NULL where a program of grids is judged by the model (gen/reference/reference.h).
        kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"

@@ -144,4 +144,8 @@ void model_describe_boundary(const model *, text *);
 bool model_same_side(const model_side *, const model_side *);
 bool model_same_sides(const model *);
 
+/* The size that is planned for by default: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the
+ * cpu device. */
+void model_default_size(int dims, bool gpu, int64_t size[AXES]);
+
 #endif

@@ -9,7 +9,6 @@
 
 #include "gen/model/family.h"
 #include "gen/spec/spec.h"
-#include "gen/stencil/plan.h"
 #include "runtime/api/tuned.h"
 #include "runtime/launch/kernels.h"
 #include "runtime/launch/launch.h"
@@ -74,7 +73,7 @@ static const gpu *find_gpu(job *j, const build_request *r) {
 static void find_size(job *j, build_request *r, const subject *m) {
     const bool gpu = r->context->device == NULL || gpu_arch(r->context) != NULL;
     const int dims = m->family->dims(m);
-    plan_default_size(dims, gpu, r->size);
+    model_default_size(dims, gpu, r->size);
     for (int axis = 0; axis < AXES; axis++) {
         const int64_t size = r->options.size[axis];
         if (size < 0)

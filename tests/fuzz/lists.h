@@ -25,12 +25,11 @@ static void build_list(job *j, void *argument) {
 static void explain_list(job *j, void *argument) {
     const list_input *in = argument;
     const family_request request = {.gpu = gpu_find("sm_90"), .size = {1 << 20, 1, 1}};
-    const char *reason = NULL;
-    family_row *rows;
-    const int count = in->subject->family->explain(j, in->subject, &request, &reason, &rows);
-    DEMAND(count > 0 && reason != NULL);
-    for (int i = 0; i < count; i++)
-        DEMAND((rows[i].plan == NULL) == (rows[i].refusal != NULL));
+    family_explanation e;
+    in->subject->family->explain(j, in->subject, &request, &e);
+    DEMAND(e.row_count > 0 && e.reason != NULL);
+    for (int i = 0; i < e.row_count; i++)
+        DEMAND((e.rows[i].plan == NULL) == (e.rows[i].refusal != NULL));
 }
 
 /* Every kind of data, and a verdict on outputs that are all 0. */

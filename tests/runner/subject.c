@@ -27,7 +27,7 @@ const family_build *subject_generate(job *j, const test_case *t, const subject *
     if (size != NULL)
         memcpy(r.size, size, sizeof r.size);
     else
-        plan_default_size(s->family->dims(s), true, r.size);
+        model_default_size(s->family->dims(s), true, r.size);
     return s->family->build(j, s, &r);
 }
 
