@@ -9,8 +9,11 @@
 #include "gen/space/build.h"
 #include "gen/stencil/stencil.h"
 
+#include <string.h>
+
 const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
+                        .kind = KIND_GRID,
                         .summary = "a grid updated from the neighbours of each point",
                         .dims = stencil_dims,
                         .print = stencil_print,
@@ -21,6 +24,7 @@ const family families[FAMILY_COUNT] = {
                         .build = stencil_build,
                         .explain = stencil_explain},
     [FAMILY_REDUCE] = {.name = "reduce",
+                       .kind = KIND_REDUCE,
                        .summary = "a list to one element",
                        .dims = reduce_dims,
                        .print = reduce_print,
@@ -35,6 +39,7 @@ const family families[FAMILY_COUNT] = {
                        .draw = reduce_draw,
                        .judge = reduce_judge},
     [FAMILY_SCAN] = {.name = "scan",
+                     .kind = KIND_SCAN,
                      .summary = "a list to its prefix sums",
                      .dims = scan_dims,
                      .print = scan_print,
@@ -49,6 +54,7 @@ const family families[FAMILY_COUNT] = {
                      .draw = scan_draw,
                      .judge = scan_judge},
     [FAMILY_MERGE] = {.name = "merge",
+                      .kind = KIND_MERGE,
                       .summary = "two sorted lists to one",
                       .dims = merge_dims,
                       .print = merge_print,
@@ -63,6 +69,7 @@ const family families[FAMILY_COUNT] = {
                       .draw = merge_draw,
                       .judge = merge_judge},
     [FAMILY_SPMV] = {.name = "spmv",
+                     .kind = KIND_PRODUCT,
                      .summary = "a sparse matrix times a vector",
                      .dims = spmv_dims,
                      .print = spmv_print,
@@ -78,3 +85,10 @@ const family families[FAMILY_COUNT] = {
                      .draw_given = spmv_draw_given,
                      .judge_given = spmv_judge_given},
 };
+
+const family *family_named(const char *name) {
+    for (int i = 0; i < FAMILY_COUNT; i++)
+        if (strcmp(families[i].name, name) == 0)
+            return &families[i];
+    return NULL;
+}

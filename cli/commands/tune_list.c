@@ -48,7 +48,7 @@ static bool add_candidates(const sg_space *s, buffer *out) {
 }
 
 static void add_space(const sg_space *s, buffer *out) {
-    const words *w = words_of_family(s->family);
+    const words *w = words_of_kind(s->kind);
     buffer_printf(out, "%s: %d candidate%s, %s, for %s, ", s->name, s->candidate_count,
                   s->candidate_count == 1 ? "" : "s", s->dtype, s->arch);
     buffer_size(out, s->size, s->dims);

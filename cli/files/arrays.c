@@ -8,8 +8,8 @@
 #include "cli/output.h"
 #include "cli/words.h"
 
-bool arrays_is(const arrays *a, const char *family) {
-    return strcmp(sg_kernel_text(a->plan, SG_TEXT_FAMILY), family) == 0;
+bool arrays_is(const arrays *a, sg_kind kind) {
+    return a->info.kind == kind;
 }
 
 int arrays_find(const arrays *a, const char *name) {
@@ -40,7 +40,7 @@ static const char *input_option(const array *a) {
 
 int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
     buffer known = {0};
-    if (reads && arrays_is(a, "spmv"))
+    if (reads && arrays_is(a, SG_KIND_PRODUCT))
         buffer_add(&known, "A");
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
@@ -93,7 +93,7 @@ static bool ends_with(const char *text, const char *end) {
 static int matrix_input(const arrays *a) {
     const bindings *inputs = &a->session->options->inputs;
     int found = -1;
-    for (int i = 0; i < inputs->count && arrays_is(a, "spmv"); i++) {
+    for (int i = 0; i < inputs->count && arrays_is(a, SG_KIND_PRODUCT); i++) {
         const binding *b = &inputs->items[i];
         if (b->name != NULL && strcmp(b->name, "A") == 0)
             return i;
@@ -108,7 +108,7 @@ static int match_inputs(arrays *a) {
     const int matrix = matrix_input(a);
     if (matrix >= 0)
         a->matrix_path = inputs->items[matrix].value;
-    else if (arrays_is(a, "spmv"))
+    else if (arrays_is(a, SG_KIND_PRODUCT))
         return complain(EXIT_USAGE, a->spec, "%s reads a matrix; give it with --input A=FILE.mtx",
                         a->name);
     for (int named = 1; named >= 0; named--)
@@ -149,7 +149,7 @@ int arrays_match(arrays *a) {
 
 /* Those of the matrix are made from it. */
 static bool belongs_to_matrix(const arrays *a, const char *name) {
-    return arrays_is(a, "spmv") && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
+    return arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
 }
 
 static int list_arrays(arrays *a) {
@@ -168,7 +168,7 @@ static int list_arrays(arrays *a) {
         if (item->type == ELEMENT_COUNT)
             return complain(EXIT_USAGE, a->spec, "%s has arrays of %s, which no file holds",
                             a->name, item->info.dtype);
-        item->is_values = arrays_is(a, "merge") && ends_with(item->info.name, "_values");
+        item->is_values = arrays_is(a, SG_KIND_MERGE) && ends_with(item->info.name, "_values");
         if (!a->is_grid)
             item->info.reads = item->info.previous = -1;
         a->count++;
@@ -198,7 +198,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = session_judge_steps(s, spec, a->plan);
     if (code == EXIT_DONE)
         code = arrays_match(a);
-    if (code == EXIT_DONE && arrays_is(a, "spmv"))
+    if (code == EXIT_DONE && arrays_is(a, SG_KIND_PRODUCT))
         code = arrays_read_matrix(a);
     if (code == EXIT_DONE)
         code = arrays_measure(a);

@@ -53,7 +53,7 @@ static bool upload(void *user, uint64_t offset, const void *bytes, size_t count)
 static int load_file(arrays *a, int index) {
     array *item = &a->items[index];
     loading l = {.arrays = a, .index = index};
-    if (arrays_is(a, "reduce") && strcmp(item->info.name, "offsets") == 0) {
+    if (arrays_is(a, SG_KIND_REDUCE) && strcmp(item->info.name, "offsets") == 0) {
         l.is_offsets = true;
         l.most = a->size[0];
     }

@@ -67,7 +67,7 @@ void page_add_mark_title(buffer *b, const sg_result *r) {
 /* ---- what is in it ------------------------------------------------------------------------- */
 
 void page_look(page *p) {
-    page_axes_find(&p->axes, p->count > 0 ? p->rows[0].family : "", p->rows, p->count);
+    page_axes_find(&p->axes, p->count > 0 ? p->rows[0].kind : SG_KIND_LISTS, p->rows, p->count);
     p->best = p->usual_row = -1;
     for (int i = 0; i < p->count; i++) {
         const sg_result *r = &p->rows[i];
@@ -134,7 +134,7 @@ static void add_counts(const page *p, buffer *b) {
 
 static void add_facts(const page *p, buffer *out) {
     const sg_result *r = &p->rows[0];
-    const words *w = words_of_family(r->family);
+    const words *w = words_of_kind(r->kind);
     buffer device = {0}, size = {0}, counts = {0}, when = {0}, made = {0}, driver = {0};
     buffer_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
                   strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors");
@@ -207,7 +207,7 @@ static int count_finals(const page *p) {
 
 static void add_tiles(const page *p, buffer *out) {
     const sg_result *best = &p->rows[p->best];
-    const words *w = words_of_family(best->family);
+    const words *w = words_of_kind(best->kind);
     buffer time = {0}, spread = {0}, share = {0};
     buffer_seconds(&time, page_time(best));
     buffer_printf(&spread, "median of %d", best->repeats);

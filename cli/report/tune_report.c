@@ -152,7 +152,7 @@ static void add_failures(const sg_tuning *t, buffer *out) {
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static void add_head(const sg_tuning *t, buffer *out) {
-    const words *w = words_of_family(t->family);
+    const words *w = words_of_kind(t->kind);
     buffer_printf(out, "%s: ", t->name);
     buffer_size(out, t->size, t->dims);
     if (!w->is_grid)

@@ -92,8 +92,19 @@ typedef struct family_verdict {
     condition_sides unjudged;        /* that hardly any element took */
 } family_verdict;
 
+/* What the arrays of a program mean to those who call it; sg_kind of the library. */
+typedef enum family_kind {
+    KIND_GRID, /* a program of grids, which the model judges; all others are of lists */
+    KIND_LISTS,
+    KIND_REDUCE,
+    KIND_SCAN,
+    KIND_MERGE,
+    KIND_PRODUCT
+} family_kind;
+
 struct family {
     const char *name; /* of the function in specs: "reduce" */
+    family_kind kind;
     const char *summary;
     int (*dims)(const subject *); /* of the size to plan for */
 

@@ -121,7 +121,7 @@ void build_read(job *j, build_request *r) {
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = find_gpu(j, r);
     find_size(j, r, r->subject);
-    if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)
+    if (r->options.matrix != NULL && r->subject->family->kind == KIND_PRODUCT)
         r->matrix = matrix_view(j, r->options.matrix);
 }
 
@@ -131,6 +131,14 @@ void build_judge_matrix(job *j, const build_request *r) {
                        "matrix of sg_build_options is given, but '%s' is of the family %s, and "
                        "only products (spmv) take one",
                        r->subject->name, r->subject->family->name);
+}
+
+sg_kind build_kind(const family *f) {
+    static const sg_kind kinds[] = {
+        [KIND_GRID] = SG_KIND_GRID, [KIND_LISTS] = SG_KIND_LISTS, [KIND_REDUCE] = SG_KIND_REDUCE,
+        [KIND_SCAN] = SG_KIND_SCAN, [KIND_MERGE] = SG_KIND_MERGE, [KIND_PRODUCT] = SG_KIND_PRODUCT,
+    };
+    return f != NULL ? kinds[f->kind] : SG_KIND_LISTS;
 }
 
 family_request build_wanted(const build_request *r) {
@@ -180,6 +188,7 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
         .occupancy = -1,
         .compiler = "",
         .steps = program_steps(k->program),
+        .kind = build_kind(k->subject->family),
     };
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }
