@@ -102,6 +102,30 @@ typedef enum family_kind {
     KIND_PRODUCT
 } family_kind;
 
+/* Data for a program of lists, and the verdict on what was made of it. */
+typedef struct family_lists {
+    /* kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
+       (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
+       of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
+       where there is none); written arrays are left NULL, or hold what they are to be before where
+       they are `updated`. alike: it is the same for every plan of a spec. judge: what a launch made
+       of `before`; of `after` only the written arrays are set. */
+    const char *const *kinds;
+    bool alike;
+    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
+                 const double *given, uint64_t seed, family_call *out);
+    void (*judge)(job *, const subject *, const program *, const family_call *before,
+                  const family_call *after, family_verdict *out);
+
+    /* Of KIND_PRODUCT: the same with a given matrix. draw_given: a call whose first arrays are
+       those of the packed matrix, which outlives it; x, y and the factors are drawn. judge_given:
+       by the matrix itself, so that how it was packed is judged too. */
+    void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
+                       const double *given, uint64_t seed, family_call *out);
+    void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
+                        const family_call *before, const family_call *after, family_verdict *out);
+} family_lists;
+
 struct family {
     const char *name; /* of the function in specs: "reduce" */
     family_kind kind;
@@ -129,29 +153,18 @@ struct family {
        request makes no sense. */
     family_build *(*build)(job *, const subject *, const family_request *);
 
+    /* What each method, algorithm or format would do with a spec. A refusal is an answer; fails
+       where no plan of a family of lists can serve. */
     void (*explain)(job *, const subject *, const family_request *, family_explanation *);
 
-    /* NULL where a program of grids is judged by the model (gen/reference/reference.h).
-       kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
-       (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
-       of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
-       where there is none); written arrays are left NULL, or hold what they are to be before where
-       they are `updated`. alike: it is the same for every plan of a spec. judge: what a launch made
-       of `before`; of `after` only the written arrays are set. */
-    const char *const *kinds;
-    bool alike;
-    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                 const double *given, uint64_t seed, family_call *out);
-    void (*judge)(job *, const subject *, const program *, const family_call *before,
-                  const family_call *after, family_verdict *out);
-
-    /* spmv: the same with a given matrix; NULL. draw_given: a call whose first arrays are those of
-       the packed matrix, which outlives it; x, y and the factors are drawn. judge_given: by the
-       matrix itself, so that how it was packed is judged too. */
-    void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
-                       const double *given, uint64_t seed, family_call *out);
-    void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
-                        const family_call *before, const family_call *after, family_verdict *out);
+    /* What judges a launch, by the kind. */
+    union {
+        struct {
+            /* Of grids: what the reference (gen/reference/reference.h) evaluates cell by cell. */
+            const model *(*model)(const subject *);
+        } grid;
+        family_lists lists; /* of all other kinds */
+    };
 };
 
 /* Elements of an array of a call, all axes together. */

@@ -4,6 +4,10 @@
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 
+const model *stencil_model(const subject *s) {
+    return s->model;
+}
+
 int stencil_dims(const subject *s) {
     return ((const model *)s->model)->dims;
 }

@@ -11,6 +11,7 @@ family_build *stencil_build(job *, const subject *, const family_request *);
 void stencil_print_wanted(job *, const subject *, const char *line, text *);
 const char *stencil_plan(job *, const subject *, const family_request *);
 void stencil_explain(job *, const subject *, const family_request *, family_explanation *);
+const model *stencil_model(const subject *);
 int stencil_dims(const subject *);
 void stencil_print(const subject *, model_detail, text *);
 
