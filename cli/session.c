@@ -239,12 +239,15 @@ void session_parameters_json(const session *s, const sg_kernel *kernel, json *j)
 }
 
 int session_judge_input(const options *o, const char *spec, const sg_kernel *kernel) {
-    const char *command = command_name(o->command), *family = words_of(kernel)->family;
+    const char *command = command_name(o->command);
+    sg_kernel_info info = {.struct_size = sizeof info};
+    sg_kernel_facts(kernel, &info);
     if (o->inputs.count == 0)
         return EXIT_DONE;
-    if (strcmp(family, "spmv") != 0)
+    if (info.kind != SG_KIND_PRODUCT)
         return complain(EXIT_USAGE, spec, "--input of %s is the matrix of an spmv, but %s is %s",
-                        command, sg_kernel_text(kernel, SG_TEXT_NAME), family);
+                        command, sg_kernel_text(kernel, SG_TEXT_NAME),
+                        sg_kernel_text(kernel, SG_TEXT_FAMILY));
     if (o->inputs.count > 1)
         return complain(EXIT_USAGE, spec, "%s takes one --input, the matrix of an spmv", command);
     const char *name = o->inputs.items[0].name;

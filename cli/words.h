@@ -1,4 +1,4 @@
-/* What reports call things, by the family of a kernel, one table. */
+/* What reports call things, by the kind of a kernel, one table. */
 #ifndef SG_CLI_WORDS_H
 #define SG_CLI_WORDS_H
 
@@ -7,15 +7,14 @@
 #include "runtime/stencilgen.h"
 
 typedef struct words {
-    const char *family;
     bool is_grid;       /* has a shape, a boundary and steps */
     const char *points; /* "elements" */
     const char *point;  /* "an element" */
     const char *step;   /* "a step": what is timed */
+    const char *way[2]; /* what the words of a plan without a value say: "format", "algorithm" */
 } words;
 
-/* Those of lists for a family that is not known. */
 const words *words_of(const sg_kernel *);
-const words *words_of_family(const char *family);
+const words *words_of_kind(sg_kind); /* those of lists for a kind that is not known */
 
 #endif

@@ -3,8 +3,15 @@
 #define SG_GEN_FAMILIES_H
 
 #include "gen/model/family.h"
+#include "gen/model/plans.h"
 
 enum { FAMILY_STENCIL, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };
 extern const family families[FAMILY_COUNT];
+
+const family *family_named(const char *); /* NULL */
+
+/* What is wrong with a line of a plans file that no family can know of itself: a class that there
+   is not, or a plan that is no schedule of its family. NULL: nothing. In the job. */
+const char *plans_line_flaw(job *, const plans_line *);
 
 #endif

@@ -215,6 +215,17 @@ typedef enum sg_text {
 /* Valid as long as the kernel; never NULL. */
 SG_API const char *sg_kernel_text(const sg_kernel *, sg_text which);
 
+/* What the arrays of a kernel mean, and so which calls take it beside sg_launch. Several families
+ * may be of a kind. */
+typedef enum sg_kind {
+    SG_KIND_GRID,   /* the fields of one grid: sg_run */
+    SG_KIND_LISTS,  /* lists, by their names; no call but sg_launch knows them */
+    SG_KIND_REDUCE, /* lists, as those of the others: sg_reduce */
+    SG_KIND_SCAN,   /* sg_scan */
+    SG_KIND_MERGE,  /* sg_merge */
+    SG_KIND_PRODUCT /* a sparse matrix and its vectors: sg_spmv */
+} sg_kind;
+
 typedef enum sg_origin {
     SG_NOT_COMPILED, /* source_only */
     SG_COMPILED,     /* by this call */
@@ -254,6 +265,7 @@ typedef struct sg_kernel_info {
                                    model", "by the model; results of stencilgen 0.0.9 are not used",
                                    "given by the schedule"; "" of a kernel from a file. Valid as
                                    long as the kernel */
+    sg_kind kind;
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 

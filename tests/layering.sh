@@ -112,6 +112,16 @@ never 'gen/, matrix/ and runtime/ include no CUDA header' "$cuda" gen matrix run
 never 'no folder but gen/spec includes Lua' "$lua" base matrix runtime cli \
     $(find gen -mindepth 1 -type d | grep -v '^gen/spec$')
 
+# named FILE…: where code compares the name of a family, or asks for one of a family's functions to be there.
+named() {
+    grep -HnE 'str(n?)cmp\([^;]*(family|FAMILY)|\b(f|family)->(kinds|draw|judge|draw_given|judge_given|explain|build|plan|print) *[!=]= *NULL|= *&families\[' "$@" /dev/null
+}
+begin 'nobody above gen/ compares the name of a family, or what slots it has'
+bad=$(named $(find runtime cli -name '*.[ch]' ! -path runtime/store/meaning.c))
+[ -z "$bad" ] || flunk "$bad"
+begin 'runtime/ and cli/ know stencils by gen/model alone'
+grep -E '^(runtime|cli)[^:]*:.* gen/stencil' cmake/layers.txt && flunk 'cmake/layers.txt lets one include gen/stencil'
+
 begin 'stencilgen.h includes only the C library and its parts, and these only it'
 bad=$(includes runtime/stencilgen.h | grep -vE ':(stddef|stdint)\.h$|:stencilgen/[a-z]+\.h$')
 [ -z "$bad" ] || flunk "$bad"
@@ -152,6 +162,8 @@ done
 begin 'a forbidden include is seen'
 printf '#  include <cuda_runtime.h>\n#include "gen/model/model.h"\n' >"$folder/probe.c"
 [ "$(includes "$folder/probe.c" | grep -cE ":$cuda\$")" = 1 ] || flunk 'cuda_runtime.h was overlooked'
+printf 'if (strcmp(r->family, "spmv") == 0)\n' >"$folder/named.c"
+[ -n "$(named "$folder/named.c")" ] || flunk 'a comparison of names was overlooked'
 printf 'base/job.h gen/model/model.h\n' >"$folder/bad"
 breaches cmake/layers.txt "$folder/bad" | grep -q 'base/job.h includes gen/model/model.h' || flunk 'a wrong include was overlooked'
 printf 'base/job.h base/text.h\nbase/text.h gen/model/model.h\n' >"$folder/bad"

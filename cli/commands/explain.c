@@ -298,11 +298,11 @@ static void json_row(const sg_method_row *row, json *j) {
 }
 
 static void json_explanation(const sg_explanation *e, const char *spec, int index, int dims,
-                             const words *w, const formats *f, json *j) {
+                             const words *w, const char *family, const formats *f, json *j) {
     json_object(j, NULL);
     json_string(j, "spec", spec);
     json_integer(j, "index", index);
-    json_string(j, "family", w->family);
+    json_string(j, "family", family);
     json_string(j, "name", e->name);
     json_string(j, "shape", e->shape);
     json_string(j, "dtype", e->dtype);
@@ -373,7 +373,8 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
 static int show(session *s, const char *spec, int index, const subject *u, json *j) {
     const words *w = words_of(u->kernel);
     if (s->options->json) {
-        json_explanation(u->explanation, spec, index, u->info.dims, w, &u->formats, j);
+        json_explanation(u->explanation, spec, index, u->info.dims, w,
+                         sg_kernel_text(u->kernel, SG_TEXT_FAMILY), &u->formats, j);
         return EXIT_DONE;
     }
     text out = new_text();

@@ -25,7 +25,8 @@ typedef struct reporting {
 /* Whatever the spec was called when it was tuned. */
 static void keep_result(void *user, const sg_result *r) {
     reporting *p = user;
-    if (strcmp(r->family, sg_kernel_text(p->kernel, SG_TEXT_FAMILY)) == 0 &&
+    sg_kernel_info info = {.struct_size = sizeof info};
+    if (sg_kernel_facts(p->kernel, &info) == SG_OK && r->kind == info.kind &&
         strcmp(r->model, sg_kernel_text(p->kernel, SG_TEXT_MEANING)) == 0)
         page_keep(&p->all, r);
     else

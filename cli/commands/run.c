@@ -14,7 +14,7 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
     if (code == EXIT_DONE)
         session_parameters_json(a->session, kernel, j);
-    if (code == EXIT_DONE && arrays_is(a, "spmv"))
+    if (code == EXIT_DONE && arrays_is(a, SG_KIND_PRODUCT))
         code = product_judge(a, kernel, parameters);
     if (code == EXIT_DONE)
         code = arrays_load(a);
@@ -56,7 +56,7 @@ static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j
     describe_json(a, kernel, made, j);
     describe(a, kernel, made, out);
     json_object(j, "results");
-    int code = arrays_is(a, "reduce") ? arrays_print(a, j, out) : EXIT_DONE;
+    int code = arrays_is(a, SG_KIND_REDUCE) ? arrays_print(a, j, out) : EXIT_DONE;
     json_end_object(j);
     return code == EXIT_DONE ? arrays_save(a, j, out) : code;
 }

@@ -50,7 +50,7 @@ static bool add_candidates(const sg_space *s, text *out) {
 }
 
 static void add_space(const sg_space *s, text *out) {
-    const words *w = words_of_family(s->family);
+    const words *w = words_of_kind(s->kind);
     text_printf(out, "%s: %d candidate%s, %s, for %s, ", s->name, s->candidate_count,
                 s->candidate_count == 1 ? "" : "s", s->dtype, s->arch);
     add_extents(out, s->size, s->dims);

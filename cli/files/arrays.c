@@ -9,8 +9,8 @@
 #include "cli/output.h"
 #include "cli/words.h"
 
-bool arrays_is(const arrays *a, const char *family) {
-    return strcmp(sg_kernel_text(a->plan, SG_TEXT_FAMILY), family) == 0;
+bool arrays_is(const arrays *a, sg_kind kind) {
+    return a->info.kind == kind;
 }
 
 int arrays_find(const arrays *a, const char *name) {
@@ -37,7 +37,7 @@ static const char *input_option(const array *a) {
 
 int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
     text known = new_text();
-    if (reads && arrays_is(a, "spmv"))
+    if (reads && arrays_is(a, SG_KIND_PRODUCT))
         text_add(&known, "A");
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
@@ -89,7 +89,7 @@ static bool ends_with(const char *text, const char *end) {
 static int matrix_input(const arrays *a) {
     const bindings *inputs = &a->session->options->inputs;
     int found = -1;
-    for (int i = 0; i < inputs->count && arrays_is(a, "spmv"); i++) {
+    for (int i = 0; i < inputs->count && arrays_is(a, SG_KIND_PRODUCT); i++) {
         const binding *b = &inputs->items[i];
         if (b->name != NULL && strcmp(b->name, "A") == 0)
             return i;
@@ -104,7 +104,7 @@ static int match_inputs(arrays *a) {
     const int matrix = matrix_input(a);
     if (matrix >= 0)
         a->matrix_path = inputs->items[matrix].value;
-    else if (arrays_is(a, "spmv"))
+    else if (arrays_is(a, SG_KIND_PRODUCT))
         return complain(EXIT_USAGE, a->spec, "%s reads a matrix; give it with --input A=FILE.mtx",
                         a->name);
     for (int named = 1; named >= 0; named--)
@@ -146,7 +146,7 @@ int arrays_match(arrays *a) {
 
 /* Those of the matrix are made from it. */
 static bool belongs_to_matrix(const arrays *a, const char *name) {
-    return arrays_is(a, "spmv") && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
+    return arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
 }
 
 static int list_arrays(arrays *a) {
@@ -165,7 +165,7 @@ static int list_arrays(arrays *a) {
         if (item->type == ELEMENT_COUNT)
             return complain(EXIT_USAGE, a->spec, "%s has arrays of %s, which no file holds",
                             a->name, item->info.dtype);
-        item->is_values = arrays_is(a, "merge") && ends_with(item->info.name, "_values");
+        item->is_values = arrays_is(a, SG_KIND_MERGE) && ends_with(item->info.name, "_values");
         if (!a->is_grid)
             item->info.reads = item->info.previous = -1;
         a->count++;
@@ -195,7 +195,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = session_judge_steps(s, spec, a->plan);
     if (code == EXIT_DONE)
         code = arrays_match(a);
-    if (code == EXIT_DONE && arrays_is(a, "spmv"))
+    if (code == EXIT_DONE && arrays_is(a, SG_KIND_PRODUCT))
         code = arrays_read_matrix(a);
     if (code == EXIT_DONE)
         code = arrays_measure(a);
@@ -260,7 +260,7 @@ static bool upload(void *user, uint64_t offset, const void *bytes, size_t count)
 static int load_file(arrays *a, int index) {
     array *item = &a->items[index];
     loading l = {.arrays = a, .index = index};
-    if (arrays_is(a, "reduce") && strcmp(item->info.name, "offsets") == 0) {
+    if (arrays_is(a, SG_KIND_REDUCE) && strcmp(item->info.name, "offsets") == 0) {
         l.is_offsets = true;
         l.most = a->size[0];
     }

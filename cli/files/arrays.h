@@ -66,7 +66,7 @@ void arrays_close(arrays *);
 
 /* The item of this name, or −1. */
 int arrays_find(const arrays *, const char *name);
-bool arrays_is(const arrays *, const char *family);
+bool arrays_is(const arrays *, sg_kind);
 
 /* An item as a file shows it. */
 void arrays_describe(const arrays *, int item, datafile_array *out);

@@ -74,8 +74,9 @@ static int64_t count_of(const arrays *a, const char *name) {
 /* A reduction takes the elements of an array of any shape. */
 static int measure_file(arrays *a, int i) {
     const datafile *f = &a->items[i].file;
-    const bool any_shape = arrays_is(a, "reduce") && strcmp(a->items[i].info.name, "offsets") != 0;
-    const int most = arrays_is(a, "spmv") ? 2 : 1;
+    const bool any_shape =
+        arrays_is(a, SG_KIND_REDUCE) && strcmp(a->items[i].info.name, "offsets") != 0;
+    const int most = arrays_is(a, SG_KIND_PRODUCT) ? 2 : 1;
     if (f->dims > most && !any_shape)
         return complain(EXIT_DATA, f->path, "the array has %d dimensions, but %s takes a list",
                         f->dims, a->name);
@@ -156,12 +157,12 @@ static int judge_count(const arrays *a) {
 
 static int measure_lists(arrays *a) {
     static const struct {
-        const char *family;
+        sg_kind kind;
         int (*measure)(arrays *);
-    } rules[] = {{"reduce", measure_reduce},
-                 {"scan", measure_scan},
-                 {"merge", measure_merge},
-                 {"spmv", measure_spmv}};
+    } rules[] = {{SG_KIND_REDUCE, measure_reduce},
+                 {SG_KIND_SCAN, measure_scan},
+                 {SG_KIND_MERGE, measure_merge},
+                 {SG_KIND_PRODUCT, measure_spmv}};
     a->size[1] = a->size[2] = 1;
     for (int i = 0; i < a->count; i++) {
         const int code = a->items[i].input != NULL ? measure_file(a, i) : EXIT_DONE;
@@ -169,7 +170,7 @@ static int measure_lists(arrays *a) {
             return code;
     }
     for (size_t r = 0; r < sizeof rules / sizeof rules[0]; r++)
-        if (arrays_is(a, rules[r].family)) {
+        if (arrays_is(a, rules[r].kind)) {
             const int code = rules[r].measure(a);
             return code == EXIT_DONE ? judge_count(a) : code;
         }

@@ -99,7 +99,7 @@ static int match_default(arrays *a) {
 int arrays_match_outputs(arrays *a) {
     const int given = a->session->options->outputs.count;
     a->outputs = new_array((size_t)(given + a->count), sizeof *a->outputs);
-    if (given == 0 && !arrays_is(a, "reduce"))
+    if (given == 0 && !arrays_is(a, SG_KIND_REDUCE))
         return match_default(a);
     return match_named(a);
 }
@@ -226,7 +226,7 @@ bool arrays_is_shown(const arrays *a, int index) {
 /* Of several fields some may have an --output and others none. */
 static void name_the_rest(const arrays *a, json *j, text *out) {
     json_array(j, "not_written");
-    for (int i = 0; i < a->count && !arrays_is(a, "reduce"); i++)
+    for (int i = 0; i < a->count && !arrays_is(a, SG_KIND_REDUCE); i++)
         if (array_is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
             const char *field = a->items[i].info.field;
             text_printf(out, "  output   %s: not written; name a file with --output %s=FILE\n",

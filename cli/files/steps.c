@@ -255,8 +255,8 @@ static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int c
 
 int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters, int count, steps *s) {
     *s = (steps){0};
-    const int code = arrays_is(a, "spmv") ? product_run(a, kernel, parameters, &s->seconds)
-                                          : compute(a, kernel, parameters, count, s);
+    const int code = arrays_is(a, SG_KIND_PRODUCT) ? product_run(a, kernel, parameters, &s->seconds)
+                                                   : compute(a, kernel, parameters, count, s);
     if (a->is_grid || code != EXIT_DONE)
         return code;
     s->made = 1;

@@ -67,7 +67,7 @@ void page_add_mark_title(text *b, const sg_result *r) {
 /* ---- what is in it ------------------------------------------------------------------------- */
 
 void page_look(page *p) {
-    page_axes_find(&p->axes, p->count > 0 ? p->rows[0].family : "", p->rows, p->count);
+    page_axes_find(&p->axes, p->count > 0 ? p->rows[0].kind : SG_KIND_LISTS, p->rows, p->count);
     p->best = p->usual_row = -1;
     for (int i = 0; i < p->count; i++) {
         const sg_result *r = &p->rows[i];
@@ -129,7 +129,7 @@ static void add_counts(const page *p, text *b) {
 
 static void add_facts(const page *p, text *out) {
     const sg_result *r = &p->rows[0];
-    const words *w = words_of_family(r->family);
+    const words *w = words_of_kind(r->kind);
     text device = new_text(), size = new_text(), counts = new_text(), when = new_text(),
          made = new_text(), driver = new_text();
     text_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
@@ -198,7 +198,7 @@ static int count_finals(const page *p) {
 
 static void add_tiles(const page *p, text *out) {
     const sg_result *best = &p->rows[p->best];
-    const words *w = words_of_family(best->family);
+    const words *w = words_of_kind(best->kind);
     text time = new_text(), spread = new_text(), share = new_text();
     add_seconds(&time, page_time(best));
     if (best->final_seconds > 0) {

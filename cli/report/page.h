@@ -64,7 +64,7 @@ typedef struct page_axes {
    that the groups of equal value have beyond what groups by chance would have: T. L. Kelley, "An
    unbiased correlation ratio measure", PNAS 21 (1935). Plans without the parameter make up no
    group, but their variance counts in the whole. */
-void page_axes_find(page_axes *, const char *family, const sg_result *rows, int count);
+void page_axes_find(page_axes *, sg_kind, const sg_result *rows, int count);
 const page_axis *page_axis_named(const page_axes *, const char *name); /* NULL */
 
 /* ---- the page ------------------------------------------------------------------------------ */

@@ -354,7 +354,7 @@ static void add_sizes(svg *s, const page *p, const sg_result **list, int count) 
         page_add_size(&title, list[i]);
         text_add(&title, ": ");
         svg_rate(&title, points_a_second(list[i]));
-        text_printf(&title, " %s a second; ", words_of_family(list[i]->family)->points);
+        text_printf(&title, " %s a second; ", words_of_kind(list[i]->kind)->points);
         page_add_mark_title(&title, list[i]);
         svg_mark(s, svg_at(&s->x, page_points(list[i])), svg_at(&s->y, points_a_second(list[i])), 0,
                  page_same_size(list[i], &p->rows[0]), title.data);
@@ -366,7 +366,7 @@ void page_write_scaling(const page *p, text *out) {
     const sg_result **list = best_of_sizes(p, &count);
     qsort(list, (size_t)count, sizeof *list, by_points);
     if (count >= 2) {
-        const words *w = words_of_family(p->rows[0].family);
+        const words *w = words_of_kind(p->rows[0].kind);
         double rates[2] = {INFINITY, 0};
         for (int i = 0; i < count; i++)
             widen(rates, points_a_second(list[i]));

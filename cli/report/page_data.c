@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/report/page.h"
+#include "cli/words.h"
 
 /* ---- results -------------------------------------------------------------------------------- */
 
@@ -193,12 +194,8 @@ static void read_word(page_axes *axes, const char *bare, const char *word, size_
     }
 }
 
-static void read_plan(page_axes *axes, const char *family, const char *plan, int rows, int row) {
-    const bool spmv = strcmp(family, "spmv") == 0, stencil = strcmp(family, "stencil") == 0;
-    const char *const bare[] = {stencil ? "method"
-                                : spmv  ? "format"
-                                        : "algorithm",
-                                spmv ? "algorithm" : "variant"};
+static void read_plan(page_axes *axes, sg_kind kind, const char *plan, int rows, int row) {
+    const char *const *bare = words_of_kind(kind)->way;
     int count = 0;
     for (const char *at = plan; *at != '\0';) {
         const size_t length = strcspn(at, " ");
@@ -267,10 +264,10 @@ static void explain(page_axis *a, const sg_result *rows, int count) {
         freedom > 0 && between > 0 && spread_of(&all) > 0 ? between / spread_of(&all) : 0;
 }
 
-void page_axes_find(page_axes *axes, const char *family, const sg_result *rows, int count) {
+void page_axes_find(page_axes *axes, sg_kind kind, const sg_result *rows, int count) {
     *axes = (page_axes){0};
     for (int i = 0; i < count; i++)
-        read_plan(axes, family, rows[i].plan, count, i);
+        read_plan(axes, kind, rows[i].plan, count, i);
     for (int i = 0; i < axes->count; i++) {
         sort_values(&axes->list[i], count);
         explain(&axes->list[i], rows, count);

@@ -54,7 +54,7 @@ static void add_size(text *out, const sg_result *r) {
 static double rate_of(const sg_result *r) {
     enum { ENTRIES = 2 };
     double points = (double)r->steps;
-    if (strcmp(r->family, "spmv") == 0 && r->size_count > ENTRIES)
+    if (r->kind == SG_KIND_PRODUCT && r->size_count > ENTRIES)
         points *= (double)r->size[ENTRIES];
     else
         for (int i = 0; i < r->size_count; i++)

@@ -1,5 +1,6 @@
 /* One T4 object. Times are milliseconds, as in Kernel Tuner's files, and the metadata say so. */
 #include "cli/report/t4.h"
+#include "cli/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,8 +69,7 @@ static void add_word(json *j, const char *word, size_t length, const char *bare)
 
 /* The plan's words by the keys that schedules have in specs. */
 static void add_configuration(json *j, const sg_result *r) {
-    const bool spmv = strcmp(r->family, "spmv") == 0, stencil = strcmp(r->family, "stencil") == 0;
-    const char *const bare[] = {stencil ? "method" : spmv ? "format" : "algorithm", "algorithm"};
+    const char *const *bare = words_of_kind(r->kind)->way;
     int count = 0;
     json_object(j, "configuration");
     for (const char *at = r->plan; *at != '\0';) {
@@ -86,13 +86,13 @@ static void add_configuration(json *j, const sg_result *r) {
 
 static const struct {
     const char *state, *invalidity;
-} words[] = {{"right", "correct"},        {"wrong", "correctness"}, {"refused", "constraints"},
-             {"not compiled", "compile"}, {"failed", "runtime"},    {"hung", "timeout"}};
+} states[] = {{"right", "correct"},        {"wrong", "correctness"}, {"refused", "constraints"},
+              {"not compiled", "compile"}, {"failed", "runtime"},    {"hung", "timeout"}};
 
 static const char *invalidity_of(const sg_result *r) {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i].state, r->state) == 0)
-            return words[i].invalidity;
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strcmp(states[i].state, r->state) == 0)
+            return states[i].invalidity;
     return "runtime";
 }
 

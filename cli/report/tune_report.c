@@ -146,7 +146,7 @@ static void add_failures(const sg_tuning *t, text *out) {
 /* ---- the whole ----------------------------------------------------------------------------- */
 
 static void add_head(const sg_tuning *t, text *out) {
-    const words *w = words_of_family(t->family);
+    const words *w = words_of_kind(t->kind);
     text_printf(out, "%s: ", t->name);
     add_extents(out, t->size, t->dims);
     if (!w->is_grid)

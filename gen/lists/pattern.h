@@ -133,13 +133,21 @@ void pattern_judge(job *, const pattern_machine *, condition_sides *);
 pattern_value pattern_get(dtype, const void *array, int64_t index);
 void pattern_set(dtype, void *array, int64_t index, pattern_value);
 
+/* Of families: their constraints as a line, and their plan without the texts. */
+void pattern_print_wanted(job *, const subject *, const char *line, text *);
+const char *pattern_plan(job *, const subject *, const family_request *);
+
 /* A plan, or the refusal, of a schedule line alone (the spec's own constraints count too). */
 void pattern_try(job *, const subject *, const family_request *, const char *line, family_row *);
 
+/* What an explanation takes from the build of `auto`; its rows are left to the family. */
+const family_build *pattern_explain_build(job *, const subject *, const family_request *,
+                                          family_explanation *);
+
 /* family.explain of a family without formats: a row for each algorithm but auto, with its note (by
    the words' index). */
-int pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
-                    const char **reason, family_row **rows);
+void pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
+                     family_explanation *);
 
 /* family.dims of all families of lists. */
 int pattern_dims(const subject *);

@@ -161,6 +161,7 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
     a->request = *r;
     a->request.schedule = line;
     a->request.untold = true;
+    row->bound = "";
     job_defer(j, end_attempt, a);
     const fault f = job_run(job_allocator(j), build, a, &a->job);
     if (f != FAULT_NONE && f != FAULT_PLAN)
@@ -179,22 +180,45 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
     end_attempt(a);
 }
 
-int pattern_explain(job *j, const subject *s, const family_request *r, const char *const *notes,
-                    const char **reason, family_row **rows) {
+void pattern_print_wanted(job *j, const subject *s, const char *line, text *out) {
+    const pattern *p = s->model;
+    pattern_schedule wanted = p->wanted;
+    pattern_schedule_parse(j, p->words, line, "schedule", &wanted);
+    pattern_schedule_print(p->words, &wanted, out);
+}
+
+const char *pattern_plan(job *j, const subject *s, const family_request *r) {
+    family_request plain = *r;
+    plain.untold = true;
+    return s->family->build(j, s, &plain)->plan;
+}
+
+const family_build *pattern_explain_build(job *j, const subject *s, const family_request *r,
+                                          family_explanation *out) {
+    const family_build *made = s->family->build(j, s, r);
+    *out = (family_explanation){.shape = made->shape,
+                                .boundary = made->boundary,
+                                .reason = made->reason,
+                                .points = made->points,
+                                .textbook_operations = made->textbook_operations,
+                                .emitted_operations = made->emitted_operations,
+                                .bytes_per_point = made->program->bytes_per_point};
+    return made;
+}
+
+void pattern_explain(job *j, const subject *s, const family_request *r, const char *const *notes,
+                     family_explanation *out) {
     const pattern *p = s->model;
     const pattern_words *w = p->words;
-    const family_build *chosen = s->family->build(j, s, r);
+    const family_build *chosen = pattern_explain_build(j, s, r, out);
     pattern_schedule plan = {0};
     pattern_schedule_parse(j, w, chosen->plan, "plan", &plan);
-    *reason = chosen->reason;
-    *rows = job_array(j, (size_t)w->algorithm_count, sizeof **rows);
-    int count = 0;
+    out->rows = job_array(j, (size_t)w->algorithm_count, sizeof *out->rows);
     for (int i = 1; i < w->algorithm_count; i++) {
-        family_row *row = &(*rows)[count++];
+        family_row *row = &out->rows[out->row_count++];
         row->name = w->algorithms[i].name;
         row->note = notes[i];
         row->chosen = plan.algorithm == i;
         pattern_try(j, s, r, row->name, row);
     }
-    return count;
 }

@@ -12,6 +12,7 @@
 typedef struct family family;
 struct matrix;
 struct packed_matrix;
+struct space_builder; /* gen/space/build.h */
 
 typedef struct subject {
     const family *family;
@@ -45,17 +46,35 @@ typedef struct family_build {
     double textbook_operations, emitted_operations; /* a point */
 } family_build;
 
-/* What `explain` says of one algorithm. Texts live in the job. */
+/* What `explain` says of one method or algorithm. Texts live in the job. Numbers are 0 where the
+   family does not count so. */
 typedef struct family_row {
     const char *name;
     const char *plan;    /* NULL where it refuses, */
     const char *refusal; /* and why */
-    const char *note;    /* the textbook's count of its work, or the storage of a format */
+    const char *note;    /* the textbook's count of its work, or the storage of a format; NULL */
     bool chosen;
-    size_t shared_bytes; /* a block */
-    int threads;
-    int64_t blocks; /* of patterns: of the main launch at the size planned for */
+    double textbook_tile; /* width of the textbook's cubic input tile; 0: it has none */
+    double textbook_operations_per_byte, textbook_limit; /* at that tile, and as it grows */
+    double loads_bytes_per_point, operations_per_byte;   /* by this plan */
+    size_t shared_bytes;                                 /* a block */
+    int threads;                                         /* a block */
+    int registers;                                       /* a thread, estimated */
+    int64_t blocks;    /* of lists: of the main launch at the size planned for */
+    double seconds;    /* a step, estimated */
+    const char *bound; /* what limits it by the model; "" */
 } family_row;
+
+typedef struct family_explanation {
+    const char *shape, *boundary; /* as in family_build */
+    const char *reason;           /* why `auto` chooses what it does, or why nothing can serve */
+    int points;
+    double textbook_operations, emitted_operations; /* a point */
+    double multiplications, additions, others;      /* of the emitted ones; 0 where not counted */
+    double bytes_per_point;                         /* the fewest that must cross device memory */
+    family_row *rows;                               /* one a method, algorithm or format */
+    int row_count;
+} family_explanation;
 
 /* One call of a program of lists, on the host: arrays by the program's index, dense, as long as
    their extents say. NULL where it has none. */
@@ -73,27 +92,19 @@ typedef struct family_verdict {
     condition_sides unjudged;        /* that hardly any element took */
 } family_verdict;
 
-struct family {
-    const char *name; /* of the function in specs: "reduce" */
-    const char *summary;
-    int (*dims)(const subject *); /* of the size to plan for */
+/* What the arrays of a program mean to those who call it; sg_kind of the library. */
+typedef enum family_kind {
+    KIND_GRID, /* a program of grids, which the model judges; all others are of lists */
+    KIND_LISTS,
+    KIND_REDUCE,
+    KIND_SCAN,
+    KIND_MERGE,
+    KIND_PRODUCT
+} family_kind;
 
-    /* What the spec means: canonical, so that it is the same for specs that mean the same, and
-       without the spec's schedule or what a plan adds. Tuning results are kept by its
-       MODEL_MEANING.
-     */
-    void (*print)(const subject *, model_detail, text *);
-
-    /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
-       request makes no sense. */
-    family_build *(*build)(job *, const subject *, const family_request *);
-
-    /* Why `auto` chooses what it does, and a row for each algorithm; returns how many. */
-    int (*explain)(job *, const subject *, const family_request *, const char **reason,
-                   family_row **rows);
-
-    /* NULL where a program of grids is judged by the model (gen/reference/reference.h).
-       kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
+/* Data for a program of lists, and the verdict on what was made of it. */
+typedef struct family_lists {
+    /* kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
        (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
        of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
        where there is none); written arrays are left NULL, or hold what they are to be before where
@@ -106,13 +117,54 @@ struct family {
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 
-    /* spmv: the same with a given matrix; NULL. draw_given: a call whose first arrays are those of
-       the packed matrix, which outlives it; x, y and the factors are drawn. judge_given: by the
-       matrix itself, so that how it was packed is judged too. */
+    /* Of KIND_PRODUCT: the same with a given matrix. draw_given: a call whose first arrays are
+       those of the packed matrix, which outlives it; x, y and the factors are drawn. judge_given:
+       by the matrix itself, so that how it was packed is judged too. */
     void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
                        const double *given, uint64_t seed, family_call *out);
     void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
                         const family_call *before, const family_call *after, family_verdict *out);
+} family_lists;
+
+struct family {
+    const char *name; /* of the function in specs: "reduce" */
+    family_kind kind;
+    const char *summary;
+    int (*dims)(const subject *); /* of the size to plan for */
+
+    /* What the spec means: canonical, so that it is the same for specs that mean the same, and
+       without the spec's schedule or what a plan adds. Tuning results are kept by its
+       MODEL_MEANING.
+     */
+    void (*print)(const subject *, model_detail, text *);
+
+    /* The constraints of the spec and then those of a line (NULL: none), as one line. */
+    void (*wanted)(job *, const subject *, const char *line, text *);
+
+    /* The line of the plan that a build of the request makes. Fails as `build` does. */
+    const char *(*plan)(job *, const subject *, const family_request *);
+
+    /* Tuning: whether a value of `tune`, "tile=32x8", agrees with the constraints of the spec and
+       the request; and what fills in the space's axes, its candidates and its usual plan. */
+    bool (*space_agrees)(const struct space_builder *, const char *value);
+    void (*space_fill)(struct space_builder *);
+
+    /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
+       request makes no sense. */
+    family_build *(*build)(job *, const subject *, const family_request *);
+
+    /* What each method, algorithm or format would do with a spec. A refusal is an answer; fails
+       where no plan of a family of lists can serve. */
+    void (*explain)(job *, const subject *, const family_request *, family_explanation *);
+
+    /* What judges a launch, by the kind. */
+    union {
+        struct {
+            /* Of grids: what the reference (gen/reference/reference.h) evaluates cell by cell. */
+            const model *(*model)(const subject *);
+        } grid;
+        family_lists lists; /* of all other kinds */
+    };
 };
 
 /* Elements of an array of a call, all axes together. */

@@ -152,3 +152,9 @@ condition_sides conditions_copy(job *j, const condition_sides *from) {
     }
     return out;
 }
+
+void model_default_size(int dims, bool gpu, int64_t size[AXES]) {
+    static const int64_t edge[2][AXES] = {{1 << 20, 1024, 128}, {1 << 26, 8192, 512}};
+    for (int axis = 0; axis < AXES; axis++)
+        size[axis] = axis < dims ? edge[gpu][dims - 1] : 1;
+}

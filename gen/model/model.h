@@ -252,4 +252,8 @@ void conditions_judge(job *, const model *, const condition *, int count, condit
 /* A copy that lives in the job. */
 condition_sides conditions_copy(job *, const condition_sides *);
 
+/* The size that is planned for by default: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the
+ * cpu device. */
+void model_default_size(int dims, bool gpu, int64_t size[AXES]);
+
 #endif

@@ -4,16 +4,11 @@
 #define SG_GEN_SPACE_ACCEPT_H
 
 #include "gen/model/family.h"
-#include "gen/model/plans.h"
 
 /* Whether a build of the request under this schedule makes exactly this plan, and nothing that the
    spec's schedule or the request's asks for is otherwise in it. Any text may be asked about. Fails
    for memory alone. */
 bool plan_accepted(job *, const subject *, const family_request *, const char *plan);
-
-/* What is wrong with a line of a plans file that no family can know of itself: a class that there
-   is not, or a plan that is no schedule of its family. NULL: nothing. In the job. */
-const char *plans_line_flaw(job *, const plans_line *);
 
 /* Whether the spec's schedule and the request's leave nothing of this plan open. */
 bool plan_given(job *, const subject *, const family_request *, const char *plan);

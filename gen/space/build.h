@@ -40,11 +40,13 @@ void space_refuse(space_builder *, int which, const char *why);
 /* Names an axis; returns its index. */
 int space_axis_add(space *, const char *name, const char *const *words, int word_count);
 
-/* Each fills in axes, candidates and `usual`. The first half says whether a value agrees with the
-   constraints that stand beside `tune`. */
+/* The families' own, for their table. */
 bool space_agrees_stencil(const space_builder *, const char *value);
 void space_fill_stencil(space_builder *);
 bool space_agrees_lists(const space_builder *, const char *value);
-void space_fill_lists(space_builder *);
+void space_fill_reduce(space_builder *);
+void space_fill_scan(space_builder *);
+void space_fill_merge(space_builder *);
+void space_fill_spmv(space_builder *);
 
 #endif

@@ -243,9 +243,8 @@ static void name_axes(job *j, space *s, const pattern_words *w) {
         space_axis_add(s, w->numbers[i].name, NULL, 0);
 }
 
-void space_fill_lists(space_builder *b) {
+void space_fill_lists(space_builder *b, const space_table *table) {
     const pattern_words *w = ((const pattern *)b->subject->model)->words;
-    const space_table *table = &space_tables[b->subject->family - families];
     filling f = {.builder = b,
                  .words = w,
                  .threads = find_number(w, "threads"),

@@ -1,7 +1,6 @@
 /* The space of candidates: what all families have in common.
    Takes: a subject and a request. Makes: candidates, each once, and notes on what `tune` asked for
    in vain. */
-#include "gen/families.h"
 #include "gen/lists/spmv/spmv.h"
 #include "gen/space/build.h"
 
@@ -44,12 +43,12 @@ bool space_has_several(const space_builder *b, const char *key) {
 }
 
 /* Leaves out what the spec's schedule or the caller has fixed otherwise. */
-static void allow_values(space_builder *b, bool (*agrees)(const space_builder *, const char *)) {
+static void allow_values(space_builder *b) {
     b->combinations = 1;
     for (int k = 0; k < key_count(b); k++) {
         const tuning_key *key = &b->tuning->keys[k];
         for (int v = 0; v < key->count; v++)
-            if (agrees(b, key->values[v]))
+            if (b->subject->family->space_agrees(b, key->values[v]))
                 b->allowed[k][b->allowed_count[k]++] = v;
             else
                 b->why[k][v] = "the schedule asks for another";
@@ -180,7 +179,6 @@ static void write_notes(space_builder *b) {
 }
 
 space *space_make(job *j, const subject *s, const family_request *r) {
-    const bool stencil = s->family == &families[FAMILY_STENCIL];
     space_builder *b = job_alloc(j, sizeof *b);
     family_request *request = job_alloc(j, sizeof *request);
     *request = *r;
@@ -188,11 +186,8 @@ space *space_make(job *j, const subject *s, const family_request *r) {
     *b = (space_builder){.job = j, .subject = s, .request = request};
     b->tuning = s->expressions->tuning;
     b->space = job_alloc(j, sizeof *b->space);
-    allow_values(b, stencil ? space_agrees_stencil : space_agrees_lists);
-    if (stencil)
-        space_fill_stencil(b);
-    else
-        space_fill_lists(b);
+    allow_values(b);
+    s->family->space_fill(b);
     if (b->space->count == 0)
         job_fail(j, FAULT_PLAN, s->file, s->line, "no candidate is left to tune: %s",
                  b->refusal != NULL ? b->refusal : "nothing meets the constraints");

@@ -120,11 +120,13 @@ static const space_group spmv_groups[] = {
       {SPMV_AHEAD, ONE, {OWN, 1, 4, 16, 64, 256}}}},
 };
 
-#define TABLE(groups)                                                                              \
-    { groups, sizeof groups / sizeof *groups }
-const space_table space_tables[FAMILY_COUNT] = {
-    [FAMILY_REDUCE] = TABLE(reduce_groups),
-    [FAMILY_SCAN] = TABLE(scan_groups),
-    [FAMILY_MERGE] = TABLE(merge_groups),
-    [FAMILY_SPMV] = TABLE(spmv_groups),
-};
+#define FILL(family)                                                                               \
+    void space_fill_##family(space_builder *b) {                                                   \
+        static const space_table table = {family##_groups,                                         \
+                                          sizeof family##_groups / sizeof *family##_groups};       \
+        space_fill_lists(b, &table);                                                               \
+    }
+FILL(reduce)
+FILL(scan)
+FILL(merge)
+FILL(spmv)

@@ -3,8 +3,7 @@
 #ifndef SG_GEN_SPACE_TABLES_H
 #define SG_GEN_SPACE_TABLES_H
 
-#include "gen/families.h"
-#include "gen/model/family.h"
+#include "gen/space/build.h"
 
 /* What a value of the tables is a multiple of. */
 typedef enum unit {
@@ -34,7 +33,7 @@ typedef struct space_table {
     int count;
 } space_table;
 
-/* By family; of stencils empty. */
-extern const space_table space_tables[FAMILY_COUNT];
+/* Candidates of a family of lists, by its table. */
+void space_fill_lists(space_builder *, const space_table *);
 
 #endif

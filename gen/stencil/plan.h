@@ -129,9 +129,6 @@ typedef struct plan_visitor {
 void plan_visit(job *, const model *, const schedule *wanted, int count, const gpu *,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *);
 
-/* The default size: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the cpu device. */
-void plan_default_size(int dims, bool gpu, int64_t size[AXES]);
-
 /* The two halves of plan_make, for one method and a schedule without free entries that apply.
    plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
    plan->estimate. */

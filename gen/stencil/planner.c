@@ -213,9 +213,3 @@ void plan_visit(job *j, const model *m, const schedule *wanted, int count, const
         }
     }
 }
-
-void plan_default_size(int dims, bool gpu, int64_t size[AXES]) {
-    static const int64_t edge[2][AXES] = {{1 << 20, 1024, 128}, {1 << 26, 8192, 512}};
-    for (int axis = 0; axis < AXES; axis++)
-        size[axis] = axis < dims ? edge[gpu][dims - 1] : 1;
-}

@@ -4,6 +4,10 @@
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 
+const model *stencil_model(const subject *s) {
+    return s->model;
+}
+
 int stencil_dims(const subject *s) {
     return ((const model *)s->model)->dims;
 }
@@ -21,23 +25,40 @@ schedule *stencil_wanted(job *j, const subject *s, const char *line) {
     return wanted;
 }
 
+void stencil_print_wanted(job *j, const subject *s, const char *line, text *out) {
+    schedule_print(stencil_wanted(j, s, line), stencil_dims(s), out);
+}
+
+static const plan *make_plan(job *j, const subject *s, const family_request *r) {
+    return plan_make(j, s->model, stencil_wanted(j, s, r->schedule), r->gpu, r->size,
+                     r->steps > 1 ? r->steps : 1);
+}
+
+static const char *line_of(job *j, const plan *p) {
+    text line = text_new(j);
+    schedule_print(&p->schedule, p->facts->model->dims, &line);
+    return line.data;
+}
+
+const char *stencil_plan(job *j, const subject *s, const family_request *r) {
+    return line_of(j, make_plan(j, s, r));
+}
+
 family_build *stencil_build(job *j, const subject *s, const family_request *r) {
     const model *m = s->model;
-    const plan *p = plan_make(j, m, stencil_wanted(j, s, r->schedule), r->gpu, r->size,
-                              r->steps > 1 ? r->steps : 1);
+    const plan *p = make_plan(j, s, r);
     const expr_count emitted = plan_emitted(p);
-    text shape = text_new(j), boundary = text_new(j), printed = text_new(j), line = text_new(j);
+    text shape = text_new(j), boundary = text_new(j), printed = text_new(j);
     model_describe(m, &shape);
     model_describe_boundary(m, &boundary);
     model_print(m, MODEL_ALL, &printed);
-    schedule_print(&p->schedule, m->dims, &line);
     family_build *b = job_alloc(j, sizeof *b);
     *b = (family_build){
         .program = source_make(j, m, p),
         .header = source_plan_header(j, m, p),
         .shape = shape.data,
         .model = printed.data,
-        .plan = line.data,
+        .plan = line_of(j, p),
         .reason = p->reason,
         .board = p->board,
         .boundary = boundary.data,

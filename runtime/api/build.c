@@ -9,7 +9,6 @@
 
 #include "gen/model/family.h"
 #include "gen/spec/spec.h"
-#include "gen/stencil/plan.h"
 #include "runtime/api/plans.h"
 #include "runtime/api/tuned.h"
 #include "runtime/launch/kernels.h"
@@ -76,7 +75,7 @@ static const gpu *find_gpu(job *j, const build_request *r) {
 static void find_size(job *j, build_request *r, const subject *m) {
     const bool gpu = r->context->device == NULL || gpu_arch(r->context) != NULL;
     const int dims = m->family->dims(m);
-    plan_default_size(dims, gpu, r->size);
+    model_default_size(dims, gpu, r->size);
     for (int axis = 0; axis < AXES; axis++) {
         const int64_t size = r->options.size[axis];
         if (size < 0)
@@ -124,7 +123,7 @@ void build_read(job *j, build_request *r) {
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
-    if (r->options.matrix != NULL && r->subject->family->draw_given != NULL)
+    if (r->options.matrix != NULL && r->subject->family->kind == KIND_PRODUCT)
         r->matrix = matrix_view(j, r->options.matrix);
 }
 
@@ -134,6 +133,14 @@ void build_judge_matrix(job *j, const build_request *r) {
                        "matrix of sg_build_options is given, but '%s' is of the family %s, and "
                        "only products (spmv) take one",
                        r->subject->name, r->subject->family->name);
+}
+
+sg_kind build_kind(const family *f) {
+    static const sg_kind kinds[] = {
+        [KIND_GRID] = SG_KIND_GRID, [KIND_LISTS] = SG_KIND_LISTS, [KIND_REDUCE] = SG_KIND_REDUCE,
+        [KIND_SCAN] = SG_KIND_SCAN, [KIND_MERGE] = SG_KIND_MERGE, [KIND_PRODUCT] = SG_KIND_PRODUCT,
+    };
+    return f != NULL ? kinds[f->kind] : SG_KIND_LISTS;
 }
 
 family_request build_wanted(const build_request *r) {
@@ -183,6 +190,7 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
         .occupancy = -1,
         .compiler = "",
         .steps = program_steps(k->program),
+        .kind = build_kind(k->subject->family),
     };
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }

@@ -30,6 +30,10 @@ void build_read(job *, build_request *);
  */
 void build_judge_matrix(job *, const build_request *);
 
+/* Of the kernels of a family; NULL: of one that is not known. */
+struct family;
+sg_kind build_kind(const struct family *);
+
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);
 

@@ -72,7 +72,8 @@ static void list(job *j, void *argument) {
                            .dims = r->subject->family->dims(r->subject),
                            .steps = wanted.steps,
                            .usual = made->usual,
-                           .usual_index = made->usual_index};
+                           .usual_index = made->usual_index,
+                           .kind = build_kind(r->subject->family)};
     memcpy(l->space->size, wanted.size, sizeof l->space->size);
     copy_axes(j, made, l->space);
     copy_candidates(j, made, l->space);

@@ -135,8 +135,8 @@ static void put_lists(text *t, const program *p) {
 }
 
 /* The name, the source and the target are among the texts. */
-static void put_program(text *t, const program *p) {
-    record_put_int(t, p->shape);
+static void put_program(text *t, const program *p, sg_kind kind) {
+    record_put_int(t, kind); /* and so its shape */
     record_put_int(t, p->dims);
     record_put_int(t, (int64_t)p->element_bytes);
     if (p->shape == PROGRAM_LISTS)
@@ -185,7 +185,7 @@ blob kernel_file_write(job *j, const kernel_file *f) {
     text t = text_new(j);
     for (int i = 0; i <= SG_TEXT_FAMILY; i++)
         record_put_text(&t, f->texts[i]);
-    put_program(&t, f->program);
+    put_program(&t, f->program, f->info.kind);
     put_info(&t, &f->info);
     put_binary(&t, &f->binary);
     record_put_text(&t, f->machine);
@@ -254,8 +254,10 @@ bool kernel_file_read(job *j, blob payload, kernel_file *out, const char **why) 
     reader r = {.job = j, .record = record_of(payload.data, payload.size)};
     kernel_file f = {0};
     get_texts(&r, f.texts);
-    f.program = kernel_read_program(&r, f.texts);
+    sg_kind kind;
+    f.program = kernel_read_program(&r, f.texts, &kind);
     get_info(&r, f.program, &f.info);
+    f.info.kind = kind;
     get_binary(&r, &f.binary);
     f.info.compile_seconds = f.binary.seconds;
     f.info.compiler = f.binary.compiler;

@@ -413,12 +413,13 @@ static void read_sources(reader *r, program *p) {
                    "the spares have no source");
 }
 
-program *kernel_read_program(reader *r, const char *const *texts) {
+program *kernel_read_program(reader *r, const char *const *texts, sg_kind *kind) {
     program *p = job_alloc(r->job, sizeof *p);
     p->name = texts[SG_TEXT_NAME];
     p->source = texts[SG_TEXT_SOURCE];
     p->target = texts[SG_TEXT_ARCH];
-    p->shape = (program_shape)reader_int(r, PROGRAM_GRID, PROGRAM_LISTS, "the program's shape");
+    *kind = (sg_kind)reader_int(r, SG_KIND_GRID, SG_KIND_PRODUCT, "the kernel's kind");
+    p->shape = *kind == SG_KIND_GRID ? PROGRAM_GRID : PROGRAM_LISTS;
     p->dims = reader_int(r, 1, PROGRAM_AXES, "the number of dimensions");
     p->element_bytes = (size_t)reader_int(r, 4, 8, "the size of an element");
     reader_require(r, p->element_bytes == 4 || p->element_bytes == 8,

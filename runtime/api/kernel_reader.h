@@ -6,6 +6,7 @@
 
 #include "base/program.h"
 #include "runtime/files/record.h"
+#include "runtime/stencilgen.h"
 
 /* More than any GPU has, or any schedule asks for. */
 enum {
@@ -37,7 +38,7 @@ double reader_double(reader *, double least, double most, const char *what);
 const char *reader_text(reader *, const char *what);
 const char *reader_name(reader *, const char *what); /* fit for messages and binaries */
 
-/* The texts are those of kernel_file. */
-program *kernel_read_program(reader *, const char *const *texts);
+/* The texts are those of kernel_file, and the kind is its info's. */
+program *kernel_read_program(reader *, const char *const *texts, sg_kind *);
 
 #endif

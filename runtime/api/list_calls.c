@@ -36,9 +36,9 @@ static bool connect(job *j, const sg_kernel *k, const char *call, const named *g
     return true;
 }
 
-bool list_call_is_of(job *j, const sg_kernel *k, const char *family, const char *call,
+bool list_call_is_of(job *j, const sg_kernel *k, sg_kind kind, const char *family, const char *call,
                      const void *given) {
-    if (strcmp(sg_kernel_text(k, SG_TEXT_FAMILY), family) != 0)
+    if (k->info.kind != kind)
         return context_refuse(j, "%s launches kernels of the family %s; '%s' is of %s", call,
                               family, k->program->name, sg_kernel_text(k, SG_TEXT_FAMILY));
     if (given == NULL)
@@ -55,7 +55,7 @@ static int64_t sum(int64_t a, int64_t b) {
 
 static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_reduce_arguments a;
-    if (!list_call_is_of(j, k, "reduce", "sg_reduce", given) ||
+    if (!list_call_is_of(j, k, SG_KIND_REDUCE, "reduce", "sg_reduce", given) ||
         !context_read(j, &a, sizeof a, given, "sg_reduce_arguments"))
         return false;
     const int64_t results = sg_kernel_find_array(k, "offsets") >= 0 ? a.segments : 1;
@@ -73,7 +73,7 @@ static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call
 
 static bool fill_scan(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_scan_arguments a;
-    if (!list_call_is_of(j, k, "scan", "sg_scan", given) ||
+    if (!list_call_is_of(j, k, SG_KIND_SCAN, "scan", "sg_scan", given) ||
         !context_read(j, &a, sizeof a, given, "sg_scan_arguments"))
         return false;
     const named arrays[] = {{"input", a.input, a.count}, {"output", a.output, a.count}};
@@ -86,7 +86,7 @@ static bool fill_scan(job *j, const sg_kernel *k, const void *given, list_call *
 
 static bool fill_merge(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_merge_arguments a;
-    if (!list_call_is_of(j, k, "merge", "sg_merge", given) ||
+    if (!list_call_is_of(j, k, SG_KIND_MERGE, "merge", "sg_merge", given) ||
         !context_read(j, &a, sizeof a, given, "sg_merge_arguments"))
         return false;
     const int64_t both = sum(a.a_count, a.b_count);

@@ -15,8 +15,9 @@ typedef struct list_call {
    does. */
 typedef bool fill_call(job *, const sg_kernel *, const void *given, list_call *out);
 
-/* Whether the kernel is of the family, and there are arguments. */
-bool list_call_is_of(job *, const sg_kernel *, const char *family, const char *call,
+/* Whether the kernel is of the call's kind, and there are arguments. `family`: whose kernels are.
+ */
+bool list_call_is_of(job *, const sg_kernel *, sg_kind, const char *family, const char *call,
                      const void *given);
 
 /* sg_launch and sg_temporary_bytes with what is filled in. */

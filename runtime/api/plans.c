@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "gen/model/plans.h"
+#include "gen/families.h"
 #include "gen/space/accept.h"
+#include "gen/model/plans.h"
 #include "runtime/api/place.h"
 #include "runtime/files/user_folder.h"
 

@@ -1,4 +1,6 @@
 /* The public call on a context's tuning results. Takes: a context. Makes: sg_results. */
+#include "gen/families.h"
+#include "runtime/api/build.h"
 #include "runtime/files/digest.h"
 #include "runtime/launch/context.h"
 #include "runtime/store/results.h"
@@ -57,6 +59,7 @@ static sg_result describe(job *j, const result_row *row) {
         .taken = r->taken,
         .final_seconds = r->final,
         .settled_seconds = r->settled,
+        .kind = build_kind(family_named(p->family)),
     };
     _Static_assert(sizeof out.size == sizeof p->size.number, "as many numbers");
     memcpy(out.size, p->size.number, sizeof out.size);

@@ -61,7 +61,7 @@ static bool connect(job *j, const sg_kernel *k, const sg_spmv_arguments *a, list
 static bool fill_spmv(job *j, const sg_kernel *k, const void *given, list_call *out) {
     const program *p = k->program;
     sg_spmv_arguments a;
-    if (!list_call_is_of(j, k, "spmv", "sg_spmv", given) ||
+    if (!list_call_is_of(j, k, SG_KIND_PRODUCT, "spmv", "sg_spmv", given) ||
         !context_read(j, &a, sizeof a, given, "sg_spmv_arguments") || !has_format(j, k, a.matrix) ||
         !connect(j, k, &a, out))
         return false;

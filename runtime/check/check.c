@@ -307,7 +307,7 @@ static condition_sides judge_sides(job *j, const check *c) {
         reference_count(g->reference, g->tallies[i].scratch, all);
     for (int i = 0; i < g->tally_count && steps->scratch != NULL; i++)
         reference_count(g->reference, steps->scratch[i], all);
-    conditions_judge(j, c->kernel->subject->model, all, count, &out);
+    conditions_judge(j, check_model(c->kernel), all, count, &out);
     return out;
 }
 
@@ -328,7 +328,7 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
 
 /* All steps but the last, unless a former check of this sweep has made the same. */
 static void march(job *j, check *c, const double *parameters) {
-    const model *m = c->kernel->subject->model;
+    const model *m = check_model(c->kernel);
     judgement *g = &c->judgement;
     check_data *kept = c->result.steps > 1 ? c->on.kept : NULL;
     digest what = {{0}};
@@ -363,7 +363,7 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     judgement *g = &c->judgement;
     g->guarded = &c->guarded;
     g->seed = random_stream(c->result.seed, UINT64_MAX);
-    const model *m = c->kernel->subject->model;
+    const model *m = check_model(c->kernel);
     g->reference = reference_new(j, m, parameters);
     connect(g, m);
     march(j, c, parameters);

@@ -86,8 +86,8 @@ static void draw(job *j, void *argument) {
     drawing *d = argument;
     const subject *s = d->kernel->subject;
     d->to->what = job_copy(j, d->what, strlen(d->what));
-    s->family->draw(j, s, d->kernel->program, d->size, RANDOM_KIND, d->given, d->seed,
-                    &d->to->call);
+    s->family->lists.draw(j, s, d->kernel->program, d->size, RANDOM_KIND, d->given, d->seed,
+                          &d->to->call);
 }
 
 void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t size[3],

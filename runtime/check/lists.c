@@ -18,10 +18,7 @@ static const family *need_family(job *j, const sg_kernel *k) {
     if (k->subject == NULL)
         context_refuse(j, "'%s' was loaded from a file, so there is no spec to draw data for",
                        p->name);
-    const family *f = k->subject->family;
-    if (f->draw == NULL || f->judge == NULL)
-        context_refuse(j, "'%s': kernels of %s cannot be checked yet", p->name, f->name);
-    return f;
+    return k->subject->family;
 }
 
 /* As the kernel gets them; NULL for NULL. */
@@ -38,10 +35,10 @@ void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size
     const program *p = k->program;
     const family *f = need_family(j, k);
     given = take_parameters(j, k, given);
-    if (kept != NULL && f->alike)
+    if (kept != NULL && f->lists.alike)
         check_data_draw(kept, j, k, size, given, seed, out);
     else
-        f->draw(j, k->subject, p, size, RANDOM_KIND, given, seed, out);
+        f->lists.draw(j, k->subject, p, size, RANDOM_KIND, given, seed, out);
     out->parameters = take_parameters(j, k, out->parameters);
 }
 
@@ -77,10 +74,10 @@ static const packed_matrix *fetch_arrays(job *j, const sg_kernel *k, const sg_ma
 static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const double *given,
                          uint64_t seed, family_call *out) {
     const family *f = need_family(j, k);
-    if (f->draw_given == NULL)
+    if (f->kind != KIND_PRODUCT)
         context_refuse(j, "'%s' multiplies with no matrix", k->program->name);
     given = take_parameters(j, k, given);
-    f->draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), given, seed, out);
+    f->lists.draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), given, seed, out);
     out->parameters = take_parameters(j, k, out->parameters);
 }
 
@@ -128,14 +125,14 @@ static void judge(job *j, const guarded *g, const check_given *given, const fami
     for (int i = 0; i < p->array_count; i++)
         after.arrays[i] = p->arrays[i].written ? g->arrays[i].cells : NULL;
     if (given->matrix != NULL) {
-        f->judge_given(j, g->kernel->subject, p, matrix_settled(j, given->matrix), before, &after,
-                       out);
+        f->lists.judge_given(j, g->kernel->subject, p, matrix_settled(j, given->matrix), before,
+                             &after, out);
         return;
     }
-    check_data *kept = f->alike ? given->kept : NULL;
+    check_data *kept = f->lists.alike ? given->kept : NULL;
     if (kept != NULL && check_data_known(kept, p, &after, out))
         return;
-    f->judge(j, g->kernel->subject, p, before, &after, out);
+    f->lists.judge(j, g->kernel->subject, p, before, &after, out);
     if (kept != NULL)
         check_data_learn(kept, p, &after, out);
 }

@@ -17,8 +17,12 @@ int check_array(const program *p, const char *field, bool written, bool previous
     return -1;
 }
 
+const model *check_model(const sg_kernel *k) {
+    return k->subject->family->grid.model(k->subject);
+}
+
 const sample *check_samples(job *j, const sg_kernel *k, const double *parameters) {
-    const model *m = k->subject->model;
+    const model *m = check_model(k);
     const program *p = k->program;
     sample by_model[2 * MAX_FIELDS];
     sample *out = job_array(j, (size_t)p->array_count, sizeof *out);

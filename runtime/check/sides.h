@@ -11,6 +11,9 @@
 /* The program's array that holds a field: the one written, the current or the previous one; −1. */
 int check_array(const program *, const char *field, bool written, bool previous);
 
+/* What the reference evaluates, of a grid kernel that has a spec. */
+const model *check_model(const sg_kernel *);
+
 /* What each of a grid kernel's arrays is filled from. */
 const sample *check_samples(job *, const sg_kernel *, const double *parameters);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/model/family.h"
+#include "runtime/check/sides.h"
 #include "runtime/launch/steps.h"
 
 /* Cells of the grid of a check of several steps, unless its size is given: the host makes each of
@@ -78,7 +79,7 @@ static void make_piece(void *argument, int64_t index, int worker) {
 
 void check_steps_march(job *j, check_steps *c, const guarded *g, const reference *r,
                        reference_array *arrays, int64_t steps) {
-    const model *m = g->kernel->subject->model;
+    const model *m = check_model(g->kernel);
     const int64_t begin[AXES] = {0};
     *c = (check_steps){.memory = *job_allocator(j)};
     if (steps > 0) {

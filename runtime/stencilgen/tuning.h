@@ -50,6 +50,7 @@ typedef struct sg_space {
     const sg_space_note *notes;
     int without_count;
     const sg_space_without *without;
+    sg_kind kind; /* of the kernels */
 } sg_space;
 
 /* Every schedule of a spec that is worth trying for the options' size, steps and architecture,
@@ -161,6 +162,7 @@ typedef struct sg_tuning {
     /* The plan that builds of this spec, size and steps take from now on, without constraints of
        their caller's; "" where they do not know of the sweep. */
     const char *taken;
+    sg_kind kind; /* of the kernels */
 } sg_tuning;
 
 /* Measures candidates of a spec on the context's device: each is built, several at a time, checked
@@ -217,6 +219,7 @@ typedef struct sg_result {
     double final_seconds;   /* of the finals of its sweep, comparable with medians; NAN */
     double settled_seconds; /* by which builds choose: final_seconds, else the median, but no less
                                than the slowest of the finals of its sweep */
+    sg_kind kind;           /* of the kernel; SG_KIND_LISTS of a family that the library lacks */
 } sg_result;
 
 /* Tells of every result in the database, or of those of the specs of this name. SG_ERROR_IO where

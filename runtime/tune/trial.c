@@ -83,10 +83,10 @@ bool trial_build(const trial_setting *s, trial *r) {
 
 /* Every place of a tile is met, and edges that no tile divides; the reference takes little time for
    it. */
-static void check_size(const trial_setting *s, const sg_kernel_info *info, int64_t size[3]) {
+static void check_size(const sg_kernel_info *info, int64_t size[3]) {
     static const int64_t grids[3][3] = {{100003, 1, 1}, {523, 211, 1}, {131, 67, 45}};
     static const int64_t lists[3][3] = {{(1 << 24) + 3, 1, 1}};
-    const int64_t(*most)[3] = s->is_grid || info->dims > 1 ? grids : lists;
+    const int64_t(*most)[3] = info->kind == SG_KIND_GRID || info->dims > 1 ? grids : lists;
     for (int axis = 0; axis < info->dims; axis++) {
         const int64_t here = most[info->dims - 1][axis];
         size[axis] = info->size[axis] < here ? info->size[axis] : here;
@@ -101,7 +101,7 @@ static bool check(job *j, trying *t) {
     if (r->info.steps > 1)
         how.steps = 2 * (int64_t)r->info.steps - 1;
     else
-        check_size(t->setting, &r->info, how.size);
+        check_size(&r->info, how.size);
     if (t->setting->kept != NULL)
         how.seed = check_data_seed(t->setting->kept);
     const double begin = clock_seconds();

@@ -14,7 +14,6 @@ typedef struct trial_setting {
     const char *path;       /* of the spec */
     sg_build_options build; /* complete, but for the schedule */
     const double *parameters;
-    bool is_grid;                  /* checks are on grids of a modest size */
     const struct sensors *sensors; /* read around the timings; NULL: there are none */
     struct check_data *kept;       /* data of lists, drawn once; NULL: for each trial */
 } trial_setting;

@@ -86,8 +86,7 @@ static void find_setting(job *j, sweep *s) {
     s->setting = (trial_setting){.context = r->context,
                                  .path = r->path,
                                  .build = r->options,
-                                 .parameters = s->options.parameters,
-                                 .is_grid = r->subject->family->draw == NULL};
+                                 .parameters = s->options.parameters};
     s->setting.build.struct_size = sizeof s->setting.build;
     s->setting.build.source_only = 0;
     memcpy(s->setting.build.size, r->size, sizeof r->size);
@@ -239,7 +238,7 @@ static void plan_freely(job *j, void *argument) {
     planning *p = argument;
     family_request wanted = build_wanted(p->request);
     wanted.schedule = NULL;
-    p->plan = p->request->subject->family->build(j, p->request->subject, &wanted)->plan;
+    p->plan = p->request->subject->family->plan(j, p->request->subject, &wanted);
 }
 
 static bool is_known(job *j, const sweep *s, const char *plan) {
@@ -310,6 +309,7 @@ static void conclude(job *j, sweep *s, bool finished) {
                      .drift = s->drift,
                      .drift_count = s->drift_count,
                      .drifts = s->drifts,
+                     .kind = build_kind(r->subject->family),
                      .finalists = s->finalists,
                      .rounds = s->rounds,
                      .taken = find_taken(j, s),

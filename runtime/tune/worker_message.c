@@ -122,7 +122,6 @@ void worker_put_setup(text *t, const trial_setting *s, const matrix *m) {
     record_put_int(t, b->steps);
     for (int axis = 0; axis < 3; axis++)
         record_put_int(t, b->size[axis]);
-    record_put_int(t, s->is_grid);
     record_put_int(t, b->constant_count);
     for (int i = 0; i < b->constant_count; i++) {
         record_put_text(t, b->constants[i].name);
@@ -150,7 +149,6 @@ void worker_get_setup(job *j, record *r, worker_setup *out) {
     b->steps = record_int(r);
     for (int axis = 0; axis < 3; axis++)
         b->size[axis] = record_int(r);
-    out->setting.is_grid = record_small(r, 0, 1);
     b->constant_count = record_small(r, 0, MOST_NUMBERS);
     sg_constant *list = job_array(j, (size_t)b->constant_count, sizeof *list);
     for (int i = 0; i < b->constant_count; i++) {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "gen/families.h"
 #include "gen/model/plans.h"
-#include "gen/space/accept.h"
 
 typedef struct reading {
     const uint8_t *bytes;

@@ -44,7 +44,7 @@ static const char *line_of(job *j, const plan *p, const model *m) {
 static void make_plan(job *j, void *argument) {
     input *in = argument;
     int64_t size[AXES];
-    plan_default_size(in->model->dims, true, size);
+    model_default_size(in->model->dims, true, size);
     in->plan = plan_make(j, in->model, in->wanted, gpu_find("sm_90"), size, 1);
 }
 

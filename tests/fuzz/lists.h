@@ -25,12 +25,11 @@ static void build_list(job *j, void *argument) {
 static void explain_list(job *j, void *argument) {
     const list_input *in = argument;
     const family_request request = {.gpu = gpu_find("sm_90"), .size = {1 << 20, 1, 1}};
-    const char *reason = NULL;
-    family_row *rows;
-    const int count = in->subject->family->explain(j, in->subject, &request, &reason, &rows);
-    DEMAND(count > 0 && reason != NULL);
-    for (int i = 0; i < count; i++)
-        DEMAND((rows[i].plan == NULL) == (rows[i].refusal != NULL));
+    family_explanation e;
+    in->subject->family->explain(j, in->subject, &request, &e);
+    DEMAND(e.row_count > 0 && e.reason != NULL);
+    for (int i = 0; i < e.row_count; i++)
+        DEMAND((e.rows[i].plan == NULL) == (e.rows[i].refusal != NULL));
 }
 
 /* Every kind of data, and a verdict on outputs that are all 0. */
@@ -38,10 +37,10 @@ static void judge_list(job *j, void *argument) {
     const list_input *in = argument;
     const family *f = in->subject->family;
     const program *p = in->made->program;
-    for (int kind = 0; f->kinds[kind] != NULL; kind++) {
+    for (int kind = 0; f->lists.kinds[kind] != NULL; kind++) {
         family_call before = {0}, after;
         const int64_t size[AXES] = {33, f->dims(in->subject) > 1 ? 7 : 1, 1};
-        f->draw(j, in->subject, p, size, kind, NULL, 5, &before);
+        f->lists.draw(j, in->subject, p, size, kind, NULL, 5, &before);
         after = before;
         after.arrays = job_array(j, (size_t)p->array_count, sizeof *after.arrays);
         for (int i = 0; i < p->array_count; i++)
@@ -51,7 +50,7 @@ static void judge_list(job *j, void *argument) {
                 after.arrays[i] = job_array(j, (size_t)elements + 1, p->arrays[i].element_bytes);
             }
         family_verdict verdict;
-        f->judge(j, in->subject, p, &before, &after, &verdict);
+        f->lists.judge(j, in->subject, p, &before, &after, &verdict);
         DEMAND(verdict.wrong + verdict.undecidable <= verdict.judged);
         DEMAND(memchr(verdict.first_wrong, '\0', VERDICT_PLACE) != NULL);
         DEMAND((verdict.wrong > 0) == (verdict.first_wrong[0] != '\0'));

@@ -105,8 +105,8 @@ static void open_temporary(job *j, list_scene *s, uint64_t seed) {
 static int find_kind(job *j, const family *f, const char *name) {
     if (name == NULL)
         return 0;
-    for (int i = 0; f->kinds != NULL && f->kinds[i] != NULL; i++)
-        if (strcmp(f->kinds[i], name) == 0)
+    for (int i = 0; f->kind != KIND_GRID && f->lists.kinds[i] != NULL; i++)
+        if (strcmp(f->lists.kinds[i], name) == 0)
             return i;
     job_fail(j, FAULT_USAGE, NULL, 0, "%s knows no data of the kind '%s'", f->name, name);
 }
@@ -127,10 +127,10 @@ void list_scene_open(job *j, const test_subject *k, const subject *judge, const 
     job_defer(j, list_scene_close, s);
     const family *f = judge->family;
     const int kind = find_kind(j, f, p->kind);
-    f->draw(j, judge, k->program, p->size, kind, NULL, random_stream(seed, 0), &s->call);
+    f->lists.draw(j, judge, k->program, p->size, kind, NULL, random_stream(seed, 0), &s->call);
     if (set_parameters(s)) { /* which decide what is drawn */
         const double *given = s->call.parameters;
-        f->draw(j, judge, k->program, p->size, kind, given, random_stream(seed, 0), &s->call);
+        f->lists.draw(j, judge, k->program, p->size, kind, given, random_stream(seed, 0), &s->call);
     }
     for (int i = 0; i < k->program->array_count; i++)
         open_array(j, s, i, random_stream(seed, 1));
@@ -206,7 +206,7 @@ static void judge(job *j, list_scene *s) {
         }
     const family_call after = {s->call.sizes, s->call.parameters, arrays};
     s->verdict = (family_verdict){0};
-    s->judge->family->judge(j, s->judge, p, &s->call, &after, &s->verdict);
+    s->judge->family->lists.judge(j, s->judge, p, &s->call, &after, &s->verdict);
     if (s->wrong.length > 0)
         return;
     if (s->verdict.wrong > 0)

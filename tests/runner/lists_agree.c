@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gen/stencil/plan.h"
 #include "tests/runner/lists.h"
 
 typedef struct agreeing {
@@ -70,18 +69,17 @@ static bool run_one(job *j, agreeing *a, const char *schedule, list_scene *s, te
 void lists_agree(job *j, const options *o, sg_context *c, const test_case *t, report *r) {
     const subject *s = subject_load(j, o, t);
     family_request request = {.schedule = t->schedule, .gpu = gpu_find("sm_90")};
-    const char *reason;
-    family_row *rows;
-    plan_default_size(s->family->dims(s), true, request.size);
-    const int count = s->family->explain(j, s, &request, &reason, &rows);
+    family_explanation e;
+    model_default_size(s->family->dims(s), true, request.size);
+    s->family->explain(j, s, &request, &e);
     for (int p = 0; p < t->place_count; p++) {
         agreeing a = {.options = o, .context = c, .test = t, .place = &t->places[p], .report = r};
-        for (int i = -1; i < count; i++) {
+        for (int i = -1; i < e.row_count; i++) {
             list_scene *now = job_alloc(j, sizeof *now);
             test_subject *k = job_alloc(j, sizeof *k);
-            if (i >= 0 && rows[i].plan == NULL)
+            if (i >= 0 && e.rows[i].plan == NULL)
                 continue;
-            if (run_one(j, &a, i < 0 ? t->schedule : rows[i].plan, now, k) && a.program == NULL) {
+            if (run_one(j, &a, i < 0 ? t->schedule : e.rows[i].plan, now, k) && a.program == NULL) {
                 a.first = *now;
                 a.program = k->program;
             }

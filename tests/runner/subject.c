@@ -27,7 +27,7 @@ const family_build *subject_generate(job *j, const test_case *t, const subject *
     if (size != NULL)
         memcpy(r.size, size, sizeof r.size);
     else
-        plan_default_size(s->family->dims(s), true, r.size);
+        model_default_size(s->family->dims(s), true, r.size);
     return s->family->build(j, s, &r);
 }
 
@@ -148,7 +148,7 @@ bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, 
     }
     s->subject = subject_load(j, o, t);
     s->model = s->subject->expressions;
-    if (s->subject->family->draw != NULL) {
+    if (s->subject->family->kind != KIND_GRID) {
         find_list_facts(j, s);
     } else {
         set_parameters(s, seed);

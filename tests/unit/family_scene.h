@@ -101,7 +101,7 @@ static inline family_verdict scene_run(scene *s, const family_call *call, int of
 
     family_verdict verdict;
     const family_call after = {call->sizes, call->parameters, results};
-    s->subject->family->judge(s->job, s->subject, p, call, &after, &verdict);
+    s->subject->family->lists.judge(s->job, s->subject, p, call, &after, &verdict);
     for (int i = 0; i < p->array_count; i++) {
         if (in_place && p->arrays[i].same_as >= 0)
             continue;
@@ -117,7 +117,8 @@ static inline family_verdict scene_draw(scene *s, int64_t x, int64_t y, int kind
                                         bool in_place, uint64_t seed) {
     family_call call;
     const int64_t size[AXES] = {x, y, 1};
-    s->subject->family->draw(s->job, s->subject, s->made->program, size, kind, NULL, seed, &call);
+    s->subject->family->lists.draw(s->job, s->subject, s->made->program, size, kind, NULL, seed,
+                                   &call);
     const family_verdict v = scene_run(s, &call, offset, in_place);
     if (v.wrong != 0)
         fail_msg("%s\n%s, %lld and %lld, kind %d, offset %d%s: %lld of %lld wrong; %s", s->text,

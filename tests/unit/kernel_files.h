@@ -114,7 +114,8 @@ static inline kernel_file *file_of_lists(job *j) {
                          .data = {fake_code, sizeof fake_code},
                          .registers = 40,
                          .compiler = "a compiler"};
-    f->info = (sg_kernel_info){.struct_size = sizeof f->info,
+    f->info = (sg_kernel_info){.kind = SG_KIND_LISTS,
+                               .struct_size = sizeof f->info,
                                .dims = 1,
                                .element_size = 8,
                                .arrays = JOIN_ARRAYS,

@@ -134,7 +134,7 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->file.machine = "here", "the machine and the binary do not fit")                       \
     SPOIL(s->file.binary.kind = BINARY_HOST, "the machine and the binary do not fit")              \
     SPOIL(s->file.texts[SG_TEXT_FAMILY] = NULL, "a text is missing")                               \
-    SPOIL(s->program.shape = (program_shape)2, "the program's shape is 2")                         \
+    SPOIL(s->file.info.kind = (sg_kind)6, "the kernel's kind is 6")                                \
     SPOIL(s->arrays[0].dtype = NULL, "an array's type is missing")                                 \
     SPOIL(s->arrays[0].dtype = "half", "an array's type is none")                                  \
     SPOIL(s->arrays[0].dtype = "int64", "an array's type is none")                                 \

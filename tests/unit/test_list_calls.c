@@ -57,6 +57,9 @@ static sg_kernel *kernel_of(const char *family, program_array *arrays, int count
                        .launch_count = 1};
     sg_kernel *k = fake_kernel(&p);
     k->texts[SG_TEXT_FAMILY] = family;
+    k->info.kind = strcmp(family, "reduce") == 0 ? SG_KIND_REDUCE
+                   : strcmp(family, "scan") == 0 ? SG_KIND_SCAN
+                                                 : SG_KIND_MERGE;
     return k;
 }
 

@@ -72,6 +72,29 @@ static void reduces_segments(void **state) {
     sg_release(k);
 }
 
+static void kinds_are_told(void **state) {
+    static const struct {
+        const char *spec, *family;
+        sg_kind kind;
+    } rows[] = {
+        {"return stencil { name = 'h', shape = star(2, 1), coefficients = { 1, 2, 3, 4, 5 } }",
+         "stencil", SG_KIND_GRID},
+        {"return reduce { name = 'r', op = 'sum' }", "reduce", SG_KIND_REDUCE},
+        {"return scan { name = 's', op = 'sum' }", "scan", SG_KIND_SCAN},
+        {"return merge { name = 'm' }", "merge", SG_KIND_MERGE},
+        {"return spmv { name = 'p' }", "spmv", SG_KIND_PRODUCT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sg_kernel *k = build(rows[i].spec, NULL);
+        sg_kernel_info info = {.struct_size = sizeof info};
+        expect_ok(sg_kernel_facts(k, &info));
+        assert_string_equal(sg_kernel_text(k, SG_TEXT_FAMILY), rows[i].family);
+        assert_int_equal(info.kind, rows[i].kind);
+        sg_release(k);
+    }
+}
+
 static void scans_in_place(void **state) {
     (void)state;
     sg_kernel *k = build("return scan { name = 'sums', op = 'sum', dtype = 'int64' }", NULL);
@@ -134,9 +157,8 @@ static void merges_pairs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reduces_two_inputs),
-        cmocka_unit_test(reduces_segments),
-        cmocka_unit_test(scans_in_place),
+        cmocka_unit_test(reduces_two_inputs), cmocka_unit_test(reduces_segments),
+        cmocka_unit_test(kinds_are_told),     cmocka_unit_test(scans_in_place),
         cmocka_unit_test(merges_pairs),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_context);

@@ -93,7 +93,7 @@ static void test_bits(void **state) {
                                      : "persistent threads=32 items=4 stages=3 ahead=2 draw=2",
                     groups ? 1 + 31 * (k % STEPS) : steps[k]);
         const int64_t size[AXES] = {COUNT, 1, 1};
-        s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, NULL, 3, &call);
+        s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 0, NULL, 3, &call);
         float *output = job_array(s.job, COUNT, sizeof *output);
         const sg_grid grids[] = {{.data = call.arrays[0], .size = {COUNT}},
                                  {.data = output, .size = {COUNT}}};

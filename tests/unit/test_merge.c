@@ -176,8 +176,8 @@ static void test_unsorted(void **state) {
             for (uint64_t seed = 1; seed < 30; seed++) {
                 family_call call;
                 const int64_t size[AXES] = {5000, 1, 1};
-                s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, NULL, seed,
-                                        &call);
+                s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 0, NULL,
+                                              seed, &call);
                 uint64_t random = seed;
                 for (int list = 0; list < 2; list++)
                     for (int64_t i = 0; i < call.sizes[list]; i++) /* a key is its value */

@@ -238,7 +238,7 @@ static void test_what_is_explained(void **state) {
 static void test_words_of_lists(void **state) {
     (void)state;
     sg_result rows[] = {result_of("csr warp threads=256", 1), result_of("ell threads=64", 2)};
-    rows[0].family = rows[1].family = "spmv";
+    rows[0].kind = rows[1].kind = SG_KIND_PRODUCT;
     page p = page_of(rows, 2, &(page_results){0});
     assert_string_equal(axis(&p, "format")->values[0], "csr");
     assert_string_equal(axis(&p, "algorithm")->values[0], "warp");
@@ -284,7 +284,7 @@ static void test_matrices(void **state) {
     (void)state;
     sg_result r = result_of("ell threads=64", 1e-3);
     const int64_t size[6] = {2000, 1000, 5000, 7, 0, 3};
-    r.family = "spmv", r.size_count = 6;
+    r.kind = SG_KIND_PRODUCT, r.size_count = 6;
     memcpy(r.size, size, sizeof size);
     text b = new_text();
     page_add_size(&b, &r);

@@ -31,7 +31,7 @@ static loaded the_spec(const char *text) {
 
 static planning make(const loaded *l, const char *line, const char *arch) {
     planning p = {.schedule = line, .arch = arch, .model = l->spec->subjects[0]->expressions};
-    plan_default_size(p.model->dims, true, p.size);
+    model_default_size(p.model->dims, true, p.size);
     job_run(&allocator_libc, plan_body, &p, &p.job);
     return p;
 }
@@ -133,7 +133,7 @@ static planning make_steps(const loaded *l, const char *line, int64_t steps) {
                   .arch = "sm_90",
                   .steps = steps,
                   .model = l->spec->subjects[0]->expressions};
-    plan_default_size(p.model->dims, true, p.size);
+    model_default_size(p.model->dims, true, p.size);
     job_run(&allocator_libc, plan_body, &p, &p.job);
     return p;
 }

@@ -1,6 +1,6 @@
 /* Plans files: what is read of a text, what is skipped and said to be, and whose plans they are. */
+#include "gen/families.h"
 #include "gen/model/plans.h"
-#include "gen/space/accept.h"
 #include "tests/unit/models.h"
 
 #include <locale.h>

@@ -284,7 +284,7 @@ static int64_t count_wrong(const char *op, double second, double result, int64_t
     void *before[] = {input, NULL, NULL}, *after[] = {NULL, results, &index};
     const family_call given = {&count, NULL, before}, made = {&count, NULL, after};
     family_verdict v;
-    s.subject->family->judge(s.job, s.subject, s.made->program, &given, &made, &v);
+    s.subject->family->lists.judge(s.job, s.subject, s.made->program, &given, &made, &v);
     assert_int_equal(v.undecidable, 0);
     assert_true((v.wrong > 0) == (v.first_wrong[0] != '\0'));
     scene_close(&s);

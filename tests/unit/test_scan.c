@@ -112,7 +112,8 @@ static void test_special_values(void **state) {
             for (int kind = 0; kind < 4; kind++) {
                 family_call call;
                 const int64_t size[AXES] = {1000, 1, 1};
-                s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, NULL, 5, &call);
+                s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 0, NULL, 5,
+                                              &call);
                 const dtype type = s.subject->dtype;
                 const double special[] = {NAN, INFINITY, -INFINITY, -0.0};
                 pattern_set(type, call.arrays[0], 517, (pattern_value){.real = special[kind]});
@@ -153,7 +154,7 @@ static void test_verdicts(void **state) {
         const program *p = s.made->program;
         const int64_t size[AXES] = {300, 1, 1};
         family_call before, after;
-        s.subject->family->draw(s.job, s.subject, p, size, 0, NULL, 4, &before);
+        s.subject->family->lists.draw(s.job, s.subject, p, size, 0, NULL, 4, &before);
         if (cases[c].at != 0)
             pattern_set(type, before.arrays[0], 100, (pattern_value){.real = cases[c].at});
         after = before;
@@ -167,7 +168,7 @@ static void test_verdicts(void **state) {
         expect_ok(sg_launch(s.kernel, &a, NULL));
         sg_free(context, a.temporary);
         family_verdict v;
-        s.subject->family->judge(s.job, s.subject, p, &before, &after, &v);
+        s.subject->family->lists.judge(s.job, s.subject, p, &before, &after, &v);
         assert_int_equal(v.wrong, 0);
         pattern_value one = pattern_get(type, after.arrays[1], 200);
         if (type >= DTYPE_REALS)
@@ -175,7 +176,7 @@ static void test_verdicts(void **state) {
         else
             one.real = cases[c].wrong != 0 ? cases[c].wrong : one.real * 1.01 + 0.01;
         pattern_set(type, after.arrays[1], 200, one);
-        s.subject->family->judge(s.job, s.subject, p, &before, &after, &v);
+        s.subject->family->lists.judge(s.job, s.subject, p, &before, &after, &v);
         if (v.wrong != 1 || strncmp(v.first_wrong, "output at 200: ", 15) != 0)
             fail_msg("case %d: %lld wrong; %s", (int)c, (long long)v.wrong, v.first_wrong);
         scene_close(&s);
@@ -193,7 +194,7 @@ static void test_parameters(void **state) {
     scene_expect(&s, 10000, 1, 1, true, 3);
     family_call call;
     const int64_t size[AXES] = {3000, 1, 1};
-    s.subject->family->draw(s.job, s.subject, s.made->program, size, 0, NULL, 5, &call);
+    s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 0, NULL, 5, &call);
     call.parameters[0] = -4;
     call.parameters[1] = 0.25;
     assert_true(scene_run(&s, &call, 0, false).wrong == 0);

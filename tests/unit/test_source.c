@@ -176,7 +176,7 @@ static void emit_body(job *j, void *argument) {
     emitting *e = argument;
     const subject *s = spec_load(j, e->path, NULL, NULL)->subjects[0];
     family_request r = {.schedule = e->schedule, .gpu = gpu_find(e->arch), .steps = 1};
-    plan_default_size(s->family->dims(s), true, r.size);
+    model_default_size(s->family->dims(s), true, r.size);
     if (s->family != &families[FAMILY_STENCIL])
         r.size[0] = 1 << 26;
     const program *p = s->family->build(j, s, &r)->program;

@@ -429,14 +429,40 @@ static void test_long_functions(void **state) {
     job_end(m.job);
 }
 
+static void every_family_fills_its_row(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILY_COUNT; i++) {
+        const family *f = &families[i];
+        assert_true(f->name != NULL && f->summary != NULL && f->dims != NULL && f->print != NULL);
+        assert_true(f->wanted != NULL && f->plan != NULL && f->build != NULL && f->explain != NULL);
+        assert_true(f->space_agrees != NULL && f->space_fill != NULL);
+        assert_ptr_equal(family_named(f->name), f);
+        if (f->kind == KIND_GRID) {
+            assert_non_null(f->grid.model);
+            continue;
+        }
+        assert_true(f->lists.kinds != NULL && f->lists.draw != NULL && f->lists.judge != NULL);
+        if (f->kind == KIND_PRODUCT)
+            assert_true(f->lists.draw_given != NULL && f->lists.judge_given != NULL);
+    }
+    assert_null(family_named("histogram"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wholes),         cmocka_unit_test(test_values),
-        cmocka_unit_test(test_twice),          cmocka_unit_test(test_narrowed),
-        cmocka_unit_test(test_times),          cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_search),         cmocka_unit_test(test_alike),
-        cmocka_unit_test(test_nothing_left),   cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_lacking),        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(every_family_fills_its_row),
+        cmocka_unit_test(test_wholes),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_narrowed),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_long_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

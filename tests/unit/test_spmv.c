@@ -365,7 +365,7 @@ static void test_determinism(void **state) {
         scene_open(&s, spmv_text("dtype = 'float'"), schedules[i]);
         family_call call;
         const int64_t size[AXES] = {20000, 1, 1};
-        s.subject->family->draw(s.job, s.subject, s.made->program, size, 5, NULL, 9, &call);
+        s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 5, NULL, 9, &call);
         const program *p = s.made->program;
         const int y = p->array_count - 1;
         const size_t bytes = (size_t)family_elements(p, y, call.sizes) * sizeof(float);

@@ -96,6 +96,7 @@ static sg_kernel *csr_kernel(csr *c) {
     c->arrays[Y].written = c->arrays[Y].updated = true;
     sg_kernel *k = lists_kernel(&c->program);
     k->texts[SG_TEXT_FAMILY] = "spmv";
+    k->info.kind = SG_KIND_PRODUCT;
     return k;
 }
 
@@ -206,6 +207,7 @@ static void wrong_products_are_refused(void **state) {
     program.program.storage[STORAGE_FORMAT] = FORMAT_AUTO;
     expect_error(k, sg_matrix_upload(m, k, &none), SG_ERROR_USAGE, "multiplies with no matrix");
     k->texts[SG_TEXT_FAMILY] = "scan";
+    k->info.kind = SG_KIND_SCAN;
     expect_error(k, sg_spmv(k, &good, NULL), SG_ERROR_USAGE,
                  "sg_spmv launches kernels of the family spmv; 'csr' is of scan");
     assert_null(none);

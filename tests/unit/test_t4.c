@@ -236,8 +236,10 @@ static void test_states(void **state) {
 static void test_plans_of_lists(void **state) {
     (void)state;
     sg_result results[] = {some_result(), some_result(), some_result()};
-    results[0].family = "spmv", results[0].plan = "csr warp threads=256";
-    results[1].family = "scan", results[1].plan = "look-back threads=128 items=16";
+    results[0].family = "spmv", results[0].kind = SG_KIND_PRODUCT,
+    results[0].plan = "csr warp threads=256";
+    results[1].family = "scan", results[1].kind = SG_KIND_SCAN,
+    results[1].plan = "look-back threads=128 items=16";
     results[2].plan = "tiled tile=1x2x3 walk=32x coarsen=";
     value *v = write_and_read(results, 3);
     expect_t4(v);

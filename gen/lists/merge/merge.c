@@ -178,8 +178,7 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
 
 /* ---- explain ------------------------------------------------------------------------------- */
 
-int merge_explain(job *j, const subject *s, const family_request *r, const char **reason,
-                  family_row **rows) {
+void merge_explain(job *j, const subject *s, const family_request *r, family_explanation *out) {
     static const char *const notes[MERGE_ALGORITHMS] = {
         [MERGE_PATH] = "a search of log33 min(m, n) rounds every 32 tiles and a few steps from "
                        "there a tile, beside which the first tiles are merged, one of log2 T a "
@@ -194,5 +193,5 @@ int merge_explain(job *j, const subject *s, const family_request *r, const char 
                         "rest is loaded again",
         [MERGE_CIRCULAR] = "T keys loaded for every T outputs: nothing is loaded twice",
     };
-    return pattern_explain(j, s, r, notes, reason, rows);
+    pattern_explain(j, s, r, notes, out);
 }

@@ -62,8 +62,7 @@ merge_arrays merge_places(const merge *);
 /* Of families[FAMILY_MERGE]. */
 void merge_print(const subject *, model_detail, text *);
 family_build *merge_build(job *, const subject *, const family_request *);
-int merge_explain(job *, const subject *, const family_request *, const char **reason,
-                  family_row **rows);
+void merge_explain(job *, const subject *, const family_request *, family_explanation *);
 /* The size is that of a and of b; where the second is 1, as of lists, that of both together. */
 void merge_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
                 const double *given, uint64_t seed, family_call *out);

@@ -215,8 +215,7 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
 
 /* ---- explain ------------------------------------------------------------------------------- */
 
-int reduce_explain(job *j, const subject *s, const family_request *r, const char **reason,
-                   family_row **rows) {
+void reduce_explain(job *j, const subject *s, const family_request *r, family_explanation *out) {
     static const char *const notes[REDUCE_ALGORITHMS] = {
         [REDUCE_ONE_PASS] = "N - 1 operations, all but a few for each thread without barriers; "
                             "every element is read once, a partial result a block",
@@ -232,5 +231,5 @@ int reduce_explain(job *j, const subject *s, const family_request *r, const char
                              "without barriers and with all lanes at work; N + 1 accesses to "
                              "global memory",
     };
-    return pattern_explain(j, s, r, notes, reason, rows);
+    pattern_explain(j, s, r, notes, out);
 }

@@ -63,8 +63,7 @@ double reduce_depth(const reduce *, const program *, int64_t count, int64_t leng
 /* Of families[FAMILY_REDUCE]. */
 void reduce_print(const subject *, model_detail, text *);
 family_build *reduce_build(job *, const subject *, const family_request *);
-int reduce_explain(job *, const subject *, const family_request *, const char **reason,
-                   family_row **rows);
+void reduce_explain(job *, const subject *, const family_request *, family_explanation *);
 void reduce_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
                  const double *given, uint64_t seed, family_call *out);
 void reduce_judge(job *, const subject *, const program *, const family_call *before,

@@ -187,8 +187,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
 
 /* ---- explain ------------------------------------------------------------------------------- */
 
-int scan_explain(job *j, const subject *s, const family_request *r, const char **reason,
-                 family_row **rows) {
+void scan_explain(job *j, const subject *s, const family_request *r, family_explanation *out) {
     static const char *const notes[SCAN_ALGORITHMS] = {
         [SCAN_LOOK_BACK] = "about 2 N operations for a tile of N; every element crosses memory "
                            "twice: once read, once written",
@@ -201,5 +200,5 @@ int scan_explain(job *j, const subject *s, const family_request *r, const char *
         [SCAN_BRENT_KUNG] = "2 N - 2 - log2 N operations in 2 log2 N - 1 steps for a section of "
                             "N; every element crosses memory four times",
     };
-    return pattern_explain(j, s, r, notes, reason, rows);
+    pattern_explain(j, s, r, notes, out);
 }

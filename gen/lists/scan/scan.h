@@ -52,8 +52,7 @@ double scan_depth(const program *, int64_t count);
 /* Of families[FAMILY_SCAN]. */
 void scan_print(const subject *, model_detail, text *);
 family_build *scan_build(job *, const subject *, const family_request *);
-int scan_explain(job *, const subject *, const family_request *, const char **reason,
-                 family_row **rows);
+void scan_explain(job *, const subject *, const family_request *, family_explanation *);
 void scan_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
                const double *given, uint64_t seed, family_call *out);
 void scan_judge(job *, const subject *, const program *, const family_call *before,

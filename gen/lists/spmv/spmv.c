@@ -251,30 +251,28 @@ static const char *storage_note(job *j, const spmv *m, int format, const matrix 
     return t.data;
 }
 
-int spmv_explain(job *j, const subject *subject, const family_request *r, const char **reason,
-                 family_row **rows) {
+void spmv_explain(job *j, const subject *subject, const family_request *r,
+                  family_explanation *out) {
     const spmv *m = subject->model;
     const matrix *a = r->matrix;
-    const family_build *chosen = spmv_build(j, subject, r);
+    const family_build *chosen = pattern_explain_build(j, subject, r, out);
     pattern_schedule plan = {0};
     pattern_schedule_parse(j, &spmv_words, chosen->plan, "plan", &plan);
-    *reason = chosen->reason;
     if (a != NULL) {
         text t = text_new(j);
         text_printf(&t, "%s; a dense matrix has %s = ", chosen->reason,
                     format_words[FORMAT_AUTO].formula);
         text_number(&t, (double)a->rows * (double)a->columns, 15);
         text_add(&t, " numbers");
-        *reason = t.data;
+        out->reason = t.data;
     }
-    *rows = job_array(j, (size_t)FORMAT_COUNT * SPMV_ALGORITHMS, sizeof **rows);
-    int count = 0;
+    out->rows = job_array(j, (size_t)FORMAT_COUNT * SPMV_ALGORITHMS, sizeof *out->rows);
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
         for (int i = 0; i < SPMV_ALGORITHMS; i++) {
             const spmv_plan tried = {.schedule = {.format = f, .algorithm = i}};
             if (spmv_template(&tried) == NULL)
                 continue;
-            family_row *row = &(*rows)[count++];
+            family_row *row = &out->rows[out->row_count++];
             const char *line =
                 job_print(j, "%s %s", format_words[f].name, spmv_words.algorithms[i].name);
             row->name = i == SPMV_AUTO ? format_words[f].name : line;
@@ -282,5 +280,4 @@ int spmv_explain(job *j, const subject *subject, const family_request *r, const 
             row->chosen = plan.format == f && plan.algorithm == i;
             pattern_try(j, subject, r, line, row);
         }
-    return count;
 }

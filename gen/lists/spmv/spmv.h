@@ -95,8 +95,7 @@ enum {
 extern const char *const spmv_kinds[];
 void spmv_print(const subject *, model_detail, text *);
 family_build *spmv_build(job *, const subject *, const family_request *);
-int spmv_explain(job *, const subject *, const family_request *, const char **reason,
-                 family_row **rows);
+void spmv_explain(job *, const subject *, const family_request *, family_explanation *);
 void spmv_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
                const double *given, uint64_t seed, family_call *out);
 void spmv_judge(job *, const subject *, const program *, const family_call *before,
