@@ -10,8 +10,8 @@
 
 #include "base/io.h"
 #include "gen/families.h"
-#include "gen/space/accept.h"
 #include "gen/model/plans.h"
+#include "gen/space/accept.h"
 #include "runtime/api/place.h"
 #include "runtime/files/user_folder.h"
 
