@@ -157,8 +157,12 @@ typedef struct trial {
     const char *name, *found;
 } trial;
 
+/* Small where something is spoilt. A mistake must be met by cells that are drawn as it needs them:
+   of 21 × 13 cells one run in some hundred had none that are equal. */
 static place make_place(const trial *t) {
     place p = {.size = {21, 13, 9}, .layout = {.pad = {3, 2}}};
+    if (t->spoil < 0)
+        memcpy(p.size, (int64_t[3]){201, 103, 9}, sizeof p.size);
     const bool inside = t->spoil >= 0 && spoils[t->spoil].inside;
     for (int axis = 0; axis < AXES; axis++) {
         if (axis >= t->subject->model->dims)
