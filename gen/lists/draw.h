@@ -6,7 +6,7 @@
 #ifndef SG_GEN_LISTS_DRAW_H
 #define SG_GEN_LISTS_DRAW_H
 
-#include "base/sample.h"
+#include "base/random.h"
 #include "gen/lists/pattern.h"
 
 uint64_t draw_bits(uint64_t *state);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "runtime/api/kernel_reader.h"
-
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
     .version = 6,

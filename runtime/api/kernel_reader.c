@@ -1,5 +1,5 @@
 /* The reader of kernel_reader.h, and what every launch by a file relies on. */
-#include "runtime/api/kernel_reader.h"
+#include "runtime/api/kernel_file.h"
 
 #include <float.h>
 #include <string.h>

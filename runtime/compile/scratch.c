@@ -1,5 +1,6 @@
 /* Where the folder is, making it, and its files. */
 #define _GNU_SOURCE /* fallocate, mkdtemp, realpath */
+
 #include "runtime/compile/scratch.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "base/io.h"
 #include "runtime/compile/command.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/files/paths.h"
 
 /* What a compilation takes: the source, the assembler's text, objects; and less than any takes. */
 enum { ROOM = 4 << 20, LITTLE_ROOM = 64 << 10 };

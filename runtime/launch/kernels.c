@@ -1,6 +1,6 @@
 /* The list of kernels, least recently used last. It is short, so that looking through it takes less
    time than hashing a spec would. */
-#include "runtime/launch/kernels.h"
+#include "runtime/launch/context.h"
 
 #include <string.h>
 #include <sys/stat.h>

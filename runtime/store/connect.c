@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
 /* ---- files --------------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "runtime/device/machine.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/device/device.h"
+#include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
 enum { FINDING_WAIT = 20, STORING_WAIT = 10000 }; /* milliseconds */

@@ -24,9 +24,9 @@
 #ifndef SG_RUNTIME_STORE_RESULTS_H
 #define SG_RUNTIME_STORE_RESULTS_H
 
-#include "runtime/cache/logger.h"
+#include "base/hash.h"
+#include "runtime/cache/cache.h"
 #include "runtime/device/device.h"
-#include "runtime/files/digest.h"
 
 typedef struct results results;
 

@@ -1,5 +1,5 @@
 /* Messages to bytes and back. */
-#include "runtime/tune/worker_message.h"
+#include "runtime/tune/worker.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/api/kernel_file.h"
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 
 typedef struct input {
     const uint8_t *bytes;

@@ -2,7 +2,8 @@
    one counter until it is past the count. A worker that wakes too late finds the run closed, so
    that the caller never waits for one that has not begun. */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "runtime/device/workers.h"
+
+#include "base/workers.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,7 @@
 /* The generator of random.h. */
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
+#include <math.h>
 #include <time.h>
 
 uint64_t random_bits(uint64_t seed, uint64_t index) {
@@ -74,4 +75,36 @@ void random_fill_sampled(workers *w, void *to, size_t element, int64_t first, in
                          uint64_t seed, const sample *s) {
     filling f = {to, element, first, count, seed, s};
     workers_run(w, (count + PIECE - 1) / PIECE, sample_is_plain(s) ? fill_piece : sample_piece, &f);
+}
+
+/* The numbers of sample.h. The lowest bits choose the share and the highest 53 the number, so that
+   the two are independent. */
+
+const sample sample_plain = {.low = -1, .high = 1};
+
+bool sample_is_plain(const sample *s) {
+    return s->of_values == 0 && s->of_ties == 0 && s->of_wide == 0 && s->low == -1 && s->high == 1;
+}
+
+sample_share sample_share_of(const sample *s, uint64_t bits) {
+    const int part = (int)(bits % SAMPLE_PARTS);
+    return part < s->of_values                             ? SAMPLE_VALUE
+           : part < s->of_values + s->of_ties              ? SAMPLE_TIE
+           : part < s->of_values + s->of_ties + s->of_wide ? SAMPLE_WIDE
+                                                           : SAMPLE_USUAL;
+}
+
+double sample_real(const sample *s, uint64_t bits) {
+    const uint64_t rest = bits >> 11;
+    const double unit = (double)rest * 0x1p-53;
+    switch (sample_share_of(s, bits)) {
+    case SAMPLE_VALUE:
+        return s->values[rest % (uint64_t)s->count];
+    case SAMPLE_TIE:
+        return s->ties[rest % (uint64_t)s->tie_count];
+    case SAMPLE_WIDE: /* the difference of the ends might overflow */
+        return s->wide_low * (1 - unit) + s->wide_high * unit;
+    default:
+        return fmin(fmax(s->low * (1 - unit) + s->high * unit, s->low), s->high);
+    }
 }

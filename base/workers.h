@@ -1,6 +1,6 @@
 /* A pool of threads. Takes: a body and a count. Makes: body(argument, i, worker) for every i. */
-#ifndef SG_RUNTIME_DEVICE_WORKERS_H
-#define SG_RUNTIME_DEVICE_WORKERS_H
+#ifndef SG_BASE_WORKERS_H
+#define SG_BASE_WORKERS_H
 
 #include <stdint.h>
 
