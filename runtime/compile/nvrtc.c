@@ -1,5 +1,5 @@
-/* NVRTC behind runtime/compile/compilers.h. Takes: CUDA source. Makes: cubins and PTX, and what ptxas
-   says of registers and memory. The declarations are ours: no CUDA header is needed. */
+/* NVRTC behind runtime/compile/compilers.h. Takes: CUDA source. Makes: cubins and PTX, and what
+   ptxas says of registers and memory. The declarations are ours: no CUDA header is needed. */
 #include "runtime/compile/compilers.h"
 
 #include <assert.h>
