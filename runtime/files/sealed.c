@@ -108,6 +108,67 @@ bool record_done(const record *r) {
     return !r->bad && r->at == r->end;
 }
 
+/* ---- both ---------------------------------------------------------------------------------- */
+
+void code_int(coder *c, int *value, int least, int most) {
+    if (c->out != NULL)
+        record_put_int(c->out, *value);
+    else
+        *value = record_small(&c->in, least, most);
+}
+
+void code_bool(coder *c, bool *value) {
+    int number = *value;
+    code_int(c, &number, 0, 1);
+    *value = number;
+}
+
+void code_long(coder *c, int64_t *value) {
+    if (c->out != NULL)
+        record_put_int(c->out, *value);
+    else
+        *value = record_int(&c->in);
+}
+
+void code_size(coder *c, size_t *value, size_t most) {
+    int64_t number = (int64_t)*value;
+    code_long(c, &number);
+    c->in.bad |= number < 0 || (uint64_t)number > most;
+    *value = c->in.bad ? 0 : (size_t)number;
+}
+
+void code_double(coder *c, double *value) {
+    if (c->out != NULL)
+        record_put_double(c->out, *value);
+    else
+        *value = record_double(&c->in);
+}
+
+void code_text(coder *c, const char **value) {
+    if (c->out != NULL)
+        record_put_text(c->out, *value);
+    else
+        *value = record_text(&c->in, c->job);
+}
+
+void code_words(coder *c, const char **value) {
+    code_text(c, value);
+    c->in.bad |= *value == NULL;
+    *value = *value != NULL ? *value : "";
+}
+
+void code_bytes(coder *c, blob *value) {
+    if (c->out != NULL)
+        record_put_bytes(c->out, value->data, value->size);
+    else
+        *value = record_bytes(&c->in);
+}
+
+void *code_list(coder *c, void *list, int *count, int most, size_t size) {
+    code_int(c, count, 0, most);
+    return c->out != NULL ? list : job_array(c->job, (size_t)*count, size);
+}
+
 /* The header of sealed files, and how they are written and read. All numbers are little-endian:
 
        0  magic

@@ -30,6 +30,26 @@ blob record_bytes(record *);              /* in place */
 size_t record_left(const record *);       /* bytes */
 bool record_done(const record *);         /* all was read, and nothing was bad */
 
+/* Writing and reading by one function, so that the two cannot differ: a coder writes values to
+   `out`, or, where that is NULL, reads them from `in`. */
+typedef struct coder {
+    job *job;
+    text *out;
+    record in;
+} coder;
+
+void code_int(coder *, int *, int least, int most); /* a value out of this range is bad */
+void code_bool(coder *, bool *);
+void code_long(coder *, int64_t *);
+void code_size(coder *, size_t *, size_t most);
+void code_double(coder *, double *);
+void code_text(coder *, const char **);  /* may be NULL */
+void code_words(coder *, const char **); /* NULL is bad, and read as "" */
+void code_bytes(coder *, blob *);        /* in place */
+
+/* Codes the length of a list. Returns the list, or, where it is to be read, memory of the job. */
+void *code_list(coder *, void *list, int *count, int most, size_t size);
+
 /* Sealed files: a payload behind a header (magic, version of the format, key, length, checksum), so
    that a whole and unchanged file of ours is known from all else. Takes: bytes. Makes: files that
    appear whole or not at all. */

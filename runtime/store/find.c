@@ -23,28 +23,24 @@ typedef struct finding {
     void *user;
     int64_t here; /* the place itself; 0: nothing was tuned there */
     candidate *list;
-    size_t count, capacity;
+    size_t count;
     result_match *match;
 } finding;
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-static void bind_key(sqlite3_stmt *to, const finding *f) {
-    results_bind_digest(to, 1, &f->spec);
-    results_bind_digest(to, 2, &f->device);
-    results_bind_text(to, 3, f->place->generator);
+static sqlite3_stmt *bind_key(const finding *f, statement_id which, int *code) {
+    return results_bind(f->r, which, code, "ddt", &f->spec, &f->device, f->place->generator);
 }
 
-static void add_candidate(job *j, finding *f, const candidate *c) {
-    if (f->count == f->capacity) {
-        const size_t capacity = f->capacity > 0 ? 2 * f->capacity : 16;
-        candidate *list = job_array(j, capacity, sizeof *list);
-        if (f->count > 0)
-            memcpy(list, f->list, f->count * sizeof *list);
-        f->list = list;
-        f->capacity = capacity;
-    }
-    f->list[f->count++] = *c;
+/* A list with room for one more: twice as long whenever its count is a power of two. */
+static void *grow(job *j, void *list, size_t count, size_t element) {
+    if ((count & (count - 1)) != 0)
+        return list;
+    void *larger = job_array(j, count > 0 ? 2 * count : 1, element);
+    if (count > 0)
+        memcpy(larger, list, count * element);
+    return larger;
 }
 
 /* A kernel of single steps and one that fuses several are different things to ask for. */
@@ -54,10 +50,9 @@ static bool same_kind(int64_t a, int64_t b) {
 
 static int read_places(job *j, finding *f) {
     int code;
-    sqlite3_stmt *s = results_statement(f->r, STATEMENT_PLACES, &code);
+    sqlite3_stmt *s = bind_key(f, STATEMENT_PLACES, &code);
     if (code != SQLITE_OK)
         return code;
-    bind_key(s, f);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         candidate c = {0};
         if (!results_read_place(j, f->r, s, &c.place, &c.size, &c.steps) ||
@@ -65,8 +60,10 @@ static int read_places(job *j, finding *f) {
             continue;
         c.distance = results_distance(&c.size, &f->place->size) +
                      fabs(log((double)c.steps / (double)f->place->steps));
-        if (isfinite(c.distance) && c.place != f->here)
-            add_candidate(j, f, &c);
+        if (!isfinite(c.distance) || c.place == f->here)
+            continue;
+        f->list = grow(j, f->list, f->count, sizeof *f->list);
+        f->list[f->count++] = c;
     }
     sqlite3_reset(s);
     return code == SQLITE_DONE ? SQLITE_OK : code;
@@ -109,11 +106,10 @@ static void take(job *j, finding *f, const candidate *c, const char *plan, doubl
 /* The fastest that fits; none is no error. */
 static int read_plans(job *j, finding *f, const candidate *c) {
     int code;
-    sqlite3_stmt *s = results_statement(f->r, STATEMENT_BEST, &code);
+    sqlite3_stmt *s =
+        results_bind(f->r, STATEMENT_BEST, &code, "it", c->place, result_state_words[RESULT_RIGHT]);
     if (code != SQLITE_OK)
         return code;
-    sqlite3_bind_int64(s, 1, c->place);
-    results_bind_text(s, 2, result_state_words[RESULT_RIGHT]);
     while ((code = sqlite3_step(s)) == SQLITE_ROW && f->match->plan == NULL) {
         result found;
         if (results_read_result(j, f->r, s, &found) &&
@@ -127,10 +123,9 @@ static int read_plans(job *j, finding *f, const candidate *c) {
 /* What another version has measured is of other kernels. */
 static int note_others(job *j, finding *f) {
     int code;
-    sqlite3_stmt *s = results_statement(f->r, STATEMENT_OTHERS, &code);
+    sqlite3_stmt *s = bind_key(f, STATEMENT_OTHERS, &code);
     if (code != SQLITE_OK)
         return code;
-    bind_key(s, f);
     text names = text_new(j);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name;
@@ -209,18 +204,6 @@ void results_find(job *j, results *r, const result_place *place,
 
 /* Reading all that was measured, and what there is at all. */
 
-/* ---- lists --------------------------------------------------------------------------------- */
-
-/* A list with room for one more: twice as many, whenever their number is a power of two. */
-static void *grow(job *j, void *list, size_t count, size_t element) {
-    if ((count & (count - 1)) != 0)
-        return list;
-    void *larger = job_array(j, count > 0 ? 2 * count : 1, element);
-    if (count > 0)
-        memcpy(larger, list, count * element);
-    return larger;
-}
-
 /* ---- listing ------------------------------------------------------------------------------- */
 
 bool results_connect_to_list(job *j, results *r) {
@@ -253,7 +236,7 @@ static int read_rows(job *j, results *r, const result_filter *f, result_rows *ro
     if (f->place != NULL)
         sqlite3_bind_int64(s, 1, place);
     if (f->name != NULL)
-        results_bind_text(s, 2, f->name);
+        sqlite3_bind_text(s, 2, f->name, -1, SQLITE_STATIC);
     if (f->sweep > 0)
         sqlite3_bind_int64(s, 3, f->sweep);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
@@ -281,10 +264,9 @@ result_rows results_list(job *j, results *r, const result_filter *f) {
 
 static int read_drifts(job *j, results *r, int64_t sweep, result_drifts *out) {
     int code;
-    sqlite3_stmt *s = results_statement(r, STATEMENT_DRIFTS, &code);
+    sqlite3_stmt *s = results_bind(r, STATEMENT_DRIFTS, &code, "i", sweep);
     if (code != SQLITE_OK)
         return code;
-    sqlite3_bind_int64(s, 1, sweep);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         result_drift drift;
         if (!results_read_drift(j, r, s, &drift))

@@ -106,7 +106,7 @@ static void come_out(void *what) {
             sqlite3_clear_bindings(r->statements[i]);
         }
     if (r->database != NULL && !sqlite3_get_autocommit(r->database))
-        results_run(r, STATEMENT_ROLLBACK);
+        results_run(r, STATEMENT_ROLLBACK, "");
     const io_guard limit = r->limit;
     pthread_mutex_unlock(&r->lock);
     io_guard_end(&limit);
