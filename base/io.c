@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 static const int held[] = {SIGXFSZ, SIGPIPE};
 enum { HELD = sizeof held / sizeof held[0] };
@@ -204,8 +205,7 @@ static int make_temporary(whole_file *w, const struct stat *old, whole_rule rule
     const mode_t mode = rule == WHOLE_FILE_PRIVATE ? 0600
                         : old != NULL              ? old->st_mode & 0777
                                                    : 0666;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    const struct timespec now = clock_date();
     for (int i = 0; i < TRIES && w->file < 0; i++) {
         snprintf(w->temporary, sizeof w->temporary, "%s%ld-%llx-%lx", whole_file_prefix,
                  (long)getpid(), (unsigned long long)(uintptr_t)w, now.tv_nsec + i);

@@ -2,13 +2,20 @@
 #include "base/random.h"
 
 #include <math.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 uint64_t random_bits(uint64_t seed, uint64_t index) {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
+}
+
+uint64_t random_next(uint64_t *state) {
+    const uint64_t bits = random_bits(*state, 0);
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    return bits;
 }
 
 double random_unit(uint64_t seed, uint64_t index) {
@@ -20,8 +27,7 @@ uint64_t random_stream(uint64_t seed, uint64_t stream) {
 }
 
 uint64_t random_fresh(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    const struct timespec now = clock_date();
     const uint64_t seed = random_bits((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec);
     return seed != 0 ? seed : 1;
 }

@@ -41,6 +41,9 @@ sample_share sample_share_of(const sample *, uint64_t bits);
 uint64_t random_bits(uint64_t seed, uint64_t index);
 double random_unit(uint64_t seed, uint64_t index); /* in [0, 1) */
 
+/* One number after the other: the state begins as the seed. */
+uint64_t random_next(uint64_t *state);
+
 /* A seed for a stream of its own; and one from the clock, never 0. */
 uint64_t random_stream(uint64_t seed, uint64_t stream);
 uint64_t random_fresh(void);

@@ -77,36 +77,12 @@ const char *cache_entry_describe(job *j, blob start) {
 
 static const int64_t default_bytes = 512 << 20;
 
-/* ---- where it is --------------------------------------------------------------------------- */
-
-static void choose_folder(job *j, cache *c, const char *asked) {
-    const char *given = asked != NULL && asked[0] != '\0' ? asked : user_variable("SG_CACHE");
-    c->folder = c->reason = "";
-    if (given != NULL && strcmp(given, "none") == 0) {
-        c->off = given == asked ? "it is switched off" : "it is switched off by SG_CACHE";
-        c->asked_off = true;
-        return;
-    }
-    if (given != NULL) {
-        c->folder = user_absolute(j, given);
-        c->reason = given == asked ? "given" : "given by SG_CACHE";
-        return;
-    }
-    const char *reason, *folder = user_folder(j, "XDG_CACHE_HOME", ".cache", &reason);
-    if (folder == NULL) {
-        c->off = "there is no home folder (HOME); SG_CACHE names another place";
-        return;
-    }
-    c->folder = folder;
-    c->reason = reason;
-}
-
 const char *cache_reason(const cache *c) {
-    return c->reason;
+    return c->place.reason;
 }
 
 const char *cache_place(const cache *c) {
-    return c->off == NULL ? c->folder : NULL;
+    return c->place.off == NULL ? c->place.path : NULL;
 }
 
 cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *l) {
@@ -116,7 +92,7 @@ cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *
     cache *c = job_alloc(j, sizeof *c);
     c->most_bytes = most_bytes > 0 ? most_bytes : default_bytes;
     c->logger = l;
-    choose_folder(j, c, folder);
+    c->place = user_place_of(j, folder, "SG_CACHE", "XDG_CACHE_HOME", ".cache");
     return c;
 }
 
@@ -128,11 +104,12 @@ static void warn(job *j, const cache *c, const char *text) {
 
 /* Once: it is likely to be the same for every kernel. Who switched the cache off knows it. */
 static void warn_of_folder(job *j, cache *c, const char *why) {
-    if (c->asked_off || atomic_exchange(&c->warned, true))
+    if (c->place.asked_off || atomic_exchange(&c->warned, true))
         return;
     warn(j, c,
-         c->folder[0] == '\0' ? job_print(j, "binaries are not cached: %s", why)
-                              : job_print(j, "binaries are not cached in %s: %s", c->folder, why));
+         c->place.path[0] == '\0'
+             ? job_print(j, "binaries are not cached: %s", why)
+             : job_print(j, "binaries are not cached in %s: %s", c->place.path, why));
 }
 
 static const char *entry_name(job *j, const digest *key, binary_kind kind) {
@@ -197,7 +174,7 @@ static void find_entry(job *j, void *argument) {
     const bool removed =
         (error == 0 || error == ELOOP) && cache_folder_remove(&f->visit, name) == 0;
     warn(j, c,
-         job_print(j, "the cached binary %s/%s is not used%s: %s", c->folder, name,
+         job_print(j, "the cached binary %s/%s is not used%s: %s", c->place.path, name,
                    removed ? " and was removed" : "", why));
 }
 
@@ -306,7 +283,7 @@ static void drop_entry(job *j, void *argument) {
             continue;
         cache_folder_remove(&d->visit, name);
         warn(j, c,
-             job_print(j, "the cached binary %s/%s is of no use: %s", c->folder, name, d->why));
+             job_print(j, "the cached binary %s/%s is of no use: %s", c->place.path, name, d->why));
     }
 }
 

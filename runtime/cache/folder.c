@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "runtime/files/paths.h"
 
-enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, STALE_SECONDS = 3600 };
+enum { STALE_SECONDS = 3600 };
 
 /* ---- visits -------------------------------------------------------------------------------- */
 
@@ -47,32 +47,22 @@ static int open_folder(const char *folder) {
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Binaries are code: whoever may put one here may have it run. */
-static const char *judge_folder(int folder) {
-    struct stat facts;
-    if (fstat(folder, &facts) != 0)
-        return strerror(errno);
-    if (facts.st_uid != geteuid())
-        return "it belongs to another user";
-    if ((facts.st_mode & OTHERS_WRITE) != 0)
-        return "others may write to it; chmod go-w cures that";
-    return NULL;
-}
-
 const char *cache_folder_open(job *j, cache_visit *v, bool make) {
     const cache *c = v->cache;
-    if (c->off != NULL)
-        return c->off;
-    int folder = open_folder(c->folder);
+    if (c->place.off != NULL)
+        return c->place.off;
+    int folder = open_folder(c->place.path);
     if (folder < 0 && errno == ENOENT && make) {
-        const int error = user_folder_make(j, c->folder);
+        const int error = user_folder_make(j, c->place.path);
         if (error != 0)
             return strerror(error);
-        folder = open_folder(c->folder);
+        folder = open_folder(c->place.path);
     }
     if (folder < 0)
         return errno == ENOENT && !make ? NULL : strerror(errno);
-    const char *why = judge_folder(folder);
+    /* Binaries are code: whoever may put one here may have it run. */
+    struct stat facts;
+    const char *why = fstat(folder, &facts) == 0 ? file_danger(&facts, false) : strerror(errno);
     if (why == NULL)
         v->folder = folder;
     else
@@ -80,38 +70,15 @@ const char *cache_folder_open(job *j, cache_visit *v, bool make) {
     return why;
 }
 
-/* Why a folder that is not there cannot be made: the nearest one above it that is says so. */
-static const char *judge_parent(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
-    for (char *slash; (slash = strrchr(path, '/')) != NULL;) {
-        slash[slash == path] = '\0'; /* of the root, the slash is the name */
-        if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
-            return NULL;
-        if (errno != ENOENT || slash == path)
-            return strerror(errno);
-    }
-    return NULL;
-}
-
 const char *cache_folder_trouble(job *j, cache_visit *v) {
     const char *why = cache_folder_open(j, v, false);
-    if (why != NULL)
-        return why;
-    if (v->folder < 0)
-        return judge_parent(j, v->cache->folder);
-    return faccessat(v->folder, ".", W_OK | X_OK, AT_EACCESS) == 0 ? NULL : strerror(errno);
+    return why != NULL ? why : user_folder_trouble(j, v->cache->place.path);
 }
 
 /* ---- its files ----------------------------------------------------------------------------- */
 
 const char *cache_file_trouble(const struct stat *facts) {
-    if (!S_ISREG(facts->st_mode))
-        return "it is no regular file";
-    if (facts->st_uid != geteuid())
-        return "it belongs to another user";
-    if ((facts->st_mode & OTHERS_WRITE) != 0)
-        return "others may write to it";
-    return NULL;
+    return S_ISREG(facts->st_mode) ? file_danger(facts, false) : "it is no regular file";
 }
 
 static bool is_entry(const char *name) {
@@ -133,14 +100,7 @@ static bool is_unfinished(const char *name) {
 
 static void add_file(job *j, cache_files *files, const char *name, const struct stat *facts,
                      int64_t now) {
-    if (files->count == files->capacity) {
-        const size_t capacity = files->capacity > 0 ? 2 * files->capacity : 64;
-        cache_file *list = job_array(j, capacity, sizeof *list);
-        if (files->count > 0)
-            memcpy(list, files->list, files->count * sizeof *list);
-        files->list = list;
-        files->capacity = capacity;
-    }
+    files->list = job_grow(j, files->list, files->count, sizeof *files->list);
     const bool entry = is_entry(name);
     files->list[files->count++] = (cache_file){
         .name = job_copy(j, name, strlen(name)),
@@ -234,7 +194,7 @@ void cache_facts(job *j, cache *c, sg_cache_info *out) {
     survey s = {0};
     job *own = cache_visit_run(j, c, look, &s);
     *out = (sg_cache_info){.struct_size = sizeof *out,
-                           .folder = c->folder,
+                           .folder = c->place.path,
                            .trouble = s.trouble,
                            .most_bytes = c->most_bytes};
     for (size_t i = 0; i < s.files.count; i++)
@@ -357,13 +317,13 @@ typedef struct clearing {
 } clearing;
 
 static noreturn void cannot_clear(job *j, const cache *c, const char *why) {
-    job_fail(j, FAULT_IO, c->folder, 0, "the cache cannot be cleared: %s", why);
+    job_fail(j, FAULT_IO, c->place.path, 0, "the cache cannot be cleared: %s", why);
 }
 
 static void clear(job *j, void *argument) {
     clearing *k = argument;
     cache_visit *v = &k->visit;
-    if (v->cache->folder[0] == '\0')
+    if (v->cache->place.path[0] == '\0')
         return;
     const char *why = cache_folder_open(j, v, false);
     if (why == NULL && v->folder < 0)

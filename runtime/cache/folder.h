@@ -9,13 +9,11 @@
 
 #include "runtime/cache/cache.h"
 #include "runtime/device/device.h"
+#include "runtime/files/paths.h"
 #include "runtime/files/sealed.h"
 
 struct cache {
-    const char *folder; /* "" where there is none */
-    const char *off;    /* why there is none; NULL where there is */
-    const char *reason; /* why this folder; "" where there is none */
-    bool asked_off;     /* by the caller or the user */
+    user_place place;
     int64_t most_bytes;
     const logger *logger;
     atomic_bool warned; /* that the folder cannot be used */
@@ -55,7 +53,7 @@ typedef struct cache_file {
 
 typedef struct cache_files {
     cache_file *list; /* the one used last first */
-    size_t count, capacity;
+    size_t count;
 } cache_files;
 
 /* False where the open folder cannot be read, with errno set. */

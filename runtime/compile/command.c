@@ -155,7 +155,7 @@ static char **environment(job *j, const char *temporary) {
 /* The child gets no signal mask and no ignored signals of the application's: compilers start
    programs of their own and wait for them, and must end when they are told to. */
 static int set_attributes(posix_spawnattr_t *attributes) {
-    static const int usual[] = {SIGCHLD, SIGPIPE, SIGTERM, SIGXFSZ};
+    static const int usual[] = {SIGCHLD, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
     sigset_t none, defaults;
     sigemptyset(&none);
     sigemptyset(&defaults);
@@ -168,34 +168,27 @@ static int set_attributes(posix_spawnattr_t *attributes) {
                                                     POSIX_SPAWN_SETSIGDEF);
 }
 
-static int set_files(posix_spawn_file_actions_t *files, int output, int held) {
-    int error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(files, output, STDOUT_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(files, output, STDERR_FILENO);
-    if (error == 0 && held >= 0)
-        error = posix_spawn_file_actions_adddup2(files, held, STDERR_FILENO + 1);
-    return error;
-}
-
-static int spawn(const command_setting *c, char **variables, int output, pid_t *child) {
-    posix_spawn_file_actions_t files;
+int command_spawn(const char *const *words, char **variables, const int files[COMMAND_FILES],
+                  pid_t *child) {
+    posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&files);
+    int error = posix_spawn_file_actions_init(&actions);
     if (error != 0)
         return error;
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
         error = set_attributes(&attributes);
+        if (error == 0 && files[0] < 0)
+            error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        for (int i = 0; i < COMMAND_FILES && error == 0; i++)
+            if (files[i] >= 0)
+                error = posix_spawn_file_actions_adddup2(&actions, files[i], i);
         if (error == 0)
-            error = set_files(&files, output, c->held);
-        if (error == 0)
-            error = posix_spawn(child, c->words[0], &files, &attributes, (char *const *)c->words,
-                                variables);
+            error = posix_spawn(child, words[0], &actions, &attributes, (char *const *)words,
+                                variables != NULL ? variables : environ);
         posix_spawnattr_destroy(&attributes);
     }
-    posix_spawn_file_actions_destroy(&files);
+    posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
@@ -226,7 +219,8 @@ static int run(const command_setting *c, char **variables, int output, int *erro
     *error = EINTR;
     if (!pending_begin(&place, &hold))
         return -1;
-    *error = spawn(c, variables, output, &child);
+    const int files[COMMAND_FILES] = {-1, output, output, c->held};
+    *error = command_spawn(c->words, variables, files, &child);
     if (*error != 0) {
         pending_end(place, &hold);
         return -1;

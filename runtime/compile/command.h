@@ -17,6 +17,13 @@ typedef struct command_setting {
     int held;                 /* a descriptor that it keeps open without knowing; −1: none */
 } command_setting;
 
+/* Starts a program in a process group of its own, so that Ctrl-C does not reach it. files[i]
+   becomes its descriptor i, unless it is negative; a negative files[0] becomes /dev/null.
+   `variables` may be NULL: the caller's. Errno, or 0. */
+enum { COMMAND_FILES = 4 };
+int command_spawn(const char *const *words, char **variables, const int files[COMMAND_FILES],
+                  pid_t *child);
+
 /* Runs a program, without a shell, until it ends; *printed is all that it wrote, in the job. Its
    exit code, 128 + the signal that ended it, or −1 with *error set where it could not start. */
 int host_command(job *, const command_setting *, const char **printed, int *error);

@@ -30,20 +30,14 @@ static const char spaces[] = " \t\r\f\v";
 typedef struct listing {
     job *job;
     const char **folders;
-    size_t count, capacity; /* with the NULL at the end */
-    int files;              /* read */
+    size_t count;
+    int files; /* read */
 } listing;
 
 static void add(listing *l, const char *folder, size_t length) {
     if (length == 0 || l->count == MOST_FOLDERS)
         return;
-    if (l->count + 1 >= l->capacity) {
-        const char **before = l->folders;
-        l->capacity = 2 * l->capacity + 16;
-        l->folders = job_array(l->job, l->capacity, sizeof *l->folders);
-        if (l->count > 0)
-            memcpy(l->folders, before, l->count * sizeof *before);
-    }
+    l->folders = job_grow(l->job, l->folders, l->count, sizeof *l->folders);
     l->folders[l->count++] = job_copy(l->job, folder, length);
 }
 
@@ -136,6 +130,8 @@ const char *const *loader_folders(job *j, const char *conf) {
     add_file(&l, conf, 0);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         add(&l, usual[i], strlen(usual[i]));
+    l.folders = job_grow(j, l.folders, l.count, sizeof *l.folders);
+    l.folders[l.count] = NULL;
     return l.folders;
 }
 
@@ -306,17 +302,10 @@ static bool try_python(search *s) {
     return false;
 }
 
-/* The folder of a file's path, which has a slash; links are followed. NULL where it does not exist.
- */
+/* The folder of a file, links followed; NULL where there is none. */
 static const char *folder_of(job *j, const char *file) {
-    char *whole = realpath(file, NULL);
-    if (whole == NULL)
-        return NULL;
-    job_defer(j, free, whole);
-    char *folder = job_copy(j, whole, (size_t)(strrchr(whole, '/') - whole));
-    job_keep(j, whole);
-    free(whole);
-    return folder;
+    const char *whole = file_real(j, file);
+    return whole != NULL ? job_copy(j, whole, (size_t)(strrchr(whole, '/') - whole)) : NULL;
 }
 
 /* setup.sh lays Python wheels out in the folder `cuda` beside what it builds: the command, which is

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 const char *user_variable(const char *name) {
@@ -35,10 +34,55 @@ const char *user_folder(job *j, const char *variable, const char *below, const c
         *reason = job_print(j, "in %s", variable);
         return job_print(j, "%s/stencilgen", xdg);
     }
+    *reason = "";
     if (home == NULL || home[0] != '/')
         return NULL;
     *reason = "in the home folder";
     return job_print(j, "%s/%s/stencilgen", home, below);
+}
+
+user_place user_place_of(job *j, const char *asked, const char *own, const char *xdg,
+                         const char *below) {
+    const bool chosen = asked != NULL && asked[0] != '\0';
+    const char *given = chosen ? asked : user_variable(own);
+    const char *by = chosen ? "" : job_print(j, " by %s", own);
+    user_place p = {.path = "", .reason = ""};
+    if (given != NULL && strcmp(given, "none") == 0) {
+        p.off = job_print(j, "it is switched off%s", by);
+        p.asked_off = true;
+    } else if (given != NULL) {
+        p.path = user_absolute(j, given);
+        p.reason = job_print(j, "given%s", by);
+    } else {
+        const char *folder = user_folder(j, xdg, below, &p.reason);
+        p.usual = folder != NULL;
+        p.path = folder != NULL ? folder : "";
+        p.off = folder != NULL
+                    ? NULL
+                    : job_print(j, "there is no home folder (HOME); %s names another place", own);
+    }
+    return p;
+}
+
+/* A folder that is not there can be made where the nearest one above it can be written to. */
+const char *user_folder_trouble(job *j, const char *folder) {
+    char *path = job_copy(j, folder, strlen(folder));
+    for (;;) {
+        if (faccessat(AT_FDCWD, job_print(j, "%s/.", path), W_OK | X_OK, AT_EACCESS) == 0)
+            return NULL;
+        char *slash = strrchr(path, '/');
+        if (errno != ENOENT || slash == NULL || path[1] == '\0')
+            return strerror(errno);
+        slash[slash == path] = '\0'; /* of the root, the slash is the name */
+    }
+}
+
+const char *file_danger(const struct stat *facts, bool root_too) {
+    if (facts->st_uid != geteuid() && !(root_too && facts->st_uid == 0))
+        return "it belongs to another user";
+    if ((facts->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return "others may write to it; chmod go-w cures that";
+    return NULL;
 }
 
 int user_folder_make(job *j, const char *folder) {
@@ -95,7 +139,7 @@ const char *user_folder_danger(job *j, const char *folder) {
 
 enum { MAPS_BYTES = 1 << 20 }; /* of many thousand mapped files */
 
-static const char *real_path(job *j, const char *path) {
+const char *file_real(job *j, const char *path) {
     char *found = realpath(path, NULL);
     if (found == NULL)
         return NULL;
@@ -108,7 +152,7 @@ static const char *real_path(job *j, const char *path) {
 
 const char *file_identity(job *j, const char *path) {
     struct stat facts;
-    const char *real = real_path(j, path);
+    const char *real = file_real(j, path);
     if (real == NULL || stat(real, &facts) != 0)
         return NULL;
     return job_print(j, "%s, inode %llu, %lld bytes, changed %lld.%09ld", real,
@@ -117,7 +161,7 @@ const char *file_identity(job *j, const char *path) {
 }
 
 bool file_was_replaced(job *j, const char *path) {
-    const char *real = real_path(j, path);
+    const char *real = file_real(j, path);
     const char *maps = file_text(j, "/proc/self/maps", MAPS_BYTES);
     if (real == NULL || maps == NULL)
         return false;

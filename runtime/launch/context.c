@@ -167,10 +167,6 @@ static void open_device(job *j, void *argument) {
     if (options.device_index < 0)
         job_fail(j, FAULT_USAGE, NULL, 0, "device_index of sg_options is %d, which is negative",
                  options.device_index);
-    if (options.threads < 0)
-        job_fail(j, FAULT_USAGE, NULL, 0,
-                 "threads of sg_options is %d; it must be 0 (the default) or more",
-                 options.threads);
     c->threads = options.threads;
     const device_options wanted = {.index = options.device_index,
                                    .threads = options.threads,

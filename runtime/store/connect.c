@@ -45,11 +45,7 @@ static const char *judge_file(const struct stat *f) {
         return "it is a folder";
     if (!S_ISREG(f->st_mode))
         return "it is no regular file";
-    if (f->st_uid != geteuid() && f->st_uid != 0)
-        return "it belongs to another user";
-    if ((f->st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return "others may write to it; chmod go-w cures that";
-    return NULL;
+    return file_danger(f, true);
 }
 
 /* Whether the file was made by some version of this library. What was not, only has a place in the

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
 typedef struct candidate {
@@ -33,16 +34,6 @@ static sqlite3_stmt *bind_key(const finding *f, statement_id which, int *code) {
     return results_bind(f->r, which, code, "ddt", &f->spec, &f->device, f->place->generator);
 }
 
-/* A list with room for one more: twice as long whenever its count is a power of two. */
-static void *grow(job *j, void *list, size_t count, size_t element) {
-    if ((count & (count - 1)) != 0)
-        return list;
-    void *larger = job_array(j, count > 0 ? 2 * count : 1, element);
-    if (count > 0)
-        memcpy(larger, list, count * element);
-    return larger;
-}
-
 /* A kernel of single steps and one that fuses several are different things to ask for. */
 static bool same_kind(int64_t a, int64_t b) {
     return (a > 1) == (b > 1);
@@ -62,7 +53,7 @@ static int read_places(job *j, finding *f) {
                      fabs(log((double)c.steps / (double)f->place->steps));
         if (!isfinite(c.distance) || c.place == f->here)
             continue;
-        f->list = grow(j, f->list, f->count, sizeof *f->list);
+        f->list = job_grow(j, f->list, f->count, sizeof *f->list);
         f->list[f->count++] = c;
     }
     sqlite3_reset(s);
@@ -243,7 +234,7 @@ static int read_rows(job *j, results *r, const result_filter *f, result_rows *ro
         result_row row;
         if (!results_read_row(j, r, s, &row))
             continue;
-        rows->list = grow(j, rows->list, rows->count, sizeof *rows->list);
+        rows->list = job_grow(j, rows->list, rows->count, sizeof *rows->list);
         rows->list[rows->count++] = row;
     }
     sqlite3_reset(s);
@@ -271,7 +262,7 @@ static int read_drifts(job *j, results *r, int64_t sweep, result_drifts *out) {
         result_drift drift;
         if (!results_read_drift(j, r, s, &drift))
             continue;
-        out->list = grow(j, out->list, out->count, sizeof *out->list);
+        out->list = job_grow(j, out->list, out->count, sizeof *out->list);
         out->list[out->count++] = drift;
     }
     sqlite3_reset(s);
@@ -305,19 +296,6 @@ static void count_all(job *j, results *r, results_facts *out) {
     }
 }
 
-/* Why a file that is not there cannot be made: the nearest folder above it that is says so. */
-static const char *judge_parent(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
-    for (;;) {
-        if (faccessat(AT_FDCWD, job_print(j, "%s/.", path), W_OK | X_OK, AT_EACCESS) == 0)
-            return NULL;
-        char *slash = strrchr(path, '/');
-        if (errno != ENOENT || slash == NULL || path[1] == '\0')
-            return strerror(errno);
-        slash[slash == path] = '\0'; /* of the root, the slash is the name */
-    }
-}
-
 void results_examine(job *j, results *r, results_facts *out) {
     struct stat facts;
     *out = (results_facts){.path = r->path, .reason = r->reason, .trouble = r->off};
@@ -336,6 +314,6 @@ void results_examine(job *j, results *r, results_facts *out) {
     if (out->trouble == NULL && c == CONNECTED && sqlite3_db_readonly(r->database, "main") == 1)
         out->trouble = "it is read-only";
     if (out->trouble == NULL)
-        out->trouble = judge_parent(j, r->folder);
+        out->trouble = user_folder_trouble(j, r->folder);
     results_leave(j, r);
 }

@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "runtime/store/base.h"
 
 /* What a call stores. */
@@ -26,8 +26,7 @@ typedef struct storing {
 } storing;
 
 int64_t results_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    const struct timespec now = clock_date();
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/random.h"
 #include "gen/space/space.h"
 
 const char *const search_words[SEARCH_KINDS] = {"guided", "exhaustive", "random"};
@@ -28,18 +29,10 @@ struct search {
     double *observed_logs;
 };
 
-/* S. Vigna's splitmix64. */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Fisher and Yates. */
 static void shuffle(int *order, int count, uint64_t seed) {
     for (int i = count - 1; i > 0; i--) {
-        const int other = (int)(draw(&seed) % (uint64_t)(i + 1));
+        const int other = (int)(random_next(&seed) % (uint64_t)(i + 1));
         const int kept = order[i];
         order[i] = order[other];
         order[other] = kept;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,11 +14,10 @@
 #include <unistd.h>
 
 #include "runtime/check/check.h"
+#include "runtime/compile/command.h"
 #include "runtime/launch/context.h"
 #include "runtime/matrix/matrix.h"
 #include "runtime/tune/trial.h"
-
-extern char **environ;
 
 struct worker {
     const trial_setting *setting;
@@ -64,38 +62,6 @@ void worker_close(worker *w) {
         end_process(w);
 }
 
-/* In a group of its own, so that Ctrl-C does not end it in the midst of a trial; with the socket as
-   its standard input, and signals as they usually are. */
-static int spawn(worker *w, int theirs) {
-    char *const command[] = {(char *)w->program, "tune-worker", NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGINT);
-    sigaddset(&usual, SIGTERM);
-    sigaddset(&usual, SIGPIPE);
-    sigaddset(&usual, SIGXFSZ);
-    int error = posix_spawn_file_actions_init(&files);
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        posix_spawnattr_setpgroup(&attributes, 0);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &usual);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                  POSIX_SPAWN_SETSIGDEF);
-        error = posix_spawn_file_actions_adddup2(&files, theirs, STDIN_FILENO);
-        if (error == 0)
-            error = posix_spawn(&w->process, w->program, &files, &attributes, command, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&files);
-    return error;
-}
-
 /* A matrix is no small message: who does not take it must not hold up the sweep. */
 static void limit_sending(const worker *w) {
     const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
@@ -109,7 +75,9 @@ static bool start(job *j, worker *w) {
         return true;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         job_fail(j, FAULT_DEVICE, NULL, 0, "no socket for the worker: %s", strerror(errno));
-    const int error = spawn(w, ends[1]);
+    const char *const words[] = {w->program, "tune-worker", NULL};
+    const int files[COMMAND_FILES] = {ends[1], -1, -1, -1};
+    const int error = command_spawn(words, NULL, files, &w->process);
     close(ends[1]);
     if (error != 0) {
         w->process = 0;
