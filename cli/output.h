@@ -1,4 +1,4 @@
-/* The files that the command writes, by the rules of base/whole_file.h: whole or not at all.
+/* The files that the command writes, by the rules of base/io.h: whole or not at all.
    Takes: paths and bytes. Makes: the files, or errors on standard error that name them. */
 #ifndef SG_CLI_OUTPUT_H
 #define SG_CLI_OUTPUT_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 
 typedef struct output output;
 
