@@ -14,7 +14,7 @@
 
 const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
-                        .kind = KIND_GRID,
+                        .kind = PROGRAM_GRID,
                         .summary = "a grid updated from the neighbours of each point",
                         .dims = stencil_dims,
                         .print = stencil_print,
@@ -27,7 +27,7 @@ const family families[FAMILY_COUNT] = {
                         .grid = {.model = stencil_model}},
     [FAMILY_REDUCE] =
         {.name = "reduce",
-         .kind = KIND_REDUCE,
+         .kind = PROGRAM_REDUCE,
          .summary = "a list to one element",
          .dims = pattern_dims,
          .print = reduce_print,
@@ -40,7 +40,7 @@ const family families[FAMILY_COUNT] = {
          .lists = {.kinds = draw_kinds, .alike = true, .draw = reduce_draw, .judge = reduce_judge}},
     [FAMILY_SCAN] =
         {.name = "scan",
-         .kind = KIND_SCAN,
+         .kind = PROGRAM_SCAN,
          .summary = "a list to its prefix sums",
          .dims = pattern_dims,
          .print = scan_print,
@@ -53,7 +53,7 @@ const family families[FAMILY_COUNT] = {
          .lists = {.kinds = draw_kinds, .alike = true, .draw = scan_draw, .judge = scan_judge}},
     [FAMILY_MERGE] =
         {.name = "merge",
-         .kind = KIND_MERGE,
+         .kind = PROGRAM_MERGE,
          .summary = "two sorted lists to one",
          .dims = pattern_dims,
          .print = merge_print,
@@ -65,7 +65,7 @@ const family families[FAMILY_COUNT] = {
          .explain = merge_explain,
          .lists = {.kinds = draw_kinds, .alike = true, .draw = merge_draw, .judge = merge_judge}},
     [FAMILY_SPMV] = {.name = "spmv",
-                     .kind = KIND_PRODUCT,
+                     .kind = PROGRAM_PRODUCT,
                      .summary = "a sparse matrix times a vector",
                      .dims = pattern_dims,
                      .print = spmv_print,

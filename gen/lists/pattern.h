@@ -60,7 +60,7 @@ typedef struct pattern {
 
 /* A new program of lists with the pattern's name, target and parameters; its arrays, sizes,
    launches and temporaries are the caller's to fill. */
-program *pattern_program(job *, const pattern *, const gpu *);
+program *pattern_program(job *, const pattern *, program_kind, const gpu *);
 
 /* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
 static inline program_extent extent_of(int a, int64_t plus) {

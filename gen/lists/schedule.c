@@ -201,8 +201,7 @@ const family_build *pattern_explain_build(job *j, const subject *s, const family
                                 .reason = made->reason,
                                 .points = made->points,
                                 .textbook_operations = made->textbook_operations,
-                                .emitted_operations = made->emitted_operations,
-                                .bytes_per_point = made->program->bytes_per_point};
+                                .emitted_operations = made->emitted_operations};
     return made;
 }
 

@@ -92,16 +92,6 @@ typedef struct family_verdict {
     condition_sides unjudged;        /* that hardly any element took */
 } family_verdict;
 
-/* What the arrays of a program mean to those who call it; sg_kind of the library. */
-typedef enum family_kind {
-    KIND_GRID, /* a program of grids, which the model judges; all others are of lists */
-    KIND_LISTS,
-    KIND_REDUCE,
-    KIND_SCAN,
-    KIND_MERGE,
-    KIND_PRODUCT
-} family_kind;
-
 /* Data for a program of lists, and the verdict on what was made of it. */
 typedef struct family_lists {
     /* kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
@@ -117,7 +107,7 @@ typedef struct family_lists {
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 
-    /* Of KIND_PRODUCT: the same with a given matrix. draw_given: a call whose first arrays are
+    /* Of PROGRAM_PRODUCT: the same with a given matrix. draw_given: a call whose first arrays are
        those of the packed matrix, which outlives it; x, y and the factors are drawn. judge_given:
        by the matrix itself, so that how it was packed is judged too. */
     void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
@@ -127,8 +117,8 @@ typedef struct family_lists {
 } family_lists;
 
 struct family {
-    const char *name; /* of the function in specs: "reduce" */
-    family_kind kind;
+    const char *name;  /* of the function in specs: "reduce" */
+    program_kind kind; /* of its programs */
     const char *summary;
     int (*dims)(const subject *); /* of the size to plan for */
 
@@ -166,13 +156,5 @@ struct family {
         family_lists lists; /* of all other kinds */
     };
 };
-
-/* Elements of an array of a call, all axes together. */
-static inline int64_t family_elements(const program *p, int array, const int64_t *sizes) {
-    int64_t elements = 1;
-    for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        elements *= program_extent_of(&p->arrays[array].extent[axis], sizes);
-    return elements;
-}
 
 #endif

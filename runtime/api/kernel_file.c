@@ -7,7 +7,7 @@
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 6,
+    .version = 7,
     .title = "a kernel file of stencilgen",
 };
 
@@ -29,17 +29,20 @@ static void put_arrays(text *t, const program *p) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
         record_put_text(t, a->name);
-        record_put_text(t, a->field);
         record_put_text(t, a->dtype); /* says how large an element is */
         record_put_int(t, a->written);
-        record_put_int(t, a->reads);
-        record_put_int(t, a->previous);
-        put_ints(t, a->low);
-        put_ints(t, a->high);
-        for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
-            put_extent(t, &a->extent[k]);
-        record_put_int(t, a->updated);
-        record_put_int(t, a->same_as);
+        if (program_is_grid(p)) {
+            record_put_text(t, a->grid.field);
+            record_put_int(t, a->grid.reads);
+            record_put_int(t, a->grid.previous);
+            put_ints(t, a->grid.low);
+            put_ints(t, a->grid.high);
+        } else {
+            for (int k = 0; k < PROGRAM_AXES; k++)
+                put_extent(t, &a->lists.extent[k]);
+            record_put_int(t, a->lists.updated);
+            record_put_int(t, a->lists.same_as);
+        }
     }
 }
 
@@ -61,61 +64,72 @@ static void put_needs(text *t, const program_needs *n) {
     put_ints(t, n->high);
 }
 
+static void put_grid_launch(text *t, const program_launch *l) {
+    put_ints(t, l->grid.axes);
+    put_ints(t, l->grid.low);
+    put_ints(t, l->grid.high);
+    record_put_int(t, l->grid.vector);
+    record_put_int(t, l->grid.steps);
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        record_put_int(t, l->grid.least[k]);
+    record_put_int(t, l->grid.cooperative);
+    record_put_int(t, l->grid.spare);
+    if (l->grid.spare > 0)
+        put_needs(t, &l->grid.needs);
+}
+
+static void put_lists_launch(text *t, const program_launch *l) {
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        const program_block_rule *rule = &l->lists.blocks[k];
+        put_extent(t, &rule->items);
+        record_put_int(t, rule->least);
+        record_put_int(t, rule->most);
+        record_put_int(t, rule->alone);
+        record_put_int(t, rule->cluster);
+    }
+    record_put_int(t, l->lists.resident);
+    record_put_int(t, l->lists.early);
+}
+
 static void put_launches(text *t, const program *p) {
     record_put_int(t, p->launch_count);
-    record_put_int(t, p->ways);
-    record_put_int(t, p->spare_count);
+    if (program_is_grid(p)) {
+        record_put_int(t, p->grid.ways);
+        record_put_int(t, p->grid.spare_count);
+    }
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
         record_put_text(t, l->entry);
-        put_ints(t, l->axes);
         put_ints(t, l->per_block);
         put_ints(t, l->block);
-        put_ints(t, l->low);
-        put_ints(t, l->high);
         record_put_int(t, (int64_t)l->shared_bytes);
         record_put_int(t, l->barriers);
-        record_put_int(t, l->vector);
-        record_put_int(t, l->steps);
-        for (int k = 0; k < PROGRAM_AXES; k++)
-            record_put_int(t, l->least[k]);
-        record_put_int(t, l->cooperative);
-        record_put_int(t, l->spare);
-        if (l->spare > 0)
-            put_needs(t, &l->needs);
-        for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++) {
-            put_extent(t, &l->blocks[k].items);
-            record_put_int(t, l->blocks[k].least);
-            record_put_int(t, l->blocks[k].most);
-            record_put_int(t, l->blocks[k].alone);
-            record_put_int(t, l->blocks[k].cluster);
-        }
-        if (p->shape == PROGRAM_LISTS) {
-            record_put_int(t, l->resident);
-            record_put_int(t, l->early);
-        }
+        if (program_is_grid(p))
+            put_grid_launch(t, l);
+        else
+            put_lists_launch(t, l);
     }
 }
 
 static void put_layers(text *t, const program *p) {
-    record_put_int(t, p->layer_count);
-    for (int i = 0; i < p->layer_count; i++) {
-        record_put_text(t, p->layers[i].name);
-        put_ints(t, p->layers[i].low);
-        put_ints(t, p->layers[i].high);
+    record_put_int(t, p->grid.layer_count);
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        record_put_text(t, p->grid.layers[i].name);
+        put_ints(t, p->grid.layers[i].low);
+        put_ints(t, p->grid.layers[i].high);
     }
 }
 
 static void put_lists(text *t, const program *p) {
-    record_put_int(t, p->size_count);
-    for (int i = 0; i < p->size_count; i++) {
-        record_put_text(t, p->sizes[i].name);
-        record_put_int(t, p->sizes[i].array);
-        record_put_int(t, p->sizes[i].axis);
+    record_put_int(t, p->lists.size_count);
+    for (int i = 0; i < p->lists.size_count; i++) {
+        record_put_text(t, p->lists.sizes[i].name);
+        record_put_int(t, p->lists.sizes[i].array);
+        record_put_int(t, p->lists.sizes[i].axis);
     }
-    record_put_int(t, p->temporary_count);
-    for (int i = 0; i < p->temporary_count; i++) {
-        const program_temporary *a = &p->temporaries[i];
+    record_put_int(t, p->lists.temporary_count);
+    for (int i = 0; i < p->lists.temporary_count; i++) {
+        const program_temporary *a = &p->lists.temporaries[i];
         record_put_text(t, a->name);
         put_extent(t, &a->items);
         record_put_int(t, a->per);
@@ -123,8 +137,11 @@ static void put_lists(text *t, const program *p) {
         record_put_int(t, a->fixed);
         record_put_int(t, a->fill);
     }
-    record_put_int(t, p->tagged);
-    put_extent(t, &p->points);
+    record_put_int(t, p->lists.tagged);
+    put_extent(t, &p->lists.points);
+}
+
+static void put_product(text *t, const program_product *p) {
     for (int i = 0; i < PROGRAM_STORAGE; i++)
         record_put_int(t, p->storage[i]);
     record_put_int(t, p->diagonal_count);
@@ -135,24 +152,29 @@ static void put_lists(text *t, const program *p) {
 }
 
 /* The name, the source and the target are among the texts. */
-static void put_program(text *t, const program *p, sg_kind kind) {
-    record_put_int(t, kind); /* and so its shape */
+static void put_program(text *t, const program *p) {
+    record_put_int(t, p->kind);
     record_put_int(t, p->dims);
     record_put_int(t, (int64_t)p->element_bytes);
-    if (p->shape == PROGRAM_LISTS)
-        put_lists(t, p);
-    else
+    if (program_is_grid(p))
         put_layers(t, p);
+    else
+        put_lists(t, p);
+    if (p->kind == PROGRAM_PRODUCT)
+        put_product(t, p->lists.product);
     put_arrays(t, p);
+    if (program_is_grid(p))
+        record_put_double(t, p->grid.bytes_per_point);
     put_parameters(t, p);
     put_launches(t, p);
     record_put_int(t, (int64_t)p->arguments_bytes);
-    record_put_double(t, p->bytes_per_point);
     record_put_int(t, (int64_t)p->arch_begin);
     record_put_int(t, (int64_t)p->arch_end);
-    record_put_text(t, p->spare_source != NULL ? p->spare_source : "");
-    record_put_int(t, (int64_t)p->spare_arch_begin);
-    record_put_int(t, (int64_t)p->spare_arch_end);
+    if (program_own_launches(p) < p->launch_count) {
+        record_put_text(t, p->grid.spare_source);
+        record_put_int(t, (int64_t)p->grid.spare_arch_begin);
+        record_put_int(t, (int64_t)p->grid.spare_arch_end);
+    }
 }
 
 /* What the program and the binary say too is not said again. */
@@ -185,7 +207,7 @@ blob kernel_file_write(job *j, const kernel_file *f) {
     text t = text_new(j);
     for (int i = 0; i <= SG_TEXT_FAMILY; i++)
         record_put_text(&t, f->texts[i]);
-    put_program(&t, f->program, f->info.kind);
+    put_program(&t, f->program);
     put_info(&t, &f->info);
     put_binary(&t, &f->binary);
     record_put_text(&t, f->machine);
@@ -214,9 +236,10 @@ static void get_info(reader *r, const program *p, sg_kernel_info *info) {
         .element_size = p->element_bytes,
         .arrays = p->array_count,
         .parameters = p->parameter_count,
-        .bytes_per_point = p->bytes_per_point,
+        .bytes_per_point = program_bytes_per_point(p),
         .origin = SG_FROM_FILE,
         .steps = program_steps(p),
+        .kind = (sg_kind)p->kind,
     };
     info->points = reader_int(r, 0, INT32_MAX, "the number of points");
     info->radius = reader_int(r, 0, MOST_REACH, "the radius");
@@ -254,10 +277,8 @@ bool kernel_file_read(job *j, blob payload, kernel_file *out, const char **why) 
     reader r = {.job = j, .record = record_of(payload.data, payload.size)};
     kernel_file f = {0};
     get_texts(&r, f.texts);
-    sg_kind kind;
-    f.program = kernel_read_program(&r, f.texts, &kind);
+    f.program = kernel_read_program(&r, f.texts);
     get_info(&r, f.program, &f.info);
-    f.info.kind = kind;
     get_binary(&r, &f.binary);
     f.info.compile_seconds = f.binary.seconds;
     f.info.compiler = f.binary.compiler;

@@ -39,6 +39,6 @@ const char *reader_text(reader *, const char *what);
 const char *reader_name(reader *, const char *what); /* fit for messages and binaries */
 
 /* The texts are those of kernel_file, and the kind is its info's. */
-program *kernel_read_program(reader *, const char *const *texts, sg_kind *);
+program *kernel_read_program(reader *, const char *const *texts);
 
 #endif

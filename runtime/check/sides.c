@@ -9,8 +9,8 @@
 int check_array(const program *p, const char *field, bool written, bool previous) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        const bool current = strcmp(a->name, a->field) == 0;
-        if (strcmp(a->field, field) == 0 && a->written == written &&
+        const bool current = strcmp(a->name, a->grid.field) == 0;
+        if (strcmp(a->grid.field, field) == 0 && a->written == written &&
             (written || current == !previous))
             return i;
     }

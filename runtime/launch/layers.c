@@ -5,7 +5,7 @@
 
 /* Cells of a layer along each axis; x with what fills its rows. */
 static void find_extents(const program *p, const launch *l, int layer, int64_t extent[3]) {
-    const program_layer *a = &p->layers[layer];
+    const program_layer *a = &p->grid.layers[layer];
     const int64_t step = PROGRAM_PITCH / (int64_t)p->element_bytes;
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         extent[axis] = l->end[axis] - l->begin[axis] + a->low[axis] + a->high[axis];
@@ -14,7 +14,7 @@ static void find_extents(const program *p, const launch *l, int layer, int64_t e
 
 bool layers_measure(job *j, const program *p, launch *out, size_t *bytes) {
     *bytes = 0;
-    for (int i = 0; i < p->layer_count; i++) {
+    for (int i = 0; i < p->grid.layer_count; i++) {
         int64_t extent[3] = {0, 0, 0}, room = LAUNCH_MOST_BYTES / (int64_t)p->element_bytes;
         if (!out->empty)
             find_extents(p, out, i, extent);
@@ -63,9 +63,10 @@ static void view_layer(const program *p, const launch *l, int layer, const int64
 void layers_view(const program *p, const launch *l, int which, layer_view *out) {
     static const program_layer none = {.name = ""};
     const bool first = which == 0,
-               last = which + 1 == program_own_launches(p) || p->layer_count == 0;
-    const program_layer *in = first || p->layer_count == 0 ? &none : &p->layers[which - 1];
-    const program_layer *to = last ? &none : &p->layers[which];
+               last = which + 1 == program_own_launches(p) || p->grid.layer_count == 0;
+    const program_layer *in =
+        first || p->grid.layer_count == 0 ? &none : &p->grid.layers[which - 1];
+    const program_layer *to = last ? &none : &p->grid.layers[which];
     const bool within = in != &none;
     int64_t origin[3]; /* of the view, in the caller's grid */
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
@@ -74,14 +75,14 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
         out->end[axis] = l->end[axis] + to->high[axis] - origin[axis];
         out->size[axis] = within ? l->end[axis] + in->high[axis] - origin[axis] : l->size[axis];
     }
-    out->count = p->array_count + p->layer_count;
+    out->count = p->array_count + p->grid.layer_count;
     for (int i = 0; i < p->array_count; i++) {
-        const bool touched = p->layer_count == 0 || (p->arrays[i].written ? last : first);
+        const bool touched = p->grid.layer_count == 0 || (p->arrays[i].written ? last : first);
         out->grids[i] = touched ? l->grids[i] : (launch_grid){.data = NULL};
         if (touched && within)
             move(p, &out->grids[i], origin);
     }
-    for (int i = 0; i < p->layer_count; i++) {
+    for (int i = 0; i < p->grid.layer_count; i++) {
         launch_grid *g = &out->grids[p->array_count + i];
         *g = (launch_grid){.data = NULL};
         if (i == which - 1)

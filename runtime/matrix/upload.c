@@ -35,7 +35,7 @@ static void need_offer(job *j, const matrix *m, const packed_matrix *p) {
 }
 
 static void describe(sg_device_matrix *to, const sg_kernel *k, const packed_matrix *p) {
-    memcpy(to->storage, k->program->storage, sizeof to->storage);
+    memcpy(to->storage, k->program->lists.product->storage, sizeof to->storage);
     for (int i = 0; i < p->storage.diagonal_count; i++)
         to->diagonals[i] = p->storage.diagonals[i];
     to->diagonal_count = p->storage.diagonal_count;

@@ -95,7 +95,7 @@ static void launch_once_more(const kernel_file *f) {
                       .size = {100, f->program->dims > 1 ? 20 : 1, f->program->dims > 2 ? 10 : 1}};
     for (int i = 0; i < LAUNCH_PARAMETERS; i++)
         parameters[i] = i;
-    if (f->program->shape == PROGRAM_LISTS) {
+    if (!program_is_grid(f->program)) {
         launch_lists(&kernel, parameters);
         return;
     }
@@ -112,7 +112,7 @@ static void launch_once_more(const kernel_file *f) {
 
 static void check_launch(const program *p, const program_launch *l) {
     int64_t threads = 1;
-    const bool grid = p->shape == PROGRAM_GRID;
+    const bool grid = program_is_grid(p);
     DEMAND(l->entry[0] != '\0' && (!grid || (l->axes[0] == 0 && l->vector >= 1)));
     for (int k = 0; k < PROGRAM_AXES; k++) {
         DEMAND(l->axes[k] >= -1 && l->axes[k] < p->dims);
@@ -126,10 +126,10 @@ static void check_program(const program *p) {
     DEMAND(p->array_count >= 1 && p->array_count <= LAUNCH_ARRAYS);
     DEMAND(p->parameter_count >= 0 && p->parameter_count <= LAUNCH_PARAMETERS);
     DEMAND(p->arguments_bytes <= LAUNCH_BYTES && p->launch_count >= 1);
-    DEMAND(p->shape == PROGRAM_LISTS || PROGRAM_OFFSET_GRIDS +
-                                                PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
-                                                p->element_bytes * (size_t)p->parameter_count <=
-                                            p->arguments_bytes);
+    DEMAND(!program_is_grid(p) || PROGRAM_OFFSET_GRIDS +
+                                          PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
+                                          p->element_bytes * (size_t)p->parameter_count <=
+                                      p->arguments_bytes);
     DEMAND(p->size_count <= LAUNCH_SIZES && p->temporary_count <= LAUNCH_TEMPORARIES);
     DEMAND(8 * (size_t)(p->size_count + p->array_count + p->temporary_count + p->parameter_count +
                         p->tagged) <=

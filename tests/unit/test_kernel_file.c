@@ -92,17 +92,17 @@ static void changed_bytes_do_no_harm(void **state) {
 static program *make_ways(job *j, const kernel_file *good, program_launch ways[3]) {
     program *p = job_alloc(j, sizeof *p);
     *p = *good->program;
-    p->ways = true;
+    p->grid.ways = true;
     p->launches = ways;
     p->launch_count = 3;
-    p->spare_count = 0;
-    p->spare_source = NULL;
+    p->grid.spare_count = 0;
+    p->grid.spare_source = NULL;
     for (int i = 0; i < 3; i++) {
         ways[i] = good->program->launches[0];
-        ways[i].spare = 0;
-        ways[i].steps = 4 >> i;
-        ways[i].least[2] = i < 2 ? 40 - i : 0;
-        ways[i].cooperative = i == 0;
+        ways[i].grid.spare = 0;
+        ways[i].grid.steps = 4 >> i;
+        ways[i].grid.least[2] = i < 2 ? 40 - i : 0;
+        ways[i].grid.cooperative = i == 0;
     }
     p->arguments_bytes += PROGRAM_GRID_BYTES; /* of the barrier */
     return p;
@@ -144,12 +144,12 @@ static void check_ways(job *j, void *argument) {
         program *p = make_ways(j, good, ways);
         f.program = p;
         f.info.steps = 4;
-        p->layers = layers;
-        p->layer_count = cases[i].layers;
+        p->grid.layers = layers;
+        p->grid.layer_count = cases[i].layers;
         p->arguments_bytes += (size_t)cases[i].grids * PROGRAM_GRID_BYTES;
         for (int w = 0; w < 3; w++) {
-            ways[w].steps = cases[i].steps[w];
-            ways[w].cooperative = cases[i].cooperative[w];
+            ways[w].grid.steps = cases[i].steps[w];
+            ways[w].grid.cooperative = cases[i].cooperative[w];
         }
         const blob bytes = kernel_file_write(j, &f);
         if (cases[i].says != NULL) {

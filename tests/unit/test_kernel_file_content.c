@@ -23,12 +23,13 @@ typedef struct spoilt {
     program_size sizes[LAUNCH_SIZES + 1];
     program_temporary temporaries[LAUNCH_TEMPORARIES + 1];
     program_layer layers[LAUNCH_TEMPORARIES + 1];
+    program_product product;
 } spoilt;
 
 /* One layer, along y. */
 static void lay(spoilt *s, const char *name, int low, int high) {
     s->layers[0] = (program_layer){.name = name, .low = {0, low, 0}, .high = {0, high, 0}};
-    s->program.layer_count = 1;
+    s->program.grid.layer_count = 1;
 }
 
 #define SPOILS                                                                                     \
@@ -50,22 +51,23 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->program.array_count = LAUNCH_ARRAYS + 1, "the number of arrays is 65")                \
     SPOIL(s->arrays[1].name = "a\nb", "an array's name is no name")                                \
     SPOIL(s->arrays[1].name = NULL, "an array's name is missing")                                  \
-    SPOIL(s->arrays[1].field = "", "a field's name is no name")                                    \
-    SPOIL(s->arrays[3].reads = 4, "an array's current one is 4")                                   \
-    SPOIL(s->arrays[3].reads = -2, "an array's current one is -2")                                 \
-    SPOIL(s->arrays[3].previous = 99, "an array's previous one is 99")                             \
-    SPOIL(s->arrays[3].reads = 3, "an array cannot be swapped with the one it names")              \
-    SPOIL(s->arrays[3].reads = 0, "an array cannot be swapped with the one it names")              \
-    SPOIL(s->arrays[3].reads = 2, "an array cannot be swapped with the one it names")              \
-    SPOIL(s->arrays[3].previous = 0, "an array cannot be swapped with the one it names")           \
-    SPOIL(s->arrays[3].reads = -1, "an array has no current one, but a previous")                  \
-    SPOIL(s->arrays[0].reads = 1, "an array is swapped, but not written")                          \
+    SPOIL(s->arrays[1].grid.field = "", "a field's name is no name")                               \
+    SPOIL(s->arrays[3].grid.reads = 4, "an array's current one is 4")                              \
+    SPOIL(s->arrays[3].grid.reads = -2, "an array's current one is -2")                            \
+    SPOIL(s->arrays[3].grid.previous = 99, "an array's previous one is 99")                        \
+    SPOIL(s->arrays[3].grid.reads = 3, "an array cannot be swapped with the one it names")         \
+    SPOIL(s->arrays[3].grid.reads = 0, "an array cannot be swapped with the one it names")         \
+    SPOIL(s->arrays[3].grid.reads = 2, "an array cannot be swapped with the one it names")         \
+    SPOIL(s->arrays[3].grid.previous = 0, "an array cannot be swapped with the one it names")      \
+    SPOIL(s->arrays[3].grid.reads = -1, "an array has no current one, but a previous")             \
+    SPOIL(s->arrays[0].grid.reads = 1, "an array is swapped, but not written")                     \
     SPOIL(s->arrays[3].written = false, "an array is swapped, but not written")                    \
-    SPOIL((s->arrays[3].written = false, s->arrays[3].reads = s->arrays[3].previous = -1),         \
-          "no array is written")                                                                   \
-    SPOIL(s->arrays[1].low[1] = -1, "an array's reach is -1")                                      \
-    SPOIL(s->arrays[1].high[2] = INT32_MAX, "an array's reach is 2147483647")                      \
-    SPOIL(s->program.layer_count = LAUNCH_TEMPORARIES + 1, "the number of layers is 17")           \
+    SPOIL(                                                                                         \
+        (s->arrays[3].written = false, s->arrays[3].grid.reads = s->arrays[3].grid.previous = -1), \
+        "no array is written")                                                                     \
+    SPOIL(s->arrays[1].grid.low[1] = -1, "an array's reach is -1")                                 \
+    SPOIL(s->arrays[1].grid.high[2] = INT32_MAX, "an array's reach is 2147483647")                 \
+    SPOIL(s->program.grid.layer_count = LAUNCH_TEMPORARIES + 1, "the number of layers is 17")      \
     SPOIL(lay(s, "rows", 0, 0), "there are too few launches for the layers, or too many")          \
     SPOIL(lay(s, "2", 0, 0), "a layer's name is no name")                                          \
     SPOIL(lay(s, "rows", -1, 0), "a layer's reach is -1")                                          \
@@ -76,17 +78,17 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->parameters[0].value = -HUGE_VAL, "a parameter's default is out of range")             \
     SPOIL(s->program.launch_count = 0, "the number of launches is 0")                              \
     SPOIL(s->program.launch_count = 65, "the number of launches is 65")                            \
-    SPOIL(s->program.spare_count = 99, "the number of spares is 99")                               \
-    SPOIL(s->launches[0].spare = 99, "a spare is 99")                                              \
+    SPOIL(s->program.grid.spare_count = 99, "the number of spares is 99")                          \
+    SPOIL(s->launches[0].grid.spare = 99, "a spare is 99")                                         \
     SPOIL(s->program.arch_begin = 10, "a place in the source is none")                             \
     SPOIL(s->program.arch_end = 11, "a place in the source is none")                               \
     SPOIL(s->launches[0].entry = NULL, "a kernel's name is missing")                               \
     SPOIL(s->launches[0].entry = "_a", "a kernel's name is no name")                               \
-    SPOIL(s->launches[0].axes[2] = 2, "an axis is 2")                                              \
-    SPOIL(s->launches[0].axes[1] = -2, "an axis is -2")                                            \
-    SPOIL(s->launches[0].axes[2] = -1, "a launch has not each axis once")                          \
-    SPOIL(s->launches[0].axes[1] = 1, "a launch has not each axis once")                           \
-    SPOIL((s->launches[0].axes[0] = 1, s->launches[0].axes[2] = 0),                                \
+    SPOIL(s->launches[0].grid.axes[2] = 2, "an axis is 2")                                         \
+    SPOIL(s->launches[0].grid.axes[1] = -2, "an axis is -2")                                       \
+    SPOIL(s->launches[0].grid.axes[2] = -1, "a launch has not each axis once")                     \
+    SPOIL(s->launches[0].grid.axes[1] = 1, "a launch has not each axis once")                      \
+    SPOIL((s->launches[0].grid.axes[0] = 1, s->launches[0].grid.axes[2] = 0),                      \
           "a launch has another first axis than the grid")                                         \
     SPOIL(s->launches[0].per_block[0] = 0, "the extent of a block is 0")                           \
     SPOIL(s->launches[0].per_block[2] = -4, "the extent of a block is -4")                         \
@@ -95,23 +97,23 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->launches[0].block[1] = 1025, "the number of a block's threads along an axis is 1025") \
     SPOIL((s->launches[0].block[0] = 512, s->launches[0].block[1] = 3),                            \
           "a block has 1536 threads")                                                              \
-    SPOIL(s->launches[0].low[0] = -1, "the reach of a block is -1")                                \
-    SPOIL(s->launches[0].high[0] = 1 << 20, "the reach of a block is 1048576")                     \
+    SPOIL(s->launches[0].grid.low[0] = -1, "the reach of a block is -1")                           \
+    SPOIL(s->launches[0].grid.high[0] = 1 << 20, "the reach of a block is 1048576")                \
     SPOIL(s->launches[0].shared_bytes = SIZE_MAX, "the shared memory of a block is -1")            \
     SPOIL(s->launches[0].shared_bytes = 1 << 21, "the shared memory of a block is 2097152")        \
-    SPOIL(s->launches[0].vector = 0, "the length of a vector is 0")                                \
-    SPOIL(s->launches[0].vector = 65, "the length of a vector is 65")                              \
-    SPOIL(s->launches[0].steps = 0, "the number of a launch's steps is 0")                         \
-    SPOIL(s->launches[0].steps = 2, "a launch makes another number of steps")                      \
-    SPOIL(s->launches[0].least[1] = 1, "not every grid can take the last way")                     \
-    SPOIL(s->launches[0].least[1] = -1, "the least extent of a grid is -1")                        \
-    SPOIL(s->launches[0].cooperative = true, "the last way is cooperative")                        \
-    SPOIL(s->program.ways = true, "the program has ways, which it cannot")                         \
+    SPOIL(s->launches[0].grid.vector = 0, "the length of a vector is 0")                           \
+    SPOIL(s->launches[0].grid.vector = 65, "the length of a vector is 65")                         \
+    SPOIL(s->launches[0].grid.steps = 0, "the number of a launch's steps is 0")                    \
+    SPOIL(s->launches[0].grid.steps = 2, "a launch makes another number of steps")                 \
+    SPOIL(s->launches[0].grid.least[1] = 1, "not every grid can take the last way")                \
+    SPOIL(s->launches[0].grid.least[1] = -1, "the least extent of a grid is -1")                   \
+    SPOIL(s->launches[0].grid.cooperative = true, "the last way is cooperative")                   \
+    SPOIL(s->program.grid.ways = true, "the program has ways, which it cannot")                    \
     SPOIL(s->program.arguments_bytes += 8, "the size of the arguments is not that of their parts") \
     SPOIL(s->program.arguments_bytes = LAUNCH_BYTES + 8, "the size of the arguments is 4104")      \
-    SPOIL(s->program.bytes_per_point = 16.5, "the bytes of a point is out of range")               \
-    SPOIL(s->program.bytes_per_point = -1, "the bytes of a point is out of range")                 \
-    SPOIL(s->program.bytes_per_point = NAN, "the bytes of a point is out of range")                \
+    SPOIL(s->program.grid.bytes_per_point = 16.5, "the bytes of a point is out of range")          \
+    SPOIL(s->program.grid.bytes_per_point = -1, "the bytes of a point is out of range")            \
+    SPOIL(s->program.grid.bytes_per_point = NAN, "the bytes of a point is out of range")           \
     SPOIL(s->file.info.points = -1, "the number of points is -1")                                  \
     SPOIL(s->file.info.radius = -1, "the radius is -1")                                            \
     SPOIL(s->file.info.textbook_operations = NAN, "the number of operations is out of range")      \
@@ -134,20 +136,18 @@ static void lay(spoilt *s, const char *name, int low, int high) {
     SPOIL(s->file.machine = "here", "the machine and the binary do not fit")                       \
     SPOIL(s->file.binary.kind = BINARY_HOST, "the machine and the binary do not fit")              \
     SPOIL(s->file.texts[SG_TEXT_FAMILY] = NULL, "a text is missing")                               \
-    SPOIL(s->file.info.kind = (sg_kind)6, "the kernel's kind is 6")                                \
     SPOIL(s->arrays[0].dtype = NULL, "an array's type is missing")                                 \
     SPOIL(s->arrays[0].dtype = "half", "an array's type is none")                                  \
     SPOIL(s->arrays[0].dtype = "int64", "an array's type is none")                                 \
-    SPOIL(s->parameters[0].dtype = "", "a parameter's type is none")                               \
-    SPOIL(s->arrays[0].updated = true, "an array is updated, but not written")                     \
-    SPOIL(s->arrays[3].same_as = 1, "an array may be another's memory, but is not written")        \
-    SPOIL(s->arrays[3].same_as = 4, "the array that another may be is 4")
+    SPOIL(s->parameters[0].dtype = "", "a parameter's type is none")
 
 /* Of lists: a, b; output, total, next. */
 static const diagonal unordered[] = {{0, 1}, {0, 2}}, infinite[] = {{0, 1}, {1, INFINITY}};
 
 #define SPOILS_OF_LISTS                                                                            \
-    SPOIL(s->program.size_count = LAUNCH_SIZES + 1, "the number of sizes is 17")                   \
+    SPOIL(s->program.kind = (program_kind)6, "the kernel's kind is 6")                             \
+    SPOIL(s->arrays[0].lists.updated = true, "an array is updated, but not written")               \
+    SPOIL(s->program.lists.size_count = LAUNCH_SIZES + 1, "the number of sizes is 17")             \
     SPOIL(s->sizes[1].name = "1", "a size's name is no name")                                      \
     SPOIL(s->sizes[1].array = 5, "a size's array is 5")                                            \
     SPOIL(s->sizes[1].array = -1, "a size's array is -1")                                          \
@@ -155,17 +155,18 @@ static const diagonal unordered[] = {{0, 1}, {0, 2}}, infinite[] = {{0, 1}, {1, 
     SPOIL(s->sizes[1].axis = 1, "a size cannot be found by its array")                             \
     SPOIL(s->sizes[1].array = 0, "a size cannot be found by its array")                            \
     SPOIL(s->sizes[0].array = 2, "a size cannot be found by its array")                            \
-    SPOIL((s->arrays[0].extent[0].size[1] = 0), "a size cannot be found by its array")             \
-    SPOIL(s->program.size_count = 1, "a temporary's extent is 1")                                  \
-    SPOIL(s->arrays[2].extent[0].size[0] = 2, "an array's extent is 2")                            \
-    SPOIL(s->arrays[2].extent[1].size[0] = -2, "an array's extent is -2")                          \
-    SPOIL(s->arrays[2].extent[2].plus = INT64_MAX, "an array's extent is 9223372036854775807")     \
-    SPOIL(s->arrays[2].extent[2].plus = -((1 << 30) + 1), "an array's extent is -1073741825")      \
-    SPOIL(s->arrays[2].reads = 0, "a list is swapped")                                             \
-    SPOIL(s->program.ways = true, "the program has ways, which it cannot")                         \
-    SPOIL(s->arrays[0].same_as = 1, "an array may be another's memory, but is not written")        \
-    SPOIL(s->arrays[4].same_as = 5, "the array that another may be is 5")                          \
-    SPOIL(s->program.temporary_count = LAUNCH_TEMPORARIES + 1, "the number of temporaries is 17")  \
+    SPOIL((s->arrays[0].lists.extent[0].size[1] = 0), "a size cannot be found by its array")       \
+    SPOIL(s->program.lists.size_count = 1, "a temporary's extent is 1")                            \
+    SPOIL(s->arrays[2].lists.extent[0].size[0] = 2, "an array's extent is 2")                      \
+    SPOIL(s->arrays[2].lists.extent[1].size[0] = -2, "an array's extent is -2")                    \
+    SPOIL(s->arrays[2].lists.extent[2].plus = INT64_MAX,                                           \
+          "an array's extent is 9223372036854775807")                                              \
+    SPOIL(s->arrays[2].lists.extent[2].plus = -((1 << 30) + 1),                                    \
+          "an array's extent is -1073741825")                                                      \
+    SPOIL(s->arrays[0].lists.same_as = 1, "an array may be another's memory, but is not written")  \
+    SPOIL(s->arrays[4].lists.same_as = 5, "the array that another may be is 5")                    \
+    SPOIL(s->program.lists.temporary_count = LAUNCH_TEMPORARIES + 1,                               \
+          "the number of temporaries is 17")                                                       \
     SPOIL(s->temporaries[0].name = "", "a temporary's name is no name")                            \
     SPOIL(s->temporaries[0].items.size[1] = 2, "a temporary's extent is 2")                        \
     SPOIL(s->temporaries[0].per = 0, "a temporary's share is 0")                                   \
@@ -174,30 +175,31 @@ static const diagonal unordered[] = {{0, 1}, {0, 2}}, infinite[] = {{0, 1}, {1, 
     SPOIL(s->temporaries[0].fixed = INT64_C(1) << 40, "the size of a temporary is 1099511627776")  \
     SPOIL(s->temporaries[0].fill = 256, "the content of a temporary is 256")                       \
     SPOIL(s->temporaries[0].fill = -2, "the content of a temporary is -2")                         \
-    SPOIL(s->program.points.size[0] = 2, "the number of a call's points is 2")                     \
-    SPOIL(s->program.storage[STORAGE_FORMAT] = 99, "the storage of a matrix is 99")                \
-    SPOIL(s->program.diagonal_count = 0, "the number of diagonals is 0")                           \
-    SPOIL(s->program.storage[STORAGE_FORMAT] = FORMAT_CSR, "the number of diagonals is 2")         \
-    SPOIL(s->program.diagonals = unordered, "the diagonals are not in order")                      \
-    SPOIL(s->program.diagonals = infinite, "the value of a diagonal is out of range")              \
-    SPOIL(s->program.storage[STORAGE_SLICE] = -1, "the storage of a matrix is -1")                 \
-    SPOIL(s->program.storage[STORAGE_INDEX_BYTES] = 2, "the width of a matrix's numbers is odd")   \
-    SPOIL(s->program.storage[STORAGE_VALUE_BYTES] = 0, "the width of a matrix's numbers is odd")   \
-    SPOIL(s->launches[1].axes[0] = 1, "an axis is 1")                                              \
+    SPOIL(s->program.lists.points.size[0] = 2, "the number of a call's points is 2")               \
+    SPOIL(s->product.storage[STORAGE_FORMAT] = 99, "a matrix's format is 99")                      \
+    SPOIL(s->product.diagonal_count = 0, "the number of diagonals is 0")                           \
+    SPOIL(s->product.storage[STORAGE_FORMAT] = FORMAT_CSR, "the number of diagonals is 2")         \
+    SPOIL(s->product.diagonals = unordered, "the diagonals are not in order")                      \
+    SPOIL(s->product.diagonals = infinite, "the value of a diagonal is out of range")              \
+    SPOIL(s->product.storage[STORAGE_SLICE] = -1, "the storage of a matrix is -1")                 \
+    SPOIL(s->product.storage[STORAGE_INDEX_BYTES] = 2, "the width of a matrix's numbers is odd")   \
+    SPOIL(s->product.storage[STORAGE_VALUE_BYTES] = 0, "the width of a matrix's numbers is odd")   \
     SPOIL(s->launches[1].per_block[1] = 0, "the extent of a block is 0")                           \
-    SPOIL(s->launches[1].blocks[2].items.size[0] = -2, "the number of a launch's items is -2")     \
-    SPOIL(s->launches[1].blocks[0].most = -1, "the most blocks of a launch is -1")                 \
-    SPOIL(s->launches[1].blocks[0].cluster = 9, "the blocks of a cluster is 9")                    \
-    SPOIL(s->launches[1].blocks[0].most = 15, "the most blocks of a launch are no whole clusters") \
-    SPOIL(s->launches[0].blocks[0].cluster = 3, "resident blocks come in clusters")                \
-    SPOIL(s->launches[1].blocks[0].alone = -1, "the items of a single block is -1")                \
-    SPOIL(s->launches[1].blocks[0].most = INT64_MAX,                                               \
+    SPOIL(s->launches[1].lists.blocks[2].items.size[0] = -2,                                       \
+          "the number of a launch's items is -2")                                                  \
+    SPOIL(s->launches[1].lists.blocks[0].most = -1, "the most blocks of a launch is -1")           \
+    SPOIL(s->launches[1].lists.blocks[0].cluster = 9, "the blocks of a cluster is 9")              \
+    SPOIL(s->launches[1].lists.blocks[0].most = 15,                                                \
+          "the most blocks of a launch are no whole clusters")                                     \
+    SPOIL(s->launches[0].lists.blocks[0].cluster = 3, "resident blocks come in clusters")          \
+    SPOIL(s->launches[1].lists.blocks[0].alone = -1, "the items of a single block is -1")          \
+    SPOIL(s->launches[1].lists.blocks[0].most = INT64_MAX,                                         \
           "the most blocks of a launch is 9223372036854775807")                                    \
-    SPOIL(s->launches[0].blocks[1].items = ((program_extent){{0, -1}, 0}),                         \
+    SPOIL(s->launches[0].lists.blocks[1].items = ((program_extent){{0, -1}, 0}),                   \
           "a launch of resident blocks has more than one axis of them")                            \
-    SPOIL(s->launches[0].blocks[2].items.plus = 2,                                                 \
+    SPOIL(s->launches[0].lists.blocks[2].items.plus = 2,                                           \
           "a launch of resident blocks has more than one axis of them")                            \
-    SPOIL(s->program.tagged = false, "the size of the arguments is not that of their parts")       \
+    SPOIL(s->program.lists.tagged = false, "the size of the arguments is not that of their parts") \
     SPOIL(s->program.parameter_count = 1, "the size of the arguments is not that of their parts")
 
 /* As it was, with room behind each list for what a count that is too large lets in. */
@@ -209,10 +211,6 @@ static void restore(spoilt *s, const kernel_file *good) {
         s->arrays[i] = p->arrays[i % p->array_count];
     for (int i = 0; i <= LAUNCH_PARAMETERS; i++)
         s->parameters[i] = p->parameters[i % p->parameter_count];
-    for (int i = 0; i <= LAUNCH_SIZES && p->size_count > 0; i++)
-        s->sizes[i] = p->sizes[i % p->size_count];
-    for (int i = 0; i <= LAUNCH_TEMPORARIES && p->temporary_count > 0; i++)
-        s->temporaries[i] = p->temporaries[i % p->temporary_count];
     for (int i = 0; i <= LAUNCH_TEMPORARIES; i++)
         s->layers[i] = (program_layer){.name = "rows"};
     for (int i = 0; i < 100; i++)
@@ -220,10 +218,19 @@ static void restore(spoilt *s, const kernel_file *good) {
     s->file.program = &s->program;
     s->program.arrays = s->arrays;
     s->program.parameters = s->parameters;
-    s->program.sizes = s->sizes;
-    s->program.temporaries = s->temporaries;
-    s->program.layers = s->layers;
     s->program.launches = s->launches;
+    if (program_is_grid(p)) {
+        s->program.grid.layers = s->layers;
+        return;
+    }
+    for (int i = 0; i <= LAUNCH_SIZES; i++)
+        s->sizes[i] = p->lists.sizes[i % p->lists.size_count];
+    for (int i = 0; i <= LAUNCH_TEMPORARIES; i++)
+        s->temporaries[i] = p->lists.temporaries[i % p->lists.temporary_count];
+    s->product = *p->lists.product;
+    s->program.lists.sizes = s->sizes;
+    s->program.lists.temporaries = s->temporaries;
+    s->program.lists.product = &s->product;
 }
 
 static void refused(job *j, const spoilt *s, const char *says) {

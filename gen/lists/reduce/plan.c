@@ -235,7 +235,7 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
         return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
     /* a cluster leaves what one of its blocks has on its way at once to that one */
     const double blocks =
-        l->blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
+        l->lists.blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
     return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
            fmin(divided_up(blocks, 32), 4) + divided_up(blocks, threads) + block + 1;
 }

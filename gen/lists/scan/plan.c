@@ -282,7 +282,7 @@ double scan_depth(const program *p, int64_t count) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
     const double tiles = (double)count / tile + 1;
-    if (l->resident) /* a tree of the tiles of a group, and the chain of groups */
+    if (l->lists.resident) /* a tree of the tiles of a group, and the chain of groups */
         return 2 * items + 5 + threads / 32 + 5 + tiles / 32 + 8;
     if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */
         return 2 * items + 5 + threads / 32 + 2 * tiles + 8;

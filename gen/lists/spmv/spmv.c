@@ -206,7 +206,7 @@ static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, pr
 family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
     const spmv *m = subject->model;
     const spmv_plan plan = spmv_fit(j, subject, r);
-    program *p = pattern_program(j, &m->pattern, r->gpu);
+    program *p = pattern_program(j, &m->pattern, PROGRAM_PRODUCT, r->gpu);
     spmv_describe(j, m, &plan, p);
     text line = text_new(j);
     pattern_schedule_print(&spmv_words, &plan.schedule, &line);
