@@ -44,9 +44,6 @@ int space_axis_add(space *, const char *name, const char *const *words, int word
 bool space_agrees_stencil(const space_builder *, const char *value);
 void space_fill_stencil(space_builder *);
 bool space_agrees_lists(const space_builder *, const char *value);
-void space_fill_reduce(space_builder *);
-void space_fill_scan(space_builder *);
-void space_fill_merge(space_builder *);
-void space_fill_spmv(space_builder *);
+void space_fill_lists(space_builder *);
 
 #endif

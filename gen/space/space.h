@@ -54,7 +54,7 @@ typedef struct space {
 
 /* Of stencils and convolutions: what the planner compares, with every walk that it thinks of, and
    several steps a launch where the request has several steps or the constraints ask. Of families of
-   lists: the tables of gen/space/tables.c. The spec's `schedule` and the request's constrain both;
+   lists: the family's table. The spec's `schedule` and the request's constrain both;
    the values of `tune` stand in place of the planner's own for their keys. Where `tune` lists
    several methods (or algorithms, or formats), a key that one of them does not have at all is not
    asked of that one; a value that it cannot take leaves it out. A product of formats
@@ -65,5 +65,15 @@ space *space_make(job *, const subject *, const family_request *);
 
 /* The index of the candidate with this plan, −1. */
 int space_find(const space *, const char *plan);
+
+/* ---- plans that were found elsewhere, such as in tuning results ------------------------------ */
+
+/* Whether a build of the request under this schedule makes exactly this plan, and nothing that the
+   spec's schedule or the request's asks for is otherwise in it. Any text may be asked about. Fails
+   for memory alone. */
+bool plan_accepted(job *, const subject *, const family_request *, const char *plan);
+
+/* Whether the spec's schedule and the request's leave nothing of this plan open. */
+bool plan_given(job *, const subject *, const family_request *, const char *plan);
 
 #endif

@@ -29,6 +29,12 @@ void stencil_print_wanted(job *j, const subject *s, const char *line, text *out)
     schedule_print(stencil_wanted(j, s, line), stencil_dims(s), out);
 }
 
+void stencil_check_schedule(job *j, const family *f, const char *line) {
+    (void)f;
+    schedule s = {.method = 0};
+    schedule_parse(j, line, "the plan", &s);
+}
+
 static const plan *make_plan(job *j, const subject *s, const family_request *r) {
     return plan_make(j, s->model, stencil_wanted(j, s, r->schedule), r->gpu, r->size,
                      r->steps > 1 ? r->steps : 1);

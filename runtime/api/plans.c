@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "gen/families.h"
 #include "gen/model/plans.h"
-#include "gen/space/accept.h"
+#include "gen/space/space.h"
 #include "runtime/api/place.h"
 #include "runtime/files/user_folder.h"
 

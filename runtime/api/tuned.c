@@ -2,7 +2,7 @@
    whether a plan will do here too. */
 #include "runtime/api/tuned.h"
 
-#include "gen/space/accept.h"
+#include "gen/space/space.h"
 #include "runtime/api/place.h"
 #include "runtime/api/plans.h"
 

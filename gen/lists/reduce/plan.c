@@ -29,6 +29,25 @@ static const pattern_number numbers[] = {
 const pattern_words reduce_words = {
     algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
 
+/* What tuning tries. */
+static const space_group groups[] = {
+    {0,
+     REDUCE_ONE_PASS,
+     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}},
+      {REDUCE_ITEMS, BY_PACK, {1, 2, 4, 8}},
+      {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 1, 2, 3, 4, 6, 8}},
+      {REDUCE_ALONE, BY_TILE, {SPACE_OWN, 1, 4}},
+      {REDUCE_SHARE, BY_HALF, {SPACE_OWN, 2, 4}},
+      {REDUCE_CLUSTER, BY_ONE, {SPACE_OWN, 4, 8}}}},
+    {0,
+     REDUCE_COARSENED,
+     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}, {REDUCE_ITEMS, BY_ONE, {4, 8, 16, 32}}}},
+    {0, REDUCE_SHARED, {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}}},
+    {0, REDUCE_COALESCED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
+    {0, REDUCE_INTERLEAVED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
+};
+const space_table reduce_space = {groups, sizeof groups / sizeof *groups};
+
 typedef struct fitter {
     job *job;
     const subject *subject;

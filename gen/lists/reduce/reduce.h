@@ -30,6 +30,7 @@ typedef enum reduce_algorithm {
 } reduce_algorithm;
 enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE, REDUCE_CLUSTER };
 extern const pattern_words reduce_words;
+extern const space_table reduce_space;
 
 /* What a schedule comes to. */
 typedef struct reduce_plan {
