@@ -6,7 +6,7 @@
 #include "gen/lists/reduce/reduce.h"
 #include "gen/lists/scan/scan.h"
 #include "gen/lists/spmv/spmv.h"
-#include "gen/space/build.h"
+#include "gen/space/space.h"
 #include "gen/stencil/stencil.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
 typedef struct family family;
 struct matrix;
 struct packed_matrix;
-struct space_builder; /* gen/space/build.h */
+struct space_builder; /* gen/space/space.h */
 
 typedef struct subject {
     const family *family;

@@ -1,7 +1,7 @@
 /* Candidates of the families of lists.
    Takes: the constraints of the spec, of `tune` and of the caller. Makes: every combination of the
    values of the family's table that its own fitting accepts. */
-#include "gen/space/build.h"
+#include "gen/space/space.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The space of candidates: what all families have in common.
    Takes: a subject and a request. Makes: candidates, each once, and notes on what `tune` asked for
    in vain. */
-#include "gen/space/build.h"
+#include "gen/space/space.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef SG_RUNTIME_MATRIX_MATRIX_H
 #define SG_RUNTIME_MATRIX_MATRIX_H
 
-#include "matrix/assembly.h"
+#include "matrix/format.h"
 #include "runtime/launch/context.h"
 
 /* Rows in order, columns ascending and different within a row, in device memory. */

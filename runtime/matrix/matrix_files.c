@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "matrix/market.h"
+#include "matrix/format.h"
 #include "runtime/matrix/matrix.h"
 
 static void close_file(void *file) {

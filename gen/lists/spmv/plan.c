@@ -1,7 +1,7 @@
 /* Schedules of products with a sparse matrix. Takes: a spec's and a caller's constraints, and the
    matrix where it is known. Makes: a complete schedule, or a refusal. */
 #include "gen/lists/spmv/spmv.h"
-#include "gen/model/limits.h"
+#include "gen/model/gpu.h"
 #include "matrix/layout.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
    format. Makes: arrays, in the order of matrix/format.h, with sizes, launches and temporaries. */
 #include "gen/lists/spmv/spmv.h"
 
-#include "gen/model/limits.h"
+#include "gen/model/gpu.h"
 #include "gen/source/file.h"
 
 #include <string.h>

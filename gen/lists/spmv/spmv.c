@@ -3,7 +3,7 @@
 #include "gen/lists/spmv/spmv.h"
 
 #include "gen/source/emit.h"
-#include "matrix/packet.h"
+#include "matrix/layout.h"
 
 #include <string.h>
 
