@@ -1,5 +1,5 @@
 /* What all commands share: memory, exit codes, errors, standard output, progress, numbers for
-   people. Takes: the text to show. Makes: lines on standard error and standard output. */
+   people and the files that the command writes. */
 #ifndef SG_CLI_COMMAND_H
 #define SG_CLI_COMMAND_H
 
@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "runtime/stencilgen.h"
 
 enum { EXIT_DONE, EXIT_WRONG, EXIT_USAGE, EXIT_DATA, EXIT_DEVICE };
@@ -71,6 +72,36 @@ void add_wrapped(text *, const char *string, int indent, int width);
 /* "12.3 ms", "1.36 GB" (powers of 1000), "128x128x128". */
 void add_seconds(text *, double seconds);
 void add_bytes(text *, double bytes);
-void add_extents(text *, const int64_t size[3], int dims);
+void add_extents(text *, const int64_t *size, int dims);
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* Files appear whole or not at all, by the rules of base/whole_file.h. Errors name the file. */
+typedef struct output output;
+
+/* All outputs of one call of the command: no two of them may be one file. */
+typedef struct output_set {
+    whole_place *places;
+    int count;
+} output_set;
+
+/* Before long work: after EXIT_DONE the file can be made. Several may be open at a time. */
+int output_begin(output **, output_set *, const char *path);
+bool output_write(output *, const void *bytes, size_t count);
+bool output_commit(output *); /* ends it, also where it fails */
+void output_drop(output *);   /* leaves nothing behind; NULL is none */
+
+/* The last two steps at once. */
+bool output_finish(output *, const void *bytes, size_t count);
+
+/* Makes `folder` where there is none (its parent must exist). False after an error. */
+bool output_folder(const char *folder);
+
+/* "folder/name.suffix"; folder NULL is here. */
+char *output_path(const char *folder, const char *name, const char *suffix);
+
+/* A signal that ends the command takes the unfinished files away first, and so does exit(); writing
+   to a closed pipe or beyond a limit is an error of the write. */
+void output_guard_signals(void);
 
 #endif

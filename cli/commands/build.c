@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/commands/commands.h"
-#include "cli/output.h"
 #include "cli/report/report.h"
 #include "cli/words.h"
 
@@ -127,6 +127,78 @@ static void make_binaries(work *w, report *r) {
         r->code = first_failure(r->code, session_failed(&w->session, ptx_status));
 }
 
+/* ---- the textbook's kernels ----------------------------------------------------------------- */
+
+/* Schedules with the shapes of tiles of the textbook, and a naive one with wide rows. D. Kirk, W.
+   Hwu, I. El Hajj, Programming Massively Parallel Processors, chapter on stencils. */
+static const char *const schedules[TEXTBOOK_PLANS][3] = {
+    {"naive tile=256 vec=1", "naive tile=32x8 vec=1", "naive tile=32x4x4 vec=1"},
+    {"tiled tile=256", "tiled tile=32x32", "tiled tile=8x8x8"},
+    {"coarsened tile=256 coarsen=x4", "coarsened tile=256 coarsen=y64",
+     "coarsened tile=32x32 coarsen=z32"},
+    {"register tile=256 coarsen=x4", "register tile=256 coarsen=y64",
+     "register tile=32x32 coarsen=z32"},
+};
+
+/* The largest grid that a quick check of one step takes. */
+static void quick_size(const sg_kernel_info *info, int64_t out[3]) {
+    static const int64_t most[3][3] = {{100003, 1, 1}, {523, 211, 1}, {131, 67, 45}};
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t here = axis < info->dims ? most[info->dims - 1][axis] : 1;
+        out[axis] = info->size[axis] < here ? info->size[axis] : here;
+    }
+}
+
+static int exercise_textbook(session *s, sg_kernel *kernel, const sg_kernel_info *own,
+                             const double *parameters, textbook_row *out) {
+    sg_check_options check = {
+        .struct_size = sizeof check, .parameters = parameters, .seed = s->options->seed};
+    sg_check_result checked = {.struct_size = sizeof checked};
+    sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
+    quick_size(own, check.size);
+    sg_status status = sg_check(kernel, &check, &checked);
+    if (status != SG_OK)
+        return session_failed(s, status);
+    memcpy(how.size, own->size, sizeof how.size);
+    out->speed.struct_size = sizeof out->speed;
+    status = sg_measure(kernel, &how, &out->speed);
+    out->measured = status == SG_OK;
+    return out->measured ? EXIT_DONE : session_failed(s, status);
+}
+
+static int measure_one(session *s, const char *spec, int index, const sg_kernel_info *own,
+                       const double *parameters, textbook_row *out) {
+    sg_build_options build = session_build_options(s, index);
+    sg_kernel *kernel;
+    build.schedule = out->schedule;
+    build.steps = 1;
+    memcpy(build.size, own->size, sizeof build.size);
+    const sg_status status = sg_build(s->context, spec, &build, &kernel);
+    if (status == SG_ERROR_PLAN) {
+        const char *text = sg_error(s->context), *reason = strstr(text, "error: ");
+        out->refusal = new_copy(reason != NULL ? reason + strlen("error: ") : text);
+        return EXIT_DONE;
+    }
+    if (status != SG_OK)
+        return session_failed(s, status);
+    out->plan = new_copy(sg_kernel_text(kernel, SG_TEXT_PLAN));
+    const int code = exercise_textbook(s, kernel, own, parameters, out);
+    sg_release(kernel);
+    return code;
+}
+
+/* `own` is the spec's kernel, whose size they take. A refused schedule is no failure. */
+static int measure_textbook(session *s, const char *spec, int index, const sg_kernel_info *own,
+                            const double *parameters, textbook_row out[TEXTBOOK_PLANS]) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < TEXTBOOK_PLANS; i++) {
+        out[i] = (textbook_row){.schedule = schedules[i][own->dims - 1]};
+        progress("%s: measuring %s", spec, out[i].schedule);
+        code = first_failure(code, measure_one(s, spec, index, own, parameters, &out[i]));
+    }
+    return code;
+}
+
 /* ---- checking and measuring ---------------------------------------------------------------- */
 
 static void check(work *w, report *r, const double *parameters) {
@@ -135,7 +207,7 @@ static void check(work *w, report *r, const double *parameters) {
     if (r->info.steps > 1)
         how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
     else if (w->session.options->command == COMMAND_BENCH)
-        beside_check_size(&r->info, how.size);
+        quick_size(&r->info, how.size);
     r->check.struct_size = sizeof r->check;
     progress("%s: checking", name_of(r));
     const sg_status status = sg_check(r->built, &how, &r->check);
@@ -169,7 +241,7 @@ static void bench(work *w, report *r, const double *parameters) {
     measure(w, r, parameters);
     if (r->measured && is_grid && s->options->schedule == NULL)
         r->code = first_failure(
-            r->code, beside_measure(s, r->spec, r->index, &r->info, parameters, r->beside));
+            r->code, measure_textbook(s, r->spec, r->index, &r->info, parameters, r->textbook));
 }
 
 static void exercise(work *w, report *r, const double *parameters) {

@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "cli/commands/commands.h"
-#include "cli/output.h"
 
 /* A file opened while a standard stream is closed would take its number, and get its text. Reading
    from or writing to these replacements fails, as on the closed stream. */

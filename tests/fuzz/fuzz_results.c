@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/report/page.h"
-#include "cli/report/t4.h"
+#include "cli/report/export.h"
 #include "runtime/store/results.h"
 
 static const char heat[] =
@@ -334,7 +334,6 @@ static void write_page(const reading *r) {
               .usual = "naive",
               .rows = rows.list,
               .count = rows.count,
-              .all = &r->all,
               .drifts = &r->drifts};
     page_look(&p);
     page_write(&p, &out);
