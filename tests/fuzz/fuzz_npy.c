@@ -31,7 +31,7 @@ static bool take(void *user, uint64_t offset, const void *bytes, size_t count) {
     DEMAND(offset + count <= c->header->data_bytes);
     for (size_t i = 0; i < count; i += element)
         DEMAND(memcmp((const char *)bytes + i,
-                      c->file + place(c->header, (offset + i) / element) * element, dtype) == 0);
+                      c->file + place(c->header, (offset + i) / element) * element, element) == 0);
     c->at += count;
     return true;
 }
