@@ -45,7 +45,7 @@ void *new_array(size_t count, size_t element) {
     return job_array(command_memory(), count, element);
 }
 
-/* Lists have room for a power of two. */
+/* The room is always a power of two. */
 void *longer_list(void *list, int count, size_t element) {
     if ((count & (count - 1)) != 0)
         return list;
@@ -169,7 +169,7 @@ void progress(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    /* A line that went on in a second one of the terminal could not be replaced. */
+    /* A line that wraps could not be replaced. */
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
         window.ws_col <= sizeof line)
         line[window.ws_col - 1] = '\0';
@@ -263,7 +263,7 @@ void output_guard_signals(void) {
     static const int fails[] = {SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct sigaction now;
-        /* nohup and background jobs ignore some of them; they stay ignored. */
+        /* Signals that nohup or a shell's background jobs ignore stay ignored. */
         if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(ends[i], &(struct sigaction){.sa_handler = clean_and_die}, NULL);
     }
@@ -280,7 +280,8 @@ static sigset_t block_signals(void) {
     return before;
 }
 
-/* In the list before the temporary file is made, and out of it when that is gone. */
+/* Lists the output before its temporary file is made; release() takes it off the list when the file
+   is gone. */
 static int begin_listed(output *o) {
     const sigset_t before = block_signals();
     o->next = unfinished;

@@ -17,10 +17,14 @@ const words *words_of_kind(sg_kind kind) {
     return &table[(size_t)kind < count ? kind : SG_KIND_LISTS];
 }
 
-const words *words_of(const sg_kernel *kernel) {
+sg_kernel_info facts_of(const sg_kernel *kernel) {
     sg_kernel_info info = {.struct_size = sizeof info};
     sg_kernel_facts(kernel, &info);
-    return words_of_kind(info.kind);
+    return info;
+}
+
+const words *words_of(const sg_kernel *kernel) {
+    return words_of_kind(facts_of(kernel).kind);
 }
 
 enum { MATRIX_ENTRIES = 2, MATRIX_SIZES = 6 };

@@ -11,9 +11,8 @@
 enum { LAUNCHES_TIMED = 64 };
 
 typedef struct work {
-    session session;
-    json json;
-    text json_text;
+    session *session;
+    json *json;
     bindings written; /* names of kernels whose files were written, with their specs */
     output_set outputs;
 } work;
@@ -42,10 +41,10 @@ static bool claim_name(work *w, report *r) {
 /* Before the work, so that none of it is lost. */
 static bool open_files(work *w, report *r) {
     for (int which = 0; which < EMIT_COUNT && r->code == EXIT_DONE; which++) {
-        if (!w->session.options->emit[which])
+        if (!w->session->options->emit[which])
             continue;
         emitted *e = &r->files[which];
-        e->path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
+        e->path = output_path(w->session->options->folder, name_of(r), emit_suffixes[which]);
         r->code = output_begin(&e->open, &w->outputs, e->path);
     }
     return r->code == EXIT_DONE;
@@ -68,7 +67,7 @@ static void write_texts(work *w, report *r) {
     } texts[] = {
         {EMIT_SOURCE, SG_TEXT_SOURCE}, {EMIT_PLAN, SG_TEXT_PLAN}, {EMIT_MODEL, SG_TEXT_MODEL}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (!w->session.options->emit[texts[i].which])
+        if (!w->session->options->emit[texts[i].which])
             continue;
         text b = new_text();
         text_add(&b, sg_kernel_text(r->kernel, texts[i].text));
@@ -91,9 +90,9 @@ static void note_nvrtc(void *user, const char *what, int usable, const char *tex
 /* Being without NVRTC is worth a line, unless a binary was asked for; a source that NVRTC refuses
    is a failure. */
 static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
-    const options *o = w->session.options;
+    const options *o = w->session->options;
     const sg_options same = {.struct_size = sizeof same, .device = o->device};
-    const char *text = sg_error(w->session.context);
+    const char *text = sg_error(w->session->context);
     if (strncmp(text, "error: ", 7) == 0)
         text += 7;
     r->no_binary = new_copy(text);
@@ -106,7 +105,7 @@ static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
 }
 
 static void make_binaries(work *w, report *r) {
-    const options *o = w->session.options;
+    const options *o = w->session->options;
     sg_binary ptx = {.struct_size = sizeof ptx};
     r->binary.struct_size = sizeof r->binary;
     progress("%s: compiling with NVRTC", name_of(r));
@@ -124,7 +123,7 @@ static void make_binaries(work *w, report *r) {
     if (ptx_status == SG_OK)
         write_file(r, EMIT_PTX, ptx.data, ptx.size);
     else
-        r->code = first_failure(r->code, session_failed(&w->session, ptx_status));
+        r->code = first_failure(r->code, session_failed(w->session, ptx_status));
 }
 
 /* ---- the textbook's kernels ----------------------------------------------------------------- */
@@ -203,10 +202,10 @@ static int measure_textbook(session *s, const char *spec, int index, const sg_ke
 
 static void check(work *w, report *r, const double *parameters) {
     sg_check_options how = {
-        .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
+        .struct_size = sizeof how, .parameters = parameters, .seed = w->session->options->seed};
     if (r->info.steps > 1)
         how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
-    else if (w->session.options->command == COMMAND_BENCH)
+    else if (w->session->options->command == COMMAND_BENCH)
         quick_size(&r->info, how.size);
     r->check.struct_size = sizeof r->check;
     progress("%s: checking", name_of(r));
@@ -214,12 +213,13 @@ static void check(work *w, report *r, const double *parameters) {
     r->checked = status == SG_OK || status == SG_ERROR_CHECK;
     report_keep_check(r);
     if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(&w->session, status));
+        r->code = first_failure(r->code, session_failed(w->session, status));
 }
 
 static void measure(work *w, report *r, const double *parameters) {
     sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
-    const int64_t most = (int64_t)LAUNCHES_TIMED * r->info.steps, steps = w->session.options->steps;
+    const int64_t most = (int64_t)LAUNCHES_TIMED * r->info.steps,
+                  steps = w->session->options->steps;
     if (steps > 1)
         how.steps = steps < most ? steps : most;
     r->speed.struct_size = sizeof r->speed;
@@ -227,12 +227,12 @@ static void measure(work *w, report *r, const double *parameters) {
     const sg_status status = sg_measure(r->built, &how, &r->speed);
     r->measured = status == SG_OK;
     if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(&w->session, status));
+        r->code = first_failure(r->code, session_failed(w->session, status));
 }
 
 /* Benches check on grids of a modest size, and stencils alone. */
 static void bench(work *w, report *r, const double *parameters) {
-    session *s = &w->session;
+    session *s = w->session;
     const bool is_grid = words_of(r->built)->is_grid;
     if (is_grid)
         check(w, r, parameters);
@@ -245,7 +245,7 @@ static void bench(work *w, report *r, const double *parameters) {
 }
 
 static void exercise(work *w, report *r, const double *parameters) {
-    if (w->session.options->command == COMMAND_BENCH) {
+    if (w->session->options->command == COMMAND_BENCH) {
         bench(w, r, parameters);
         return;
     }
@@ -256,47 +256,27 @@ static void exercise(work *w, report *r, const double *parameters) {
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
 
-/* Source and plan, and what the command line says of them. */
-static int make_source(work *w, report *r, double **parameters) {
-    session *s = &w->session;
-    sg_build_options how = session_build_options(s, r->index);
-    int dims, count, code = EXIT_DONE;
-    if (s->options->size_count > 0)
-        code = session_dimensions(s, r->spec, &how, &dims);
-    how.source_only = 1;
-    if (code == EXIT_DONE)
-        code = session_build(s, r->spec, &how, &r->kernel);
-    if (code != EXIT_DONE)
-        return code;
-    sg_kernel_facts(r->kernel, &r->info);
-    code = session_judge_steps(s, r->spec, r->kernel);
-    if (code != EXIT_DONE) { /* there is nothing to report */
-        sg_release(r->kernel);
-        r->kernel = NULL;
-        return code;
-    }
-    return session_parameters(s, r->spec, r->kernel, false, parameters, &count);
-}
-
 static void compile(work *w, report *r) {
-    const sg_build_options how = session_build_options(&w->session, r->index);
-    const bool is_cpu = strcmp(w->session.device.device, "cpu") == 0;
+    const sg_build_options how = session_build_options(w->session, r->index);
+    const bool is_cpu = strcmp(w->session->device.device, "cpu") == 0;
     if (r->code != EXIT_DONE && !r->has_binary && !is_cpu)
         return; /* what NVRTC refuses would be refused, and said, again */
     progress("%s: compiling for the device", name_of(r));
-    const int code = session_build(&w->session, r->spec, &how, &r->built);
+    const int code = session_build(w->session, r->spec, &how, &r->built);
     r->code = first_failure(r->code, code);
     if (code == EXIT_DONE)
-        sg_kernel_facts(r->built, &r->info);
+        r->info = facts_of(r->built);
 }
 
 /* The source is written before it is compiled, which may take long or fail. */
 static void build_kernel(work *w, report *r) {
     double *parameters = NULL;
     progress("%s: planning", r->spec);
-    r->info.struct_size = sizeof r->info;
-    r->code = make_source(w, r, &parameters);
-    if (r->code == EXIT_DONE && w->session.options->command == COMMAND_BUILD && claim_name(w, r) &&
+    const sg_build_options how = session_build_options(w->session, r->index);
+    r->code = session_plan(w->session, r->spec, &how, &r->kernel, &parameters);
+    if (r->kernel != NULL)
+        r->info = facts_of(r->kernel);
+    if (r->code == EXIT_DONE && w->session->options->command == COMMAND_BUILD && claim_name(w, r) &&
         open_files(w, r)) {
         write_texts(w, r);
         if (r->code == EXIT_DONE)
@@ -315,11 +295,11 @@ static int build_one(work *w, const char *spec, int index) {
     build_kernel(w, &r);
     r.error = complaint_take();
     int code = r.code;
-    if (w->session.options->json) {
-        report_json(&r, &w->session, &w->json);
+    if (w->session->options->json) {
+        report_json(&r, w->session, w->json);
     } else if (r.kernel != NULL) {
         text out = new_text();
-        report_text(&r, &w->session, &out);
+        report_text(&r, w->session, &out);
         code = first_failure(code, say(&out));
     }
     report_free(&r);
@@ -329,10 +309,10 @@ static int build_one(work *w, const char *spec, int index) {
 /* A spec file that cannot be counted has no kernel to report on, but its error. */
 static int build_spec(work *w, const char *spec) {
     int count = 0;
-    int code = session_count(&w->session, spec, &count);
-    if (code != EXIT_DONE && w->session.options->json) {
+    int code = session_count(w->session, spec, &count);
+    if (code != EXIT_DONE && w->session->options->json) {
         report r = {.spec = spec, .code = code, .error = complaint_take()};
-        report_json(&r, &w->session, &w->json);
+        report_json(&r, w->session, w->json);
         report_free(&r);
     }
     for (int index = 0; index < count; index++)
@@ -340,24 +320,20 @@ static int build_spec(work *w, const char *spec) {
     return code;
 }
 
+static int build_all(session *s, json *j, void *unused) {
+    (void)unused;
+    work w = {.session = s, .json = j};
+    int code = EXIT_DONE;
+    session_json(s, j);
+    json_array(j, "kernels");
+    for (int i = 0; i < s->options->spec_count; i++)
+        code = first_failure(code, build_spec(&w, s->options->specs[i]));
+    json_end_array(j);
+    return code;
+}
+
 int command_build(const options *o) {
-    work w = {.json_text = new_text()};
     if (o->folder != NULL && !output_folder(o->folder))
         return EXIT_DATA;
-    int code = session_open(&w.session, o);
-    if (code != EXIT_DONE)
-        return code;
-    w.json.out = &w.json_text;
-    json_begin(&w.json, o);
-    session_json(&w.session, &w.json);
-    json_array(&w.json, "kernels");
-    for (int i = 0; i < o->spec_count; i++)
-        code = first_failure(code, build_spec(&w, o->specs[i]));
-    json_end_array(&w.json);
-    json_finish(&w.json, code);
-    if (o->json)
-        code = first_failure(code, say(&w.json_text));
-    session_close(&w.session);
-    progress_end();
-    return code;
+    return session_report(o, build_all, NULL);
 }

@@ -26,8 +26,7 @@ typedef struct reporting {
 /* Whatever the spec was called when it was tuned. */
 static void keep_result(void *user, const sg_result *r) {
     reporting *p = user;
-    sg_kernel_info info = {.struct_size = sizeof info};
-    if (sg_kernel_facts(p->kernel, &info) == SG_OK && r->kind == info.kind &&
+    if (r->kind == facts_of(p->kernel).kind &&
         strcmp(r->model, sg_kernel_text(p->kernel, SG_TEXT_MEANING)) == 0)
         page_keep(&p->all, r);
     else
@@ -216,11 +215,9 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
         if (sg_build(p->session.context, p->spec, &how, &best) != SG_OK)
             trouble = new_copy(sg_error(p->session.context));
     }
-    sg_kernel_info info = {.struct_size = sizeof info};
-    if (sg_kernel_facts(best != NULL ? best : p->kernel, &info) == SG_OK) {
-        filled.operations = info.textbook_operations;
-        filled.bytes = info.bytes_per_point;
-    }
+    const sg_kernel_info info = facts_of(best != NULL ? best : p->kernel);
+    filled.operations = info.textbook_operations;
+    filled.bytes = info.bytes_per_point;
     filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
     filled.source_trouble = trouble;
     const int code = write_page(p, &filled, path, out);

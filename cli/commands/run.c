@@ -364,6 +364,5 @@ int command_run(const options *o) {
     if (o->json || code == EXIT_DONE || code == EXIT_WRONG)
         code = first_failure(code, say(o->json ? &json_text : &line));
     session_close(&s);
-    progress_end();
     return code;
 }

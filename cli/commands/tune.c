@@ -313,25 +313,6 @@ static int on_progress(void *user, const sg_tune_progress *p) {
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
 
-/* What the command line says of the kernel, judged by its source. */
-static int judge(session *s, const char *spec, const sg_build_options *how, double **parameters) {
-    sg_build_options source = *how;
-    sg_kernel *kernel;
-    int count, dims, code = EXIT_DONE;
-    source.source_only = 1;
-    if (s->options->size_count > 0)
-        code = session_dimensions(s, spec, how, &dims);
-    if (code == EXIT_DONE)
-        code = session_build(s, spec, &source, &kernel);
-    if (code != EXIT_DONE)
-        return code;
-    code = session_judge_steps(s, spec, kernel);
-    if (code == EXIT_DONE)
-        code = session_parameters(s, spec, kernel, false, parameters, &count);
-    sg_release(kernel);
-    return code;
-}
-
 static int sweep(session *s, const char *spec, const sg_build_options *how,
                  const double *parameters, sg_tuning **out) {
     const options *o = s->options;
@@ -382,16 +363,18 @@ static void json_kernel(json *j, const char *spec, int index, const sg_tuning *t
 static int tune_one(session *s, const char *spec, int index, json *j) {
     sg_build_options how = session_build_options(s, index);
     double *parameters = NULL;
+    sg_kernel *kernel = NULL;
     sg_tuning *tuning = NULL;
     sg_matrix *matrix = NULL;
     int code = session_matrix(s, spec, &how, &matrix);
     if (code == EXIT_DONE)
-        code = judge(s, spec, &how, &parameters);
+        code = session_plan(s, spec, &how, &kernel, &parameters);
     if (code == EXIT_DONE)
         code = sweep(s, spec, &how, parameters, &tuning);
     if (tuning != NULL)
         code = first_failure(code, say_report(s, tuning));
     json_kernel(j, spec, index, tuning, code);
+    sg_release(kernel);
     sg_tuning_free(tuning);
     sg_matrix_free(matrix);
     return code;

@@ -192,7 +192,6 @@ static int product_plan(session *s, const char *spec, const sg_build_options *ho
 int arrays_open(arrays *a, session *s, const char *spec) {
     *a = (arrays){.session = s,
                   .spec = spec,
-                  .info = {.struct_size = sizeof a->info},
                   .matrix_info = {.struct_size = sizeof a->matrix_info},
                   .maxval = 255};
     sg_build_options how = session_build_options(s, 0);
@@ -203,7 +202,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = session_judge_size(s, a->plan);
     if (code != EXIT_DONE)
         return code;
-    sg_kernel_facts(a->plan, &a->info);
+    a->info = facts_of(a->plan);
     a->name = sg_kernel_text(a->plan, SG_TEXT_NAME);
     a->is_grid = words_of(a->plan)->is_grid;
     code = list_arrays(a);
