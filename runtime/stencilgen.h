@@ -279,8 +279,8 @@ typedef struct sg_array_info {
     int reads;    /* of a written array whose field is also read: the index of the array with the
                      field's current values; else −1 */
     int previous; /* the index of the array with its previous time level; −1 */
-    int low[3], high[3]; /* how far reads reach below and above a point along each axis: as many
-                            ghost of the grid needs as many ghost cells */
+    int low[3], high[3]; /* how far reads reach below and above a point along each axis: a box at
+                            the edge of the grid needs as many ghost cells */
     const char *dtype;   /* "float", "int64" */
     size_t element_size;
     int updated; /* the kernel reads the array before it writes it, so its content matters */
