@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/whole_file.h"
+#include "tests/unit/group.h"
 
 static int write_text(const char *path, const char *text, whole_rule rule) {
     whole_file w;
@@ -232,17 +233,16 @@ static void one_file_has_many_spellings(void **state) {
     free(hard);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(links_are_followed),
-        IN_FOLDER(modes_are_kept),
-        IN_FOLDER(what_is_closed_is_refused_at_the_beginning),
-        IN_FOLDER(long_names_and_paths),
-        IN_FOLDER(what_cannot_be_is_refused),
-        IN_FOLDER(what_fails_leaves_the_old_file),
-        IN_FOLDER(closed_pipes_are_errors),
-        IN_FOLDER(one_file_has_many_spellings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(links_are_followed),
+    IN_FOLDER(modes_are_kept),
+    IN_FOLDER(what_is_closed_is_refused_at_the_beginning),
+    IN_FOLDER(long_names_and_paths),
+    IN_FOLDER(what_cannot_be_is_refused),
+    IN_FOLDER(what_fails_leaves_the_old_file),
+    IN_FOLDER(closed_pipes_are_errors),
+    IN_FOLDER(one_file_has_many_spellings),
+};
+
+TEST_GROUP(whole_file, NULL, NULL)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cli/files/element.h"
+#include "tests/unit/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -99,11 +100,10 @@ static void test_finds_dtypes(void **state) {
     assert_int_equal(element_find(""), ELEMENT_COUNT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prints_exactly),  cmocka_unit_test(test_prints_what_is_no_number),
-        cmocka_unit_test(test_text_reads_back), cmocka_unit_test(test_puts_within_range),
-        cmocka_unit_test(test_finds_dtypes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_prints_exactly),  cmocka_unit_test(test_prints_what_is_no_number),
+    cmocka_unit_test(test_text_reads_back), cmocka_unit_test(test_puts_within_range),
+    cmocka_unit_test(test_finds_dtypes),
+};
+
+TEST_GROUP(element, NULL, NULL)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cli/json.h"
+#include "tests/unit/group.h"
 
 static void test_structure(void **state) {
     (void)state;
@@ -92,13 +93,12 @@ static void test_numbers_of_another_locale(void **state) {
     setlocale(LC_ALL, "C");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_replaces_what_is_not_utf8),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_numbers_of_another_locale),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_structure),
+    cmocka_unit_test(test_escapes),
+    cmocka_unit_test(test_replaces_what_is_not_utf8),
+    cmocka_unit_test(test_numbers),
+    cmocka_unit_test(test_numbers_of_another_locale),
+};
+
+TEST_GROUP(json, NULL, NULL)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "cli/files/npy.h"
+#include "tests/unit/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
@@ -246,17 +247,16 @@ static void test_writes_as_numpy(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_numpy),
-        cmocka_unit_test(test_converts_fortran_order),
-        cmocka_unit_test(test_reads_empty_arrays),
-        cmocka_unit_test(test_refuses_other_arrays),
-        cmocka_unit_test(test_takes_any_spelling),
-        cmocka_unit_test(test_refuses_damaged_headers),
-        cmocka_unit_test(test_refuses_other_lengths),
-        cmocka_unit_test(test_refuses_other_lengths_of_streams),
-        cmocka_unit_test(test_writes_as_numpy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_reads_numpy),
+    cmocka_unit_test(test_converts_fortran_order),
+    cmocka_unit_test(test_reads_empty_arrays),
+    cmocka_unit_test(test_refuses_other_arrays),
+    cmocka_unit_test(test_takes_any_spelling),
+    cmocka_unit_test(test_refuses_damaged_headers),
+    cmocka_unit_test(test_refuses_other_lengths),
+    cmocka_unit_test(test_refuses_other_lengths_of_streams),
+    cmocka_unit_test(test_writes_as_numpy),
+};
+
+TEST_GROUP(npy, NULL, NULL)

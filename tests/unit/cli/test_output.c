@@ -19,6 +19,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "tests/unit/group.h"
 
 /* As another call of the command, which knows nothing of the files before. */
 static output *begin(const char *path) {
@@ -214,17 +215,16 @@ static void test_paths(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_appears_at_the_end, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_leaves_the_old_file_when_dropped, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(test_keeps_permissions, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_writes_through_a_link, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_fails_without_a_trace, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_signals_leave_nothing, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_two_that_are_one, make_place, remove_place),
-        cmocka_unit_test(test_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(test_appears_at_the_end, make_place, remove_place),
+    cmocka_unit_test_setup_teardown(test_leaves_the_old_file_when_dropped, make_place,
+                                    remove_place),
+    cmocka_unit_test_setup_teardown(test_keeps_permissions, make_place, remove_place),
+    cmocka_unit_test_setup_teardown(test_writes_through_a_link, make_place, remove_place),
+    cmocka_unit_test_setup_teardown(test_fails_without_a_trace, make_place, remove_place),
+    cmocka_unit_test_setup_teardown(test_signals_leave_nothing, make_place, remove_place),
+    cmocka_unit_test_setup_teardown(test_two_that_are_one, make_place, remove_place),
+    cmocka_unit_test(test_paths),
+};
+
+TEST_GROUP(output, NULL, NULL)

@@ -13,6 +13,7 @@
 #include "cli/report/page.h"
 #include "tests/unit/cli/html_reader.h"
 #include "tests/unit/cli/tuned_result.h"
+#include "tests/unit/group.h"
 
 /* ---- results ------------------------------------------------------------------------------- */
 
@@ -364,20 +365,19 @@ static void test_times_of_any_size(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_escaping),
-                                       cmocka_unit_test(test_what_is_no_page),
-                                       cmocka_unit_test(test_a_page),
-                                       cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_parameters),
-                                       cmocka_unit_test(test_what_is_explained),
-                                       cmocka_unit_test(test_kinds),
-                                       cmocka_unit_test(test_words_of_lists),
-                                       cmocka_unit_test(test_sizes),
-                                       cmocka_unit_test(test_matrices),
-                                       cmocka_unit_test(test_scales),
-                                       cmocka_unit_test(test_little_is_known),
-                                       cmocka_unit_test(test_scales_of_anything),
-                                       cmocka_unit_test(test_times_of_any_size)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_escaping),
+                                          cmocka_unit_test(test_what_is_no_page),
+                                          cmocka_unit_test(test_a_page),
+                                          cmocka_unit_test(test_numbers),
+                                          cmocka_unit_test(test_parameters),
+                                          cmocka_unit_test(test_what_is_explained),
+                                          cmocka_unit_test(test_kinds),
+                                          cmocka_unit_test(test_words_of_lists),
+                                          cmocka_unit_test(test_sizes),
+                                          cmocka_unit_test(test_matrices),
+                                          cmocka_unit_test(test_scales),
+                                          cmocka_unit_test(test_little_is_known),
+                                          cmocka_unit_test(test_scales_of_anything),
+                                          cmocka_unit_test(test_times_of_any_size)};
+
+TEST_GROUP(page, NULL, NULL)

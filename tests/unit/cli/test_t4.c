@@ -5,6 +5,7 @@
 #include "cli/report/t4.h"
 #include "tests/unit/cli/json_reader.h"
 #include "tests/unit/cli/tuned_result.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
 /* ---- the rules ----------------------------------------------------------------------------- */
@@ -344,13 +345,12 @@ static void test_command(void **state) {
     scene_close(&s);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_result),
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_plans_of_lists),
-        cmocka_unit_test(test_what_is_no_t4),
-        cmocka_unit_test_setup_teardown(test_command, scratch_enter, scratch_leave),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_a_result),
+    cmocka_unit_test(test_states),
+    cmocka_unit_test(test_plans_of_lists),
+    cmocka_unit_test(test_what_is_no_t4),
+    cmocka_unit_test_setup_teardown(test_command, scratch_enter, scratch_leave),
+};
+
+TEST_GROUP(t4, NULL, NULL)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "matrix/assembly.h"
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 #include "tests/unit/miser.h"
 
@@ -150,13 +151,12 @@ static void memory_may_run_out(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_are_those_of_a_dense_matrix),
-        cmocka_unit_test(lists_are_added_up_in_order),
-        cmocka_unit_test(places_outside_are_refused),
-        cmocka_unit_test(far_places_cost_no_more),
-        cmocka_unit_test(memory_may_run_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(changes_are_those_of_a_dense_matrix),
+    cmocka_unit_test(lists_are_added_up_in_order),
+    cmocka_unit_test(places_outside_are_refused),
+    cmocka_unit_test(far_places_cost_no_more),
+    cmocka_unit_test(memory_may_run_out),
+};
+
+TEST_GROUP(assembly, NULL, NULL)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 
 static void run(void (*body)(job *, void *), void *argument) {
@@ -211,13 +212,12 @@ static void what_is_left_out_is_set(void **state) {
     run(complete, NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_agree_with_counting),
-        cmocka_unit_test(symmetry_is_of_values),
-        cmocka_unit_test(formats_are_chosen),
-        cmocka_unit_test(rows_that_stand_out_are_not_for_sell),
-        cmocka_unit_test(what_is_left_out_is_set),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(facts_agree_with_counting),
+    cmocka_unit_test(symmetry_is_of_values),
+    cmocka_unit_test(formats_are_chosen),
+    cmocka_unit_test(rows_that_stand_out_are_not_for_sell),
+    cmocka_unit_test(what_is_left_out_is_set),
+};
+
+TEST_GROUP(facts, NULL, NULL)

@@ -1,4 +1,5 @@
 /* Formats at their limits: matrices too large, numbers that cannot be, memory that runs out. */
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/format_scene.h"
 #include "tests/unit/miser.h"
 
@@ -134,12 +135,11 @@ static void memory_may_run_out(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_matrices_are_measured),
-        cmocka_unit_test(too_large_formats_are_refused),
-        cmocka_unit_test(impossible_numbers_are_refused),
-        cmocka_unit_test(memory_may_run_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(large_matrices_are_measured),
+    cmocka_unit_test(too_large_formats_are_refused),
+    cmocka_unit_test(impossible_numbers_are_refused),
+    cmocka_unit_test(memory_may_run_out),
+};
+
+TEST_GROUP(format_limits, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Storage formats: the arrays of a small matrix by hand, every format of every matrix there and
    back, and sizes by the textbook's formulas. */
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/format_scene.h"
 
 /* ---- by hand ----------------------------------------------------------------------------------
@@ -285,12 +286,11 @@ static void sizes_are_the_textbooks(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_by_hand),
-        cmocka_unit_test(rows_of_one_length_stay_in_order),
-        cmocka_unit_test(every_matrix_there_and_back),
-        cmocka_unit_test(sizes_are_the_textbooks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arrays_by_hand),
+    cmocka_unit_test(rows_of_one_length_stay_in_order),
+    cmocka_unit_test(every_matrix_there_and_back),
+    cmocka_unit_test(sizes_are_the_textbooks),
+};
+
+TEST_GROUP(formats, NULL, NULL)

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "matrix/layout.h"
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/market_scene.h"
 
 /* Entries as text: "2x3: (0,1) 5; (1,0) -2". */
@@ -306,14 +307,13 @@ static void real_matrices_are_read(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_files_are_read),
-        cmocka_unit_test(locales_do_not_count),
-        cmocka_unit_test(long_comments_are_read),
-        cmocka_unit_test(bad_files_are_refused_by_line),
-        cmocka_unit_test(streams_that_cannot_be_read_are_told),
-        cmocka_unit_test(real_matrices_are_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(good_files_are_read),
+    cmocka_unit_test(locales_do_not_count),
+    cmocka_unit_test(long_comments_are_read),
+    cmocka_unit_test(bad_files_are_refused_by_line),
+    cmocka_unit_test(streams_that_cannot_be_read_are_told),
+    cmocka_unit_test(real_matrices_are_read),
+};
+
+TEST_GROUP(market, NULL, NULL)

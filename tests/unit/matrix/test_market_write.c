@@ -6,6 +6,7 @@
 #include <math.h>
 #include <sys/resource.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/market_scene.h"
 #include "tests/unit/miser.h"
 
@@ -161,13 +162,11 @@ static void memory_may_run_out(void **state) {
     free(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(files_are_written, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(links_and_modes_are_kept, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(what_fails_leaves_the_old_file, scratch_enter,
-                                        scratch_leave),
-        cmocka_unit_test_setup_teardown(memory_may_run_out, scratch_enter, scratch_leave),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(files_are_written, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(links_and_modes_are_kept, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(what_fails_leaves_the_old_file, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(memory_may_run_out, scratch_enter, scratch_leave),
+};
+
+TEST_GROUP(market_write, NULL, NULL)

@@ -9,6 +9,7 @@
 
 #include "matrix/layout.h"
 #include "matrix/packet.h"
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 
 enum { ROW, COLUMN, SOURCE, OFFSET, PLACE, VALUE, TAIL_ROW, TAIL_COLUMN, TAIL_VALUE, ORDER };
@@ -164,10 +165,9 @@ static void neighbours_gather(void **state) {
     run(check_gathering, &grid);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_are_as_promised),
-        cmocka_unit_test(neighbours_gather),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arrays_are_as_promised),
+    cmocka_unit_test(neighbours_gather),
+};
+
+TEST_GROUP(packet, NULL, NULL)

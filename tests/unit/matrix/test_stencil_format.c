@@ -6,6 +6,7 @@
 #include "tests/unit/matrix/stencils.h"
 
 #include "matrix/layout.h"
+#include "tests/unit/group.h"
 
 static const grid_matrix grids[] = {
     {.nx = 1, .ny = 1, .nz = 1},
@@ -266,16 +267,15 @@ static void other_matrices_are_refused(void **state) {
     run(refuse, NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_grid_there_and_back),
-        cmocka_unit_test(every_matrix_there_and_back),
-        cmocka_unit_test(arrays_by_hand),
-        cmocka_unit_test(patterns_are_stored_once),
-        cmocka_unit_test(diagonals_are_found),
-        cmocka_unit_test(what_is_no_stencil_is_not_found),
-        cmocka_unit_test(grids_are_stencils),
-        cmocka_unit_test(other_matrices_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_grid_there_and_back),
+    cmocka_unit_test(every_matrix_there_and_back),
+    cmocka_unit_test(arrays_by_hand),
+    cmocka_unit_test(patterns_are_stored_once),
+    cmocka_unit_test(diagonals_are_found),
+    cmocka_unit_test(what_is_no_stencil_is_not_found),
+    cmocka_unit_test(grids_are_stencils),
+    cmocka_unit_test(other_matrices_are_refused),
+};
+
+TEST_GROUP(stencil_format, NULL, NULL)

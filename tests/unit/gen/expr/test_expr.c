@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "gen/expr/expr.h"
+#include "tests/unit/group.h"
 
 #define NONE EXPR_NONE
 
@@ -271,12 +272,11 @@ static void test_counts(void **state) {
     in_job(body_counts);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sharing),   cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_constants), cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_neutral),   cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_limits),    cmocka_unit_test(test_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_sharing),   cmocka_unit_test(test_growth),
+    cmocka_unit_test(test_constants), cmocka_unit_test(test_not_finite),
+    cmocka_unit_test(test_neutral),   cmocka_unit_test(test_conditions),
+    cmocka_unit_test(test_limits),    cmocka_unit_test(test_counts),
+};
+
+TEST_GROUP(expr, NULL, NULL)

@@ -2,6 +2,7 @@
    its prefix; here only every so many-th tile publishes one, or group of tiles, and results must be
    the same. And what a launch leaves in its temporary memory is not taken by the next. */
 #include "tests/unit/gen/lists/family_scene.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/lists_kernel.h"
 
 /* A scan in which only every step-th tile, of persistent ones every step-th group, publishes its
@@ -221,10 +222,9 @@ static void test_replays(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),  cmocka_unit_test(test_sums),    cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_groups), cmocka_unit_test(test_replays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_order),  cmocka_unit_test(test_sums),    cmocka_unit_test(test_bits),
+    cmocka_unit_test(test_groups), cmocka_unit_test(test_replays),
+};
+
+TEST_GROUP(look_back, NULL, NULL)

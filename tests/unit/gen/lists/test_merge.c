@@ -2,6 +2,7 @@
    unequal length, equal keys, and lists that are not sorted at all. */
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 #include <math.h>
 
@@ -327,13 +328,12 @@ static void test_refusals(void **state) {
         expect_error(refused[i][0], 1, refused[i][1]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dtypes),   cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_shares),   cmocka_unit_test(test_own_orders),
-        cmocka_unit_test(test_nan),      cmocka_unit_test(test_unsorted),
-        cmocka_unit_test(test_call),     cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_dtypes),   cmocka_unit_test(test_sizes),
+    cmocka_unit_test(test_shares),   cmocka_unit_test(test_own_orders),
+    cmocka_unit_test(test_nan),      cmocka_unit_test(test_unsorted),
+    cmocka_unit_test(test_call),     cmocka_unit_test(test_plans),
+    cmocka_unit_test(test_refusals),
+};
+
+TEST_GROUP(merge, open_cpu, close_context)

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "gen/lists/pattern.h"
+#include "tests/unit/group.h"
 
 static pattern_value of_real(double v) {
     return (pattern_value){.real = v};
@@ -123,12 +124,11 @@ static void test_values(void **state) {
     job_end(j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identities),
-        cmocka_unit_test(test_whole_numbers_wrap),
-        cmocka_unit_test(test_reals_round_and_keep_nan),
-        cmocka_unit_test(test_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_identities),
+    cmocka_unit_test(test_whole_numbers_wrap),
+    cmocka_unit_test(test_reals_round_and_keep_nan),
+    cmocka_unit_test(test_values),
+};
+
+TEST_GROUP(operators, NULL, NULL)

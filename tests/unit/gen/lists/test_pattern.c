@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "gen/lists/pattern.h"
+#include "tests/unit/group.h"
 
 static const word_row algorithms[] = {{"auto", ""}, {"shared", ""}, {"coarsened", ""}};
 static const word_row formats[] = {{"auto", ""}, {"csr", ""}, {"sell", ""}};
@@ -192,11 +193,10 @@ static void test_written(void **state) {
     in_job(written_body);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_apply),      cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_refusals),
+    cmocka_unit_test(test_apply),      cmocka_unit_test(test_elements),
+    cmocka_unit_test(test_written),
+};
+
+TEST_GROUP(pattern, NULL, NULL)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 typedef struct problem {
@@ -193,11 +194,10 @@ static void too_large_formats_are_refused(void **state) {
     close_problem(&p);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_multiplies),
-        cmocka_unit_test(built_for_a_matrix),
-        cmocka_unit_test(too_large_formats_are_refused),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_format_multiplies),
+    cmocka_unit_test(built_for_a_matrix),
+    cmocka_unit_test(too_large_formats_are_refused),
+};
+
+TEST_GROUP(products, open_cpu, close_context)

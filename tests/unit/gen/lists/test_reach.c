@@ -7,6 +7,7 @@
 #include "gen/lists/draw.h"
 #include "gen/lists/reduce/reduce.h"
 #include "gen/reference/reference.h"
+#include "tests/unit/group.h"
 
 enum { DRAWN = 20000 };
 
@@ -230,12 +231,11 @@ static void equality_is_decided(void **state) {
                           kept, 3, 0) == 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comparisons_are_reached),    cmocka_unit_test(others_are_plain),
-        cmocka_unit_test(thresholds_have_both_sides), cmocka_unit_test(cells_are_equal),
-        cmocka_unit_test(fields_hold_what_they_say),  cmocka_unit_test(contents_are_no_meaning),
-        cmocka_unit_test(elements_are_reached),       cmocka_unit_test(equality_is_decided),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(comparisons_are_reached),    cmocka_unit_test(others_are_plain),
+    cmocka_unit_test(thresholds_have_both_sides), cmocka_unit_test(cells_are_equal),
+    cmocka_unit_test(fields_hold_what_they_say),  cmocka_unit_test(contents_are_no_meaning),
+    cmocka_unit_test(elements_are_reached),       cmocka_unit_test(equality_is_decided),
+};
+
+TEST_GROUP(reach, NULL, NULL)

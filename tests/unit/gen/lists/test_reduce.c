@@ -1,6 +1,7 @@
 /* Reductions on the cpu device: operators, dtypes, algorithms, sizes around tiles, offsets,
    segments, two inputs, special values, refusals. */
 #include "tests/unit/gen/lists/family_scene.h"
+#include "tests/unit/group.h"
 
 #include <math.h>
 
@@ -382,19 +383,18 @@ static void test_refusals(void **state) {
     assert_refused("segment = true", NULL, "did you mean 'segmented'?");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_own_operators),
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_wild_offsets),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_clusters_need_an_architecture),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_operators),
+    cmocka_unit_test(test_sizes),
+    cmocka_unit_test(test_segments),
+    cmocka_unit_test(test_own_operators),
+    cmocka_unit_test(test_maps),
+    cmocka_unit_test(test_special_values),
+    cmocka_unit_test(test_deterministic),
+    cmocka_unit_test(test_wild_offsets),
+    cmocka_unit_test(test_verdicts),
+    cmocka_unit_test(test_refusals),
+    cmocka_unit_test(test_clusters_need_an_architecture),
+};
+
+TEST_GROUP(reduce, open_cpu, close_context)

@@ -1,5 +1,6 @@
 /* What is planned for reductions: schedules by type and size, and which launches begin early. */
 #include "tests/unit/gen/lists/family_scene.h"
+#include "tests/unit/group.h"
 
 typedef struct planned {
     const char *dtype;
@@ -72,8 +73,7 @@ static void test_early_launches(void **state) {
     job_end(j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_planned_sizes),
-                                       cmocka_unit_test(test_early_launches)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_planned_sizes),
+                                          cmocka_unit_test(test_early_launches)};
+
+TEST_GROUP(reduce_plan, NULL, NULL)

@@ -3,6 +3,7 @@
    launches; and how many blocks there are for a count. */
 #include "runtime/launch/context.h"
 #include "tests/unit/gen/lists/family_scene.h"
+#include "tests/unit/group.h"
 
 /* What blocks publish: base/program.h, templates/arch/marked_words.cuh. */
 typedef struct word {
@@ -176,11 +177,10 @@ static void blocks_fit_the_count(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replays_are_right),
-        cmocka_unit_test(any_memory_will_do),
-        cmocka_unit_test(blocks_fit_the_count),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(replays_are_right),
+    cmocka_unit_test(any_memory_will_do),
+    cmocka_unit_test(blocks_fit_the_count),
+};
+
+TEST_GROUP(reduce_tags, open_cpu, close_context)

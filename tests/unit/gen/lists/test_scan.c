@@ -1,6 +1,7 @@
 /* Scans on the cpu device: operators, dtypes, algorithms, sizes around tiles, offsets, in place. */
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 #include <math.h>
 
@@ -384,14 +385,13 @@ static void test_refusals(void **state) {
         expect_error(refused[i][0], 1, refused[i][1]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_call),
-        cmocka_unit_test(test_plans),         cmocka_unit_test(test_planned_sizes),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
+    cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
+    cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_parameters),
+    cmocka_unit_test(test_deterministic), cmocka_unit_test(test_call),
+    cmocka_unit_test(test_plans),         cmocka_unit_test(test_planned_sizes),
+    cmocka_unit_test(test_refusals),
+};
+
+TEST_GROUP(scan, open_cpu, close_context)

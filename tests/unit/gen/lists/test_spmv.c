@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "gen/lists/spmv/spmv.h"
+#include "tests/unit/group.h"
 
 /* Every template, with schedules that make several blocks out of few entries. */
 static const char *const schedules[] = {
@@ -385,14 +386,13 @@ static void test_determinism(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats),     cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_spec_errors), cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_numbers),     cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_sources),     cmocka_unit_test(test_words),
-        cmocka_unit_test(test_determinism),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_formats),     cmocka_unit_test(test_variants),
+    cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_refusals),
+    cmocka_unit_test(test_spec_errors), cmocka_unit_test(test_choice),
+    cmocka_unit_test(test_numbers),     cmocka_unit_test(test_numbers),
+    cmocka_unit_test(test_sources),     cmocka_unit_test(test_words),
+    cmocka_unit_test(test_determinism),
+};
+
+TEST_GROUP(spmv, open_cpu, close_context)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "gen/lists/spmv/spmv.h"
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/stencils.h"
 
 /* ---- draws ------------------------------------------------------------------------------------
@@ -277,13 +278,12 @@ static void what_cannot_be_is_refused(void **state) {
     refuses("diagonals = { {0, 1e39} }", NULL, SG_ERROR_SPEC, "too large for a float");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_are_right),
-        cmocka_unit_test(grids_are_multiplied),
-        cmocka_unit_test(other_matrices_are_refused),
-        cmocka_unit_test(files_keep_the_diagonals),
-        cmocka_unit_test(what_cannot_be_is_refused),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(draws_are_right),
+    cmocka_unit_test(grids_are_multiplied),
+    cmocka_unit_test(other_matrices_are_refused),
+    cmocka_unit_test(files_keep_the_diagonals),
+    cmocka_unit_test(what_cannot_be_is_refused),
+};
+
+TEST_GROUP(spmv_stencil, open_cpu, close_context)

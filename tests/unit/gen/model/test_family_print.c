@@ -3,6 +3,7 @@
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include "gen/model/family.h"
+#include "tests/unit/group.h"
 
 typedef struct printing {
     const subject *subject;
@@ -85,7 +86,6 @@ static void test_texts(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts)};
+
+TEST_GROUP(family_print, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Models: their facts, their text, their linear forms. */
 #include "tests/unit/gen/model/models.h"
+#include "tests/unit/group.h"
 
 #include <locale.h>
 #include <math.h>
@@ -373,12 +374,11 @@ static void test_linear(void **state) {
     in_job(deep_linear_body);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),         cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_print),         cmocka_unit_test(test_print_deterministic),
-        cmocka_unit_test(test_print_locale),  cmocka_unit_test(test_print_large),
-        cmocka_unit_test(test_linear_random), cmocka_unit_test(test_linear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_facts),         cmocka_unit_test(test_describe),
+    cmocka_unit_test(test_print),         cmocka_unit_test(test_print_deterministic),
+    cmocka_unit_test(test_print_locale),  cmocka_unit_test(test_print_large),
+    cmocka_unit_test(test_linear_random), cmocka_unit_test(test_linear),
+};
+
+TEST_GROUP(model, NULL, NULL)

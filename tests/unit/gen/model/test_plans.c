@@ -2,6 +2,7 @@
 #include "gen/families.h"
 #include "gen/model/plans.h"
 #include "tests/unit/gen/model/models.h"
+#include "tests/unit/group.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -260,11 +261,9 @@ static void test_shipped(void **state) {
     in_job(shipped_body);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_no_board), cmocka_unit_test(test_flaws),
-        cmocka_unit_test(test_boards),   cmocka_unit_test(test_shipped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_fields), cmocka_unit_test(test_damaged), cmocka_unit_test(test_no_board),
+    cmocka_unit_test(test_flaws),  cmocka_unit_test(test_boards),  cmocka_unit_test(test_shipped),
+};
+
+TEST_GROUP(plans, NULL, NULL)

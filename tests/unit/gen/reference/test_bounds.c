@@ -2,6 +2,7 @@
    expressions on ordinary and on awkward numbers, they are not far too wide, and they say so where
    nothing can be said. */
 #include "tests/unit/gen/reference/bounds.h"
+#include "tests/unit/group.h"
 
 #include <float.h>
 
@@ -273,13 +274,12 @@ static void test_doubtful(void **state) {
     in_job(doubtful_body);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_star),
-        cmocka_unit_test(test_double),
-        cmocka_unit_test(test_random_expressions),
-        cmocka_unit_test(test_awkward_numbers),
-        cmocka_unit_test(test_doubtful),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_star),
+    cmocka_unit_test(test_double),
+    cmocka_unit_test(test_random_expressions),
+    cmocka_unit_test(test_awkward_numbers),
+    cmocka_unit_test(test_doubtful),
+};
+
+TEST_GROUP(bounds, NULL, NULL)

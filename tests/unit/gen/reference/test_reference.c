@@ -2,6 +2,7 @@
    evaluator of the test's own that works cell by cell. */
 #include "gen/reference/reference.h"
 #include "tests/unit/gen/model/models.h"
+#include "tests/unit/group.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -319,11 +320,9 @@ static void test_deep(void **state) {
     in_job(deep_body);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_boundaries),
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_deep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_by_hand), cmocka_unit_test(test_boundaries), cmocka_unit_test(test_rows),
+    cmocka_unit_test(test_fields),  cmocka_unit_test(test_deep),
+};
+
+TEST_GROUP(reference, NULL, NULL)

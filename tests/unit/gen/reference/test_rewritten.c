@@ -2,6 +2,7 @@
    into: the optimised expression, and the linear form summed in any order. */
 #include "gen/expr/expr.h"
 #include "tests/unit/gen/reference/bounds.h"
+#include "tests/unit/group.h"
 
 enum { LINE = 48, EXPRESSIONS = 4000, BATCH = 100, MADE = 30 };
 
@@ -111,10 +112,9 @@ static void test_linear(void **state) {
     repeat(linear_body);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_optimised),
-        cmocka_unit_test(test_linear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_optimised),
+    cmocka_unit_test(test_linear),
+};
+
+TEST_GROUP(rewritten, NULL, NULL)

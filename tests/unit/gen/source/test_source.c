@@ -5,6 +5,7 @@
 #include "gen/source/file.h"
 #include "gen/source/trim.h"
 #include "gen/stencil/plan.h"
+#include "tests/unit/group.h"
 
 /* The most lines that a file may have; they only ever become fewer. */
 enum {
@@ -278,21 +279,20 @@ static void nothing_is_left_to_leave_out(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(directives_are_decided),
-        cmocka_unit_test(choices_are_decided),
-        cmocka_unit_test(what_is_declared_anew_is_not_known),
-        cmocka_unit_test(what_no_kernel_reaches_is_left_out),
-        cmocka_unit_test(members_are_left_out_too),
-        cmocka_unit_test(headings_go_with_what_they_head),
-        cmocka_unit_test(namespaces_have_names_of_their_own),
-        cmocka_unit_test(assertions_go_with_what_they_speak_of),
-        cmocka_unit_test(templates_have_commas_of_their_own),
-        cmocka_unit_test(files_are_short),
-        cmocka_unit_test(files_have_an_order),
-        cmocka_unit_test(files_have_only_what_the_plan_needs),
-        cmocka_unit_test(nothing_is_left_to_leave_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(directives_are_decided),
+    cmocka_unit_test(choices_are_decided),
+    cmocka_unit_test(what_is_declared_anew_is_not_known),
+    cmocka_unit_test(what_no_kernel_reaches_is_left_out),
+    cmocka_unit_test(members_are_left_out_too),
+    cmocka_unit_test(headings_go_with_what_they_head),
+    cmocka_unit_test(namespaces_have_names_of_their_own),
+    cmocka_unit_test(assertions_go_with_what_they_speak_of),
+    cmocka_unit_test(templates_have_commas_of_their_own),
+    cmocka_unit_test(files_are_short),
+    cmocka_unit_test(files_have_an_order),
+    cmocka_unit_test(files_have_only_what_the_plan_needs),
+    cmocka_unit_test(nothing_is_left_to_leave_out),
+};
+
+TEST_GROUP(source, NULL, NULL)

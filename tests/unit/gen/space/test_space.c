@@ -11,6 +11,7 @@
 #include "gen/stencil/stencil.h"
 #include "matrix/format.h"
 #include "runtime/tune/search_space.h"
+#include "tests/unit/group.h"
 
 typedef struct made {
     job *job;
@@ -448,22 +449,21 @@ static void every_family_fills_its_row(void **state) {
     assert_null(family_named("histogram"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_family_fills_its_row),
-        cmocka_unit_test(test_wholes),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_narrowed),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_search),
-        cmocka_unit_test(test_alike),
-        cmocka_unit_test(test_nothing_left),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_lacking),
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_long_functions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_family_fills_its_row),
+    cmocka_unit_test(test_wholes),
+    cmocka_unit_test(test_values),
+    cmocka_unit_test(test_twice),
+    cmocka_unit_test(test_narrowed),
+    cmocka_unit_test(test_times),
+    cmocka_unit_test(test_notes),
+    cmocka_unit_test(test_search),
+    cmocka_unit_test(test_alike),
+    cmocka_unit_test(test_nothing_left),
+    cmocka_unit_test(test_errors),
+    cmocka_unit_test(test_lacking),
+    cmocka_unit_test(test_matrix),
+    cmocka_unit_test(test_long_functions),
+};
+
+TEST_GROUP(space, NULL, NULL)

@@ -1,5 +1,6 @@
 /* convolution { ... }: the model that a filter becomes, and the errors of its weights. */
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 #define WEIGHTS(list) "return convolution { name = 'a',\n weights = " list " }"
 
@@ -136,12 +137,11 @@ static void test_errors(void **state) {
         expect_error(cases[i].text, cases[i].line, cases[i].message);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_dimensions),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_rows),
+    cmocka_unit_test(test_dimensions),
+    cmocka_unit_test(test_parameters),
+    cmocka_unit_test(test_errors),
+};
+
+TEST_GROUP(convolution, NULL, NULL)

@@ -1,5 +1,6 @@
 /* The errors of specs, by their text and line. */
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 typedef struct bad_spec {
     const char *text;
@@ -394,19 +395,18 @@ static void test_results(void **state) {
     EXPECT_ALL(cases);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_schedule_numbers),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_updates),
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_boundaries),
-        cmocka_unit_test(test_results),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_keys),
+    cmocka_unit_test(test_types),
+    cmocka_unit_test(test_schedule_numbers),
+    cmocka_unit_test(test_shapes),
+    cmocka_unit_test(test_weights),
+    cmocka_unit_test(test_numbers),
+    cmocka_unit_test(test_names),
+    cmocka_unit_test(test_updates),
+    cmocka_unit_test(test_fields),
+    cmocka_unit_test(test_boundaries),
+    cmocka_unit_test(test_results),
+};
+
+TEST_GROUP(errors, NULL, NULL)

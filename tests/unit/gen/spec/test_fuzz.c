@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 enum { RUNS = 20000, LONGEST = 4096, MOST_CHANGES = 2 };
 
@@ -133,8 +134,7 @@ static void test_changed_specs(void **state) {
     assert_true(good > runs / 1000 && good < runs);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_unchanged_specs),
-                                       cmocka_unit_test(test_changed_specs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_unchanged_specs),
+                                          cmocka_unit_test(test_changed_specs)};
+
+TEST_GROUP(fuzz, NULL, NULL)

@@ -1,5 +1,6 @@
 /* What Lua itself refuses, in the words of specs: what is wrong, and what to write instead. */
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 typedef struct said {
     const char *text;
@@ -125,12 +126,11 @@ static void test_syntax(void **state) {
     EXPECT_ALL(cases);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_other_types),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_syntax),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_expressions),
+    cmocka_unit_test(test_other_types),
+    cmocka_unit_test(test_values),
+    cmocka_unit_test(test_syntax),
+};
+
+TEST_GROUP(lua, NULL, NULL)

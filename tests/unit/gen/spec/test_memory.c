@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 
 static const char good_spec[] =
@@ -61,10 +62,9 @@ static void test_refused_for_good(void **state) {
     refuse_each(bad_spec, FAULT_SPEC, true);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_once),
-        cmocka_unit_test(test_refused_for_good),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_refused_once),
+    cmocka_unit_test(test_refused_for_good),
+};
+
+TEST_GROUP(memory, NULL, NULL)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 enum { MOST_SECONDS = 20, MOST_BYTES = 128 << 20 };
 
@@ -318,18 +319,17 @@ static void test_files(void **state) {
     job_end(l.job);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_lua_errors),
-        cmocka_unit_test(test_iterators),
-        cmocka_unit_test(test_compiler),
-        cmocka_unit_test(test_slow_compilation),
-        cmocka_unit_test(test_slow_instructions),
-        cmocka_unit_test(test_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_loops),
+    cmocka_unit_test(test_left_out),
+    cmocka_unit_test(test_memory),
+    cmocka_unit_test(test_expressions),
+    cmocka_unit_test(test_lua_errors),
+    cmocka_unit_test(test_iterators),
+    cmocka_unit_test(test_compiler),
+    cmocka_unit_test(test_slow_compilation),
+    cmocka_unit_test(test_slow_instructions),
+    cmocka_unit_test(test_files),
+};
+
+TEST_GROUP(sandbox, NULL, NULL)

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 static const expr_node *root(const model *m, int output) {
     return expr_get(m->pool, m->outputs[output].value);
@@ -271,13 +272,12 @@ static void test_weight_tables_scale(void **state) {
     job_end(l.job);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_of_star),       cmocka_unit_test(test_order_of_box),
-        cmocka_unit_test(test_order_of_points),     cmocka_unit_test(test_zero_coefficient),
-        cmocka_unit_test(test_classic_specs),       cmocka_unit_test(test_other_specs),
-        cmocka_unit_test(test_known_weights),       cmocka_unit_test(test_all_weights),
-        cmocka_unit_test(test_weight_tables_scale),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_order_of_star),       cmocka_unit_test(test_order_of_box),
+    cmocka_unit_test(test_order_of_points),     cmocka_unit_test(test_zero_coefficient),
+    cmocka_unit_test(test_classic_specs),       cmocka_unit_test(test_other_specs),
+    cmocka_unit_test(test_known_weights),       cmocka_unit_test(test_all_weights),
+    cmocka_unit_test(test_weight_tables_scale),
+};
+
+TEST_GROUP(spec, NULL, NULL)

@@ -3,6 +3,7 @@
 
 #include "gen/stencil/method.h"
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 /* u = 10 + 2x + 3y, other arrays 100 more each, so that what a spec computes can be foretold. */
 static double plane(int array, const int d[AXES]) {
@@ -300,20 +301,19 @@ static void test_text_forms(void **state) {
     job_end(l.job);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_reach_of_folded_taps),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_boundary),
-        cmocka_unit_test(test_schedule),
-        cmocka_unit_test(test_textbook_count_of_update),
-        cmocka_unit_test(test_linear_updates),
-        cmocka_unit_test(test_several_specs),
-        cmocka_unit_test(test_base_functions),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_text_forms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_operators),
+    cmocka_unit_test(test_fields),
+    cmocka_unit_test(test_reach_of_folded_taps),
+    cmocka_unit_test(test_parameters),
+    cmocka_unit_test(test_boundary),
+    cmocka_unit_test(test_schedule),
+    cmocka_unit_test(test_textbook_count_of_update),
+    cmocka_unit_test(test_linear_updates),
+    cmocka_unit_test(test_several_specs),
+    cmocka_unit_test(test_base_functions),
+    cmocka_unit_test(test_deterministic),
+    cmocka_unit_test(test_text_forms),
+};
+
+TEST_GROUP(update, NULL, NULL)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 static char *read_whole(const char *path) {
     const char *source = getenv("SOURCE"); /* set by CTest; else the working folder */
@@ -128,12 +129,11 @@ static void test_examples(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_examples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_documents),
+    cmocka_unit_test(test_limits),
+    cmocka_unit_test(test_functions),
+    cmocka_unit_test(test_examples),
+};
+
+TEST_GROUP(words, NULL, NULL)

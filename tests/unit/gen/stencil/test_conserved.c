@@ -6,6 +6,7 @@
 #include "tests/unit/runtime/api/api.h"
 
 #include "runtime/launch/random.h"
+#include "tests/unit/group.h"
 
 enum { NX = 13, NY = 9, CELLS = NX * NY, STEPS = 40 };
 
@@ -99,10 +100,9 @@ static void test_fixed_keeps_the_edge(void **state) {
         }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_fixed_keeps_the_edge),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_sums),
+    cmocka_unit_test(test_fixed_keeps_the_edge),
+};
+
+TEST_GROUP(conserved, open_cpu, close_context)

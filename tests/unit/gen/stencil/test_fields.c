@@ -1,5 +1,6 @@
 /* Updates of several fields: all of their reads are of values from before the step, whichever field
    an expression belongs to, in one step and in several, by every method that takes them. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 enum { N = 12, FIELDS = 2, STEPS = 5 };
@@ -62,7 +63,6 @@ static void all_reads_are_of_old_values(void **state) {
             run(schedules[i], steps);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_reads_are_of_old_values)};
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(all_reads_are_of_old_values)};
+
+TEST_GROUP(fields, open_cpu, close_context)

@@ -5,6 +5,7 @@
 
 #include "gen/stencil/plan.h"
 #include "gen/stencil/schedule.h"
+#include "tests/unit/group.h"
 
 typedef struct figure {
     int weights, side; /* of a filter and a picture, along each axis */
@@ -119,11 +120,10 @@ static void test_operations(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_general),
-        cmocka_unit_test(test_separable),
-        cmocka_unit_test(test_operations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_general),
+    cmocka_unit_test(test_separable),
+    cmocka_unit_test(test_operations),
+};
+
+TEST_GROUP(filters, NULL, NULL)

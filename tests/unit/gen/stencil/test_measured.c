@@ -8,6 +8,7 @@
 #include "gen/stencil/measured.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
+#include "tests/unit/group.h"
 
 /* A line of a stencil, by its numbers. */
 typedef struct rate {
@@ -203,11 +204,10 @@ static void what_was_not_measured_is_doubted(void **state) {
     job_end(l.job);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(picks_are_near_the_best),
-        cmocka_unit_test(other_boards_have_no_measurements),
-        cmocka_unit_test(what_was_not_measured_is_doubted),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(picks_are_near_the_best),
+    cmocka_unit_test(other_boards_have_no_measurements),
+    cmocka_unit_test(what_was_not_measured_is_doubted),
+};
+
+TEST_GROUP(measured, enter, leave)

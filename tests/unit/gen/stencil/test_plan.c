@@ -5,6 +5,7 @@
 #include "gen/stencil/plan.h"
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
+#include "tests/unit/group.h"
 
 typedef struct planning {
     const char *schedule, *arch;
@@ -263,18 +264,17 @@ static void calls_are_limited(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_is_complete_and_parses_back),
-        cmocka_unit_test(auto_is_no_worse_than_any_method),
-        cmocka_unit_test(constraints_are_kept),
-        cmocka_unit_test(a_walked_axis_comes_last),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(fused_steps_have_ways),
-        cmocka_unit_test(steps_are_fused_where_there_are_several),
-        cmocka_unit_test(what_cannot_be_fused_is_refused),
-        cmocka_unit_test(sides_that_nothing_reaches_do_not_matter),
-        cmocka_unit_test(calls_are_limited),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_plan_is_complete_and_parses_back),
+    cmocka_unit_test(auto_is_no_worse_than_any_method),
+    cmocka_unit_test(constraints_are_kept),
+    cmocka_unit_test(a_walked_axis_comes_last),
+    cmocka_unit_test(what_cannot_be_is_refused),
+    cmocka_unit_test(fused_steps_have_ways),
+    cmocka_unit_test(steps_are_fused_where_there_are_several),
+    cmocka_unit_test(what_cannot_be_fused_is_refused),
+    cmocka_unit_test(sides_that_nothing_reaches_do_not_matter),
+    cmocka_unit_test(calls_are_limited),
+};
+
+TEST_GROUP(plan, NULL, NULL)

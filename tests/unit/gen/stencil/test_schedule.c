@@ -2,6 +2,7 @@
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 #include "tests/unit/gen/model/models.h"
+#include "tests/unit/group.h"
 
 typedef struct attempt {
     const char *line, *where;
@@ -165,11 +166,10 @@ static void test_bad_numbers(void **state) {
     assert_refused("coarsen=z2,z4", "option: coarsen names the axis z twice");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prints),      cmocka_unit_test(test_parses),
-        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_unknown_words),
-        cmocka_unit_test(test_bad_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_prints),      cmocka_unit_test(test_parses),
+    cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_unknown_words),
+    cmocka_unit_test(test_bad_numbers),
+};
+
+TEST_GROUP(schedule, NULL, NULL)

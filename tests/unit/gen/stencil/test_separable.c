@@ -5,6 +5,7 @@
 #include "gen/stencil/passes.h"
 #include "gen/stencil/schedule.h"
 #include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/group.h"
 
 #define FILTER(keys) "return convolution { name = 'a', " keys " }"
 
@@ -183,12 +184,11 @@ static void test_overflow(void **state) {
     job_end(l.job);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_factors),   cmocka_unit_test(test_gaussian),
-        cmocka_unit_test(test_none),      cmocka_unit_test(test_tolerance),
-        cmocka_unit_test(test_constants), cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_bound),     cmocka_unit_test(test_overflow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_factors),   cmocka_unit_test(test_gaussian),
+    cmocka_unit_test(test_none),      cmocka_unit_test(test_tolerance),
+    cmocka_unit_test(test_constants), cmocka_unit_test(test_passes),
+    cmocka_unit_test(test_bound),     cmocka_unit_test(test_overflow),
+};
+
+TEST_GROUP(separable, NULL, NULL)

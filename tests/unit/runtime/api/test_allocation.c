@@ -9,6 +9,7 @@
 #include "tests/unit/runtime/api/api.h"
 
 #include "runtime/store/results.h"
+#include "tests/unit/group.h"
 
 /* ---- the allocator ------------------------------------------------------------------------- */
 
@@ -348,11 +349,10 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_request_may_fail),
-        cmocka_unit_test(one_request_may_fail),
-        cmocka_unit_test(launches_ask_for_nothing),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_request_may_fail),
+    cmocka_unit_test(one_request_may_fail),
+    cmocka_unit_test(launches_ask_for_nothing),
+};
+
+TEST_GROUP(allocation, make_folder, remove_folder)

@@ -1,5 +1,6 @@
 /* Building as a program does it, on the cpu device: what a kernel tells of itself, its binaries,
    and the texts of errors. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 /* ---- facts --------------------------------------------------------------------------------- */
@@ -294,18 +295,17 @@ static void binaries_are_kept(void **state) {
     sg_release(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kernel_tells_of_itself),
-        cmocka_unit_test(arrays_and_parameters_are_listed),
-        cmocka_unit_test(boundaries_are_named),
-        cmocka_unit_test(source_alone_cannot_be_launched),
-        cmocka_unit_test(a_context_without_a_device_still_writes_sources),
-        cmocka_unit_test(the_device_none_runs_nothing),
-        cmocka_unit_test(a_cuda_context_is_for_cuda),
-        cmocka_unit_test(errors_say_what_and_where),
-        cmocka_unit_test(specs_are_counted),
-        cmocka_unit_test(binaries_are_kept),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_kernel_tells_of_itself),
+    cmocka_unit_test(arrays_and_parameters_are_listed),
+    cmocka_unit_test(boundaries_are_named),
+    cmocka_unit_test(source_alone_cannot_be_launched),
+    cmocka_unit_test(a_context_without_a_device_still_writes_sources),
+    cmocka_unit_test(the_device_none_runs_nothing),
+    cmocka_unit_test(a_cuda_context_is_for_cuda),
+    cmocka_unit_test(errors_say_what_and_where),
+    cmocka_unit_test(specs_are_counted),
+    cmocka_unit_test(binaries_are_kept),
+};
+
+TEST_GROUP(api, open_cpu, close_context)

@@ -1,5 +1,6 @@
 /* Parameters that are compiled in: the kernel is as if the numbers stood in the spec. And how far
    the taps of each array reach. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 #include <math.h>
@@ -273,17 +274,16 @@ static void arrays_tell_how_far_they_are_read(void **state) {
     sg_release(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_constant_is_a_number_of_the_spec),
-        cmocka_unit_test(constants_take_part_in_simplifications),
-        cmocka_unit_test(other_parameters_stay),
-        cmocka_unit_test(kernels_with_constants_run),
-        cmocka_unit_test(wrong_constants_are_refused),
-        cmocka_unit_test(numbers_that_come_of_constants_are_checked),
-        cmocka_unit_test(constants_are_of_the_chosen_spec),
-        cmocka_unit_test(explaining_takes_constants),
-        cmocka_unit_test(arrays_tell_how_far_they_are_read),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_constant_is_a_number_of_the_spec),
+    cmocka_unit_test(constants_take_part_in_simplifications),
+    cmocka_unit_test(other_parameters_stay),
+    cmocka_unit_test(kernels_with_constants_run),
+    cmocka_unit_test(wrong_constants_are_refused),
+    cmocka_unit_test(numbers_that_come_of_constants_are_checked),
+    cmocka_unit_test(constants_are_of_the_chosen_spec),
+    cmocka_unit_test(explaining_takes_constants),
+    cmocka_unit_test(arrays_tell_how_far_they_are_read),
+};
+
+TEST_GROUP(constants, open_cpu, close_context)

@@ -13,6 +13,7 @@
 
 #include "runtime/stencilgen.h"
 #include "tests/unit/fake/cuda.h"
+#include "tests/unit/group.h"
 
 enum { FINDINGS = 16 };
 
@@ -168,9 +169,8 @@ static void check_bad_options(void **unused) {
     assert_int_equal(sg_doctor(NULL, NULL, NULL), SG_ERROR_USAGE);
 }
 
-int main(void) {
 #define TEST(function) cmocka_unit_test_setup(function, reset)
-    const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu), TEST(check_cache),
-                                       TEST(check_database), TEST(check_bad_options)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+static const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu), TEST(check_cache),
+                                          TEST(check_database), TEST(check_bad_options)};
+
+TEST_GROUP(doctor, set_up, NULL)

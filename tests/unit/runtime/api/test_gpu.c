@@ -3,6 +3,7 @@
 #include "runtime/stencilgen.h"
 #include "tests/unit/fake/fixture.h"
 #include "tests/unit/gen/model/models.h"
+#include "tests/unit/group.h"
 
 #include <stdio.h>
 
@@ -90,9 +91,8 @@ static void test_plans_differ(void **state) {
     assert_string_equal(named, h100);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_described),
-                                       cmocka_unit_test_teardown(test_plans_differ, settled)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
+                                          cmocka_unit_test(test_described),
+                                          cmocka_unit_test_teardown(test_plans_differ, settled)};
+
+TEST_GROUP(gpu, set_up, NULL)

@@ -1,5 +1,5 @@
 /* Kernel files: what comes back is what was written, and what makes no sense is refused, however it
-   came to be. With a folder as its argument it writes the fuzzer's seeds there. */
+   came to be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "runtime/launch/launch.h"
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/runtime/api/kernel_file_cases.h"
 
@@ -252,15 +253,19 @@ static void seeds_are_of_this_format(void **state) {
     in_job(read_seeds, (void *)"tests/fuzz/corpus/kernel");
 }
 
-int main(int count, char **arguments) {
-    if (count == 2) {
-        in_job(write_seeds, arguments[1]);
-        return 0;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_comes_back), cmocka_unit_test(other_lengths_are_refused),
-        cmocka_unit_test(changed_bytes_do_no_harm),   cmocka_unit_test(ways_come_back),
-        cmocka_unit_test(memory_may_run_out),         cmocka_unit_test(seeds_are_of_this_format),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+/* `unit_runtime_api seeds FOLDER` writes the fuzzer's seeds into the folder. */
+int test_role_seeds(char **words);
+int test_role_seeds(char **words) {
+    if (words[0] == NULL)
+        return 2;
+    in_job(write_seeds, words[0]);
+    return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_written_comes_back), cmocka_unit_test(other_lengths_are_refused),
+    cmocka_unit_test(changed_bytes_do_no_harm),   cmocka_unit_test(ways_come_back),
+    cmocka_unit_test(memory_may_run_out),         cmocka_unit_test(seeds_are_of_this_format),
+};
+
+TEST_GROUP(kernel_file, NULL, NULL)

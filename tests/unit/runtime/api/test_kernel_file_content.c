@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "runtime/launch/launch.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/kernel_file_cases.h"
 
 /* Everything of a kernel file that a test may spoil. The wave: c; u, u.prev, u.next. */
@@ -258,9 +259,8 @@ static void what_makes_no_sense_is_refused(void **state) {
     in_job(spoil, &lists);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_makes_no_sense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_makes_no_sense_is_refused),
+};
+
+TEST_GROUP(kernel_file_content, NULL, NULL)

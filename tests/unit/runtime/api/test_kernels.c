@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/cache/cache.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 static atomic_int compiled, cached;
@@ -305,17 +306,16 @@ static void a_refused_binary_is_compiled_anew(void **state) {
     assert_int_equal(remove_folder(folder), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_equal_requests_share),
-        cmocka_unit_test(a_source_is_no_kernel),
-        cmocka_unit_test(equal_sources_compile_once),
-        cmocka_unit_test(a_changed_file_is_read_again),
-        cmocka_unit_test(an_old_file_is_not_read_again),
-        cmocka_unit_test(kernels_outlive_their_context),
-        cmocka_unit_test(released_kernels_are_kept_for_a_while),
-        cmocka_unit_test(another_context_finds_the_binary_on_disk),
-        cmocka_unit_test(a_refused_binary_is_compiled_anew),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(only_equal_requests_share),
+    cmocka_unit_test(a_source_is_no_kernel),
+    cmocka_unit_test(equal_sources_compile_once),
+    cmocka_unit_test(a_changed_file_is_read_again),
+    cmocka_unit_test(an_old_file_is_not_read_again),
+    cmocka_unit_test(kernels_outlive_their_context),
+    cmocka_unit_test(released_kernels_are_kept_for_a_while),
+    cmocka_unit_test(another_context_finds_the_binary_on_disk),
+    cmocka_unit_test(a_refused_binary_is_compiled_anew),
+};
+
+TEST_GROUP(kernels, NULL, NULL)

@@ -1,5 +1,6 @@
 /* The families' calls with kernels of specs, as a program makes them: what comes out is right, and
    the arrays have the names and the order that docs/api.md gives them. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 enum { N = 5000 };
@@ -155,11 +156,10 @@ static void merges_pairs(void **state) {
     sg_release(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reduces_two_inputs), cmocka_unit_test(reduces_segments),
-        cmocka_unit_test(kinds_are_told),     cmocka_unit_test(scans_in_place),
-        cmocka_unit_test(merges_pairs),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(reduces_two_inputs), cmocka_unit_test(reduces_segments),
+    cmocka_unit_test(kinds_are_told),     cmocka_unit_test(scans_in_place),
+    cmocka_unit_test(merges_pairs),
+};
+
+TEST_GROUP(list_families, open_cpu, close_context)

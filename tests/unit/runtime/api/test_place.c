@@ -1,6 +1,7 @@
 /* The places of requests on the cpu device: what is the same place, and what another one. */
 #include "gen/model/family.h"
 #include "runtime/api/place.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
 typedef struct asking {
@@ -105,9 +106,8 @@ static void test_no_device(void **state) {
     sg_close(a.context);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_grids), cmocka_unit_test(test_lists),
-                                       cmocka_unit_test(test_matrices),
-                                       cmocka_unit_test(test_no_device)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_grids), cmocka_unit_test(test_lists), cmocka_unit_test(test_matrices),
+    cmocka_unit_test(test_no_device)};
+
+TEST_GROUP(place, NULL, NULL)

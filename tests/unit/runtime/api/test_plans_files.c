@@ -3,6 +3,7 @@
 #include "gen/model/gpu.h"
 #include "runtime/stencilgen.h"
 #include "tests/unit/fake/fixture.h"
+#include "tests/unit/group.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -133,9 +134,8 @@ static int end(void **state) {
     return unlink(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_shipped, settled),
-                                       cmocka_unit_test_teardown(test_given, settled),
-                                       cmocka_unit_test_teardown(test_damaged, settled)};
-    return cmocka_run_group_tests(tests, begin, end);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_shipped, settled),
+                                          cmocka_unit_test_teardown(test_given, settled),
+                                          cmocka_unit_test_teardown(test_damaged, settled)};
+
+TEST_GROUP(plans_files, begin, end)

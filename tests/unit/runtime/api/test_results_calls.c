@@ -1,6 +1,7 @@
 /* sg_results: what a program is told of tuning results, by which options and variables they are
    found, and with what it is refused. */
 #include "runtime/stencilgen.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
 static scene s;
@@ -153,9 +154,8 @@ static void test_refusals(void **state) {
     sg_close(c);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {IN_FOLDER(test_what_is_told), IN_FOLDER(test_where_it_is),
-                                       IN_FOLDER(test_refusals), IN_FOLDER(test_drifts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {IN_FOLDER(test_what_is_told), IN_FOLDER(test_where_it_is),
+                                          IN_FOLDER(test_refusals), IN_FOLDER(test_drifts)};
+
+TEST_GROUP(results_calls, NULL, NULL)

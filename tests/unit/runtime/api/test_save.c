@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "tests/unit/fake/cuda.h"
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 
 /* ---- what a loaded kernel is ---------------------------------------------------------------- */
@@ -392,16 +393,15 @@ static void memory_may_run_out(void **state) {
     free(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(loaded_kernels_do_the_same),
-        TEST(a_loaded_kernel_has_no_spec),
-        TEST(saved_files_keep_links_and_modes),
-        TEST(threads_load_the_same_file),
-        TEST(files_are_of_one_kind_of_device),
-        TEST(cubins_run_on_their_generation),
-        TEST(kernels_are_saved_for_devices_that_are_not_here),
-        TEST(memory_may_run_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    TEST(loaded_kernels_do_the_same),
+    TEST(a_loaded_kernel_has_no_spec),
+    TEST(saved_files_keep_links_and_modes),
+    TEST(threads_load_the_same_file),
+    TEST(files_are_of_one_kind_of_device),
+    TEST(cubins_run_on_their_generation),
+    TEST(kernels_are_saved_for_devices_that_are_not_here),
+    TEST(memory_may_run_out),
+};
+
+TEST_GROUP(save, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Kernel files that are not to be: what is not whole or not ours is refused, and where a file
    cannot be written nothing of it is left. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/saved.h"
 
 #include <sys/resource.h>
@@ -216,14 +217,13 @@ static void saving_says_what_it_cannot_do(void **state) {
     free(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(damaged_files_are_refused),
-        TEST(a_real_file_is_no_more_patient),
-        TEST(foreign_files_are_refused),
-        TEST(what_is_no_file_is_refused),
-        TEST(what_cannot_be_written_leaves_nothing),
-        TEST(saving_says_what_it_cannot_do),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    TEST(damaged_files_are_refused),
+    TEST(a_real_file_is_no_more_patient),
+    TEST(foreign_files_are_refused),
+    TEST(what_is_no_file_is_refused),
+    TEST(what_cannot_be_written_leaves_nothing),
+    TEST(saving_says_what_it_cannot_do),
+};
+
+TEST_GROUP(save_errors, NULL, NULL)

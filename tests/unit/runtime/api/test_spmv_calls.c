@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "runtime/matrix/device_matrix.h"
+#include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 #include "tests/unit/miser.h"
 
@@ -359,14 +360,13 @@ static void device_matrices_hold_their_context(void **state) {
     sg_matrix_free(m);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_right),
-        cmocka_unit_test(wrong_products_are_refused),
-        cmocka_unit_test(every_format_reaches_the_device),
-        cmocka_unit_test(too_large_formats_are_refused),
-        cmocka_unit_test(memory_may_run_out),
-        cmocka_unit_test(device_matrices_hold_their_context),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(products_are_right),
+    cmocka_unit_test(wrong_products_are_refused),
+    cmocka_unit_test(every_format_reaches_the_device),
+    cmocka_unit_test(too_large_formats_are_refused),
+    cmocka_unit_test(memory_may_run_out),
+    cmocka_unit_test(device_matrices_hold_their_context),
+};
+
+TEST_GROUP(spmv_calls, NULL, NULL)

@@ -1,6 +1,7 @@
 /* Many threads at once, through the public header alone: one context or several, building,
    launching, failing, checking, closing. Meant for ThreadSanitizer; values and texts are checked in
    any build. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/threads.h"
 
 enum { ROUNDS = 3, SIZE = 5000 };
@@ -227,14 +228,13 @@ static void a_file_may_change_meanwhile(void **state) {
     free(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(many_build_different_and_same_specs, all_is_given_back),
-        cmocka_unit_test_teardown(many_launch_one_kernel, all_is_given_back),
-        cmocka_unit_test_teardown(errors_belong_to_their_threads, all_is_given_back),
-        cmocka_unit_test_teardown(errors_of_ended_threads_take_no_memory, all_is_given_back),
-        cmocka_unit_test_teardown(many_check_measure_and_explain, all_is_given_back),
-        cmocka_unit_test_teardown(a_file_may_change_meanwhile, all_is_given_back),
-    };
-    return cmocka_run_group_tests(tests, arrive, leave);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_teardown(many_build_different_and_same_specs, all_is_given_back),
+    cmocka_unit_test_teardown(many_launch_one_kernel, all_is_given_back),
+    cmocka_unit_test_teardown(errors_belong_to_their_threads, all_is_given_back),
+    cmocka_unit_test_teardown(errors_of_ended_threads_take_no_memory, all_is_given_back),
+    cmocka_unit_test_teardown(many_check_measure_and_explain, all_is_given_back),
+    cmocka_unit_test_teardown(a_file_may_change_meanwhile, all_is_given_back),
+};
+
+TEST_GROUP(threads, arrive, leave)

@@ -1,5 +1,6 @@
 /* Many threads and what outlives a call: contexts opened and closed at once, kernels that outlive
    them, binaries compiled once and kept on disk, kernel files; through the public header alone. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/threads.h"
 
 #include <sys/stat.h>
@@ -226,13 +227,12 @@ static void many_save_and_load(void **state) {
     sg_close(c);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(each_thread_may_have_its_context, all_is_given_back),
-        cmocka_unit_test_teardown(kernels_outlive_their_context, all_is_given_back),
-        cmocka_unit_test_teardown(builds_at_once_compile_once, all_is_given_back),
-        cmocka_unit_test_teardown(a_cache_may_be_cleared_meanwhile, all_is_given_back),
-        cmocka_unit_test_teardown(many_save_and_load, all_is_given_back),
-    };
-    return cmocka_run_group_tests(tests, arrive, leave);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_teardown(each_thread_may_have_its_context, all_is_given_back),
+    cmocka_unit_test_teardown(kernels_outlive_their_context, all_is_given_back),
+    cmocka_unit_test_teardown(builds_at_once_compile_once, all_is_given_back),
+    cmocka_unit_test_teardown(a_cache_may_be_cleared_meanwhile, all_is_given_back),
+    cmocka_unit_test_teardown(many_save_and_load, all_is_given_back),
+};
+
+TEST_GROUP(threads_contexts, arrive, leave)

@@ -3,6 +3,7 @@
 #include "gen/model/family.h"
 #include "runtime/api/place.h"
 #include "runtime/api/tuned.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
 static scene s;
@@ -186,15 +187,14 @@ static void test_time(void **state) {
 #endif
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_none, enter, leave),
-        cmocka_unit_test_setup_teardown(test_other_version, enter, leave),
-        cmocka_unit_test_setup_teardown(test_grids, enter, leave),
-        cmocka_unit_test_setup_teardown(test_lists, enter, leave),
-        cmocka_unit_test_setup_teardown(test_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(test_damaged, enter, leave),
-        cmocka_unit_test_setup_teardown(test_time, enter, leave),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(test_none, enter, leave),
+    cmocka_unit_test_setup_teardown(test_other_version, enter, leave),
+    cmocka_unit_test_setup_teardown(test_grids, enter, leave),
+    cmocka_unit_test_setup_teardown(test_lists, enter, leave),
+    cmocka_unit_test_setup_teardown(test_refused, enter, leave),
+    cmocka_unit_test_setup_teardown(test_damaged, enter, leave),
+    cmocka_unit_test_setup_teardown(test_time, enter, leave),
+};
+
+TEST_GROUP(tuned, NULL, NULL)

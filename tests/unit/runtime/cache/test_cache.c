@@ -4,6 +4,7 @@
 #include <grp.h>
 
 #include "base/whole_file.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/cache/cache_scene.h"
 
 enum { SMALL = 100, NOBODY = 65534 };
@@ -340,21 +341,20 @@ static void test_cannot_clear(void **state) {
     scene_close(&s);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_finds_what_was_stored),
-        IN_FOLDER(test_kinds_are_apart),
-        IN_FOLDER(test_drops),
-        IN_FOLDER(test_choice_of_folder),
-        IN_FOLDER(test_works_without_a_folder),
-        IN_FOLDER(test_no_folder_at_all),
-        IN_FOLDER(test_folder_that_others_may_write_to),
-        IN_FOLDER(test_folder_of_another_user),
-        IN_FOLDER(test_read_only_folder),
-        IN_FOLDER(test_list),
-        IN_FOLDER(test_clear),
-        IN_FOLDER(test_cannot_clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_finds_what_was_stored),
+    IN_FOLDER(test_kinds_are_apart),
+    IN_FOLDER(test_drops),
+    IN_FOLDER(test_choice_of_folder),
+    IN_FOLDER(test_works_without_a_folder),
+    IN_FOLDER(test_no_folder_at_all),
+    IN_FOLDER(test_folder_that_others_may_write_to),
+    IN_FOLDER(test_folder_of_another_user),
+    IN_FOLDER(test_read_only_folder),
+    IN_FOLDER(test_list),
+    IN_FOLDER(test_clear),
+    IN_FOLDER(test_cannot_clear),
+};
+
+TEST_GROUP(cache, NULL, NULL)

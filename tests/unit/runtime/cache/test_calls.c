@@ -1,4 +1,5 @@
 /* The public calls on the cache, from a context, and what kernels built with it tell. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -149,9 +150,8 @@ static void test_no_cache(void **state) {
     sg_close(context);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {IN_FOLDER(test_calls), IN_FOLDER(test_damaged_entry),
-                                       IN_FOLDER(test_misuse), IN_FOLDER(test_no_cache)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {IN_FOLDER(test_calls), IN_FOLDER(test_damaged_entry),
+                                          IN_FOLDER(test_misuse), IN_FOLDER(test_no_cache)};
+
+TEST_GROUP(calls, NULL, NULL)

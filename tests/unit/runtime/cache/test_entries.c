@@ -2,6 +2,7 @@
    of and removed, and stored again. */
 #include <math.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/cache/cache_scene.h"
 
 enum { SMALL = 100, NOBODY = 65534 };
@@ -254,13 +255,12 @@ static void test_entry_of_another_user(void **state) {
     scene_close(&s);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_truncated_at_every_length), IN_FOLDER(test_every_flipped_bit),
-        IN_FOLDER(test_foreign_content),           IN_FOLDER(test_sealed_nonsense),
-        IN_FOLDER(test_impossible_values),         IN_FOLDER(test_suspicious_files),
-        IN_FOLDER(test_entry_of_another_user),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_truncated_at_every_length), IN_FOLDER(test_every_flipped_bit),
+    IN_FOLDER(test_foreign_content),           IN_FOLDER(test_sealed_nonsense),
+    IN_FOLDER(test_impossible_values),         IN_FOLDER(test_suspicious_files),
+    IN_FOLDER(test_entry_of_another_user),
+};
+
+TEST_GROUP(entries, NULL, NULL)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/whole_file.h"
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/runtime/cache/cache_scene.h"
 
@@ -297,18 +298,17 @@ static void test_no_memory(void **state) {
     scene_close(&s);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_least_recently_used_goes_first),
-        IN_FOLDER(test_entries_near_the_limit),
-        IN_FOLDER(test_size_of_the_options),
-        IN_FOLDER(test_other_files_stay),
-        IN_FOLDER(test_unfinished_files),
-        IN_FOLDER(test_files_that_only_look_like_ours_stay),
-        IN_FOLDER(test_full_disk),
-        IN_FOLDER(test_no_descriptors),
-        IN_FOLDER(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_least_recently_used_goes_first),
+    IN_FOLDER(test_entries_near_the_limit),
+    IN_FOLDER(test_size_of_the_options),
+    IN_FOLDER(test_other_files_stay),
+    IN_FOLDER(test_unfinished_files),
+    IN_FOLDER(test_files_that_only_look_like_ours_stay),
+    IN_FOLDER(test_full_disk),
+    IN_FOLDER(test_no_descriptors),
+    IN_FOLDER(test_no_memory),
+};
+
+TEST_GROUP(limits, NULL, NULL)

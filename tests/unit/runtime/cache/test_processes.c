@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/whole_file.h"
+#include "tests/unit/group.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/runtime/cache/cache_scene.h"
 
@@ -176,13 +177,12 @@ static void test_killed_while_writing(void **state) {
     scene_close(&s);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_one_empty_cache),
-        IN_FOLDER(test_eviction_by_many),
-        IN_FOLDER(test_disturbed_cache),
-        IN_FOLDER(test_killed_while_writing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_one_empty_cache),
+    IN_FOLDER(test_eviction_by_many),
+    IN_FOLDER(test_disturbed_cache),
+    IN_FOLDER(test_killed_while_writing),
+};
+
+TEST_GROUP(processes, NULL, NULL)

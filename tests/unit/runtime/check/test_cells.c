@@ -1,6 +1,7 @@
 /* Which cells a check judges: every cell is in one piece; and on grids that are judged in part, the
    faces, the borders of blocks and a sample of each place within a block are. */
 #include "runtime/check/cells.h"
+#include "tests/unit/group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -156,10 +157,8 @@ static void seeds_draw_other_samples(void **state) {
     free(c.state);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_cell_is_in_one_piece),
-                                       cmocka_unit_test(as_many_are_judged_as_may_be),
-                                       cmocka_unit_test(places_that_differ_are_judged),
-                                       cmocka_unit_test(seeds_draw_other_samples)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(each_cell_is_in_one_piece), cmocka_unit_test(as_many_are_judged_as_may_be),
+    cmocka_unit_test(places_that_differ_are_judged), cmocka_unit_test(seeds_draw_other_samples)};
+
+TEST_GROUP(cells, NULL, NULL)

@@ -6,6 +6,7 @@
 
 #include "gen/spec/spec.h"
 #include "runtime/launch/kernel.h"
+#include "tests/unit/group.h"
 
 /* What goes wrong after a launch, or instead of it. */
 static struct damage {
@@ -531,27 +532,26 @@ static void explanations_hold_refusals(void **state) {
 
 #define damaged(test) cmocka_unit_test_setup(test, no_damage)
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        damaged(every_method_is_right),
-        damaged(several_fields_are_right),
-        damaged(seeds_decide_the_data),
-        damaged(checks_find_what_is_wrong),
-        damaged(checks_are_sharp),
-        damaged(cells_of_an_out_field_that_are_kept_stay_unwritten),
-        damaged(large_grids_are_judged_in_part),
-        damaged(costly_grids_are_judged_in_part_by_default),
-        damaged(faults_that_come_back_are_found),
-        damaged(nans_of_the_spec_are_right),
-        damaged(impossible_checks_are_refused),
-        damaged(branches_are_judged),
-        damaged(sides_that_nothing_took_are_named),
-        damaged(steps_are_all_counted),
-        damaged(parameters_decide_what_is_drawn),
-        damaged(speed_is_measured),
-        damaged(runs_are_measured),
-        damaged(explanations_agree_with_the_textbook),
-        damaged(explanations_hold_refusals),
-    };
-    return cmocka_run_group_tests(tests, open_spoiling, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    damaged(every_method_is_right),
+    damaged(several_fields_are_right),
+    damaged(seeds_decide_the_data),
+    damaged(checks_find_what_is_wrong),
+    damaged(checks_are_sharp),
+    damaged(cells_of_an_out_field_that_are_kept_stay_unwritten),
+    damaged(large_grids_are_judged_in_part),
+    damaged(costly_grids_are_judged_in_part_by_default),
+    damaged(faults_that_come_back_are_found),
+    damaged(nans_of_the_spec_are_right),
+    damaged(impossible_checks_are_refused),
+    damaged(branches_are_judged),
+    damaged(sides_that_nothing_took_are_named),
+    damaged(steps_are_all_counted),
+    damaged(parameters_decide_what_is_drawn),
+    damaged(speed_is_measured),
+    damaged(runs_are_measured),
+    damaged(explanations_agree_with_the_textbook),
+    damaged(explanations_hold_refusals),
+};
+
+TEST_GROUP(check, open_spoiling, close_context)

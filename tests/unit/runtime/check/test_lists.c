@@ -6,6 +6,7 @@
 
 #include "gen/model/family.h"
 #include "runtime/check/lists.h"
+#include "tests/unit/group.h"
 
 /* ---- a family ------------------------------------------------------------------------------ */
 
@@ -353,16 +354,15 @@ static void refuses_with_a_text(void **state) {
     lists_end(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_right_is_right),
-        cmocka_unit_test(the_wrong_is_found),
-        cmocka_unit_test(what_is_not_filled_shows),
-        cmocka_unit_test(trials_share_data),
-        cmocka_unit_test(measures),
-        cmocka_unit_test(refuses_with_a_text),
-        cmocka_unit_test(memory_may_run_out),
-        cmocka_unit_test(launches_ask_for_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_right_is_right),
+    cmocka_unit_test(the_wrong_is_found),
+    cmocka_unit_test(what_is_not_filled_shows),
+    cmocka_unit_test(trials_share_data),
+    cmocka_unit_test(measures),
+    cmocka_unit_test(refuses_with_a_text),
+    cmocka_unit_test(memory_may_run_out),
+    cmocka_unit_test(launches_ask_for_nothing),
+};
+
+TEST_GROUP(lists, NULL, NULL)

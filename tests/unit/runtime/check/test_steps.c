@@ -7,6 +7,7 @@
 
 #include "runtime/check/lists.h"
 #include "runtime/launch/launch.h"
+#include "tests/unit/group.h"
 
 /* What goes wrong within a launch of several steps. */
 static struct damage {
@@ -299,12 +300,11 @@ static void numbers_of_steps_are_checked(void **state) {
 
 #define TEST(function) cmocka_unit_test_setup(function, no_damage)
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(steps_of_any_kernel_are_right), TEST(bounds_stay_tight),
-        TEST(a_fused_kernel_is_right),       TEST(a_missing_step_is_found),
-        TEST(a_wrong_boundary_is_found),     TEST(large_grids_are_checked_on_smaller_ones),
-        TEST(numbers_of_steps_are_checked),  TEST(steps_are_followed_once),
-    };
-    return cmocka_run_group_tests(tests, open_fusing, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    TEST(steps_of_any_kernel_are_right), TEST(bounds_stay_tight),
+    TEST(a_fused_kernel_is_right),       TEST(a_missing_step_is_found),
+    TEST(a_wrong_boundary_is_found),     TEST(large_grids_are_checked_on_smaller_ones),
+    TEST(numbers_of_steps_are_checked),  TEST(steps_are_followed_once),
+};
+
+TEST_GROUP(steps, open_fusing, close_context)

@@ -2,6 +2,7 @@
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 
 #include "runtime/compile/host_find.h"
+#include "tests/unit/group.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -323,21 +324,20 @@ static void test_time(void **state) {
 
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        IN_PLACE(test_errors_of_the_source),
-        IN_PLACE(test_missing_entry),
-        IN_PLACE(test_missing_compiler),
-        IN_PLACE(test_broken_compiler),
-        IN_PLACE(test_empty_path),
-        IN_PLACE(test_facts),
-        IN_PLACE(test_device_without_compiler),
-        IN_PLACE(test_descriptors),
-        IN_PLACE(test_ignored_children),
-        IN_PLACE(test_no_temporary_folder),
-        IN_PLACE(test_load_fails),
-        IN_PLACE(test_memory),
-        IN_PLACE(test_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_PLACE(test_errors_of_the_source),
+    IN_PLACE(test_missing_entry),
+    IN_PLACE(test_missing_compiler),
+    IN_PLACE(test_broken_compiler),
+    IN_PLACE(test_empty_path),
+    IN_PLACE(test_facts),
+    IN_PLACE(test_device_without_compiler),
+    IN_PLACE(test_descriptors),
+    IN_PLACE(test_ignored_children),
+    IN_PLACE(test_no_temporary_folder),
+    IN_PLACE(test_load_fails),
+    IN_PLACE(test_memory),
+    IN_PLACE(test_time),
+};
+
+TEST_GROUP(host, NULL, NULL)

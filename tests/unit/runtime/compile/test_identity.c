@@ -22,6 +22,7 @@
 #include "runtime/compile/nvrtc.h"
 #include "runtime/device/machine.h"
 #include "runtime/files/file_facts.h"
+#include "tests/unit/group.h"
 
 /* Every test has a folder of its own, and paths in it are made in the job of the test. */
 typedef struct place {
@@ -357,15 +358,14 @@ static void test_machines(void **state) {
     in_place(machines);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_nvrtc_guess),
-        cmocka_unit_test(test_nvrtc_passed_over),
-        cmocka_unit_test(test_nvrtc_opened),
-        cmocka_unit_test(test_host_identity),
-        cmocka_unit_test(test_host_asked),
-        cmocka_unit_test(test_machines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_files),
+    cmocka_unit_test(test_nvrtc_guess),
+    cmocka_unit_test(test_nvrtc_passed_over),
+    cmocka_unit_test(test_nvrtc_opened),
+    cmocka_unit_test(test_host_identity),
+    cmocka_unit_test(test_host_asked),
+    cmocka_unit_test(test_machines),
+};
+
+TEST_GROUP(identity, NULL, NULL)

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "runtime/stencilgen.h"
+#include "tests/unit/group.h"
 
 enum { NOBODY = 65534, CANNOT = 77 };
 
@@ -290,18 +291,17 @@ static void test_in_the_cache(void **state) {
     job_end(fails(FAULT_NONE, open_in_both));
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_a_signal_ends_the_compiler),
-        IN_FOLDER(test_killed_while_it_compiles),
-        IN_FOLDER(test_a_fork_abandons_nothing),
-        IN_FOLDER(test_limited_files),
-        IN_FOLDER(test_signals_of_compilers),
-        IN_FOLDER(test_full_folders),
-        IN_FOLDER(test_folders_of_others_are_refused),
-        IN_FOLDER(test_odd_names),
-        IN_FOLDER(test_in_the_cache),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_a_signal_ends_the_compiler),
+    IN_FOLDER(test_killed_while_it_compiles),
+    IN_FOLDER(test_a_fork_abandons_nothing),
+    IN_FOLDER(test_limited_files),
+    IN_FOLDER(test_signals_of_compilers),
+    IN_FOLDER(test_full_folders),
+    IN_FOLDER(test_folders_of_others_are_refused),
+    IN_FOLDER(test_odd_names),
+    IN_FOLDER(test_in_the_cache),
+};
+
+TEST_GROUP(interrupted, NULL, NULL)

@@ -16,6 +16,7 @@
 
 #include "runtime/compile/nvrtc.h"
 #include "tests/unit/fake/nvrtc.h"
+#include "tests/unit/group.h"
 
 /* 100 floats a thread that are indexed while running live in local memory: 400 bytes. */
 static const char source[] =
@@ -256,12 +257,11 @@ static void check_lazy(void **unused) {
     job_end(j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_missing),    cmocka_unit_test(check_cubin),
-        cmocka_unit_test(check_no_shared),  cmocka_unit_test(check_ptx),
-        cmocka_unit_test(check_bad_source), cmocka_unit_test(check_bad_arch),
-        cmocka_unit_test(check_threads),    cmocka_unit_test(check_lazy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(check_missing),    cmocka_unit_test(check_cubin),
+    cmocka_unit_test(check_no_shared),  cmocka_unit_test(check_ptx),
+    cmocka_unit_test(check_bad_source), cmocka_unit_test(check_bad_arch),
+    cmocka_unit_test(check_threads),    cmocka_unit_test(check_lazy),
+};
+
+TEST_GROUP(nvrtc, NULL, NULL)

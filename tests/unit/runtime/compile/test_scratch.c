@@ -1,4 +1,5 @@
 /* Which of the cpu device's scratch folders a sweep removes, and what it leaves alone. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/compile/cpu_scratch_scene.h"
 
 #include <signal.h>
@@ -166,15 +167,14 @@ static void test_in_use_stays(void **state) {
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_folders_of_users_stay),
-        IN_FOLDER(test_left_behind_goes_at_once),
-        IN_FOLDER(test_anything_else_in_it_keeps_it),
-        IN_FOLDER(test_renamed_linked_and_opened_to_others),
-        IN_FOLDER(test_of_another_machine),
-        IN_FOLDER(test_in_use_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_folders_of_users_stay),
+    IN_FOLDER(test_left_behind_goes_at_once),
+    IN_FOLDER(test_anything_else_in_it_keeps_it),
+    IN_FOLDER(test_renamed_linked_and_opened_to_others),
+    IN_FOLDER(test_of_another_machine),
+    IN_FOLDER(test_in_use_stays),
+};
+
+TEST_GROUP(scratch, NULL, NULL)

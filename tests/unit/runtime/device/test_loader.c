@@ -19,6 +19,7 @@
 
 #include "runtime/device/loader.h"
 #include "runtime/device/loader_system.h"
+#include "tests/unit/group.h"
 
 static char root[] = "/tmp/sg [loader]* XXXXXX"; /* with what has a meaning in patterns */
 
@@ -386,12 +387,11 @@ static void check_preload(void **unused) {
     free(beside);
 }
 
-int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(check_given),       TEST(check_loaded),  TEST(check_system),
-        TEST(check_folders),     TEST(check_fetched), TEST(check_tests_find_fetched),
-        TEST(check_passed_over), TEST(check_preload), TEST(check_conf_leads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    TEST(check_given),       TEST(check_loaded),  TEST(check_system),
+    TEST(check_folders),     TEST(check_fetched), TEST(check_tests_find_fetched),
+    TEST(check_passed_over), TEST(check_preload), TEST(check_conf_leads),
+};
+
+TEST_GROUP(loader, NULL, NULL)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "runtime/device/loader_system.h"
+#include "tests/unit/group.h"
 
 static char root[] = "/tmp/sg [conf]* XXXXXX"; /* with what has a meaning in patterns */
 
@@ -160,11 +161,10 @@ TEST(limits)
 TEST(library_path)
 TEST(matches)
 
-int main(void) {
 #define ENTRY(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        ENTRY(check_lines),        ENTRY(check_includes), ENTRY(check_limits),
-        ENTRY(check_library_path), ENTRY(check_matches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    ENTRY(check_lines),        ENTRY(check_includes), ENTRY(check_limits),
+    ENTRY(check_library_path), ENTRY(check_matches),
+};
+
+TEST_GROUP(loader_system, NULL, NULL)

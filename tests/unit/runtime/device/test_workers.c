@@ -1,5 +1,6 @@
 /* The pool of threads: every index once, callers of all kinds, no index left over. */
 #include "runtime/device/workers.h"
+#include "tests/unit/group.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -162,11 +163,10 @@ static void test_several_callers(void **state) {
     workers_close(t.pool);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),          cmocka_unit_test(test_default_and_null),
-        cmocka_unit_test(test_many_short_runs), cmocka_unit_test(test_runs_at_once),
-        cmocka_unit_test(test_nested),          cmocka_unit_test(test_several_callers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_counts),          cmocka_unit_test(test_default_and_null),
+    cmocka_unit_test(test_many_short_runs), cmocka_unit_test(test_runs_at_once),
+    cmocka_unit_test(test_nested),          cmocka_unit_test(test_several_callers),
+};
+
+TEST_GROUP(workers, NULL, NULL)

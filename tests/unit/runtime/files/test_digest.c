@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "runtime/files/digest.h"
+#include "tests/unit/group.h"
 
 static void expect(const blob *pieces, int count, const char *wanted) {
     const digest d = digest_of(pieces, count);
@@ -37,8 +38,7 @@ static void test_equality(void **state) {
     assert_false(digest_equal(&a, &c));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_digests),
-                                       cmocka_unit_test(test_equality)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_digests),
+                                          cmocka_unit_test(test_equality)};
+
+TEST_GROUP(digest, NULL, NULL)

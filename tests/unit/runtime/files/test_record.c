@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "runtime/files/record.h"
+#include "tests/unit/group.h"
 
 static void run(void (*body)(job *, void *)) {
     job *j;
@@ -201,11 +202,10 @@ static void test_small_integers(void **state) {
     run(check_small);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_bytes_are_the_same_everywhere),
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_small_integers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_bytes_are_the_same_everywhere),
+    cmocka_unit_test(test_truncated),      cmocka_unit_test(test_lengths),
+    cmocka_unit_test(test_small_integers),
+};
+
+TEST_GROUP(record, NULL, NULL)

@@ -4,6 +4,7 @@
 #include "base/whole_file.h"
 #include "runtime/files/checksum.h"
 #include "runtime/files/sealed.h"
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -406,24 +407,28 @@ static void test_reads_no_more_than_a_header_of_foreign_files(void **state) {
     free(path);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
+static int fill_large(void **state) {
+    (void)state;
     for (size_t i = 0; i < sizeof large; i++)
         large[i] = (char)(i * i);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_checksum),
-        cmocka_unit_test(test_opens),
-        cmocka_unit_test(test_refuses_what_is_not_ours),
-        cmocka_unit_test(test_refuses_every_truncation),
-        cmocka_unit_test(test_refuses_every_flipped_bit),
-        cmocka_unit_test(test_glance),
-        IN_FOLDER(test_writes),
-        IN_FOLDER(test_writes_openly),
-        IN_FOLDER(test_does_not_write),
-        IN_FOLDER(test_limit_of_file_size),
-        IN_FOLDER(test_no_memory_while_writing),
-        IN_FOLDER(test_reads),
-        IN_FOLDER(test_reads_no_more_than_a_header_of_foreign_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_checksum),
+    cmocka_unit_test(test_opens),
+    cmocka_unit_test(test_refuses_what_is_not_ours),
+    cmocka_unit_test(test_refuses_every_truncation),
+    cmocka_unit_test(test_refuses_every_flipped_bit),
+    cmocka_unit_test(test_glance),
+    IN_FOLDER(test_writes),
+    IN_FOLDER(test_writes_openly),
+    IN_FOLDER(test_does_not_write),
+    IN_FOLDER(test_limit_of_file_size),
+    IN_FOLDER(test_no_memory_while_writing),
+    IN_FOLDER(test_reads),
+    IN_FOLDER(test_reads_no_more_than_a_header_of_foreign_files),
+};
+
+TEST_GROUP(sealed, fill_large, NULL)

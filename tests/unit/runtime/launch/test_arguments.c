@@ -1,4 +1,5 @@
 /* Arguments of launches: every one that is refused, with its text, and what is just allowed. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/heat_call.h"
 
 #include <float.h>
@@ -158,11 +159,10 @@ static void a_float_that_rounds_into_range_is_taken(void **state) {
     fake_end(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_with_a_text),
-        cmocka_unit_test(read_arrays_may_overlap_and_repeat),
-        cmocka_unit_test(a_float_that_rounds_into_range_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(refuses_with_a_text),
+    cmocka_unit_test(read_arrays_may_overlap_and_repeat),
+    cmocka_unit_test(a_float_that_rounds_into_range_is_taken),
+};
+
+TEST_GROUP(arguments, NULL, NULL)

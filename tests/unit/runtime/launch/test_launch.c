@@ -1,5 +1,6 @@
 /* Launches on a device that only records: the argument struct byte by byte, and grids cut to what a
    device allows. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/heat_call.h"
 
 static int64_t word(const fake_launch *l, size_t offset) {
@@ -244,16 +245,15 @@ static void a_failed_launch_names_the_code(void **state) {
     fake_end(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packs_as_program_h_says),
-        cmocka_unit_test(inner_blocks_read_nothing_outside),
-        cmocka_unit_test(kernel_axes_are_not_grid_axes),
-        cmocka_unit_test(alignment_wants_every_row),
-        cmocka_unit_test(large_grids_take_several_launches),
-        cmocka_unit_test(nothing_to_do_is_no_launch),
-        cmocka_unit_test(defaults_fill_in_for_parameters),
-        cmocka_unit_test(a_failed_launch_names_the_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(packs_as_program_h_says),
+    cmocka_unit_test(inner_blocks_read_nothing_outside),
+    cmocka_unit_test(kernel_axes_are_not_grid_axes),
+    cmocka_unit_test(alignment_wants_every_row),
+    cmocka_unit_test(large_grids_take_several_launches),
+    cmocka_unit_test(nothing_to_do_is_no_launch),
+    cmocka_unit_test(defaults_fill_in_for_parameters),
+    cmocka_unit_test(a_failed_launch_names_the_code),
+};
+
+TEST_GROUP(launch, NULL, NULL)

@@ -3,6 +3,7 @@
 #include "tests/unit/runtime/api/api.h"
 
 #include "runtime/launch/layers.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/specs.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 
@@ -246,14 +247,13 @@ static void a_filter_in_passes(void **state) {
     sg_release(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_follow_the_box),
-        cmocka_unit_test(sizes_near_the_largest_are_refused),
-        cmocka_unit_test(sums_of_layers_are_refused),
-        cmocka_unit_test(memory_that_does_not_do_is_refused),
-        cmocka_unit_test(each_launch_has_its_own_grid),
-        cmocka_unit_test_setup_teardown(a_filter_in_passes, open_cpu, close_context),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_follow_the_box),
+    cmocka_unit_test(sizes_near_the_largest_are_refused),
+    cmocka_unit_test(sums_of_layers_are_refused),
+    cmocka_unit_test(memory_that_does_not_do_is_refused),
+    cmocka_unit_test(each_launch_has_its_own_grid),
+    cmocka_unit_test_setup_teardown(a_filter_in_passes, open_cpu, close_context),
+};
+
+TEST_GROUP(layers, NULL, NULL)

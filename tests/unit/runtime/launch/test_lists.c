@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "runtime/launch/modules.h"
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 
 /* Addresses that are never followed; far enough apart for all sizes here. */
@@ -319,13 +320,12 @@ static void a_device_may_fail(void **state) {
     fake_end(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_with_a_text),         cmocka_unit_test(steps_are_for_stencils),
-        cmocka_unit_test(blocks_have_limits),          cmocka_unit_test(tells_the_temporary_memory),
-        cmocka_unit_test(temporary_memory_has_limits), cmocka_unit_test(sizes_are_found),
-        cmocka_unit_test(packs_as_program_h_says),     cmocka_unit_test(counts_blocks),
-        cmocka_unit_test(nothing_is_done_for_nothing), cmocka_unit_test(a_device_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(refuses_with_a_text),         cmocka_unit_test(steps_are_for_stencils),
+    cmocka_unit_test(blocks_have_limits),          cmocka_unit_test(tells_the_temporary_memory),
+    cmocka_unit_test(temporary_memory_has_limits), cmocka_unit_test(sizes_are_found),
+    cmocka_unit_test(packs_as_program_h_says),     cmocka_unit_test(counts_blocks),
+    cmocka_unit_test(nothing_is_done_for_nothing), cmocka_unit_test(a_device_may_fail),
+};
+
+TEST_GROUP(lists, NULL, NULL)

@@ -1,5 +1,6 @@
 /* A program of lists on the cpu device: two launches, one after the other and after the fill, with
    temporary memory that holds anything, and arrays of several types and extents. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/lists_kernel.h"
 
 #include <math.h>
@@ -189,11 +190,10 @@ static void parameters_have_types(void **state) {
     lists_end(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joins_lists),
-        cmocka_unit_test(a_loaded_kernel_does_the_same),
-        cmocka_unit_test(parameters_have_types),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(joins_lists),
+    cmocka_unit_test(a_loaded_kernel_does_the_same),
+    cmocka_unit_test(parameters_have_types),
+};
+
+TEST_GROUP(lists_run, NULL, NULL)

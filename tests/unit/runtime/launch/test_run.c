@@ -1,5 +1,6 @@
 /* Several steps on a device that only records: which buffer each step reads and writes, what is
    copied so that cells keep their value, and errors that belong to a thread. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 
 static program_array wave_arrays[] = {
@@ -287,18 +288,17 @@ static void option_structs_may_be_older_and_newer(void **state) {
     fake_end(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_buffers_swap),
-        cmocka_unit_test(three_buffers_rotate),
-        cmocka_unit_test(a_box_keeps_the_other_cells),
-        cmocka_unit_test(dense_arrays_are_copied_at_once),
-        cmocka_unit_test(padded_arrays_are_copied_by_rows),
-        cmocka_unit_test(strides_of_both_arrays_are_followed),
-        cmocka_unit_test(buffers_of_a_rotation_must_not_overlap),
-        cmocka_unit_test(errors_belong_to_their_thread),
-        cmocka_unit_test(a_context_that_failed_to_open_says_why),
-        cmocka_unit_test(option_structs_may_be_older_and_newer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(two_buffers_swap),
+    cmocka_unit_test(three_buffers_rotate),
+    cmocka_unit_test(a_box_keeps_the_other_cells),
+    cmocka_unit_test(dense_arrays_are_copied_at_once),
+    cmocka_unit_test(padded_arrays_are_copied_by_rows),
+    cmocka_unit_test(strides_of_both_arrays_are_followed),
+    cmocka_unit_test(buffers_of_a_rotation_must_not_overlap),
+    cmocka_unit_test(errors_belong_to_their_thread),
+    cmocka_unit_test(a_context_that_failed_to_open_says_why),
+    cmocka_unit_test(option_structs_may_be_older_and_newer),
+};
+
+TEST_GROUP(run, NULL, NULL)

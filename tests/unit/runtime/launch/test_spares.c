@@ -2,6 +2,7 @@
 #include "tests/unit/runtime/launch/heat_call.h"
 
 #include "runtime/device/binary.h"
+#include "tests/unit/group.h"
 
 static program_launch launches[2];
 
@@ -93,11 +94,10 @@ static void binaries_travel_in_pairs(void **state) {
     job_end(j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_that_lack_something_take_the_spare),
-        cmocka_unit_test(small_grids_take_the_spare_where_they_wrap),
-        cmocka_unit_test(binaries_travel_in_pairs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(calls_that_lack_something_take_the_spare),
+    cmocka_unit_test(small_grids_take_the_spare_where_they_wrap),
+    cmocka_unit_test(binaries_travel_in_pairs),
+};
+
+TEST_GROUP(spares, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Launches on memory as programs lay it out: strides, boxes, several steps, several threads; on the
    cpu device. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
 #include <pthread.h>
@@ -226,12 +227,11 @@ static void a_kernel_is_launched_from_many_threads(void **state) {
     sg_release(k);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launches_follow_strides_and_boxes),
-        cmocka_unit_test(steps_are_launches_bit_for_bit),
-        cmocka_unit_test(rotation_keeps_cells_outside_the_box),
-        cmocka_unit_test(a_kernel_is_launched_from_many_threads),
-    };
-    return cmocka_run_group_tests(tests, open_cpu, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(launches_follow_strides_and_boxes),
+    cmocka_unit_test(steps_are_launches_bit_for_bit),
+    cmocka_unit_test(rotation_keeps_cells_outside_the_box),
+    cmocka_unit_test(a_kernel_is_launched_from_many_threads),
+};
+
+TEST_GROUP(steps, open_cpu, close_context)

@@ -1,5 +1,6 @@
 /* What blocks need to work together in one launch: a tag that no launch before had, at the end of
    the arguments, and no more blocks than the device runs at a time. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 #include "tests/unit/runtime/launch/lists_kernel.h"
 
@@ -173,12 +174,11 @@ static void resident_blocks_may_wait_for_each_other(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_call_has_a_tag),
-        cmocka_unit_test(tags_are_never_drawn_twice),
-        cmocka_unit_test(no_more_blocks_than_are_resident),
-        cmocka_unit_test(resident_blocks_may_wait_for_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(each_call_has_a_tag),
+    cmocka_unit_test(tags_are_never_drawn_twice),
+    cmocka_unit_test(no_more_blocks_than_are_resident),
+    cmocka_unit_test(resident_blocks_may_wait_for_each_other),
+};
+
+TEST_GROUP(tags, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Programs with ways on a device that only records: which way each launch of sg_run takes, what the
    kernels are told, where the arrays end up; and what sg_launch refuses. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 
 static program_array arrays[] = {
@@ -275,15 +276,14 @@ static void memory_for_the_exchange_is_checked(void **state) {
     fake_end(s.kernel);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_longest_ways_are_taken),
-        cmocka_unit_test(small_grids_take_shorter_ways),
-        cmocka_unit_test(boxes_take_single_steps),
-        cmocka_unit_test(a_launch_is_the_first_way),
-        cmocka_unit_test(a_resident_kernel_makes_all_steps_at_once),
-        cmocka_unit_test(else_it_makes_as_many_as_it_can),
-        cmocka_unit_test(memory_for_the_exchange_is_checked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_longest_ways_are_taken),
+    cmocka_unit_test(small_grids_take_shorter_ways),
+    cmocka_unit_test(boxes_take_single_steps),
+    cmocka_unit_test(a_launch_is_the_first_way),
+    cmocka_unit_test(a_resident_kernel_makes_all_steps_at_once),
+    cmocka_unit_test(else_it_makes_as_many_as_it_can),
+    cmocka_unit_test(memory_for_the_exchange_is_checked),
+};
+
+TEST_GROUP(ways, NULL, NULL)

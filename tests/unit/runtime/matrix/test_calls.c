@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/runtime/api/api.h"
 
@@ -324,16 +325,15 @@ static void memory_may_run_out(void **state) {
     free(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(matrices_are_changed, open_none, close_none),
-        cmocka_unit_test_setup_teardown(lists_are_taken, open_none, close_none),
-        cmocka_unit_test_setup_teardown(facts_are_told, open_none, close_none),
-        cmocka_unit_test_setup_teardown(formats_are_told, open_none, close_none),
-        cmocka_unit_test_setup_teardown(files_are_read_and_written, open_none, close_none),
-        cmocka_unit_test(matrices_outlive_their_contexts_hold),
-        cmocka_unit_test_setup_teardown(threads_share_a_matrix, open_none, close_none),
-        cmocka_unit_test_setup_teardown(memory_may_run_out, open_none, close_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(matrices_are_changed, open_none, close_none),
+    cmocka_unit_test_setup_teardown(lists_are_taken, open_none, close_none),
+    cmocka_unit_test_setup_teardown(facts_are_told, open_none, close_none),
+    cmocka_unit_test_setup_teardown(formats_are_told, open_none, close_none),
+    cmocka_unit_test_setup_teardown(files_are_read_and_written, open_none, close_none),
+    cmocka_unit_test(matrices_outlive_their_contexts_hold),
+    cmocka_unit_test_setup_teardown(threads_share_a_matrix, open_none, close_none),
+    cmocka_unit_test_setup_teardown(memory_may_run_out, open_none, close_none),
+};
+
+TEST_GROUP(calls, NULL, NULL)

@@ -6,6 +6,7 @@
 
 #include "matrix/layout.h"
 #include "runtime/matrix/convert.h"
+#include "tests/unit/group.h"
 
 /* ---- both ways ------------------------------------------------------------------------------- */
 
@@ -193,10 +194,9 @@ static void many_rows_too(void **state) {
     run(large_one, &w);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_arrays_are_the_same),
-        cmocka_unit_test(many_rows_too),
-    };
-    return cmocka_run_group_tests(tests, open_context, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_arrays_are_the_same),
+    cmocka_unit_test(many_rows_too),
+};
+
+TEST_GROUP(convert, open_context, close_context)

@@ -7,6 +7,7 @@
 
 #include "runtime/matrix/device_matrix.h"
 #include "runtime/matrix/matrix.h"
+#include "tests/unit/group.h"
 
 /* ---- one matrix in both places --------------------------------------------------------------- */
 
@@ -258,12 +259,11 @@ static void entries_are_their_owners(void **state) {
     sg_matrix_free(m);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_as_on_the_host),
-        cmocka_unit_test(other_formats_too),
-        cmocka_unit_test(what_is_no_csr_is_refused),
-        cmocka_unit_test(entries_are_their_owners),
-    };
-    return cmocka_run_group_tests(tests, open_context, close_context);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(they_are_as_on_the_host),
+    cmocka_unit_test(other_formats_too),
+    cmocka_unit_test(what_is_no_csr_is_refused),
+    cmocka_unit_test(entries_are_their_owners),
+};
+
+TEST_GROUP(device_matrices, open_context, close_context)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "runtime/stencilgen.h"
+#include "tests/unit/group.h"
 
 enum { LENGTH = 16, STRIP = 4096, COLUMNS = LENGTH * STRIP }; /* each entry in a strip of its own */
 enum { ROWS = 1 << 20, PIECES = 129, FACTORS = 5 };           /* rows of a piece */
@@ -214,12 +215,11 @@ static void by_formats_that_are_converted_to(void **unused) {
     multiply("sell");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_balanced_rows),
-        cmocka_unit_test(by_other_rows),
-        cmocka_unit_test(by_what_is_chosen),
-        cmocka_unit_test(by_formats_that_are_converted_to),
-    };
-    return cmocka_run_group_tests(tests, open_scene, close_scene);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(by_balanced_rows),
+    cmocka_unit_test(by_other_rows),
+    cmocka_unit_test(by_what_is_chosen),
+    cmocka_unit_test(by_formats_that_are_converted_to),
+};
+
+TEST_GROUP(huge, open_scene, close_scene)

@@ -1,5 +1,6 @@
 /* Databases that are damaged: a lookup goes without and says so once; storing sets aside what is
    damaged, and begins a new one. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_user.h"
 
 /* Two lookups find nothing and warn once; what is stored then begins a new database. */
@@ -273,23 +274,22 @@ static void test_rows_of_nonsense(void **state) {
     assert_true(finds(&s, &p, NULL));
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_garbage),
-        IN_FOLDER(test_a_few_bytes),
-        IN_FOLDER(test_cut_off),
-        IN_FOLDER(test_an_empty_file_is_a_new_one),
-        IN_FOLDER(test_pages_of_noise),
-        IN_FOLDER(test_tables_that_are_missing),
-        IN_FOLDER(test_damaged_while_open),
-        IN_FOLDER(test_removed_while_open),
-        IN_FOLDER(test_set_aside_twice),
-        IN_FOLDER(test_setting_aside_replaces_nothing),
-        IN_FOLDER(test_rows_of_nonsense),
-        IN_FOLDER(test_rows_that_are_not_valid),
-        IN_FOLDER(test_drifts_that_are_not_valid),
-        IN_FOLDER(test_what_is_not_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_garbage),
+    IN_FOLDER(test_a_few_bytes),
+    IN_FOLDER(test_cut_off),
+    IN_FOLDER(test_an_empty_file_is_a_new_one),
+    IN_FOLDER(test_pages_of_noise),
+    IN_FOLDER(test_tables_that_are_missing),
+    IN_FOLDER(test_damaged_while_open),
+    IN_FOLDER(test_removed_while_open),
+    IN_FOLDER(test_set_aside_twice),
+    IN_FOLDER(test_setting_aside_replaces_nothing),
+    IN_FOLDER(test_rows_of_nonsense),
+    IN_FOLDER(test_rows_that_are_not_valid),
+    IN_FOLDER(test_drifts_that_are_not_valid),
+    IN_FOLDER(test_what_is_not_kept),
+};
+
+TEST_GROUP(damage, NULL, NULL)

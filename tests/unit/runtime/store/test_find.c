@@ -1,4 +1,5 @@
 /* Lookups of tuning results, from exact to nearest, and what they must not find. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
 static scene s;
@@ -149,16 +150,15 @@ static void test_many_places(void **state) {
     }
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_exact_and_nearest),
-        IN_FOLDER(test_numbers_that_are_none),
-        IN_FOLDER(test_steps),
-        IN_FOLDER(test_plans_that_do_not_fit),
-        IN_FOLDER(test_other_keys),
-        IN_FOLDER(test_other_generators),
-        IN_FOLDER(test_many_places),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_exact_and_nearest),
+    IN_FOLDER(test_numbers_that_are_none),
+    IN_FOLDER(test_steps),
+    IN_FOLDER(test_plans_that_do_not_fit),
+    IN_FOLDER(test_other_keys),
+    IN_FOLDER(test_other_generators),
+    IN_FOLDER(test_many_places),
+};
+
+TEST_GROUP(find, NULL, NULL)

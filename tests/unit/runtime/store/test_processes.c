@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/runtime/store/results_scene.h"
@@ -257,12 +258,11 @@ static void test_memory_runs_out(void **state) {
     free(path);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_many_processes),        IN_FOLDER(test_damage_met_by_many),
-        IN_FOLDER(test_without_shared_memory), IN_FOLDER(test_threads),
-        IN_FOLDER(test_killed_while_writing),  IN_FOLDER(test_memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_many_processes),        IN_FOLDER(test_damage_met_by_many),
+    IN_FOLDER(test_without_shared_memory), IN_FOLDER(test_threads),
+    IN_FOLDER(test_killed_while_writing),  IN_FOLDER(test_memory_runs_out),
+};
+
+TEST_GROUP(processes, NULL, NULL)

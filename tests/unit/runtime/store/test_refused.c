@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_user.h"
 
 /* ---- not ours ------------------------------------------------------------------------------ */
@@ -270,22 +271,21 @@ static void test_limited_files(void **state) {
     assert_int_equal(in_child(store_limited, NULL), 0);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_a_newer_version),
-        IN_FOLDER(test_another_programs),
-        IN_FOLDER(test_a_folder_in_its_place),
-        IN_FOLDER(test_a_link_in_its_place),
-        IN_FOLDER(test_a_pipe_in_its_place),
-        IN_FOLDER(test_open_to_all),
-        IN_FOLDER(test_a_file_that_was_given),
-        IN_FOLDER(test_a_database_that_was_given),
-        IN_FOLDER(test_locked),
-        IN_FOLDER(test_a_folder_that_is_held),
-        IN_FOLDER(test_read_only_folder),
-        IN_FOLDER(test_full_disk),
-        IN_FOLDER(test_limited_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_a_newer_version),
+    IN_FOLDER(test_another_programs),
+    IN_FOLDER(test_a_folder_in_its_place),
+    IN_FOLDER(test_a_link_in_its_place),
+    IN_FOLDER(test_a_pipe_in_its_place),
+    IN_FOLDER(test_open_to_all),
+    IN_FOLDER(test_a_file_that_was_given),
+    IN_FOLDER(test_a_database_that_was_given),
+    IN_FOLDER(test_locked),
+    IN_FOLDER(test_a_folder_that_is_held),
+    IN_FOLDER(test_read_only_folder),
+    IN_FOLDER(test_full_disk),
+    IN_FOLDER(test_limited_files),
+};
+
+TEST_GROUP(refused, NULL, NULL)

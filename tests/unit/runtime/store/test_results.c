@@ -1,5 +1,6 @@
 /* Tuning results: where they are kept, that what is stored comes back, sweeps that are taken up
    again, and lists. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
 static scene s;
@@ -343,21 +344,20 @@ static void test_filters(void **state) {
     assert_true(f.bytes >= 4096);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_reading_makes_nothing),
-        IN_FOLDER(test_switched_off),
-        IN_FOLDER(test_all_comes_back),
-        IN_FOLDER(test_every_state),
-        IN_FOLDER(test_measured_again),
-        IN_FOLDER(test_median),
-        IN_FOLDER(test_who_may_read_it),
-        IN_FOLDER(test_sweeps),
-        IN_FOLDER(test_finals),
-        IN_FOLDER(test_drifts),
-        IN_FOLDER(test_filters),
-        IN_FOLDER(test_where_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_reading_makes_nothing),
+    IN_FOLDER(test_switched_off),
+    IN_FOLDER(test_all_comes_back),
+    IN_FOLDER(test_every_state),
+    IN_FOLDER(test_measured_again),
+    IN_FOLDER(test_median),
+    IN_FOLDER(test_who_may_read_it),
+    IN_FOLDER(test_sweeps),
+    IN_FOLDER(test_finals),
+    IN_FOLDER(test_drifts),
+    IN_FOLDER(test_filters),
+    IN_FOLDER(test_where_it_is),
+};
+
+TEST_GROUP(results, NULL, NULL)

@@ -1,4 +1,5 @@
 /* From one version of the database's tables to the next, also by several processes at a time. */
+#include "tests/unit/group.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/runtime/store/results_scene.h"
 
@@ -219,12 +220,11 @@ static void test_lookups_change_no_version(void **state) {
     free(path);
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_the_first_version), IN_FOLDER(test_the_first_version_read_only),
-        IN_FOLDER(test_from_each_version), IN_FOLDER(test_a_migration_that_fails),
-        IN_FOLDER(test_migrated_by_many),  IN_FOLDER(test_lookups_change_no_version),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_the_first_version), IN_FOLDER(test_the_first_version_read_only),
+    IN_FOLDER(test_from_each_version), IN_FOLDER(test_a_migration_that_fails),
+    IN_FOLDER(test_migrated_by_many),  IN_FOLDER(test_lookups_change_no_version),
+};
+
+TEST_GROUP(versions, NULL, NULL)

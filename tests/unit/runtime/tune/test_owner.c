@@ -1,6 +1,7 @@
 /* Who goes on with a sweep: at most one at a time, of processes and of threads; and what a sweep
    believes of a database that somebody else has filled. */
 #include "runtime/stencilgen.h"
+#include "tests/unit/group.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/runtime/tune/tune_scene.h"
 
@@ -233,12 +234,11 @@ static void test_rows_that_say_nothing(void **state) {
     }
 }
 
-int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_enter, scratch_leave)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_two_processes),         IN_FOLDER(test_many_processes),
-        IN_FOLDER(test_one_process),           IN_FOLDER(test_without_locks),
-        IN_FOLDER(test_rows_that_say_nothing), IN_FOLDER(test_more_rows_than_candidates),
-    };
-    return cmocka_run_group_tests(tests, make_cache, remove_cache);
-}
+static const struct CMUnitTest tests[] = {
+    IN_FOLDER(test_two_processes),         IN_FOLDER(test_many_processes),
+    IN_FOLDER(test_one_process),           IN_FOLDER(test_without_locks),
+    IN_FOLDER(test_rows_that_say_nothing), IN_FOLDER(test_more_rows_than_candidates),
+};
+
+TEST_GROUP(owner, make_cache, remove_cache)

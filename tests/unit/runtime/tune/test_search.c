@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "bench/sweeps.h"
+#include "tests/unit/group.h"
 
 enum { SIDE = 20, COUNT = SIDE * SIDE, FEW = 120 };
 
@@ -298,13 +299,12 @@ static void test_recorded(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),      cmocka_unit_test(test_first),
-        cmocka_unit_test(test_learning), cmocka_unit_test(test_few_at_once),
-        cmocka_unit_test(test_return),   cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_resumed),  cmocka_unit_test(test_many),
-        cmocka_unit_test(test_recorded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_all),      cmocka_unit_test(test_first),
+    cmocka_unit_test(test_learning), cmocka_unit_test(test_few_at_once),
+    cmocka_unit_test(test_return),   cmocka_unit_test(test_invalid),
+    cmocka_unit_test(test_resumed),  cmocka_unit_test(test_many),
+    cmocka_unit_test(test_recorded),
+};
+
+TEST_GROUP(search, NULL, NULL)

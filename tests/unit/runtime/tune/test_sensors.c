@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/tune/sensors.h"
+#include "tests/unit/group.h"
 
 typedef struct asking {
     const char *bus;
@@ -50,10 +51,9 @@ static void test_missing(void **state) {
     assert_true(isnan(a.reading.clock) && isnan(a.reading.temperature));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there),
-        cmocka_unit_test(test_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_there),
+    cmocka_unit_test(test_missing),
+};
+
+TEST_GROUP(sensors, NULL, NULL)

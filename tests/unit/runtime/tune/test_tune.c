@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "runtime/launch/context.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/tune/tune_scene.h"
 
 /* ---- a device that spoils the results of some kernels -------------------------------------------
@@ -379,19 +380,18 @@ static void test_matrix(void **state) {
     free(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rows_and_builds, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_finals, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_resumed, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_wrong, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_usual_outside, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_constrained, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_no_database, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_damaged_database, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_foreign_file, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_families, scratch_enter, scratch_leave),
-        cmocka_unit_test_setup_teardown(test_matrix, scratch_enter, scratch_leave),
-    };
-    return cmocka_run_group_tests(tests, make_cache, remove_cache);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown(test_rows_and_builds, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_finals, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_resumed, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_wrong, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_usual_outside, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_constrained, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_no_database, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_damaged_database, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_foreign_file, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_families, scratch_enter, scratch_leave),
+    cmocka_unit_test_setup_teardown(test_matrix, scratch_enter, scratch_leave),
+};
+
+TEST_GROUP(tune, make_cache, remove_cache)

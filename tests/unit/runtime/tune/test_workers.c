@@ -1,6 +1,7 @@
 /* Sweeps whose trials are made by a process of their own, and calls that are refused. */
 #include "runtime/files/record.h"
 #include "runtime/tune/worker_message.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/tune/tune_scene.h"
 
 #include <sys/stat.h>
@@ -30,7 +31,10 @@ static void answer(job *j, void *user) {
             worker_send(STDIN_FILENO, &t);
 }
 
-static int be_worker(void) {
+/* What the library starts. */
+int test_role_tune_worker(char **words);
+int test_role_tune_worker(char **words) {
+    (void)words;
     job *j;
     if (strcmp(getenv(role), "real") == 0)
         return sg_tune_worker();
@@ -225,15 +229,12 @@ static void test_refusals(void **state) {
     assert_null(t);
 }
 
-int main(int argument_count, char **arguments) {
-    if (argument_count == 2 && strcmp(arguments[1], "tune-worker") == 0)
-        return be_worker();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_workers),
-        cmocka_unit_test(test_workers_with_matrix),
-        cmocka_unit_test(test_workers_that_compile),
-        cmocka_unit_test(test_what_a_worker_says),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, make_cache, remove_cache);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_workers),
+    cmocka_unit_test(test_workers_with_matrix),
+    cmocka_unit_test(test_workers_that_compile),
+    cmocka_unit_test(test_what_a_worker_says),
+    cmocka_unit_test(test_refusals),
+};
+
+TEST_GROUP(workers, make_cache, remove_cache)

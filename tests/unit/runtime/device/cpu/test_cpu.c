@@ -1,5 +1,6 @@
 /* The cpu device runs CUDA text as a GPU would: indices, barriers, shared memory, threads that end
    early, many blocks. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 
 #include <math.h>
@@ -286,12 +287,11 @@ static void test_functions(void **state) {
     with_device(1, functions);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reverse),     cmocka_unit_test(test_prefix_sum),
-        cmocka_unit_test(test_early_end),   cmocka_unit_test(test_indices),
-        cmocka_unit_test(test_many_blocks), cmocka_unit_test(test_grid_limits),
-        cmocka_unit_test(test_poison),      cmocka_unit_test(test_functions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_reverse),     cmocka_unit_test(test_prefix_sum),
+    cmocka_unit_test(test_early_end),   cmocka_unit_test(test_indices),
+    cmocka_unit_test(test_many_blocks), cmocka_unit_test(test_grid_limits),
+    cmocka_unit_test(test_poison),      cmocka_unit_test(test_functions),
+};
+
+TEST_GROUP(cpu, NULL, NULL)

@@ -1,5 +1,6 @@
 /* Fibers: control arrives where it was left, with the registers that a callee keeps. */
 #include "runtime/device/cpu/fiber.h"
+#include "tests/unit/group.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,10 +128,9 @@ static void test_alignment(void **state) {
     free(stack);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_alignment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_ring),
+    cmocka_unit_test(test_alignment),
+};
+
+TEST_GROUP(fiber, NULL, NULL)

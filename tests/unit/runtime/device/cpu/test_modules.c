@@ -1,5 +1,6 @@
 /* Modules of the cpu device beside each other: several launches in one, larger ones loaded later or
    too large to load, and launches from several threads. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 
 #include <pthread.h>
@@ -192,11 +193,10 @@ static void test_copy_rows(void **state) {
     with_device(3, copy_rows);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_several_launches), cmocka_unit_test(test_larger_later),
-        cmocka_unit_test(test_too_large_later),  cmocka_unit_test(test_two_threads),
-        cmocka_unit_test(test_copy_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_several_launches), cmocka_unit_test(test_larger_later),
+    cmocka_unit_test(test_too_large_later),  cmocka_unit_test(test_two_threads),
+    cmocka_unit_test(test_copy_rows),
+};
+
+TEST_GROUP(modules, NULL, NULL)

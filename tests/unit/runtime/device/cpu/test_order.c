@@ -1,6 +1,7 @@
 /* Blocks that work together on the cpu device: atomic operations, memory order, waiting for blocks
    that came earlier, integers that wrap; and what a debug build says of threads that would wait for
    ever. NVRTC takes the same texts for every architecture. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/device/cpu/common_program.h"
 
 #include <signal.h>
@@ -386,11 +387,10 @@ static void test_nvrtc(void **state) {
     compile_for_all(texts, sizeof texts / sizeof texts[0]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_atomics),    cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_last_block), cmocka_unit_test(test_whole_numbers),
-        cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_nvrtc),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_atomics),    cmocka_unit_test(test_chain),
+    cmocka_unit_test(test_last_block), cmocka_unit_test(test_whole_numbers),
+    cmocka_unit_test(test_mismatch),   cmocka_unit_test(test_nvrtc),
+};
+
+TEST_GROUP(order, NULL, NULL)

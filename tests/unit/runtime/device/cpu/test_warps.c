@@ -1,6 +1,7 @@
 /* Warps: every operation of templates/arch/warps.cuh and cooperation.cuh and of cpu_cuda.h on the
    cpu device against what its lanes ought to read, for blocks of any size; and NVRTC takes the same
    texts for every architecture. */
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/device/cpu/common_program.h"
 
 enum { LANES = 32 };
@@ -375,11 +376,10 @@ static void test_nvrtc(void **state) {
     compile_for_all(texts, sizeof texts / sizeof texts[0]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_ending),
-        cmocka_unit_test(test_block_scan), cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_nvrtc),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_operations), cmocka_unit_test(test_ending),
+    cmocka_unit_test(test_block_scan), cmocka_unit_test(test_axes),
+    cmocka_unit_test(test_nvrtc),
+};
+
+TEST_GROUP(warps, NULL, NULL)

@@ -41,6 +41,7 @@ typedef CUlaunchConfig cu_launch;
 #endif
 
 #include "runtime/device/cuda/driver.h"
+#include "tests/unit/group.h"
 
 #ifdef HAVE_CUDA_H
 #define SAME_SIGNATURE(member, symbol, arguments)                                                  \
@@ -102,7 +103,6 @@ static void check_names(void **unused) {
     job_end(j);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(check_names)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(check_names)};
+
+TEST_GROUP(abi, NULL, NULL)

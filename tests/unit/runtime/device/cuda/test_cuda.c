@@ -1,6 +1,7 @@
 /* The cuda device over a stand-in for the driver: what it asks for, and that it leaves the caller's
    current context alone. */
 #include "tests/unit/fake/fixture.h"
+#include "tests/unit/group.h"
 
 static void check_facts(void **unused) {
     (void)unused;
@@ -260,11 +261,10 @@ static void check_compiler(void **unused) {
     o.device->ops->close(o.device);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(check_facts),   TEST(check_no_gpu),      TEST(check_no_driver), TEST(check_memory),
-        TEST(check_time),    TEST(check_compiler),    TEST(check_rows),      TEST(check_current),
-        TEST(check_adopted), TEST(check_not_adopted),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    TEST(check_facts),   TEST(check_no_gpu),      TEST(check_no_driver), TEST(check_memory),
+    TEST(check_time),    TEST(check_compiler),    TEST(check_rows),      TEST(check_current),
+    TEST(check_adopted), TEST(check_not_adopted),
+};
+
+TEST_GROUP(cuda, set_up, NULL)

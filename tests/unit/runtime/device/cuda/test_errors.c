@@ -1,6 +1,7 @@
 /* The cuda device where a function of the driver fails: the error's text, and that nothing of what
    was under way stays behind. */
 #include "tests/unit/fake/fixture.h"
+#include "tests/unit/group.h"
 
 typedef struct attempt {
     device *device;
@@ -112,7 +113,6 @@ static void check_failures(void **unused) {
     d->ops->close(d);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {TEST(check_failures)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+static const struct CMUnitTest tests[] = {TEST(check_failures)};
+
+TEST_GROUP(errors, set_up, NULL)

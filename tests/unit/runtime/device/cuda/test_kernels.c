@@ -1,6 +1,7 @@
 /* Kernels of the cuda device over a stand-in for the driver: what it asks for as it loads and
    launches them. */
 #include "tests/unit/fake/fixture.h"
+#include "tests/unit/group.h"
 
 static void use_kernels(job *j, void *argument) {
     device *d = argument;
@@ -218,10 +219,9 @@ static void check_absent_kernel(void **unused) {
     d->ops->close(d);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(check_kernels), TEST(check_adopted), TEST(check_together),      TEST(check_resident),
-        TEST(check_early),   TEST(check_older),   TEST(check_absent_kernel),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    TEST(check_kernels), TEST(check_adopted), TEST(check_together),      TEST(check_resident),
+    TEST(check_early),   TEST(check_older),   TEST(check_absent_kernel),
+};
+
+TEST_GROUP(kernels, set_up, NULL)

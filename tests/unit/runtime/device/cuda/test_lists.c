@@ -3,6 +3,7 @@
 #include "tests/unit/fake/fixture.h"
 
 #include "runtime/launch/lists.h"
+#include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/lists_call.h"
 
 /* Like a kernel that was built. */
@@ -96,7 +97,6 @@ static void check_failures(void **unused) {
     d->ops->close(d);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {TEST(check_order), TEST(check_failures)};
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+static const struct CMUnitTest tests[] = {TEST(check_order), TEST(check_failures)};
+
+TEST_GROUP(lists, set_up, NULL)
