@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/io.h"
 #include "base/text.h"
-#include "base/whole_file.h"
 #include "runtime/stencilgen.h"
 
 enum { EXIT_DONE, EXIT_WRONG, EXIT_USAGE, EXIT_DATA, EXIT_DEVICE };
@@ -76,7 +76,7 @@ void add_extents(text *, const int64_t *size, int dims);
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Files appear whole or not at all, by the rules of base/whole_file.h. Errors name the file. */
+/* Files appear whole or not at all, by the rules of base/io.h. Errors name the file. */
 typedef struct output output;
 
 /* All outputs of one call of the command: no two of them may be one file. */

@@ -151,7 +151,7 @@ typedef struct sg_build_options {
     size_t struct_size;
     const char *text;     /* the spec itself; spec_path then only names it in messages */
     int index;            /* which of the file's specs, from 0 */
-    const char *schedule; /* constraints over the spec's own: "register tile=32x8 coarsen=z16" */
+    const char *schedule; /* constraints over the spec's: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
                          the cpu device */
     int64_t size[3];  /* the grid to plan for, at most 2^48 points; 0: the device's default size */

@@ -113,7 +113,7 @@ typedef struct sg_explanation {
     const char *arch;
     int row_count;
     const sg_method_row *rows;
-    const char *tuned; /* the plan that a build takes because it was measured; NULL: the chosen */
+    const char *tuned; /* the measured plan that a build takes; NULL: that of the chosen row */
     const char *found; /* how that plan was found, as in sg_kernel_info; "" */
     const char *gpu;   /* the board that was planned for: "H200", or its driver's name */
 } sg_explanation;

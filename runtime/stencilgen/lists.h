@@ -16,8 +16,8 @@ typedef struct sg_reduce_arguments {
     size_t struct_size;
     const void *input, *second; /* `second`: if the spec's map takes two, as in a dot product */
     int64_t count;              /* elements of each */
-    const int64_t *offsets; /* of a segmented spec: segment s is [offsets[s], offsets[s + 1]); from
-                               0 up to count, not decreasing */
+    const int64_t *offsets; /* of a segmented spec: segment s is [offsets[s], offsets[s + 1]). They
+                               begin at 0, do not decrease, and end at count or before */
     int64_t segments;
     void *result;             /* one element; segmented: one for each segment */
     int64_t *index;           /* of argmin and argmax: the position; −1 for an empty input */
