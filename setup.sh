@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: any of --test, --quick, --ci.
-# Installs what is missing, fetches NVRTC where there is none, configures and builds; says each thing
-# that it does in a line, and nothing where there is nothing to do.
+# Installs what is missing, fetches NVRTC if there is none, configures and builds. Prints a line for
+# each thing that it does.
 set -eu
 cd "$(dirname "$0")"
 
@@ -9,11 +9,10 @@ usage() {
     cat <<EOF
 usage: ./setup.sh [--ci] [--test] [--quick]
 
-Installs the Debian packages that are missing (through sudo where the user is not root), builds
-stencilgen in build/, and fetches NVRTC as a Python wheel into build/cuda/ where the machine has no
-CUDA toolkit. With --test it then runs all tests, with --quick those that are labelled quick. With
---ci it installs what .ci/run uses as well: clang, to fuzz with, and debootstrap, to make a bare
-Debian; where they cannot be had it goes on without.
+Installs missing Debian packages (with sudo if the user is not root), builds stencilgen in build/,
+and fetches NVRTC as a Python wheel into build/cuda/ if the machine has no CUDA toolkit. --test then
+runs all tests, --quick those with the label quick. --ci also installs what .ci/run uses: clang for
+fuzzing and debootstrap for a bare Debian. If they are not available, it goes on without them.
 EOF
 }
 
@@ -21,7 +20,7 @@ say() {
     printf 'setup: %s\n' "$*"
 }
 
-# Runs quietly; shows the output only where it fails.
+# Shows the output of a command only if it fails.
 quietly() {
     log=$(mktemp)
     if "$@" >"$log" 2>&1; then

@@ -33,7 +33,7 @@ void options_read(int count, char **arguments, const bench_option *table, void *
                   const char *usage);
 /* Ends the program with 2. `value` may be NULL. */
 _Noreturn void options_refuse(const char *option, const char *value, const char *usage);
-/* Cores of this machine: threads where the options say nothing. */
+/* The cores of this machine: the default number of threads. */
 int64_t cores_here(void);
 
 /* The schedules of a sweep. */
@@ -42,8 +42,8 @@ typedef struct schedules {
     int count;
 } schedules;
 
-/* A schedule a line; blank ones and what follows a # are nothing. Ends the program, with 2, where
-   there are none. */
+/* One schedule in each line; blank lines and text after a # do not count. Ends the program, with 2,
+   if there are none. */
 void schedules_read(const char *path, schedules *out);
 void schedules_free(schedules *);
 

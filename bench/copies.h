@@ -11,7 +11,7 @@
 
 /* By the driver, and by two kernels of stencilgen that load and store 16 bytes at a time. */
 typedef enum copy_by { COPY_DRIVER, COPY_STREAMED, COPY_NAIVE, COPIERS } copy_by;
-/* Each on a stream, and as a replayed CUDA graph where the device has graphs. */
+/* Each on a stream and, if the device has graphs, as a replayed CUDA graph. */
 typedef struct copy_way {
     copy_by by;
     bool graph;
@@ -30,8 +30,8 @@ void copies_close(copies *);
 int copies_fastest(const copies *, double *rate);
 /* Times the fastest way once more, on as many bytes: bytes a second. */
 double copies_again(copies *);
-/* Puts a copy of about so many bytes on the stream, of no more than the memory of `copies` holds.
-   Says how many are read; as many are written. */
+/* Puts a copy of about so many bytes on the stream, at most as many as the memory of `copies`
+   holds. Says how many are read; as many are written. */
 size_t copies_put(copies *, copy_by, size_t bytes);
 
 void copies_print(const copies *);        /* a line of all ways */

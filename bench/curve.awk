@@ -1,4 +1,4 @@
-# A picture of what bench/replay --curve prints: build/bench/replay --curve FILES | awk -f bench/curve.awk >search.svg
+# Draws what bench/replay --curve prints: build/bench/replay --curve FILES | awk -f bench/curve.awk >search.svg
 # Across: the share of a space's candidates that were measured, by its logarithm. Up: how many times as long as the
 # best of all the best of them takes, the median over sweeps, and dashed what a tenth of the sweeps exceed.
 BEGIN {

@@ -103,7 +103,7 @@ static void open_gpu(bench_device *d) {
     must(d->driver.event_create(&d->end, 0), "cuEventCreate");
 }
 
-/* NVML has its own order of GPUs; the bus address tells which one is ours. */
+/* NVML has its own order of GPUs; the bus address identifies ours. */
 static void open_clock(bench_device *d) {
     int (*init)(void), (*find)(const char *, void **);
     char bus[32];

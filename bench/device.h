@@ -29,7 +29,7 @@ typedef void (*bench_work)(void *argument);
 double bench_time(bench_device *, bench_work work, void *argument);
 void bench_wait(bench_device *);
 
-/* The work as a CUDA graph; NULL where the device has none, or the work cannot be one. */
+/* The work as a CUDA graph; NULL if the device has no graphs or cannot capture the work. */
 void *bench_capture(bench_device *, bench_work, void *argument);
 void bench_replay(bench_device *, void *graph);
 void bench_forget(bench_device *, void *graph); /* NULL is allowed */

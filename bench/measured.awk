@@ -1,11 +1,11 @@
 # Writes the lines of stencils of a plans file (docs/tuning.md), from what bench/stencils has measured.
 # Takes: JSON files of it, with rows of many steps and of one, of sweeps and of `auto`. Makes: lines on standard output;
-# the head, which says of which GPU they are, and the lines of lists are written by hand.
+# the head, which names the GPU, and the lines of lists are written by hand.
 #   awk -f bench/measured.awk sweep.json … >h100.plans
-# Of each shape, precision and size it keeps what comes within a twelfth of the best (a fiftieth where
-# a launch makes one step), and what the model takes to be as good as the best, so that the planner
-# learns that it is not. Of a kernel that was measured twice the faster figure counts: a GPU may be
-# throttled, but is never too fast.
+# For each shape, precision and size it keeps the plans within a twelfth of the best (a fiftieth for one
+# step a launch), and those that the model thinks as good as the best, so that the planner learns that
+# they are not. If a kernel was measured twice, the faster figure counts: a GPU may be throttled, but is
+# never too fast.
 
 function field(name,    at, rest) {
     at = index($0, "\"" name "\": ")

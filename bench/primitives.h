@@ -19,9 +19,9 @@
 
 typedef enum part { PART_REDUCE, PART_SCAN, PART_MERGE, PART_SPMV, PART_CONVOLUTION, PARTS } part;
 
-/* graph: CUDA graphs of several calls, with what fits in the L2 there. flushed: single calls after
-   the L2 has been overwritten. stream: calls one after another on a stream, as an application makes
-   them. */
+/* graph: CUDA graphs of several calls, with the data in the L2 if they fit. flushed: single calls
+   after the L2 has been overwritten. stream: calls one after another on a stream, as an application
+   makes them. */
 typedef enum timing { TIMING_GRAPH, TIMING_FLUSHED, TIMING_STREAM, TIMINGS } timing;
 extern const char *const timing_words[TIMINGS];
 
@@ -121,7 +121,7 @@ typedef struct part_functions {
     void (*list)(bench *);                        /* adds its lines */
     char *(*spec)(const line *, const entrant *); /* on the heap */
     void (*open)(bench *, line *);                /* brings the data */
-    /* What an entrant of ours needs besides its kernel. */
+    /* What our entrants need besides their kernels. */
     sg_status (*prepare)(bench *, line *, entrant *);
     sg_status (*call)(const line *, const entrant *, sg_stream);
     int (*rivals)(line *, rival out[MOST_RIVALS]);
@@ -135,7 +135,7 @@ extern const part_functions *const parts[PARTS];
 
 /* Whether the options ask for such a line. */
 bool line_wanted(const bench *, part, const char *kind, const char *dtype, const char *data);
-/* Hands back the line's place in the list, with an entrant for `auto` and each schedule. */
+/* Returns the line's place in the list, with an entrant for `auto` and for each schedule. */
 line *line_add(bench *, const line *);
 entrant *entrant_add(line *, const char *name, const char *schedule);
 void entrant_fail(entrant *, state, const char *text);
@@ -163,7 +163,7 @@ void in_parallel(const bench *, int64_t count, int64_t least,
 /* Host memory of at least so many bytes, with any content. Valid until the next call with this
    `host`. */
 void *host_memory(bench *, host, size_t bytes);
-/* Memory of the device: made (the program ends where there is none), filled, and read back. */
+/* Memory of the device: made (the program ends if there is too little), filled, and read back. */
 array array_new(bench *, size_t bytes);
 void array_upload(bench *, array, const void *from);
 void *array_download(bench *, array, host);
@@ -180,7 +180,7 @@ void lines_run(bench *, void (*done)(const bench *, const line *));
 void products_forget(bench *);
 /* primitives_time.c */
 void line_time(bench *, line *);
-/* Makes one call of an entrant on the bench's stream. Where the call is refused the result is
+/* Makes one call of an entrant on the bench's stream. If the call is refused, the result is
    false, and the entrant has failed. */
 bool entrant_call(bench *, const line *, entrant *);
 /* primitives_report.c, primitives_json.c */

@@ -13,7 +13,7 @@ enum { SEED = 13, FILTERS = 5, MOST = 15, SIDES = 2, EVERY = 13, UNIT = 128 };
 static const char *const filter_words[FILTERS] = {"3x3", "5x5", "7x7", "11x11", "15x15"};
 static const int filter_sizes[FILTERS] = {3, 5, 7, 11, MOST};
 static const int64_t sides[SIDES] = {4096, 8192};
-/* From the middle of a line outwards. */
+/* Weights from the middle of a line outwards. */
 static const int falling[MOST / 2 + 1] = {16, 12, 9, 6, 4, 3, 2, 1};
 
 typedef struct picture {

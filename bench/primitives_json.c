@@ -61,7 +61,7 @@ static void print_row(FILE *out, const bench *b, const line *l, const entrant *e
     fprintf(out, "\"state\": \"%s\"}", state_word(e, f->timed));
 }
 
-/* A line that was left out has one row an entrant, so that it can be seen. */
+/* A line that was left out has one row for each entrant, so that it shows. */
 static bool has_row(const line *l, timing t) {
     bool none = true;
     for (int i = 0; i < TIMINGS; i++)

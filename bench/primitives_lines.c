@@ -84,7 +84,7 @@ double line_of_peak(const bench *b, const line *l, const entrant *e, timing t) {
                : 0;
 }
 
-/* Goals of lists. They are above 1 where one launch does the work of two, and where a rival is far
+/* Goals of lists. They are above 1 if one launch does the work of two, and if a rival is far
    from the speed of a copy. */
 static double goal_of_list(const line *l) {
     enum { SMALL = 1 << 16, LARGE = 1 << 24, LARGEST = 1 << 28 };
@@ -97,7 +97,7 @@ static double goal_of_list(const line *l) {
     return n < LARGEST ? 1 : dtype_bytes(l->dtype) == 4 ? 1.1 : 1.03;
 }
 
-/* Goals of products. They are above 1 where the matrix is a stencil, and where diagonals or blocks
+/* Goals of products. They are above 1 if the matrix is a stencil, and if diagonals or blocks
    make indices unnecessary. */
 static double goal_of_product(const line *l) {
     if (strncmp(l->data, "poisson", 7) == 0)

@@ -17,7 +17,7 @@ typedef struct kind {
     const char *name;
     shape (*shape)(int64_t scale);
     int64_t (*length)(const shape *, int64_t row);
-    /* Columns in rising order; values too where they are not drawn. */
+    /* Columns in rising order; also values, unless they are drawn. */
     void (*fill)(const shape *, int64_t row, int64_t count, int32_t *column, double *value);
 } kind;
 
@@ -145,7 +145,7 @@ static void band_fill(const shape *s, int64_t row, int64_t count, int32_t *colum
     }
 }
 
-/* Dense blocks of 4x4; the blocks of a row of blocks stand in drawn places. */
+/* Dense blocks of 4x4, at drawn places of each row of blocks. */
 static shape blocked(int64_t scale) {
     const int64_t rows = atleast((INT64_C(1) << 22) / scale, BLOCK * BLOCKS);
     return square(rows / BLOCK * BLOCK, BLOCK * BLOCKS);

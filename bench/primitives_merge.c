@@ -51,7 +51,7 @@ static void fill(void *argument, int64_t begin, int64_t end) {
         element_set(l->dtype, f->lists->keys[f->list], i, key(l, f->list, count, i));
 }
 
-/* The values are places: those of b follow those of a. */
+/* The values are the places of the keys; places in b follow those in a. */
 static void open_values(bench *b, line *l, const lists *g) {
     const size_t bytes = (size_t)l->size[0] * sizeof(int32_t);
     int32_t *values = host_memory(b, HOST_VALUES, bytes);

@@ -8,7 +8,7 @@
 enum { SEED_X = 11, LEAST_ROWS = 1 << 12, FORMATS = 12, UNIT = 128 };
 
 static const char *const dtypes[] = {"float", "double"};
-/* Words of schedules; `auto` is always there. */
+/* Words of schedules; `auto` is always among the entrants. */
 static const char *const formats[FORMATS] = {"csr",  "csr balanced", "coo",  "csc",
                                              "ell",  "hyb",          "jds",  "dia",
                                              "bcsr", "pkt",          "sell", "stencil"};
@@ -116,7 +116,7 @@ static void fill_values(void *argument, int64_t begin, int64_t end) {
         element_set(p->dtype, p->values, i, p->matrix->value[i]);
 }
 
-/* The matrix as a solver has it that assembles on the device. The lists are the line's inputs after
+/* The matrix of a solver that assembles on the device. The lists are the line's inputs after
    x. */
 static void place(bench *b, line *l, product *p) {
     const host_matrix *a = p->matrix;
@@ -154,7 +154,7 @@ static void open_product(bench *b, line *l) {
     l->size[0] = a->rows;
     l->size[1] = a->columns;
     l->size[2] = a->entries;
-    /* The bytes that CSR must move, with every element of x once, whatever the format. */
+    /* For every format the bytes that CSR must move, with every element of x once. */
     l->bytes = (double)a->entries * (double)(width + 4) + 4.0 * (double)(a->rows + 1) +
                (double)(a->rows + a->columns) * (double)width;
     l->operations = 2 * (double)a->entries;

@@ -1,6 +1,6 @@
 # The rivals of bench/primitives: CUB, cuSPARSE and NPP, as far as the CUDA toolkit has them. The
-# program is then whole in itself but for the toolkit's shared libraries, and may be carried to a machine
-# with a GPU, the driver and those libraries. Needs: nvcc.
+# program then needs only the toolkit's shared libraries and can be copied to a machine with a GPU, the
+# driver and those libraries. Needs: nvcc.
 set(SG_RIVALS_ARCH sm_90 CACHE STRING "architecture that the rivals are compiled for")
 set(NPP_ROOT "" CACHE PATH "where include/ and lib/ of NPP are, if not in the toolkit")
 find_program(NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda/bin REQUIRED)

@@ -15,7 +15,7 @@
 const char cusparse_name[] =
     "cuSPARSE " VERSION(CUSPARSE_VER_MAJOR, CUSPARSE_VER_MINOR, CUSPARSE_VER_PATCH);
 
-/* SELL is left out where its padded lists are so many times as long, because it must read all
+/* SELL is left out if its padded lists are so many times as long, because it must read all
    columns. */
 enum { SLICE = 32, MOST_PADDING = 8, LEAST_ROWS = 1 << 12 };
 

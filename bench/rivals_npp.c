@@ -11,8 +11,7 @@ const char npp_name[] = "NPP";
 
 typedef struct state {
     rival_image image;
-    Npp32f *weights, *line,
-        *between; /* device memory; the last two: NULL where there is one pass */
+    Npp32f *weights, *line, *between; /* device memory; the last two: NULL if there is one pass */
     NppStreamContext context;
 } state;
 

@@ -51,7 +51,7 @@ typedef struct rival {
     const char *system; /* "AN5D, 10 steps" */
 } rival;
 
-/* The best of the shape and precision, and the best at that size; NULL where there is none. */
+/* The best of the shape and precision, and the best at that size; NULL if there is none. */
 const rival *rival_best(const shape *, bool wide);
 const rival *rival_here(const shape *, bool wide, const int64_t size[AXES]);
 

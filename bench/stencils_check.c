@@ -31,7 +31,7 @@ static void draw(const trial *t) {
     }
 }
 
-/* The grid after the steps, on the heap; NULL where a call failed. With temporary memory a kernel
+/* The grid after the steps, on the heap; NULL if a call failed. With temporary memory a kernel
    may make all steps in one launch; without, the kernel needs several. */
 static void *run(trial *t, sg_kernel *kernel, const int64_t size[AXES], int64_t steps,
                  bool temporary) {
@@ -95,7 +95,7 @@ static void compare(const trial *t, row *r, const void *got, const void *wanted,
     r->state = ROW_RIGHT;
 }
 
-/* Checks both ways of the kernel, with and without temporary memory, where there are two. */
+/* Checks the kernel with and without temporary memory, if it can use some. */
 static void try_ways(trial *t, row *r, sg_kernel *naive, const int64_t size[AXES], int64_t steps) {
     void *wanted = run(t, naive, size, steps, false);
     for (int way = 0; way < 2 && wanted != NULL && (way == 0 || t->uses_temporary); way++) {

@@ -21,7 +21,7 @@ static void print_size(const row *r, char out[SIZE_TEXT]) {
         used += snprintf(out + used, (size_t)(SIZE_TEXT - used), "x%lld", (long long)r->size[axis]);
 }
 
-/* The word that stands in the place of a figure. */
+/* The word in place of a figure. */
 static const char *no_figure(const row *r) {
     switch (r->state) {
     case ROW_WRONG:

@@ -15,7 +15,7 @@ static const int64_t large[AXES][SIZES][AXES] = {
     {{512, 512, 512}, {768, 768, 768}, {511, 511, 511}, {1000, 777, 333}},
 };
 static const int64_t small[AXES][SIZES][AXES] = {{{0}}, {{256, 256, 1}}, {{64, 64, 64}}};
-/* For the cpu device, to see that everything works. */
+/* Small sizes for the cpu device, to see that everything works. */
 static const int64_t tiny[AXES][SIZES][AXES] = {
     {{4096, 1, 1}, {3001, 1, 1}}, {{96, 64, 1}, {101, 67, 1}}, {{40, 32, 24}, {37, 29, 23}}};
 

@@ -1,8 +1,8 @@
 # Recorded sweeps for bench/replay (bench/sweeps.h says how they are written), from reports of
 # bench/stencils and bench/primitives of a sweep: awk -f bench/sweeps.awk 3d.json reduce.json
 # and of exhaustive sweeps of the command: stencilgen tune SPEC --search exhaustive --json
-# What was refused, left out or wrong is left out; of a plan made twice the faster time counts, and of fewer than
-# five plans there is nothing to search.
+# Plans that were refused, left out or wrong do not count; of a plan measured twice the faster time counts. Sweeps of
+# fewer than five plans are left out: there is nothing to search.
 function field(name,    at, rest) {
     at = index($0, "\"" name "\": ")
     if (at == 0)

@@ -71,7 +71,7 @@ static inline void sweep_read_word(sweep_axes *a, char *word, int *values) {
     }
 }
 
-/* Reads the next sweep of the text, and returns where it ends; NULL where there is none. Its memory
+/* Reads the next sweep of the text, and returns where it ends; NULL if there is no more. Its memory
    is the caller's to free, with sweep_free. */
 static inline const char *sweep_read(const char *text, sweep *out) {
     static const char head[] = "sweep ";

@@ -8,8 +8,8 @@
 
 #include "cli/words.h"
 
-/* More than the library takes of a spec: the library refuses it, and a pipe without an end is not
-   read for ever. */
+/* More than the library takes, so that it refuses a longer spec, and an endless pipe is not read
+   for ever. */
 enum { MOST_BYTES = 1 << 20 };
 
 static int refuse_zero(const char *path, const char *spec, const char *zero) {
@@ -20,12 +20,11 @@ static int refuse_zero(const char *path, const char *spec, const char *zero) {
                     "the file holds a byte 0; a spec is text, in UTF-8");
 }
 
-/* Once: the path may be that of a pipe, and a command asks the library several times about a spec.
-   *out is NULL where nothing could be read, of which the library says why when it is given the path
-   alone. */
+/* Reads a file once, because it may be a pipe, and a command asks the library several times about a
+   spec. *out is NULL if nothing could be read: the library then says why, by the path alone. */
 static int read_spec(const char *path, char **out) {
     *out = NULL;
-    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile do not inherit it */
+    FILE *file = fopen(path, "rbe"); /* compilers do not inherit it */
     if (file == NULL)
         return EXIT_DONE;
     char *spec = must_alloc(MOST_BYTES, 1);
@@ -47,7 +46,7 @@ int session_failed(const session *s, sg_status status) {
 
 static int open_on(session *s, const options *o, const char *device) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
-    /* Who names plans files is to hear what is wrong with them. */
+    /* Users who name plans files see what is wrong with them. */
     const sg_options wanted = {.struct_size = sizeof wanted,
                                .device = device,
                                .database = o->database,
@@ -273,8 +272,8 @@ int session_judge_input(const options *o, const char *spec, const sg_kernel *ker
     return EXIT_DONE;
 }
 
-/* By its source, planned without the matrix. What cannot be planned so is a product, or a spec that
-   says what is wrong with it when it is planned with the matrix. */
+/* Judges the kernel of a plan without the matrix. A spec without such a plan is a product, or
+   planning it with the matrix says what is wrong. */
 static int judge_input(session *s, const char *spec, const sg_build_options *how) {
     sg_build_options plain = *how;
     sg_kernel *kernel;

@@ -1,4 +1,4 @@
-# What `cmake --install BUILD --prefix P` puts where. Nothing of it knows P: the whole can be moved.
+# What `cmake --install BUILD --prefix P` installs. Nothing depends on P, so the installation can be moved.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/stencilgen)
 set(share ${CMAKE_INSTALL_DATAROOTDIR}/stencilgen)
@@ -28,7 +28,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/stencilgen-config-version
 install(FILES ${PROJECT_BINARY_DIR}/stencilgen-config.cmake
               ${PROJECT_BINARY_DIR}/stencilgen-config-version.cmake DESTINATION ${package})
 
-# pkg-config. A folder that was configured as an absolute path stays one.
+# pkg-config. A folder that was configured as an absolute path stays absolute.
 file(RELATIVE_PATH SG_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 cmake_path(APPEND SG_PC_LIBDIR "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
 cmake_path(APPEND SG_PC_INCLUDEDIR "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
@@ -44,6 +44,6 @@ string(STRIP "${folders} -pthread ${names}" SG_PC_PRIVATE)
 configure_file(stencilgen.pc.in stencilgen.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/stencilgen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# NVRTC as setup.sh fetched it, only where it is asked for: `cmake --install BUILD --component nvrtc`.
+# The NVRTC that setup.sh fetched, only on request: `cmake --install BUILD --component nvrtc`.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/cuda/nvidia COMPONENT nvrtc EXCLUDE_FROM_ALL
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/stencilgen/cuda OPTIONAL)

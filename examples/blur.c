@@ -8,7 +8,7 @@
 #include "example.h"
 #include "pgm.h"
 
-/* Beyond the edge the image repeats its edge. */
+/* Cells outside of the image read as its edge. */
 static const char spec[] = "local line, weights = { 1, 4, 6, 4, 1 }, {}\n"
                            "for j, row in ipairs(line) do\n"
                            "  weights[j] = {}\n"
@@ -151,7 +151,7 @@ static sg_status soften(blur *s) {
     return SG_OK;
 }
 
-/* 2 where there is no image to blur. */
+/* 2 if there is no image to blur. */
 static int load(blur *s) {
     const char *wrong = s->input != NULL ? read_pgm(s->input, &s->image)
                         : draw(s)        ? NULL

@@ -83,7 +83,7 @@ static sg_status assemble(cg *s) {
     return SG_OK;
 }
 
-/* Sets `why` where the method does not serve the matrix. */
+/* Sets `why` if the method cannot solve the system. */
 static sg_status get_matrix(cg *s, const char **why) {
     const sg_options options = {.struct_size = sizeof options, .device = s->device};
     TRY(sg_open(&s->context, &options));
@@ -99,7 +99,7 @@ static sg_status get_matrix(cg *s, const char **why) {
     return SG_OK;
 }
 
-/* The right-hand side; `why` likewise. */
+/* Reads the right-hand side; sets `why` if it is none. */
 static sg_status get_rhs(cg *s, const char **why) {
     s->b = (double *)malloc((size_t)s->n * sizeof *s->b);
     if (s->b == NULL)
@@ -227,14 +227,14 @@ static sg_status turn(cg *s, double beta) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* r = b − A x, computed anew: rounding leads the r that is carried along away from it. */
+/* r = b − A x, computed anew, because the updated r drifts away from it by rounding. */
 static sg_status find_residual(cg *s, double *square) {
     TRY(sg_upload(s->context, s->r.now, s->b, (size_t)s->n * sizeof(double)));
     TRY(multiply(s, -1, s->x.now, 1, s->r.now));
     return dot(s, s->r.now, s->r.now, square);
 }
 
-/* Iterates until the residual that is carried along is small enough. `square` is r·r. */
+/* Iterates until the updated residual is small enough. `square` is r·r. */
 static sg_status descend(cg *s, double square, double enough, const char **why) {
     TRY(turn(s, 0)); /* p = r */
     while (square > enough && s->iterations < s->most) {

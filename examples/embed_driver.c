@@ -54,7 +54,7 @@ static sg_status make_context(program *p) {
     return SG_OK;
 }
 
-/* With no context current, as in a thread that knows nothing of CUDA. */
+/* Runs with no current context, as in a thread that does not use CUDA. */
 static sg_status shift(program *p, int final[2]) {
     const sg_options options = {
         .struct_size = sizeof options, .device = "cuda", .cuda_context = p->own};

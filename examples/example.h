@@ -39,7 +39,7 @@ static inline int read_numbers(const option *o, const char *text) {
     return 1;
 }
 
-/* Reads the command line; ends the program where it asks for help or is wrong. */
+/* Reads the command line; ends the program if it asks for help or is wrong. */
 static inline void read_options(int argc, char **argv, const char *usage, const option *options,
                                 int count) {
     for (int i = 1; i < argc; i += 2) {
@@ -62,8 +62,8 @@ static inline void read_options(int argc, char **argv, const char *usage, const 
     }
 }
 
-/* Says what failed, if anything did; a failure that the library does not know of is malloc's.
-   Returns main's exit code: 0 only where everything went well and the result is right. Call this
+/* Prints what failed, if anything did; if the library has no error, malloc failed.
+   Returns main's exit code: 0 only if everything went well and the result is right. Call this
    before the context is closed. */
 static inline int conclude(const char *program, const sg_context *context, sg_status status,
                            int right) {

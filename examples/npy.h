@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The header's text, without what comes before it; NULL where this is no such file. */
+/* The text of the header; NULL if the file is no .npy file. */
 static inline const char *read_npy_header(FILE *file, char *text, size_t most) {
     unsigned char head[12] = {0}; /* the length has two bytes in version 1, else four */
     if (fread(head, 1, 10, file) != 10 || memcmp(head, "\x93NUMPY", 6) != 0)
@@ -51,7 +51,7 @@ static inline const char *read_npy_from(FILE *file, int64_t n, double *out) {
     return read_npy_elements(file, strstr(header, "'<f4'") != NULL ? 4 : 8, n, out);
 }
 
-/* NULL where all went well, else what is wrong with the file. */
+/* Returns what is wrong with the file, or NULL. */
 static inline const char *read_npy(const char *path, int64_t n, double *out) {
     FILE *file = fopen(path, "rb");
     if (file == NULL)

@@ -15,7 +15,7 @@ typedef struct grey {
     float *samples; /* to be freed by the caller */
 } grey;
 
-/* A whole number from `least` to `most` after white space and comments; -1 where there is none. */
+/* A whole number from `least` to `most` after white space and comments; -1 if there is none. */
 static inline long read_pgm_number(FILE *file, long least, long most) {
     int c = fgetc(file);
     while (c == ' ' || (c >= '\t' && c <= '\r') || c == '#') {

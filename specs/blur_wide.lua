@@ -1,5 +1,5 @@
--- A 15x15 Gaussian blur, three cells wide. Its weights are products of a column and a row, so that
--- two passes of 15 weights can do the work of one of 225.
+-- A 15x15 Gaussian blur, three cells wide. Its weights are products of a column and a row, so two
+-- passes of 15 weights can do the work of one pass of 225.
 local width, radius = 3, 7
 local line, sum = {}, 0
 for i = 1, 2 * radius + 1 do

@@ -1,5 +1,4 @@
--- specs/merge.lua: two sorted lists of keys with their values to one; of equal keys those of a come
--- first
+-- Merges two sorted lists of keys, with their values, into one. Of equal keys those of a come first.
 return merge {
   name = "merge",
   keys = "int32",

@@ -1,2 +1,2 @@
--- The least element of a list and where it is first.
+-- The least element of a list and its first index.
 return reduce { name = "reduce_argmin", op = "argmin", dtype = "float" }

@@ -1,2 +1,2 @@
--- The greatest element of a list; NaN where there is one.
+-- The greatest element of a list, or NaN if there is one.
 return reduce { name = "reduce_max", op = "max", dtype = "float" }

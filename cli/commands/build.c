@@ -1,4 +1,5 @@
-/* The main job. Takes: specs. Makes: their files and a report each: built, checked, measured. */
+/* build and bench. Takes: specs. Makes: their files (build), and a report of each kernel: built,
+   checked, measured. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "cli/report/report.h"
 #include "cli/words.h"
 
-/* A measurement of many steps takes no more than so many launches. */
+/* A measurement of many steps has at most so many launches. */
 enum { LAUNCHES_TIMED = 64 };
 
 typedef struct work {
@@ -23,7 +24,7 @@ static const char *name_of(const report *r) {
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Two specs of one name would write one file twice. */
+/* Two specs with the same name would write the same file. */
 static bool claim_name(work *w, report *r) {
     const char *name = name_of(r);
     for (int i = 0; i < w->written.count; i++)
@@ -38,7 +39,7 @@ static bool claim_name(work *w, report *r) {
     return true;
 }
 
-/* Before the work, so that none of it is lost. */
+/* Opens the files before the work, so that no work is lost. */
 static bool open_files(work *w, report *r) {
     for (int which = 0; which < EMIT_COUNT && r->code == EXIT_DONE; which++) {
         if (!w->session->options->emit[which])
@@ -87,7 +88,7 @@ static void note_nvrtc(void *user, const char *what, int usable, const char *tex
         *(bool *)user = true;
 }
 
-/* Being without NVRTC is worth a line, unless a binary was asked for; a source that NVRTC refuses
+/* Without NVRTC the report has a line, unless a binary was asked for. A source that NVRTC refuses
    is a failure. */
 static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
     const options *o = w->session->options;
@@ -204,7 +205,7 @@ static void check(work *w, report *r, const double *parameters) {
     sg_check_options how = {
         .struct_size = sizeof how, .parameters = parameters, .seed = w->session->options->seed};
     if (r->info.steps > 1)
-        how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
+        how.steps = 2 * r->info.steps - 1; /* has a remainder, for shorter launches */
     else if (w->session->options->command == COMMAND_BENCH)
         quick_size(&r->info, how.size);
     r->check.struct_size = sizeof r->check;
@@ -230,7 +231,7 @@ static void measure(work *w, report *r, const double *parameters) {
         r->code = first_failure(r->code, session_failed(w->session, status));
 }
 
-/* Benches check on grids of a modest size, and stencils alone. */
+/* bench checks only stencils, on grids of a modest size. */
 static void bench(work *w, report *r, const double *parameters) {
     session *s = w->session;
     const bool is_grid = words_of(r->built)->is_grid;
@@ -260,7 +261,7 @@ static void compile(work *w, report *r) {
     const sg_build_options how = session_build_options(w->session, r->index);
     const bool is_cpu = strcmp(w->session->device.device, "cpu") == 0;
     if (r->code != EXIT_DONE && !r->has_binary && !is_cpu)
-        return; /* what NVRTC refuses would be refused, and said, again */
+        return; /* NVRTC would refuse the source a second time */
     progress("%s: compiling for the device", name_of(r));
     const int code = session_build(w->session, r->spec, &how, &r->built);
     r->code = first_failure(r->code, code);
@@ -268,7 +269,7 @@ static void compile(work *w, report *r) {
         r->info = facts_of(r->built);
 }
 
-/* The source is written before it is compiled, which may take long or fail. */
+/* Writes the source before compiling it, which may take long or fail. */
 static void build_kernel(work *w, report *r) {
     double *parameters = NULL;
     progress("%s: planning", r->spec);
@@ -306,7 +307,7 @@ static int build_one(work *w, const char *spec, int index) {
     return code;
 }
 
-/* A spec file that cannot be counted has no kernel to report on, but its error. */
+/* A file whose specs cannot be counted has no kernel, only an error. */
 static int build_spec(work *w, const char *spec) {
     int count = 0;
     int code = session_count(w->session, spec, &count);

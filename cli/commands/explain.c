@@ -71,7 +71,7 @@ static void add_matrix(const formats *f, text *out) {
                 m->diagonals, m->bandwidth);
 }
 
-/* The formulas have letters of several bytes, of which printf would count each. */
+/* The formulas have letters of several bytes; printf would count bytes. */
 static void add_padded(text *out, const char *string, int width) {
     text_add(out, string);
     for (const char *at = string; *at != '\0'; at++)
@@ -216,7 +216,7 @@ static void add_row(const sg_method_row *row, text *out) {
     text_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
 }
 
-/* Why the model chooses what it does, and what goes before it. */
+/* The model's reason, and the measured plan that builds prefer. */
 static void add_reason(const sg_explanation *e, text *out) {
     text_add(out, "\n* ");
     add_wrapped(out, e->reason, 2, WIDTH);
@@ -242,7 +242,7 @@ static void add_table(const sg_explanation *e, text *out) {
     add_reason(e, out);
 }
 
-/* The algorithms of a family of lists: what they are and the textbook's count of their work. */
+/* An algorithm of lists: its plan and the textbook's count of its work. */
 static void add_algorithm(const sg_method_row *row, text *out) {
     text_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
     text plan = new_text();
@@ -320,7 +320,7 @@ static void json_explanation(const sg_explanation *e, const char *spec, int inde
     json_end_object(j);
 }
 
-/* What is known of one spec before it is shown. */
+/* What explain finds out about one spec. */
 typedef struct subject {
     sg_kernel *kernel; /* planned, not compiled */
     sg_kernel_info info;

@@ -1,5 +1,5 @@
 /* report: the page of a spec's tuning results. Takes: options. Makes: NAME.html, or the file that
-   -o names. Runs nothing, and so needs no device: results of a GPU are shown on any machine. */
+   -o names. It needs no device, so any machine can show the results of a GPU. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@ typedef struct reporting {
     output_set outputs;
     page_results all;   /* of the spec, as it is now */
     page_drifts drifts; /* of the chosen place */
-    int others;         /* of a spec of this name that computes something else */
+    int others;         /* how many belong to another spec of this name */
 } reporting;
 
 /* ---- which results ------------------------------------------------------------------------- */
 
-/* Whatever the spec was called when it was tuned. */
+/* Keeps results of the same meaning, under any name. */
 static void keep_result(void *user, const sg_result *r) {
     reporting *p = user;
     if (r->kind == facts_of(p->kernel).kind &&
@@ -33,7 +33,7 @@ static void keep_result(void *user, const sg_result *r) {
         p->others += strcmp(r->name, sg_kernel_text(p->kernel, SG_TEXT_NAME)) == 0;
 }
 
-/* With --input the results of its matrix alone. */
+/* With --input only the results of that matrix count. */
 static bool is_of_matrix(const reporting *p, const sg_result *r) {
     sg_matrix_info m = {.struct_size = sizeof m};
     if (p->matrix == NULL)
@@ -59,7 +59,7 @@ static bool is_wanted(const reporting *p, const sg_result *r) {
            memcmp(o->size, r->size, (size_t)o->size_count * sizeof *o->size) == 0;
 }
 
-/* The place measured last, one where something was right before one where nothing was. */
+/* A result of the place that was measured last; places with a right result go first. */
 static const sg_result *choose(const reporting *p) {
     const sg_result *best = NULL;
     for (int i = 0; i < p->all.count; i++) {
@@ -74,7 +74,7 @@ static const sg_result *choose(const reporting *p) {
     return best;
 }
 
-/* "cuda 512x512x512 (40 results), …": what there is instead. */
+/* "cuda 512x512x512 (40), …": the places that have results. */
 static void add_places(const reporting *p, text *out) {
     enum { MOST = 8 };
     int places = 0;
@@ -117,7 +117,7 @@ static int complain_of_none(const reporting *p) {
     return EXIT_USAGE;
 }
 
-/* What failed was stored too, but makes no page. */
+/* Failures alone make no page. */
 static int complain_of_failures(const reporting *p, const sg_result *one) {
     text place = new_text();
     int count = 0;
@@ -136,7 +136,7 @@ static void keep_drift(void *user, const sg_drift *d) {
     page_keep_drift(&((reporting *)user)->drifts, d);
 }
 
-/* Of each sweep that one of the rows is of. */
+/* The drifts of all sweeps of the rows. */
 static sg_status find_drifts(reporting *p, const page_results *rows) {
     for (int i = 0; i < rows->count; i++) {
         const int64_t sweep = rows->list[i].sweep;
@@ -152,7 +152,7 @@ static sg_status find_drifts(reporting *p, const page_results *rows) {
 
 /* ---- what a build says --------------------------------------------------------------------- */
 
-/* Of the cpu device the plans are those for the default architecture. */
+/* The cpu device runs plans for the default architecture. */
 static sg_build_options options_for(const reporting *p, int index, const sg_result *r) {
     sg_build_options how = {
         .struct_size = sizeof how,
@@ -173,7 +173,7 @@ static sg_build_options options_for(const reporting *p, int index, const sg_resu
     return how;
 }
 
-/* The plan of a build that knows no results; NULL where it cannot be said. */
+/* The plan of a build without results; NULL if there is none. */
 static char *usual_plan(const reporting *p, const sg_build_options *how) {
     sg_space *space = NULL;
     char *usual = NULL;
@@ -252,7 +252,7 @@ static int report_kernel(reporting *p, int index) {
     return code;
 }
 
-/* Once, for all specs of the file. */
+/* Reads the matrix once for all specs of the file. */
 static int read_matrix(reporting *p) {
     const bindings *inputs = &p->session.options->inputs;
     if (inputs->count == 0 || p->matrix != NULL)

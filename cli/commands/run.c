@@ -27,10 +27,10 @@ static void show_progress(int64_t done, int64_t steps) {
     progress("[%.*s%*s] step %" PRId64 " of %" PRId64, full, bar, WIDTH - full, "", done, steps);
 }
 
-/* The grids change places as the arrays did. */
+/* Permutes the grids by `final`. */
 static void follow(arrays *a, const int *final) {
     const size_t count = (size_t)a->info.arrays;
-    sg_grid *before = must_alloc(count, sizeof *before); /* freed: batches are many */
+    sg_grid *before = must_alloc(count, sizeof *before); /* freed, because batches are many */
     memcpy(before, a->grids, count * sizeof *before);
     for (size_t i = 0; i < count; i++)
         a->grids[i] = before[final[i]];
@@ -39,7 +39,7 @@ static void follow(arrays *a, const int *final) {
 
 /* ---- NaN and infinite values ---------------------------------------------------------------- */
 
-/* Stops the run where a field has such values. */
+/* Stops the run if a field has such values. */
 static int look(const arrays *a, steps *s) {
     int item;
     const int code = arrays_find_nan(a, s->made > 0, &item);
@@ -93,7 +93,7 @@ static double value_of(const sg_kernel *kernel, const double *parameters, const 
     return index >= 0 && parameters != NULL ? parameters[index] : otherwise;
 }
 
-/* y must be there where beta needs it. */
+/* With beta, the product reads y. */
 static int product_judge(const arrays *a, const sg_kernel *kernel, const double *parameters) {
     const int y = arrays_find(a, "y");
     if (value_of(kernel, parameters, "beta", 0) == 0 || a->items[y].input != NULL)
@@ -140,7 +140,7 @@ static int product_run(arrays *a, const sg_kernel *kernel, const double *paramet
                                    .vectors = a->grids[x].size[1],
                                    .alpha = value_of(kernel, parameters, "alpha", 1),
                                    .beta = value_of(kernel, parameters, "beta", 0)};
-    /* A product of no vectors is none, which 0 would not say. */
+    /* 0 vectors would mean 1. */
     const int code = arguments.vectors > 0 ? multiply(a, kernel, &arguments, seconds) : EXIT_DONE;
     sg_device_matrix_free(matrix);
     return code;
@@ -173,7 +173,7 @@ static void product_text(const arrays *a, text *out) {
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-/* How many steps may be made at once: a multiple of those that a launch fuses. */
+/* How many steps one batch may have: a multiple of those that a launch fuses. */
 static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
     sg_kernel_info info = {.struct_size = sizeof info};
     const options *o = a->session->options;
@@ -198,7 +198,7 @@ static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *argument
     return EXIT_DONE;
 }
 
-/* All steps at once, or in batches: on a terminal the bar moves between them. */
+/* All steps at once, or in batches, between which the bar on a terminal moves. */
 static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
     const options *o = a->session->options;
     const int64_t most = most_steps(a, kernel);
@@ -229,7 +229,7 @@ static int launch_once(arrays *a, const sg_kernel *kernel, const sg_arguments *a
     return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
 }
 
-/* In temporary memory that is needed only meanwhile. */
+/* Allocates the temporary memory for the time of the launches. */
 static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count, steps *s) {
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = a->grids,
@@ -333,7 +333,7 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     }
     if (code == EXIT_DONE)
         code = load_and_compute(&a, kernel, &made, j);
-    if (code == EXIT_DONE || made.stopped_by != NULL) /* what there is then may be looked at */
+    if (code == EXIT_DONE || made.stopped_by != NULL) /* users may want to see why it stopped */
         code = first_failure(code, finish(&a, kernel, &made, j, out));
     sg_release(kernel);
     arrays_close(&a);

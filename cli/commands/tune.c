@@ -15,15 +15,14 @@
 
 enum { WIDTH = 100, NOTE_INDENT = 4 };
 
-/* ---- the list ----------------------------------------------------------------------------------
- */
+/* ---- the list ------------------------------------------------------------------------------ */
 
 typedef struct place {
     double estimate;
     int index;
 } place;
 
-/* The least estimate first; in the list's order where there are none. */
+/* The least estimate first; without estimates in the list's order. */
 static int compare(const void *a, const void *b) {
     const place *x = a, *y = b;
     if (x->estimate != y->estimate)
@@ -31,7 +30,7 @@ static int compare(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Whether there are estimates. */
+/* Returns whether there are estimates. */
 static bool add_candidates(const sg_space *s, text *out) {
     place *order = new_array((size_t)s->candidate_count, sizeof *order);
     bool any = false;
@@ -176,7 +175,7 @@ typedef struct export {
 }
 export;
 
-/* An axis that --size does not give is not asked about. */
+/* --size chooses results by all of their extents. */
 static void add_result(void *user, const sg_result *r) {
     export *e = user;
     const options *o = e->options;
@@ -231,7 +230,7 @@ static volatile sig_atomic_t asked_to_stop; /* the signal */
 
 static const int stops[] = {SIGINT, SIGTERM};
 enum { STOPS = sizeof stops / sizeof stops[0] };
-static struct sigaction before[STOPS]; /* which clean up and end the command */
+static struct sigaction before[STOPS]; /* these clean up and end the command */
 
 static void listen_no_more(void) {
     for (int i = 0; i < STOPS; i++)
@@ -262,7 +261,7 @@ static void add_bar(text *out, double share) {
     text_add(out, "]");
 }
 
-/* What is nearer of the two ends; a guess by the trials so far. */
+/* Shows how near the sweep is to its end: the last trial, or the end of the budget. */
 static void show_bar(const sg_tune_progress *p, text *line) {
     const int left = p->most_evaluations - p->evaluations, made = p->evaluations - p->resumed;
     double share = (double)p->evaluations / p->most_evaluations;
@@ -407,7 +406,7 @@ static int command_tune_sweep(const options *o) {
     const int code = session_report(o, tune_all, NULL);
     progress_end();
     if (asked_to_stop != 0)
-        raise(asked_to_stop); /* whoever sent it sees that it ended the command */
+        raise(asked_to_stop); /* the parent sees that the signal ended the command */
     return code;
 }
 

@@ -23,7 +23,7 @@ static bool is_level(const array *a) {
     return strcmp(a->info.name, a->info.field) != 0; /* u.prev, u.next */
 }
 
-/* Whether its content at the beginning may come from a file. */
+/* Whether a file may give its content at the beginning. */
 static bool takes_input(const array *a) {
     return a->info.role == SG_READ || a->info.updated;
 }
@@ -50,7 +50,7 @@ int arrays_unknown(const arrays *a, const char *option, const char *name, bool r
     return code;
 }
 
-/* The array that an input is for: the one it names, or the next that has none. */
+/* The array of an input: the one it names, or the next one without an input. */
 static int find_input(const arrays *a, const binding *b) {
     for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];
@@ -143,7 +143,7 @@ int arrays_match(arrays *a) {
 
 /* ---- the kernel's arrays --------------------------------------------------------------------- */
 
-/* Those of the matrix are made from it. */
+/* The matrix's arrays are made from the matrix, not read. */
 static bool belongs_to_matrix(const arrays *a, const char *name) {
     return arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
 }
@@ -235,7 +235,7 @@ typedef struct loading {
     arrays *arrays;
     int index;
     int code;
-    bool is_offsets; /* which are not decreasing and not beyond `most` */
+    bool is_offsets; /* offsets must not decrease, nor exceed `most` */
     int64_t last, most;
 } loading;
 
@@ -256,7 +256,7 @@ static bool judge_offsets(loading *l, const void *bytes, size_t count) {
     return true;
 }
 
-/* One piece of a file goes to its array, and to the previous level that takes its values. */
+/* Uploads one piece of a file to its array, and to the previous level that takes its values. */
 static bool upload(void *user, uint64_t offset, const void *bytes, size_t count) {
     loading *l = user;
     arrays *a = l->arrays;
@@ -289,7 +289,7 @@ static uint64_t array_bytes(const arrays *a, int index) {
     return bytes;
 }
 
-/* What is only written begins as zeros: cells that a boundary leaves alone keep them. */
+/* Arrays that are only written begin as zeros, which cells that a boundary leaves alone keep. */
 static int clear(arrays *a, int index) {
     unsigned char *zeros = must_alloc(PIECE, 1);
     loading l = {.arrays = a, .index = index};

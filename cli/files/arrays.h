@@ -21,7 +21,7 @@ static inline bool array_is_written(const array *a) {
     return a->info.role == SG_WRITE;
 }
 
-/* A file that shows an item. */
+/* An output: a file, and the item that is written to it. */
 typedef struct array_output {
     int item;
     char *path;
@@ -39,7 +39,7 @@ typedef struct arrays {
     const char *name; /* of the kernel; lives as long as `plan` */
     bool is_grid;     /* else lists */
     sg_kernel *plan;  /* built without a binary, to know the arrays */
-    array *items;     /* those of the kernel; of spmv without the matrix's */
+    array *items;     /* those of the kernel; for spmv without the matrix's */
     int count;
     sg_grid *grids; /* one for each item */
     array_output *outputs;
@@ -60,7 +60,7 @@ int arrays_open(arrays *, session *, const char *spec);
 int arrays_load(arrays *);
 /* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
 int arrays_save(arrays *, json *j, text *out);
-/* The written arrays that no --output names where they are printed instead (reduce). */
+/* Prints the results of a reduction that no --output names. */
 int arrays_print(arrays *, json *j, text *out);
 void arrays_close(arrays *);
 
@@ -68,10 +68,10 @@ void arrays_close(arrays *);
 int arrays_find(const arrays *, const char *name);
 bool arrays_is(const arrays *, sg_kind);
 
-/* An item as a file shows it. */
+/* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
 
-/* Elements of an item, for datafile_write and datafile_look. */
+/* Downloads elements of an item, for datafile_write and datafile_look. */
 typedef struct array_reading {
     const arrays *arrays;
     int item;
@@ -82,10 +82,10 @@ int arrays_download(void *reading, uint64_t first, size_t count, void *out);
    has some, or −1. Before the first step only those have values that are also read. */
 int arrays_find_nan(const arrays *, bool began, int *item);
 
-/* Whether an output is of this item. */
+/* Whether an output writes this item. */
 bool arrays_is_shown(const arrays *, int item);
 
-/* Part of opening and closing. */
+/* Parts of arrays_open and arrays_close. */
 int arrays_match(arrays *);   /* files with arrays */
 int arrays_measure(arrays *); /* opens the inputs; all extents */
 int arrays_read_matrix(arrays *);
@@ -93,7 +93,7 @@ int arrays_match_outputs(arrays *);
 int arrays_open_outputs(arrays *);
 void arrays_close_outputs(arrays *);
 
-/* Says which names there are. */
+/* Prints which names there are. */
 int arrays_unknown(const arrays *, const char *option, const char *name, bool reads);
 
 #endif

@@ -122,8 +122,8 @@ int datafile_suits(const char *path, const datafile_array *a) {
     return EXIT_DONE;
 }
 
-/* VTK's XML image data, for ParaView: what stands before and after the elements, which are appended
-   as they lie in memory, x fastest. `name` needs no quoting in XML; extents are from 1.
+/* VTK's XML image data, for ParaView: the text before and after the elements, which are appended as
+   they lie in memory, x fastest. `name` needs no quoting in XML; extents are from 1.
    https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html */
 static void vti_head(text *out, const char *name, dtype type, const int64_t size[3]) {
     uint64_t bytes = dtype_words[type].bytes;

@@ -1,6 +1,6 @@
-/* Files of arrays: .npy, and of grids also images (.pgm) and, to write, .vti.
+/* Files of arrays: .npy; for grids also images (.pgm), and .vti files, which are only written.
    Takes: a path. Makes: type and shape, and the elements in pieces; or a whole file of them.
-   What fails has been printed; results are exit codes. */
+   Functions print their errors; results are exit codes. */
 #ifndef SG_CLI_FILES_DATAFILE_H
 #define SG_CLI_FILES_DATAFILE_H
 
@@ -9,16 +9,16 @@
 
 typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;
 
-/* By the extension of a path; .npy where it has none. */
+/* By the extension of a path; without one it is .npy. */
 datafile_kind datafile_kind_of(const char *path);
 
-/* Refuses an extension that no kind has: a .png would else be a .npy file by another name. What is
-   no regular file (a pipe, /dev/null) may have any name. Prints which there are. */
+/* Refuses unknown extensions, and prints the known ones: a .png would otherwise be a .npy file by
+   another name. Pipes and devices may have any name. */
 int datafile_judge_name(const char *path, bool reads);
 
 typedef struct datafile {
     const char *path;
-    FILE *file; /* NULL where it is not open */
+    FILE *file; /* NULL: not open */
     datafile_kind kind;
     npy npy;
     pgm pgm;
@@ -26,19 +26,18 @@ typedef struct datafile {
     int64_t size[3]; /* x first; unused axes 1 */
 } datafile;
 
-/* Opens a file to read, and its header. What begins like an image is one, whatever its name. */
+/* Opens a file and reads its header. A file that begins like an image is one, under any name. */
 int datafile_open(datafile *, const char *path);
 
-/* An image holds any type of elements, another file the one of its header. */
+/* An image serves any type of elements; other files serve the type of their header. */
 bool datafile_holds(const datafile *, dtype);
 
-/* Reads all elements, of a type that it holds, and closes the file. Where `take` returns false it
-   has printed why, and its exit code is the one in *code. */
+/* Reads all elements as a type that the file holds, and closes the file. If `take` returns false,
+   it has printed why, and *code is its exit code. */
 int datafile_read(datafile *, dtype, element_take take, void *user, const int *code);
 void datafile_close(datafile *);
 
-/* Elements of an array, `count` of them from the one of number `first` on, which is an exit code.
- */
+/* Fills `out` with `count` elements of an array from number `first` on. Returns an exit code. */
 typedef int (*datafile_give)(void *user, uint64_t first, size_t count, void *out);
 
 typedef enum datafile_scale {
@@ -60,18 +59,18 @@ typedef struct datafile_array {
 /* Whether a file of this kind can hold such an array; prints why not. */
 int datafile_suits(const char *path, const datafile_array *);
 
-/* What was written. */
+/* What datafile_write has written. */
 typedef struct datafile_written {
     bool is_image;
     pgm_scale scale; /* of an image */
     values values;
 } datafile_written;
 
-/* Writes a file and ends its output, whose path it is. */
+/* Writes an array and ends the output; `path` is the output's. */
 int datafile_write(output *, const char *path, const datafile_array *, datafile_give give,
                    void *user, datafile_written *);
 
-/* The values alone. */
+/* Looks at the values without writing them. */
 int datafile_look(const datafile_array *, datafile_give give, void *user, values *);
 
 #endif

@@ -39,7 +39,7 @@ void element_json(json *j, const char *key, dtype type, const void *from) {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* A loop for each type: the elements of large grids are many. What is an integer is finite. */
+/* One loop for each type, because large grids have many elements. Integers are always finite. */
 #define SCAN(name, type, judge)                                                                    \
     static void name(values *v, const unsigned char *from, size_t count) {                         \
         type least = 0, greatest = 0;                                                              \

@@ -1,4 +1,4 @@
-/* The extents of all arrays of `run`: those of the files, and what follows from them. */
+/* The extents of all arrays of `run`, which follow from the files. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int judge_grid(arrays *a, const array *item, const char **first) {
     return EXIT_DONE;
 }
 
-/* Where nothing is read, --size says it. */
+/* --size counts if the kernel reads nothing. */
 static int measure_grid(arrays *a) {
     const options *o = a->session->options;
     for (int axis = 0; axis < 3 && o->size_count > 0; axis++)
@@ -126,7 +126,7 @@ static int measure_merge(arrays *a) {
     return code;
 }
 
-/* x may have several rows, a vector each. */
+/* x may have several rows; each is a vector. */
 static int measure_spmv(arrays *a) {
     const int x = arrays_find(a, "x"), y = arrays_find(a, "y");
     const sg_matrix_info *m = &a->matrix_info;
@@ -145,7 +145,7 @@ static int measure_spmv(arrays *a) {
     return EXIT_DONE;
 }
 
-/* The files say how many elements there are; --size may only agree. */
+/* The files decide the number of elements; --size may only agree. */
 static int judge_count(const arrays *a) {
     const options *o = a->session->options;
     if (o->size_count == 0 || o->size[0] == a->size[0])

@@ -32,12 +32,12 @@ typedef bool (*element_take)(void *user, uint64_t offset, const void *bytes, siz
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* What the elements of an array are like: the least and the greatest finite one, and how many are
+/* A summary of an array: the least and the greatest finite element, and how many elements are
    not finite. */
 typedef struct values {
     dtype type;
-    bool any;                             /* whether one is finite */
-    unsigned char minimum[8], maximum[8]; /* elements, where one is */
+    bool any;                             /* whether any element is finite */
+    unsigned char minimum[8], maximum[8]; /* elements, if any is */
     int64_t nan, infinite;
 } values;
 
@@ -45,7 +45,7 @@ void values_add(values *, const void *elements, size_t count);
 
 /* "minimum 0.02, maximum 0.4, 0 NaN, 0 infinite" */
 void values_text(const values *, text *out);
-/* The keys of an open object. */
+/* Adds keys to the open object. */
 void values_json(const values *, json *);
 
 /* ---- .npy ----------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ bool pgm_read_data(FILE *, const pgm *, dtype, element_take take, void *user, te
 /* The header of a raw file. */
 void pgm_header(text *out, const pgm *);
 
-/* What is black, and what is white. */
+/* The values of black and of white. */
 typedef struct pgm_scale {
     double low, high;
 } pgm_scale;

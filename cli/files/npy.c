@@ -62,7 +62,7 @@ static bool scan_string(scanner *s, const char **start, size_t *length) {
     return true;
 }
 
-/* What may stand there, for messages. */
+/* The known types, for messages. */
 static void add_types(text *out) {
     for (dtype type = 0; type < DTYPE_COUNT; type++)
         text_printf(out, "%s%s ('<%s')",
@@ -187,7 +187,7 @@ static bool scan_dictionary(scanner *s, npy *out) {
     return s->at == s->end || refuse(s, "something after the dictionary");
 }
 
-/* How long the whole header is, from the first 12 bytes (10 for version 1). 0 with an error. */
+/* The length of the whole header, by its first 12 bytes (10 for version 1); 0 with an error. */
 static size_t header_length(const unsigned char *bytes, size_t count, text *error) {
     if (count < MAGIC || memcmp(bytes, "\x93NUMPY", MAGIC) != 0) {
         text_add(error, "not a .npy file");
@@ -251,7 +251,7 @@ static bool wrong_length(const npy *header, text *error, const char *how) {
     return false;
 }
 
-/* What a failed read means. */
+/* Says why a read failed. */
 static bool read_failed(FILE *file, const npy *header, text *error) {
     if (!ferror(file))
         return wrong_length(header, error, "shorter");

@@ -1,5 +1,5 @@
-/* The outputs of `run`: which file shows which array. They are opened before the work, so that a
-   slip of the pen does not cost it, and written after it. */
+/* The outputs of `run`: which file gets which array. They are opened before the work, so that a
+   typing error does not cost it, and written after it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static bool is_file(const char *path, const struct stat *file) {
            file->st_ino == other.st_ino;
 }
 
-/* A file that nobody named must not replace what is read. */
+/* A default output must not replace an input. */
 static int protect_inputs(const arrays *a, const char *path, const char *field) {
     struct stat there;
     if (stat(path, &there) != 0)
@@ -106,7 +106,7 @@ int arrays_match_outputs(arrays *a) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether the file can hold what it is to show. */
+/* Whether the file can hold its array. */
 static int judge(const arrays *a, const array_output *o) {
     datafile_array about;
     arrays_describe(a, o->item, &about);
@@ -223,7 +223,7 @@ bool arrays_is_shown(const arrays *a, int index) {
     return false;
 }
 
-/* Of several fields some may have an --output and others none. */
+/* Names the written fields without an --output. */
 static void name_the_rest(const arrays *a, json *j, text *out) {
     json_array(j, "not_written");
     for (int i = 0; i < a->count && !arrays_is(a, SG_KIND_REDUCE); i++)
@@ -236,7 +236,7 @@ static void name_the_rest(const arrays *a, json *j, text *out) {
     json_end_array(j);
 }
 
-/* A full disk for one file leaves the others. */
+/* If one file cannot be written, the others still are. */
 int arrays_save(arrays *a, json *j, text *out) {
     int code = EXIT_DONE;
     json_object(j, "outputs");
@@ -262,7 +262,7 @@ int arrays_save(arrays *a, json *j, text *out) {
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* A lone result is a number in JSON, and segments' are a list. */
+/* In JSON a single result is a number, and results of segments are a list. */
 static int print(arrays *a, int index, bool is_lone, json *j, text *out) {
     const array *item = &a->items[index];
     const uint64_t count = (uint64_t)a->grids[index].size[0];

@@ -15,7 +15,7 @@ static bool refuse(text *error, const char *what) {
     return false;
 }
 
-/* What the end of a stream means. */
+/* Says why a stream ended. */
 static bool ended(FILE *file, text *error, const char *what) {
     if (!ferror(file))
         return refuse(error, what);
@@ -40,8 +40,8 @@ static int next_character(FILE *file) {
     return c;
 }
 
-/* A whole number up to `most`, which is named by `what`; the character after it is taken too and is
-   white space, a comment that is skipped with its line's end, or, where `last`, the end. */
+/* Reads a whole number up to `most`, called `what` in errors. The character after it is read too
+   and is white space, a comment that is skipped with its line's end, or, where `last`, the end. */
 static bool read_number(FILE *file, const char *what, int64_t most, bool last, int64_t *out,
                         text *error) {
     int c = next_character(file);
@@ -180,7 +180,7 @@ void pgm_header(text *out, const pgm *image) {
                 image->maxval);
 }
 
-/* Whole numbers of an image's own scale stay exactly as they are. */
+/* On an image's own scale, whole numbers stay exactly the same. */
 static double place_in(const pgm_scale *scale, double value, int maxval) {
     if (scale->low == 0 && scale->high == maxval)
         return value;

@@ -35,7 +35,7 @@ static void add_value(json *j, const char *key, const char *string, size_t lengt
         json_string(j, key, value);
 }
 
-/* "32x8" as key_x and key_y, so that other tuners see numbers; false where it is no such list. */
+/* "32x8" as key_x and key_y, so that other tuners see numbers; false for other values. */
 static bool add_numbers(json *j, const char *key, const char *string, size_t length) {
     static const char axes[] = "xyz";
     size_t part[4] = {0}, count = 0;
@@ -217,7 +217,8 @@ void t4_result(t4 *t, const sg_result *r) {
     json_end_object(j);
 }
 
-/* At the end, when it is known whether all are of one device. T4 has no word for a processor. */
+/* The metadata come last, when it is known whether there is one device. T4 has no word for a
+   processor. */
 void t4_end(t4 *t) {
     json *j = t->out;
     json_end_array(j);

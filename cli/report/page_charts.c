@@ -20,7 +20,7 @@ static void add_row_mark(const page *p, svg *s, double x, double y, int row) {
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-/* From the fastest to the slowest, and what a copy takes; `copy` is NAN where that is unknown. */
+/* The fastest and the slowest time, and the time of a copy, NAN if unknown. */
 static void times_of(const page *p, double range[2], double *copy) {
     const sg_result *best = &p->rows[p->best];
     *copy = page_time(best) * page_of_copy(best) / (double)(best->steps > 1 ? best->steps : 1);
@@ -95,7 +95,7 @@ static const struct {
                   {"sm_89", {128, 2}}, {"sm_90", {128, 64}}, {"sm_100", {128, 64}},
                   {"sm_120", {128, 2}}};
 
-/* Operations a second at the clock that was measured; 0 where unknown. */
+/* Operations a second at the measured clock; 0 if unknown. */
 static double arithmetic_of(const page *p, const sg_result *r) {
     const bool is_double = strcmp(p->dtype, "double") == 0;
     if (!isfinite(r->clock_after) || (!is_double && strcmp(p->dtype, "float") != 0))
@@ -233,7 +233,7 @@ static void label_ratio(text *out, double number) {
     text_printf(out, "%.4g", number);
 }
 
-/* ", the clock was at 1700 to 1755 MHz", where it is known. */
+/* ", the clock was at 1700 to 1755 MHz", if it is known. */
 static void add_range(text *out, const char *before, const char *after, double least, double most) {
     if (isfinite(least) && least == most)
         text_printf(out, "%s%.0f %s", before, least, after);

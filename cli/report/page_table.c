@@ -1,5 +1,5 @@
-/* What a page is about: the results that belong together, the marks of their methods, and the table
-   of every candidate, the fastest first. */
+/* The results of a page, the marks of their methods, and the table of every candidate, the fastest
+   first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +166,7 @@ static void write_ratio(text *b, double number) {
     text_printf(b, "%.3f", number);
 }
 
-/* `data` is the number as the database has it, for programs and for copying. */
+/* `data` names an attribute with the database's number, for programs and for copying. */
 static const struct column {
     const char *name, *data;
     void (*write)(text *, double);
@@ -187,7 +187,7 @@ static double positive(double number) {
     return number > 0 ? number : (double)NAN;
 }
 
-/* What stands in the columns of a row; NAN where it is unknown. */
+/* The numbers of a row's columns; NAN if unknown. */
 static void find_numbers(const page *p, const sg_result *r, double out[COLUMNS]) {
     const double best = p->best >= 0 ? page_time(&p->rows[p->best]) : (double)NAN;
     const double list[COLUMNS] = {r->median,

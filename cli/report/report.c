@@ -1,4 +1,4 @@
-/* The report of one kernel, for people and for programs. docs/json.md describes the latter. */
+/* The report of one kernel, for people and as JSON, which docs/json.md describes. */
 #include "cli/report/report.h"
 
 #include <inttypes.h>
@@ -81,7 +81,7 @@ static void add_judged(const report *r, text *out) {
         text_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
 }
 
-/* What the check says nothing about. */
+/* The sides of conditions that the check hardly judged. */
 static void add_unjudged(const report *r, text *out) {
     enum { SHOWN = 6 };
     const sg_check_result *c = &r->check;
@@ -142,7 +142,7 @@ static void add_speed(const report *r, const session *s, text *out) {
                 v->steps > 1 ? " a step" : "", INDENT, "", v->repeats, s->device.device);
 }
 
-/* `points`: what the reported kernel updates a second. */
+/* `points`: the updates a second of the reported kernel. */
 static void textbook_text(const textbook_row rows[TEXTBOOK_PLANS], double points, text *out) {
     for (int i = 0; i < TEXTBOOK_PLANS && rows[i].schedule != NULL; i++) {
         const textbook_row *r = &rows[i];
@@ -158,11 +158,11 @@ static void textbook_text(const textbook_row rows[TEXTBOOK_PLANS], double points
     }
 }
 
-/* A boundary is a grid's. */
+/* Only grids have a boundary. */
 static void add_head(const session *s, const report *r, text *out) {
     static const char planned[] = "by the "; /* model, or plans of a GPU */
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
-    /* The cpu device runs what is planned for a GPU. */
+    /* The cpu device runs plans for a GPU. */
     const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
                            strncmp(r->info.found, planned, sizeof planned - 1) == 0;
     text reason = new_text();
@@ -177,7 +177,7 @@ static void add_head(const session *s, const report *r, text *out) {
     add_wrapped(out, reason.data, INDENT, WIDTH);
 }
 
-/* No textbook counts an update that is not linear. */
+/* The textbook has no count for updates that are not linear. */
 static bool has_textbook(const report *r) {
     return !words_of(r->kernel)->is_grid || r->info.textbook_operations > 0;
 }

@@ -1,4 +1,4 @@
-/* The reports of sweeps. */
+/* The report of a sweep, for people and as JSON. */
 #include "cli/report/report.h"
 
 #include <math.h>
@@ -15,12 +15,12 @@ static bool is_right(const sg_evaluation *e) {
     return strcmp(e->state, "right") == 0;
 }
 
-/* By the finals where it took part in them. */
+/* Seconds: of the finals for a finalist, else of its trial. */
 static double time_of(const sg_evaluation *e) {
     return isnan(e->final_seconds) ? e->seconds : e->final_seconds;
 }
 
-/* How many times as fast as the usual plan the best one is; NAN where one of them is not known. */
+/* How many times as fast as the usual plan the best one is; NAN if either is unknown. */
 static double gain_of(const sg_tuning *t) {
     if (t->best < 0 || t->usual < 0 || !is_right(&t->evaluations[t->usual]))
         return NAN;
@@ -40,7 +40,7 @@ void tune_report_line(const sg_evaluation *e, text *out) {
 
 /* ---- why the losers lost ------------------------------------------------------------------- */
 
-/* What a candidate has that speaks against it, beside the best. */
+/* What makes a candidate slower than the best, as far as its figures show. */
 static void add_why(const sg_evaluation *e, const sg_evaluation *best, text *out) {
     const size_t begin = out->length;
     if (e->local_bytes > best->local_bytes && e->local_bytes > 0)
@@ -90,7 +90,7 @@ typedef struct rank {
     bool final;
 } rank;
 
-/* Who took part in the finals was faster than all others. */
+/* Finalists were faster than all others. */
 static int by_time(const void *a, const void *b) {
     const rank *x = a, *y = b;
     if (x->final != y->final)
@@ -100,7 +100,7 @@ static int by_time(const void *a, const void *b) {
     return (x->which > y->which) - (x->which < y->which);
 }
 
-/* The fastest, and the usual one wherever it is. */
+/* The fastest rows, and the usual one. */
 static void add_rows(const sg_tuning *t, text *out) {
     rank *order = new_array((size_t)t->evaluation_count + 1, sizeof *order);
     int count = 0;
@@ -122,7 +122,7 @@ static void add_rows(const sg_tuning *t, text *out) {
     text_add(out, "* what a build takes by the model\n");
 }
 
-/* Each state once, with the first of its plans. */
+/* Each state of failure, with its first plan. */
 static void add_failures(const sg_tuning *t, text *out) {
     for (int i = 0; i < t->evaluation_count; i++) {
         const sg_evaluation *e = &t->evaluations[i];
@@ -176,7 +176,7 @@ static void add_range(const double range[2], const char *before, const char *uni
         text_printf(out, "%s %.0f to %.0f %s", before, range[0], range[1], unit);
 }
 
-/* Who was timed once more in the end, and what a fixed kernel said meanwhile. */
+/* The finals and the drift. */
 static void add_again(const sg_tuning *t, text *out) {
     if (t->finalists > 0)
         text_printf(out,
@@ -187,7 +187,7 @@ static void add_again(const sg_tuning *t, text *out) {
                 100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s");
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < t->drift_count; i++) {
-        clock[0] = fmin(clock[0], t->drifts[i].clock); /* which pass over NAN */
+        clock[0] = fmin(clock[0], t->drifts[i].clock); /* fmin and fmax pass over NAN */
         clock[1] = fmax(clock[1], t->drifts[i].clock);
         temperature[0] = fmin(temperature[0], t->drifts[i].temperature);
         temperature[1] = fmax(temperature[1], t->drifts[i].temperature);

@@ -45,14 +45,14 @@
 ---| stencilgen.constant
 ---@alias stencilgen.method
 ---| "auto" # the fastest of the others by the planner's model
----| "naive" # a thread a point
+---| "naive" # one thread for each point
 ---| "tiled" # a block's tile with its halo in shared memory
 ---| "coarsened" # a block walks the last axis with planes in shared memory
 ---| "register" # a block walks the last axis with neighbours in registers
----| "constant" # a thread a point, with the weights in constant memory
+---| "constant" # one thread for each point, with the weights in constant memory
 ---| "cached-halo" # a block's tile in shared memory, its halo through the caches
 ---| "streamed" # threads walk the last axis with packs of x and the neighbours along the walk in registers
----| "ring" # a block walks the last axis with a ring of planes in shared memory, filled by copies that run beside, and partial sums in registers
+---| "ring" # a block walks the last axis with a ring of planes in shared memory, copied during the arithmetic, and partial sums in registers
 ---| "temporal" # many steps of a linear update between reading a grid and writing it
 ---| "resident" # many steps in one launch, each block with its tile in shared memory
 
@@ -73,19 +73,19 @@
 
 ---@class stencilgen.field_keys
 ---@field use stencilgen.use
----@field levels? 1 | 2 2 where the previous time level is kept
----@field values? number[] what the field holds: a check draws these numbers alone
+---@field levels? 1 | 2 2 keeps the previous time level
+---@field values? number[] the numbers that the field holds, from which checks draw
 ---@field range? number[] the least and the greatest number that the field holds, for checks
 
 ---@class stencilgen.schedule
 ---@field method? stencilgen.method
 ---@field tile? stencilgen.axes points a block computes at once
----@field coarsen? stencilgen.axes times a block repeats its tile
+---@field coarsen? stencilgen.axes how often a block repeats its tile
 ---@field vector? integer points along x that a thread loads and stores at once
 ---@field time? integer time steps fused into one pass
----@field passes? 1 | 2 | 3 kernels that a convolution is made by: 1, or one an axis
+---@field passes? 1 | 2 | 3 how many kernels make a convolution: 1, or one for each axis
 ---@field lane? stencilgen.axes points that a thread of the method temporal holds
----@field stages? integer warps in the pipeline of time of the method temporal in 2D
+---@field stages? integer warps of the method temporal in 2D, each of which makes the next time steps
 
 ---@class stencilgen.tuned_axes
 ---@field x? integer | integer[]
@@ -122,7 +122,7 @@
 
 ---@class stencilgen.convolution_keys
 ---@field name string an identifier; names the kernel and the file
----@field weights stencilgen.filter nested lists, a list a row; not flipped, the middle at half the size, rounded down
+---@field weights stencilgen.filter nested lists, one for each row; not flipped; the middle is at half the size, rounded down
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field dtype? stencilgen.dtype
 ---@field boundary? stencilgen.side | stencilgen.boundary any but "fixed"; "zero" by default
@@ -139,26 +139,26 @@
 ---@alias stencilgen.operator
 ---| "sum" a + b
 ---| "product" a * b
----| "min" the lesser; NaN where one is NaN
----| "max" the greater; NaN where one is NaN
----| "all" 1 where neither is 0, else 0
----| "any" 0 where both are 0, else 1
+---| "min" the lesser; NaN if either is NaN
+---| "max" the greater; NaN if either is NaN
+---| "all" 1 if neither is 0, else 0
+---| "any" 0 if both are 0, else 1
 ---| "and" the bits that both have
 ---| "or" the bits that one of them has
----| "xor" the bits that just one of them has
+---| "xor" the bits that exactly one of them has
 ---| fun(a: stencilgen.expression, b: stencilgen.expression, p: table): stencilgen.expression
 
 ---@alias stencilgen.place_operator
----| "argmin" the least element and the first place of it
----| "argmax" the greatest element and the first place of it
+---| "argmin" the least element and its first index
+---| "argmax" the greatest element and its first index
 
 ---@class stencilgen.reduce_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field op? stencilgen.operator | stencilgen.place_operator associative; "sum" by default
----@field identity? number of an op that is a function: op(identity, a) = op(a, identity) = a
----@field commutative? boolean of an op that is a function: whether op(a, b) = op(b, a)
+---@field identity? number if op is a function: op(identity, a) = op(a, identity) = a
+---@field commutative? boolean if op is a function: whether op(a, b) = op(b, a)
 ---@field dtype? stencilgen.list_dtype
----@field map? fun(x: stencilgen.expression, y: any, p: table): stencilgen.expression map(x, p) or, of two inputs, map(x, y, p): applied to every element
+---@field map? fun(x: stencilgen.expression, y: any, p: table): stencilgen.expression applied to every element: map(x, p) or, for two inputs, map(x, y, p)
 ---@field inputs? 1 | 2 how many lists map takes; 1 by default
 ---@field segmented? boolean one result for each segment of the list
 ---@field parameters? table<string, number | true> default values; true for none
@@ -169,13 +169,13 @@
 ---@class stencilgen.scan_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field op? stencilgen.operator associative; "sum" by default
----@field identity? number of an op that is a function: op(identity, a) = op(a, identity) = a
----@field commutative? boolean of an op that is a function: whether op(a, b) = op(b, a)
+---@field identity? number if op is a function: op(identity, a) = op(a, identity) = a
+---@field commutative? boolean if op is a function: whether op(a, b) = op(b, a)
 ---@field dtype? stencilgen.list_dtype
 ---@field kind? "inclusive" | "exclusive" "inclusive" by default
 ---@field init? number | stencilgen.expression what comes before the first element
 ---@field map? fun(x: stencilgen.expression, p: table): stencilgen.expression applied to every element
----@field deterministic? boolean the same bits on every run, also where the operator rounds
+---@field deterministic? boolean the same bits on every run, even if the operator rounds
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung"
 ---@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer, ahead?: integer, draw?: integer }
@@ -194,10 +194,10 @@
 ---@class stencilgen.spmv_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field dtype? stencilgen.dtype of x and y
----@field matrix? stencilgen.dtype of the matrix's values: as x and y have, or "float"
+---@field matrix? stencilgen.dtype of the matrix's values: that of x and y, or "float"
 ---@field index? "int32" | "int64" of rows, columns and offsets; "int32" by default
 ---@field vectors? integer how many right-hand sides are multiplied at once, 1 to 16
----@field diagonals? number[][] what most rows have, for format "stencil": {column - row, value} each
+---@field diagonals? number[][] for format "stencil": the entries of most rows, {column - row, value}
 ---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell" | "stencil"
 ---@field algorithm? "auto" | "thread" | "warp" | "balanced" of csr and bcsr
 ---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, run?: integer, abreast?: integer, taper?: integer, passes?: integer, cache?: integer, apart?: integer, ahead?: integer }
@@ -219,12 +219,12 @@
 ---@return stencilgen.spec
 function stencil(keys) end
 
----A stencil spec that makes `result` of `image` by a filter's weights.
+---A convolution spec: computes `result` from `image` by the weights of a filter.
 ---@param keys stencilgen.convolution_keys
 ---@return stencilgen.spec
 function convolution(keys) end
 
----A reduce spec: a list, or each segment of one, to one element by any associative operator.
+---A reduce spec: reduces a list, or each segment of a list, to one element by an associative operator.
 ---@param keys stencilgen.reduce_keys
 ---@return stencilgen.spec
 function reduce(keys) end
@@ -234,7 +234,7 @@ function reduce(keys) end
 ---@return stencilgen.spec
 function scan(keys) end
 
----A merge spec: two sorted lists to one, stably.
+---A merge spec: merges two sorted lists into one; of equal keys those of the first list come first.
 ---@param keys stencilgen.merge_keys
 ---@return stencilgen.spec
 function merge(keys) end
@@ -286,7 +286,7 @@ function apply(weights, field) end
 ---@return stencilgen.expression
 function param(name) end
 
----The boundary outside of which cells read as v.
+---A boundary: cells outside of the grid read as v.
 ---@param v number
 ---@return stencilgen.constant
 function constant(v) end
@@ -387,26 +387,26 @@ function eq(a, b) end
 ---@return stencilgen.condition
 function ne(a, b) end
 
----True where all of two or more conditions are.
+---True if all of two or more conditions are.
 ---@param a stencilgen.condition
 ---@param b stencilgen.condition
 ---@param ... stencilgen.condition
 ---@return stencilgen.condition
 function all(a, b, ...) end
 
----True where one of two or more conditions is.
+---True if any of two or more conditions is.
 ---@param a stencilgen.condition
 ---@param b stencilgen.condition
 ---@param ... stencilgen.condition
 ---@return stencilgen.condition
 function any(a, b, ...) end
 
----True where the condition is false.
+---True if the condition is false.
 ---@param condition stencilgen.condition
 ---@return stencilgen.condition
 function invert(condition) end
 
----a where the condition holds, else b.
+---a if the condition holds, else b.
 ---@param condition stencilgen.condition
 ---@param a stencilgen.number
 ---@param b stencilgen.number
