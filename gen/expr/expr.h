@@ -29,6 +29,7 @@ typedef enum boundary {
     BOUNDARY_COUNT
 } boundary;
 extern const word_row boundary_words[BOUNDARY_COUNT];
+const char **word_names(job *, const word_row *, int count); /* the names alone */
 
 typedef enum field_use { USE_IN, USE_OUT, USE_INOUT, USE_COUNT } field_use;
 extern const char *const use_words[USE_COUNT];

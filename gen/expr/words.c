@@ -116,3 +116,10 @@ double expr_evaluate(expr_op op, double a, double b, double c) {
         return NAN;
     }
 }
+
+const char **word_names(job *j, const word_row *words, int count) {
+    const char **names = job_array(j, (size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++)
+        names[i] = words[i].name;
+    return names;
+}

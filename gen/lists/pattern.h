@@ -123,22 +123,35 @@ typedef struct pattern_constant {
 
 typedef struct pattern_source {
     const pattern *pattern;
-    program *program;          /* complete but for the source */
-    const char *template_file; /* "reduce/shared.cu" */
-    const char *spec, *plan;   /* for the head of the file: canonical texts */
-    const char *work;          /* likewise: "at least 4 bytes of device memory an element" */
+    program *program;                 /* complete but for the source */
+    const pattern_schedule *schedule; /* complete */
+    const char *template_file;        /* "reduce/shared.cu" */
+    const char *spec;                 /* canonical; NULL: as the family prints it */
+    const char *work; /* for the head of the file: "at least 4 bytes of device memory an element" */
     const pattern_constant *constants; /* of struct plan */
     int constant_count;
     const char *code; /* the end of plan.h: functions that the spec's functions stand in */
 } pattern_source;
 
-/* Sets the program's source: a head that says what made it and how to launch it, then plan.h and
-   the template (gen/source/file.h). plan.h, which it returns, has, in this order: `Real`, the
+/* A build with these facts, and with the texts and the source unless the request does without. The
+   source has a head that says what made it and how to launch it, then plan.h and the template
+   (gen/source/file.h). plan.h has, in this order: `Real`, the
    pattern's dtype; the entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters
    as PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size, array,
    temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of the
    constants; the code. */
-const char *pattern_source_text(job *, const pattern_source *);
+family_build *pattern_build(job *, const subject *, const family_request *, pattern_source *,
+                            const family_build *facts);
+
+/* The schedule that the spec and then the request ask for. */
+pattern_schedule pattern_wanted(job *, const subject *, const char *line);
+
+/* Fails with FAULT_PLAN and "algorithm NAME: why". */
+noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *why);
+
+/* Steps of a tree over n; n over `by`, rounded up. */
+double pattern_log2(double n);
+double pattern_parts(double n, double by);
 
 /* One of the pattern's functions as a device function
    `result name(const Arguments &arguments, Real a, Real b)`; `result` is "Real" or "bool". */

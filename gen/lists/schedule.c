@@ -181,10 +181,8 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
 }
 
 void pattern_print_wanted(job *j, const subject *s, const char *line, text *out) {
-    const pattern *p = s->model;
-    pattern_schedule wanted = p->wanted;
-    pattern_schedule_parse(j, p->words, line, "schedule", &wanted);
-    pattern_schedule_print(p->words, &wanted, out);
+    const pattern_schedule wanted = pattern_wanted(j, s, line);
+    pattern_schedule_print(s->family->lists.words, &wanted, out);
 }
 
 void pattern_check_schedule(job *j, const family *f, const char *line) {

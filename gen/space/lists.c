@@ -99,10 +99,8 @@ static void try_schedule(const filling *f, const pattern_schedule *s) {
 /* ---- constraints --------------------------------------------------------------------------- */
 
 static pattern_schedule wanted_of(const space_builder *b, const char *line) {
-    const pattern *p = b->subject->model;
-    pattern_schedule s = p->wanted;
-    pattern_schedule_parse(b->job, p->words, b->request->schedule, "schedule", &s);
-    pattern_schedule_parse(b->job, p->words, line, "tune", &s);
+    pattern_schedule s = pattern_wanted(b->job, b->subject, b->request->schedule);
+    pattern_schedule_parse(b->job, b->subject->family->lists.words, line, "tune", &s);
     return s;
 }
 
@@ -226,17 +224,10 @@ bool space_agrees_lists(const space_builder *b, const char *value) {
     return all;
 }
 
-static const char **names_of(job *j, const word_row *words, int count) {
-    const char **names = job_array(j, (size_t)count, sizeof *names);
-    for (int i = 0; i < count; i++)
-        names[i] = words[i].name;
-    return names;
-}
-
 static void name_axes(job *j, space *s, const pattern_words *w) {
     if (w->format_count > 0)
-        space_axis_add(s, "format", names_of(j, w->formats, w->format_count), w->format_count);
-    space_axis_add(s, "algorithm", names_of(j, w->algorithms, w->algorithm_count),
+        space_axis_add(s, "format", word_names(j, w->formats, w->format_count), w->format_count);
+    space_axis_add(s, "algorithm", word_names(j, w->algorithms, w->algorithm_count),
                    w->algorithm_count);
     for (int i = 0; i < w->number_count; i++)
         space_axis_add(s, w->numbers[i].name, NULL, 0);

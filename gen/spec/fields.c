@@ -214,9 +214,7 @@ static model_side read_side(lua_State *L, const model *m, const char *where) {
         spec_check_range(L, m->dtype, "boundary: constant", b->value);
         return (model_side){BOUNDARY_CONSTANT, b->value};
     }
-    const char *words[BOUNDARY_COUNT];
-    for (int i = 0; i < BOUNDARY_COUNT; i++)
-        words[i] = boundary_words[i].name;
+    const char **words = word_names(spec_of(L)->job, boundary_words, BOUNDARY_COUNT);
     const boundary kind = (boundary)spec_word(L, -1, where, words, BOUNDARY_COUNT);
     if (kind == BOUNDARY_CONSTANT)
         spec_fail(L, "%s: constant needs a value: constant(v) instead of \"constant\"", where);
@@ -239,10 +237,12 @@ static void read_axis(lua_State *L, const model *m, const char *where, model_sid
         spec_fail(L, "%s: periodic must be on both sides", where);
 }
 
-static void check_axis(lua_State *L, const model *m, const char *where, int axis) {
-    if (axis >= m->dims)
-        spec_fail(L, "%s.%c: the stencil has %d dimension%s", where, axis_names[axis], m->dims,
-                  m->dims == 1 ? "" : "s");
+void spec_check_axis(lua_State *L, const char *where, int axis, int dims, int axes) {
+    if (axis >= dims)
+        spec_fail(L, "%s.%c: the stencil has %d dimension%s", where, axis_names[axis], dims,
+                  dims == 1 ? "" : "s");
+    if (axis >= axes)
+        spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
 }
 
 void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) {
@@ -259,7 +259,7 @@ void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) 
             continue;
         }
         if (spec_get(L, -1, spec_axis_keys[axis].name)) {
-            check_axis(L, m, "boundary", axis);
+            spec_check_axis(L, "boundary", axis, m->dims, AXES);
             const char *where =
                 job_print(spec_of(L)->job, "boundary.%s", spec_axis_keys[axis].name);
             read_axis(L, m, where, m->sides[axis]);
@@ -279,9 +279,7 @@ static void read_axes(lua_State *L, const model *m, const char *key, int axes, i
         spec_check_keys(L, -1, where, spec_axis_keys);
         for (int axis = 0; axis < AXES; axis++, lua_pop(L, 1))
             if (spec_get(L, -1, spec_axis_keys[axis].name)) {
-                check_axis(L, m, where, axis);
-                if (axis >= axes)
-                    spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
+                spec_check_axis(L, where, axis, m->dims, axes);
                 out[axis] = spec_whole(L, -1, where, spec_axis_keys[axis].name, 1, SPEC_MAX_NUMBER);
             }
     }

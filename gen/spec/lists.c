@@ -122,10 +122,7 @@ void spec_finish_functions(lua_State *L, model *m) {
 static int read_choice(lua_State *L, int table, const char *key, const word_row *words, int count) {
     int chosen = 0;
     if (spec_get(L, table, key)) {
-        const char **names = job_array(spec_of(L)->job, (size_t)count, sizeof *names);
-        for (int i = 0; i < count; i++)
-            names[i] = words[i].name;
-        chosen = spec_word(L, -1, key, names, count);
+        chosen = spec_word(L, -1, key, word_names(spec_of(L)->job, words, count), count);
     }
     lua_pop(L, 1);
     return chosen;

@@ -182,6 +182,8 @@ extern const spec_key spec_field_keys[];
 int spec_constant(lua_State *);
 void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
 void spec_read_schedule(lua_State *, int table, model *);
+/* Refuses an axis that the stencil does not have, or beyond the first `axes` that a key has. */
+void spec_check_axis(lua_State *, const char *where, int axis, int dims, int axes);
 const spec_key *spec_schedule_keys(job *); /* of gen/stencil/schedule.h */
 const char **spec_method_words(job *);     /* by the table of methods */
 

@@ -315,27 +315,28 @@ static bool is_small(const merge_plan *p, const merge *g, size_t element, const 
 merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const size_t element = dtype_words[subject->dtype].bytes;
-    merge_plan p = {.schedule = g->pattern.wanted};
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
+    merge_plan p = {.schedule = pattern_wanted(j, subject, r->schedule)};
     p.asked = p.schedule.algorithm != MERGE_AUTO;
     if (!p.asked)
         p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
-    const char *name = algorithms[p.schedule.algorithm].name;
     for (int i = 0; i < merge_words.number_count; i++)
         if (p.schedule.number[i] != 0 && !has_number(&p, i, r->gpu))
-            job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
-                     name, numbers[i].name, has[i].who);
+            pattern_refuse(j, subject, &p.schedule,
+                           job_print(j, "it has no %s; %s", numbers[i].name, has[i].who));
     choose(&p, g, element, r);
     if (p.shared_bytes > (size_t)r->gpu->shared_per_block)
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
-                 "block of %s has at most %d",
-                 name, p.threads, p.items, p.shared_bytes, r->gpu->arch, r->gpu->shared_per_block);
+        pattern_refuse(j, subject, &p.schedule,
+                       job_print(j,
+                                 "%d threads with %d items need %zu bytes of shared memory, but a "
+                                 "block of %s has at most %d",
+                                 p.threads, p.items, p.shared_bytes, r->gpu->arch,
+                                 r->gpu->shared_per_block));
     if (p.blocks * p.threads > r->gpu->threads_per_multiprocessor)
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: %d blocks of %d threads, but a multiprocessor of %s holds at most "
-                 "%d threads",
-                 name, p.blocks, p.threads, r->gpu->arch, r->gpu->threads_per_multiprocessor);
+        pattern_refuse(j, subject, &p.schedule,
+                       job_print(j,
+                                 "%d blocks of %d threads, but a multiprocessor of %s holds at "
+                                 "most %d threads",
+                                 p.blocks, p.threads, r->gpu->arch,
+                                 r->gpu->threads_per_multiprocessor));
     return p;
 }

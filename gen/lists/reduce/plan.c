@@ -58,8 +58,7 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
-             algorithms[f->plan.schedule.algorithm].name, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
 }
 
 /* Blocks for a count, which is known at launch alone. That several work together costs the time
@@ -205,9 +204,7 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
     fitter f = {
         .job = j, .subject = subject, .reduce = r, .gpu = request->gpu, .count = request->size[0]};
     reduce_plan *p = &f.plan;
-    p->schedule = r->pattern.wanted;
-    if (request->schedule != NULL)
-        pattern_schedule_parse(j, &reduce_words, request->schedule, "schedule", &p->schedule);
+    p->schedule = pattern_wanted(j, subject, request->schedule);
     p->asked = p->schedule.algorithm != REDUCE_AUTO;
     if (!p->asked)
         p->schedule.algorithm = REDUCE_ONE_PASS;
@@ -226,17 +223,6 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
 
 /* ---- depth --------------------------------------------------------------------------------- */
 
-static double divided_up(double a, double b) {
-    return a <= 0 ? 0 : (double)(int64_t)((a - 1) / b) + 1;
-}
-
-static double log2_up(double n) {
-    double steps = 0;
-    for (; n > 1; n /= 2)
-        steps++;
-    return steps;
-}
-
 /* Elements of a thread one after another, then the tree of a block, then those of the blocks. Of
    one-pass a thread has `pack` sums of its packs, the ends beside them, and a tree of those; a
    block has a tree of the lanes and one of the warps, at most of 5 steps each; and of the blocks'
@@ -247,14 +233,14 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
                  pack = 16.0 / (double)p->element_bytes;
     const double block = 10, all = (double)count;
     if (p->launch_count == 2) {
-        const double blocks = divided_up(all, tile);
-        return tile / threads + log2_up(threads) + divided_up(blocks, threads) + block + 2;
+        const double blocks = pattern_parts(all, tile);
+        return tile / threads + pattern_log2(threads) + pattern_parts(blocks, threads) + block + 2;
     }
     if (r->segmented) /* a warp at least */
-        return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
+        return pattern_parts((double)length / pack, 32) + 1 + pattern_log2(pack) + block + 2;
     /* a cluster leaves what one of its blocks has on its way at once to that one */
     const double blocks =
         l->lists.blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
-    return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
-           fmin(divided_up(blocks, 32), 4) + divided_up(blocks, threads) + block + 1;
+    return pattern_parts(all / pack, blocks * threads) + 1 + pattern_log2(pack) + block + 2 +
+           fmin(pattern_parts(blocks, 32), 4) + pattern_parts(blocks, threads) + block + 1;
 }

@@ -98,8 +98,7 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
-             algorithms[f->plan.schedule.algorithm].name, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
 }
 
 /* Of a plan that was measured on the GPU: the numbers of a whole persistent one. */
@@ -271,16 +270,13 @@ static int best_algorithm(const fitter *f) {
 }
 
 scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
-    const scan *s = subject->model;
     fitter f = {.job = j,
                 .subject = subject,
                 .gpu = r->gpu,
                 .element = dtype_words[subject->dtype].bytes,
                 .count = r->size[0],
-                .plan = {.schedule = s->pattern.wanted, .runs = 1}};
+                .plan = {.schedule = pattern_wanted(j, subject, r->schedule), .runs = 1}};
     scan_plan *p = &f.plan;
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &scan_words, r->schedule, "schedule", &p->schedule);
     p->asked = p->schedule.algorithm != SCAN_AUTO;
     if (!p->asked)
         p->schedule.algorithm = best_algorithm(&f);
@@ -297,13 +293,6 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
     return *p;
 }
 
-static double log2_up(double n) {
-    int steps = 0;
-    for (; n > 1; n /= 2)
-        steps++;
-    return steps;
-}
-
 double scan_depth(const program *p, int64_t count) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
@@ -313,5 +302,5 @@ double scan_depth(const program *p, int64_t count) {
     if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */
         return 2 * items + 5 + threads / 32 + 2 * tiles + 8;
     /* A tile, at the longest up and down a tree; a tile of sums; and the chain of those. */
-    return 2 * (items + 2 * log2_up(2 * threads)) + tiles / tile + 8;
+    return 2 * (items + 2 * pattern_log2(2 * threads)) + tiles / tile + 8;
 }

@@ -268,10 +268,8 @@ static void choose_format(job *j, const spmv *m, const family_request *r, spmv_p
 
 spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     const spmv *m = subject->model;
-    spmv_plan p = {.schedule = m->pattern.wanted, .reason = NULL};
+    spmv_plan p = {.schedule = pattern_wanted(j, subject, r->schedule), .reason = NULL};
     pattern_schedule *s = &p.schedule;
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &spmv_words, r->schedule, "schedule", s);
     if (s->format == FORMAT_AUTO)
         s->format = (int)implied_format(s);
     if (s->format == FORMAT_AUTO && m->diagonal_count > 0 && r->matrix == NULL)

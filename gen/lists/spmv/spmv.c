@@ -183,49 +183,33 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
     return count;
 }
 
-static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, program *p,
-                                const char *model, const char *line) {
+family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
+    const spmv *m = subject->model;
+    const spmv_plan plan = spmv_fit(j, subject, r);
+    const format_word *word = &format_words[plan.schedule.format];
+    program *p = pattern_program(j, &m->pattern, PROGRAM_PRODUCT, r->gpu);
+    spmv_describe(j, m, &plan, p);
     pattern_constant constants[SPMV_NUMBERS + 8];
-    const int constant_count = write_constants(m, plan, constants);
-    const format_word *word = &format_words[plan->schedule.format];
-    const pattern_source source = {
+    const int constant_count = write_constants(m, &plan, constants);
+    pattern_source source = {
         .pattern = &m->pattern,
         .program = p,
-        .template_file = spmv_template(plan),
-        .spec = model,
-        .plan = line,
+        .schedule = &plan.schedule,
+        .template_file = spmv_template(&plan),
+        .spec = r->untold ? "" : write_model(j, m, &plan),
         .work = job_print(j, "2 operations an entry and vector; %s stores %s numbers", word->name,
                           word->formula),
         .constants = constants,
         .constant_count = constant_count,
-        .code = write_code(j, m, plan),
+        .code = r->untold ? NULL : write_code(j, m, &plan),
     };
-    return pattern_source_text(j, &source);
-}
-
-family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
-    const spmv *m = subject->model;
-    const spmv_plan plan = spmv_fit(j, subject, r);
-    program *p = pattern_program(j, &m->pattern, PROGRAM_PRODUCT, r->gpu);
-    spmv_describe(j, m, &plan, p);
-    text line = text_new(j);
-    pattern_schedule_print(&spmv_words, &plan.schedule, &line);
-    const char *model = write_model(j, m, &plan);
-    const char *header = write_source(j, m, &plan, p, model, line.data);
-    family_build *b = job_alloc(j, sizeof *b);
-    *b = (family_build){
-        .program = p,
-        .header = header,
+    const family_build facts = {
         .shape = m->vectors == 1 ? "sparse matrix times a vector"
                                  : job_print(j, "sparse matrix times %d vectors", m->vectors),
-        .model = model,
-        .plan = line.data,
         .reason = plan.reason,
-        .boundary = "",
         .textbook_operations = 2.0 * m->vectors,
-        .emitted_operations = 2.0 * m->vectors,
     };
-    return b;
+    return pattern_build(j, subject, r, &source, &facts);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */
