@@ -55,8 +55,8 @@ static double least(double a, double b) {
     return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
 }
 
-/* The long double functions, unlike the double ones, do not come in variants by processor feature
-   that differ in the last bit. */
+/* The functions of long double, unlike those of double, have no variants by processor feature that
+   differ in the last bit. */
 double expr_evaluate(expr_op op, double a, double b, double c) {
     switch (op) {
     case EXPR_ADD:

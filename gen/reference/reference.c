@@ -1,6 +1,6 @@
 /* The reference: the model's expressions made into steps over rows of cells, and their evaluation.
    Takes: a model, parameters, arrays. Makes: values and error bounds. Steps follow a walk from the
-   outputs that goes to the deepest operand first, which keeps few rows alive at a time. */
+   outputs that takes the deepest operand first, which keeps few rows alive at a time. */
 #include "gen/reference/reference.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ struct reference {
     int condition_count;
 };
 
-/* What has been counted in a scratch, which begins with it: cells, then yes and no of each
+/* What has been counted in a scratch, at its beginning: cells, then yes and no of each
    condition. */
 typedef struct counts {
     int64_t cells;
@@ -43,7 +43,7 @@ static rounding rounding_of(dtype type) {
                       .exact = type == DTYPE_FLOAT ? 0x1p16 : 0x1p40};
 }
 
-/* Facts about each live node. Nodes without taps are the same for all cells: they are evaluated
+/* Facts about each live node. Nodes without taps are the same for all cells; they are evaluated
    while the reference is made. */
 typedef struct facts {
     bool *live, *uniform, *never_negative;
@@ -51,8 +51,8 @@ typedef struct facts {
     int *condition; /* its number + 1; 0: it is none */
     scalar *value;  /* of uniform nodes */
     double *terms;  /* how many terms the node sums up */
-    int *uses;      /* still to come, by other nodes and by outputs */
-    int *row;       /* where the node's row is; −1 not yet made */
+    int *uses;      /* uses that are still to come, by other nodes and by outputs */
+    int *row;       /* where the node's row is; −1: it is not yet made */
 } facts;
 
 typedef struct maker {
@@ -60,7 +60,7 @@ typedef struct maker {
     reference *r;
     const expr_pool *pool;
     facts f;
-    int capacity, tap_count; /* steps made room for; taps so far */
+    int capacity, tap_count; /* steps that there is room for; taps so far */
     int *spare;              /* rows free for use */
     int spare_count;
 } maker;
@@ -80,7 +80,7 @@ static void fill_row(row *to, const scalar *value) {
     row_apply(NULL, &s, to, NULL, NULL, NULL);
 }
 
-/* What a comparison takes: a constant that stands there itself is rounded, once and for all. */
+/* A constant that is itself an operand of a comparison is rounded, once and for all. */
 static scalar operand_of(const maker *k, const expr_node *user, expr_id id) {
     const expr_node *n = expr_get(k->pool, id);
     if (n->op != EXPR_CONSTANT || !condition_is_comparison(user->op) ||
@@ -99,7 +99,7 @@ static step step_of(const facts *f, const expr_node *n, expr_id id) {
     return s;
 }
 
-/* Rows serve for single numbers too, so that there is one text of the error analysis. */
+/* Rows serve for single numbers too, so that the error analysis stands once. */
 static scalar evaluate_uniform(maker *k, expr_id id, const double *parameters, row *rows) {
     const expr_node *n = expr_get(k->pool, id);
     if (n->op == EXPR_CONSTANT)
@@ -115,7 +115,7 @@ static scalar evaluate_uniform(maker *k, expr_id id, const double *parameters, r
     return (scalar){rows[3].value[0], rows[3].magnitude[0], rows[3].error[0]};
 }
 
-/* Sums go on through what distributes over them. */
+/* Sums go on through operations that distribute over them. */
 static double count_terms(const facts *f, const expr_node *n) {
     const expr_id a = n->operand[0], b = n->operand[1];
     switch (n->op) {
@@ -133,7 +133,8 @@ static double count_terms(const facts *f, const expr_node *n) {
     }
 }
 
-/* Not negative (nor less by rounding) whatever the cells hold: sums of squares and the like. */
+/* Nodes that are not negative (nor become so by rounding) whatever the cells hold: sums of squares
+   and the like. */
 static bool never_negative(const facts *f, const expr_node *n, expr_id id) {
     const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
     const bool *known = f->never_negative;
@@ -244,7 +245,7 @@ static void make_step(maker *k, expr_id id) {
     }
 }
 
-/* Of the operands still to be made, the deepest; EXPR_NONE where all are made. */
+/* The deepest of the operands that are still to be made; EXPR_NONE where all are made. */
 static expr_id next_operand(const maker *k, expr_id id) {
     const expr_node *n = expr_get(k->pool, id);
     expr_id deepest = EXPR_NONE;
@@ -357,7 +358,7 @@ void reference_count(const reference *r, const void *scratch, condition *sums) {
     }
 }
 
-/* The cells that are not kept, each on the side that every right kernel takes. */
+/* Counts the cells that are not kept, each on the side that every right kernel takes. */
 static void count_sides(const row *truth, const bool *keep, int count, int64_t taken[2]) {
     int64_t yes = 0, no = 0;
     for (int i = 0; i < count; i++) {
@@ -390,7 +391,7 @@ static void evaluate(const reference *r, const reference_array *arrays, const st
         found->cells += !keep[i];
 }
 
-/* The cells of one stretch: `kept` says which are not evaluated (and `rows` may then be unset). */
+/* The cells of one stretch. `kept` says which are not evaluated (and `rows` may then be unset). */
 static void store(const reference *r, int output, const reference_array *arrays, const stretch *s,
                   const bool *kept, const row *rows, double *values, double *bounds) {
     const row *from = &rows[r->outputs[output]];
@@ -447,7 +448,7 @@ void reference_row(const reference *r, const reference_array *arrays, const int6
                     bounds, kept);
 }
 
-/* A function of one number takes as long as so many additions. */
+/* A function of one number takes as long as this many additions. */
 enum { FUNCTION_WORK = 16 };
 
 double reference_work(const reference *r, const int64_t size[AXES]) {

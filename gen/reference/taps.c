@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Applies the rules of the two sides until the index is inside. True where a rule gives a value
-   at once; it goes to *value. Indices start at most MAX_REACH outside, so that none overflows. */
+/* Applies the rules of the two sides until the index is inside. True where a rule gives a value at
+   once, which goes to *value. Indices start at most MAX_REACH outside, so none overflows. */
 static bool resolve(const model_side sides[2], int64_t size, int64_t *index, double *value) {
     while (*index < 0 || *index >= size) {
         const bool high = *index >= size;
@@ -80,7 +80,7 @@ static void copy_cells(dtype type, const void *data, int64_t offset, int64_t str
         to[i] = cell(type, data, offset + i * stride);
 }
 
-/* The errors are the row's, or 0 where there are none. */
+/* The errors of a row, or 0 where there are none. */
 static void finish(row *to, bool exact) {
     for (int i = 0; i < LANES; i++) {
         const double v = to->value[i], e = exact ? 0 : to->error[i];
@@ -90,7 +90,7 @@ static void finish(row *to, bool exact) {
 }
 
 /* The cells of an array, or of its bounds, that a tap reads, as far as the axes across the stretch
-   decide. */
+   decide it. */
 typedef struct line {
     dtype type;
     const void *data;
@@ -201,7 +201,7 @@ void reference_steps_open(reference_steps *s, const reference *r, const model *m
     for (int o = 0; o < m->output_count; o++) {
         const int field = m->outputs[o].field;
         if (m->fields[field].use != USE_INOUT)
-            continue; /* what one step leaves there no other reads */
+            continue; /* what one step leaves there, no other step reads */
         reference_field *f = &s->fields[s->field_count++];
         *f = (reference_field){.output = o, .levels = m->fields[field].levels};
         for (int level = 0; level < 2; level++)
@@ -217,7 +217,7 @@ int64_t reference_steps_pieces(const reference_steps *s) {
     return s->along * s->size[1] * s->size[2];
 }
 
-/* Behind what reference_row takes stand values and bounds of all outputs. */
+/* The values and bounds of all outputs stand behind what reference_row takes. */
 static size_t results_offset(const reference_steps *s) {
     const size_t bytes = reference_scratch(s->reference, PIECE);
     return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
@@ -227,7 +227,7 @@ size_t reference_steps_scratch(const reference_steps *s) {
     return results_offset(s) + 2 * (size_t)s->model->output_count * PIECE * sizeof(double);
 }
 
-/* Cells outside of the box keep their value. */
+/* Cells outside of the box keep their values. */
 static void keep(const reference_steps *s, const reference_field *f, int64_t from, int64_t end,
                  int64_t y, int64_t z) {
     const int64_t row = (y + z * s->size[1]) * s->size[0];
