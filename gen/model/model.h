@@ -35,8 +35,8 @@ typedef struct schedule {
     int vector; /* points along x that a thread loads and stores at once */
     int time;   /* steps fused into one launch */
     int passes; /* kernels of a separable filter: 1, or one an axis; 0 where it is not separable */
-    int lane[LANE_AXES]; /* points that a thread holds along x and y, of the method temporal */
-    int stages;          /* of temporal in 2D: warps in the pipeline of time */
+    int lane[LANE_AXES]; /* points that a thread holds along x and y, where steps are fused */
+    int stages;          /* warps in the pipeline of time, where steps are fused in 2D */
 } schedule;
 
 /* What the spec says that a field holds. Checks draw such data; no kernel depends on it. */

@@ -1,6 +1,6 @@
-/* One schedule made into a plan: axes, and what its method makes of it; or the reason why it cannot
-   be. Takes: a model and a schedule whose entries that apply are set. Makes: a plan without its
-   cost. */
+/* One schedule made into a plan: its axes, and what its method makes of it, or the reason why there
+   is none; and the facts of models. Takes: a model and a schedule whose entries that apply are set.
+   Makes: a plan without its cost. */
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 
@@ -60,7 +60,7 @@ static const char *check_tile(job *j, const model *m, const schedule *s) {
     return NULL;
 }
 
-/* Keys that the method does not have at all. */
+/* Refuses keys that the method does not have. */
 static const char *check_keys(job *j, const schedule *s) {
     const method *of = methods[s->method];
     if (s->time > 1 && !of->fused)
@@ -114,7 +114,7 @@ static void lay_axes(plan *p) {
             to->high[k] = p->axes[k] < 0 ? 0 : from->high[p->axes[k]];
             reach += to->low[k] + to->high[k];
         }
-        to->staged = p->form->stages_all || (p->form->stages && reach > 0);
+        to->staged = p->form->staged_all || (p->form->staged && reach > 0);
         p->kernel_array[i] = p->array_count++;
     }
 }
@@ -131,7 +131,7 @@ static void lay_tile(plan *p) {
     if (dims > 1) {
         p->per_block[2] *= p->walk;
     } else if (walk ==
-               0) { /* the walk widens the tile; a method may take a part of that for itself */
+               0) { /* the walk widens the tile; a method may take a part of it for itself */
         p->per_block[0] = p->tile[0] *= p->walk;
         p->walk = 1;
     }
@@ -243,7 +243,7 @@ static void note_row(plan_facts *f, const expr_node *tap) {
         r->high = tap->d[0];
 }
 
-/* Distinct (array, offset) once the offset along the last axis is taken away. */
+/* Distinct pairs of array and offset, without the offset along the last axis. */
 static int count_plane_taps(const model *m, job *j, const bool *live) {
     enum { SPAN = 2 * MAX_REACH + 1 };
     bool *seen = job_array(j, (size_t)m->array_count * SPAN * SPAN, sizeof *seen);
@@ -260,7 +260,7 @@ static int count_plane_taps(const model *m, job *j, const bool *live) {
     return count;
 }
 
-/* Each call is inlined, and compilers take seconds for a hundred: more are refused. */
+/* Each call is inlined, and compilers take seconds for a hundred calls: more are refused. */
 static void limit_calls(const model *m, job *j, const expr_id *roots) {
     enum { MOST_CALLS = 200 };
     const bool *live = expr_live(m->pool, j, roots, m->output_count);
