@@ -1,6 +1,5 @@
-/* Programs and sources of patterns.
-   Takes: a pattern and what its family says of launches and templates. Makes: the argument struct,
-   plan.h and the whole file. */
+/* Programs, sources and builds of patterns. Takes: a pattern and what its family says of launches
+   and templates. Makes: the argument struct, plan.h, the whole file, and the build. */
 #include "gen/lists/pattern.h"
 
 #include <assert.h>

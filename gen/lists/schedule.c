@@ -95,7 +95,7 @@ static void parse_number(parser *p, int which, const char *digits) {
     p->out->number[which] = value;
 }
 
-/* `method=` stands for the algorithm, as it does in schedules of stencils. */
+/* `method=` stands for the algorithm, as in schedules of stencils. */
 static void parse_word(parser *p, const char *word) {
     static const char method[] = "method=";
     const pattern_words *w = p->words;

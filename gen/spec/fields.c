@@ -1,4 +1,4 @@
-/* The keys of a stencil's table but for its update: fields, parameters, boundary and schedule.
+/* The keys of a stencil's table, except its update: fields, parameters, boundary and schedule.
    Takes: the spec's table. Makes: the model's fields, arrays, parameters, sides and schedule. */
 #include "gen/spec/state.h"
 
@@ -42,7 +42,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The list on the top of the stack, as the dtype holds it. */
+/* The list on the top of the stack, with each number as the dtype holds it. */
 static double *read_numbers(lua_State *L, const char *where, dtype type, int count) {
     double *values = job_array(spec_of(L)->job, (size_t)count, sizeof *values);
     spec_charge_memory(L, (size_t)count * sizeof *values);
@@ -55,7 +55,7 @@ static double *read_numbers(lua_State *L, const char *where, dtype type, int cou
     return values;
 }
 
-/* The same values in another order are the same. */
+/* Values are sorted, and each is kept once: their order means nothing. */
 static void read_values(lua_State *L, const char *where, dtype type, model_content *out) {
     const int count = spec_list(L, -1, where, MOST_CONTENT);
     if (count == 0)
@@ -80,7 +80,7 @@ static void read_range(lua_State *L, const char *where, dtype type, model_conten
     *out = (model_content){ends, ENDS, true};
 }
 
-/* What the description on the top of the stack says of the data of checks. */
+/* Reads what the description on the top of the stack says of the data of checks. */
 static void read_content(lua_State *L, const char *where, dtype type, model_field *field) {
     job *j = spec_of(L)->job;
     const bool values = spec_get(L, -1, "values");

@@ -96,7 +96,7 @@ typedef struct choices {
     int count[AXES], value[AXES][TUNING_VALUES]; /* count 0: the axis is left to the planner */
 } choices;
 
-/* A number, or a list of them: of an axis, whose value is on the top of the stack. */
+/* A number, or a list of numbers, for an axis, whose value is on the top of the stack. */
 static void read_axis(reading *r, int axis, choices *c) {
     lua_State *L = r->L;
     const char *name = spec_axis_keys[axis].name;

@@ -37,7 +37,7 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
     const merge_algorithm algorithm = (merge_algorithm)plan->schedule.algorithm;
     const int tile = plan->threads * plan->items;
     p->launches = job_array(j, 2, sizeof *p->launches);
-    if (algorithm == MERGE_PATH) { /* a diagonal more than there are tiles */
+    if (algorithm == MERGE_PATH) { /* one more diagonal than there are tiles */
         const program_extent diagonals = {{0, 1}, tile};
         p->lists.temporary_count = 1;
         p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
@@ -75,7 +75,7 @@ static void write_order(text *t, const merge *g) {
     const char *low = g->order == MERGE_ASCENDING ? "a" : "b";
     const char *high = g->order == MERGE_ASCENDING ? "b" : "a";
     text_add(t, "__device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {\n");
-    if (real) /* two comparisons: less or unordered, but for a NaN that comes first */
+    if (real) /* two comparisons: less or unordered, except for a NaN that comes first */
         text_printf(t, "    return !(%s <= %s) && %s == %s; // NaN is the greatest\n}\n", high, low,
                     low, low);
     else

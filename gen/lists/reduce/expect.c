@@ -248,7 +248,7 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
             const bool begins = at + i == first;
             total = begins ? (pattern_value){.real = x}
                            : operator_combine(type, o, op, total, (pattern_value){.real = x});
-            /* Few functions are associative with NaN among their operands. */
+            /* Few functions are associative when an operand is NaN. */
             out.undecidable |= !isfinite(e->error[i]) || !isfinite(x) || !isfinite(total.real);
             if (!begins)
                 rounding += k * unit * fmax(fabs(before), fmax(fabs(x), fabs(total.real)));

@@ -72,8 +72,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[0].lists.early = pattern_may_begin_early(p);
     if (!r->segmented) {
-        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word
-         */
+        /* each 8 bytes of an item take 16, a marked word of templates/arch/marked_words.cuh */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
         p->lists.tagged = true;
@@ -132,7 +131,7 @@ void reduce_print(const subject *s, model_detail detail, text *t) {
     model_print_functions(r->pattern.functions, detail, t);
 }
 
-/* How templates/arch/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
+/* How templates/arch/warps.cuh joins the items of all lanes by one instruction; 0: it cannot. */
 static int lanes_of(const reduce *r, dtype type) {
     static const int ways[OPERATOR_COUNT] = {
         [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,

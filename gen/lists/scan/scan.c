@@ -19,8 +19,8 @@ static void add_arrays(job *j, program *p, dtype type) {
     p->lists.points = extent_of(0, 0);
 }
 
-/* One pass: a word for each tile, after one for the counter that tiles are drawn from; for values
-   of 8 bytes two places more. */
+/* One pass: a word for each tile, after one for the counter that tiles are drawn from; values of 8
+   bytes also have two places a tile. */
 static void add_look_back(job *j, program *p, const scan_plan *plan, size_t element) {
     const int tile = plan->threads * plan->items;
     p->lists.temporary_count = element == 4 ? 1 : 2;
@@ -33,9 +33,9 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
     p->launches[0].shared_bytes = plan->shared_bytes;
 }
 
-/* Groups of 32 tiles, as the template has them. In words of 16 bytes: of `published` a counter, one
-   for each two tiles of the first group, one for each block, one for each tile; of `groups` two for
-   each. */
+/* Groups of 32 tiles, as the template has them, in words of 16 bytes. `published`: a counter, one
+   word for each two tiles of the first group, one for each block, one for each tile. `groups`: two
+   words for each group. */
 static void add_persistent(job *j, program *p, const scan_plan *plan, const gpu *t) {
     const int tile = plan->threads * plan->items;
     const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
@@ -77,7 +77,8 @@ static const char *const templates[SCAN_ALGORITHMS] = {
     [SCAN_BRENT_KUNG] = "scan/brent_kung.cu",
 };
 
-/* identity, prepare and combine; an element as it is used, and what comes before the first. */
+/* identity, prepare and combine; an element as it is used; and what comes before the first
+   element. */
 static const char *write_code(job *j, const scan *s, dtype type) {
     text t = text_new(j);
     if (s->op.id == OPERATOR_OWN)

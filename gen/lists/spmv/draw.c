@@ -46,7 +46,7 @@ static void put(drawing *d, int64_t row, int64_t column) {
             memcpy(d->value, old.value, (size_t)old.entries * sizeof *d->value);
         }
     }
-    /* Never 0, which some formats do not tell from no entry. */
+    /* Never 0, which some formats do not tell from a missing entry. */
     double value = draw_real(&d->state);
     value += value < 0 ? -0x1p-10 : 0x1p-10;
     d->row[d->entries] = row;
@@ -54,7 +54,7 @@ static void put(drawing *d, int64_t row, int64_t column) {
     d->value[d->entries++] = d->floats ? (double)(float)value : value;
 }
 
-/* `count` columns, one from each of as many stretches. */
+/* `count` columns, one from each of as many stretches of columns. */
 static void put_row(drawing *d, int64_t row, int64_t count) {
     if (count > d->columns)
         count = d->columns;
@@ -164,7 +164,7 @@ static storage storage_of(const program *p) {
                      p->lists.product->diagonal_count};
 }
 
-/* Packs the matrix; one that its format would blow up is drawn smaller. */
+/* Packs the matrix. If its format would take too much memory, a smaller one is drawn. */
 static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, packed_matrix *out) {
     enum { MOST_BYTES = 1 << 28 };
     const storage s = storage_of(p);
@@ -191,7 +191,7 @@ static void take_sizes(const program *p, const packed_matrix *a, family_call *ou
     }
 }
 
-/* The factors, where they are not compiled in; true where y is not to be read. */
+/* Draws the factors that are not compiled in; true where y is not to be read. */
 static bool draw_factors(const program *p, const double *given, uint64_t *state, family_call *out) {
     static const double pairs[][2] = {{1, 0}, {1, 1}, {-1, 0.5}, {0.75, -1.25}, {0, 2}, {2.5, 0}};
     const int which = (int)draw_below(state, sizeof pairs / sizeof pairs[0]);
@@ -215,7 +215,7 @@ static void draw_vector(const subject *s, int kind, uint64_t *state, void *to, i
     }
 }
 
-/* All but the matrix, of which there are the sizes. */
+/* Draws everything but the matrix, whose sizes are there. */
 static void draw_vectors(job *j, const subject *s, const program *p, int kind, bool blind,
                          uint64_t *seed, family_call *out) {
     const int x = p->array_count - 2, y = p->array_count - 1;

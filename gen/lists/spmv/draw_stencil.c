@@ -1,6 +1,6 @@
 /* Matrices for checks of kernels that have diagonals compiled in. Takes: the diagonals, a kind, a
-   size, a seed. Makes: rows that have them all, and among those rows that lack entries, have other
-   values or other entries, by the kind. */
+   size, a seed. Makes: rows that have all diagonals; among them, by the kind, rows that lack
+   entries, have other values or have other entries. */
 #include "gen/lists/draw.h"
 #include "gen/lists/spmv/spmv.h"
 #include "matrix/layout.h"
@@ -34,7 +34,7 @@ static void put(drawing *d, int64_t row, int64_t column, double value) {
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* `count` columns, one from each of as many stretches. */
+/* `count` columns, one from each of as many stretches of columns. */
 static void put_other_row(drawing *d, int64_t row, int64_t count) {
     count = count < d->columns ? count : d->columns;
     for (int64_t k = 0; k < count; k++) {
@@ -44,7 +44,7 @@ static void put_other_row(drawing *d, int64_t row, int64_t count) {
     }
 }
 
-/* The diagonals of `bits` that meet A; that of number `changed` has another value. */
+/* The diagonals of `bits` that meet A; number `changed` has another value. */
 static void put_stencil_row(drawing *d, int64_t row, uint64_t bits, int changed) {
     const storage *s = d->storage;
     for (int i = 0; i < s->diagonal_count; i++) {
@@ -78,7 +78,7 @@ static void put_row(drawing *d, int64_t row) {
         return;
     case SPMV_DIAGONAL:
         return put_stencil_row(d, row, all, -1);
-    case SPMV_DENSE: /* of other rows as many as are offered */
+    case SPMV_DENSE: /* other rows have as many entries as the format takes */
         return row % 2 == 1 ? put_other_row(d, row, draw_below(&d->state, 40))
                             : put_stencil_row(d, row, all, -1);
     case SPMV_BANDED:

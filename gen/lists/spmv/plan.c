@@ -14,7 +14,7 @@ static const word_row algorithms[SPMV_ALGORITHMS] = {
                                    "rows are"},
 };
 
-/* As the matrix layer has them: the same words in the same order. */
+/* The words of the matrix layer, in the same order. */
 static const word_row formats[FORMAT_COUNT] = {
     [FORMAT_AUTO] = {"auto", "the one that suits the matrix"},
     [FORMAT_COO] = {"coo", "row, column and value of every entry"},
@@ -160,7 +160,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
     }
 }
 
-/* The format that a constraint names without naming it; FORMAT_AUTO: any. */
+/* The format that other constraints imply; FORMAT_AUTO: any. */
 static format implied_format(const pattern_schedule *s) {
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
         for (int n = 0; n < SPMV_NUMBERS; n++)
@@ -212,7 +212,7 @@ static void check_numbers(job *j, const pattern_schedule *s) {
                          s->number[SPMV_SLICE], s->number[SPMV_SIGMA]));
 }
 
-/* The numbers that apply, in the schedule and beside it. */
+/* Sets the numbers that apply, in the schedule and in the plan. */
 static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *r) {
     pattern_schedule *s = &p->schedule;
     int all[SPMV_NUMBERS];
@@ -247,7 +247,7 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t
                          p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items"));
 }
 
-/* Completes the storage. What a spec lists as diagonals counts also for `auto`. */
+/* Completes the storage. The diagonals that a spec lists count for `auto` too. */
 static void choose_format(job *j, const spmv *m, const family_request *r, spmv_plan *p) {
     const matrix *a = r->matrix;
     storage *s = &p->storage;

@@ -12,8 +12,8 @@
 enum { MOST_NOTES = 128 };
 
 typedef struct note {
-    bool choice;         /* of format_choose, or a refusal */
-    storage given, made; /* made: by a choice */
+    bool choice;         /* the answer of format_choose, or a refusal */
+    storage given, made; /* the storage that a choice made */
     const char *text;    /* NULL: it is not refused */
 } note;
 
@@ -44,7 +44,7 @@ static const note *find(const matrix_notes *n, bool choice, const storage *given
     return NULL;
 }
 
-/* NULL where there is no room. Diagonals that were found are the request's, and so copied. */
+/* NULL where there is no room. Diagonals that were found live in the request, and so are copied. */
 static const note *keep(matrix_notes *n, bool choice, const storage *given, const storage *made,
                         const char *text) {
     if (n == NULL || n->count == MOST_NOTES)
@@ -89,7 +89,7 @@ const char *spmv_refusal(job *j, matrix_notes *n, const matrix *a, const storage
 
 static const char *const index_types[] = {"int", "long long"};
 
-/* As a row of A comes upon them: x's offset from the row's own place, and the value. */
+/* What a row of A meets: the offset of x from the row's own place, and the value. */
 static void write_diagonals(text *t, const spmv *m, const spmv_plan *plan) {
     const storage *s = &plan->storage;
     text_add(t, "template <class Row> __device__ __forceinline__ void for_diagonals(Row &row) {\n");
@@ -112,7 +112,7 @@ static const char *write_code(job *j, const spmv *m, const spmv_plan *plan) {
     return t.data;
 }
 
-/* What is compiled in, and so is a part of the spec's meaning. */
+/* The diagonals that are compiled in: they are a part of the spec's meaning. */
 static void print_diagonals(text *t, dtype type, const diagonal *list, int count) {
     text_add(t, "most rows of A:");
     for (int d = 0; d < count; d++) {
@@ -150,7 +150,7 @@ static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
     return t.data;
 }
 
-/* What the schedule says and nothing more: the same plan gives the same text. */
+/* Only what the schedule says, so that the same plan gives the same text. */
 static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constant *out) {
     static const char *const names[SPMV_NUMBERS] = {
         [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns",

@@ -12,7 +12,7 @@ void temporal_begin(plan *p) {
         p->tile[k] = p->per_block[k] = p->block[k] = 1;
 }
 
-/* The lanes beside have all that a lane's points reach. */
+/* The neighbouring lanes have everything that a lane's points reach. */
 const char *temporal_check_lane(job *j, const plan *p, int k) {
     const int points = p->schedule.lane[k];
     if (points >= p->low[k] && points >= p->high[k])
@@ -21,13 +21,13 @@ const char *temporal_check_lane(job *j, const plan *p, int k) {
                      axis_names[k]);
 }
 
-/* What a thread may have where a block is resident at all. */
+/* The registers that a thread may have where at least one block is resident. */
 int temporal_most_registers(const plan *p) {
     const int most = REGISTERS_PER_MULTIPROCESSOR / plan_threads(p) / 8 * 8;
     return most < MAX_REGISTERS ? most : MAX_REGISTERS;
 }
 
-/* Some that do not fit may lie in local memory, which costs. */
+/* Some registers that do not fit may lie in local memory, which costs time. */
 const char *temporal_check_registers(job *j, plan *p, int64_t need) {
     enum { MOST_SPILLED = 64 };
     const int most = temporal_most_registers(p);
@@ -54,8 +54,8 @@ const char *temporal_check_shared(job *j, plan *p, size_t bytes) {
 
 static const double schedulers = 4;
 
-/* Arithmetic and other instructions share the issue slots; multiply-adds of few units hold theirs
-   for several, in which others may be issued. */
+/* Arithmetic and other instructions share the issue slots. Multiply-adds on few units hold their
+   units for several slots, in which other instructions may be issued. */
 double temporal_slots(const plan *p, double operations, double others) {
     const double hold = 128.0 / p->gpu->fma_lanes[p->facts->model->dtype];
     const double issued = operations + others;
@@ -77,7 +77,7 @@ double temporal_run(const plan *p, const temporal_work *w, double blocks) {
     return most * pow(pow(issue / most, k) + pow(alone / most, k) + pow(shared / most, k), 1 / k);
 }
 
-/* Whole waves, and what is left, whose blocks have more of their multiprocessor. */
+/* Whole waves, and a last one whose blocks have more of their multiprocessor. */
 double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
     const double resident = p->estimate.blocks_resident;
     const double slots = p->gpu->multiprocessors * resident;

@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-enum { LINE_WARPS = 4 }; /* of a block; they have nothing to do with each other */
+enum { LINE_WARPS = 4 }; /* of a block; they are independent of each other */
 
 static size_t line_bytes(const plan *p) {
     return (size_t)LINE_WARPS * (size_t)p->fused.width[0] *
            dtype_words[p->facts->model->dtype].bytes;
 }
 
-/* A new value takes the register of one that is no longer read, but for a few. */
+/* A new value takes the register of a value that is no longer read, except for a few. */
 static int64_t line_registers(const plan *p) {
     const int64_t lane = p->schedule.lane[0];
     return 32 + plan_words(p) * (lane + lane / 8 + p->low[0] + p->high[0]);
