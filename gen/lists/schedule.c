@@ -79,13 +79,8 @@ static void once(const parser *p, bool *given, const char *what) {
 static void parse_number(parser *p, int which, const char *digits) {
     enum { LARGEST = 1 << 30 };
     const pattern_number *n = &p->words->numbers[which];
-    int value = 0;
-    bool good = *digits != '\0';
-    for (const char *d = digits; *d != '\0' && good; d++) {
-        good = *d >= '0' && *d <= '9' && value <= (LARGEST - 9) / 10;
-        value = good ? 10 * value + (*d - '0') : 0;
-    }
-    if (!good)
+    const int value = text_whole(digits, strlen(digits), LARGEST);
+    if (value < 0)
         job_fail(p->job, FAULT_USAGE, NULL, 0, "%s: %s takes whole numbers from %d to %d, not '%s'",
                  p->where, n->name, n->least, n->most, digits);
     const char *fault = pattern_number_fault(n, value, p->job);

@@ -47,7 +47,6 @@ static int64_t lay_shared(plan *p) {
 const char *block_fit(job *j, plan *p) {
     enum { MAX_PACK_ROWS = 48 }; /* windows that a thread can hold in registers */
     const block_form *form = p->form->block;
-    const gpu *t = p->gpu;
     int64_t need = 0;
     for (int most = MAX_THREADS; most >= 128; most /= 2) {
         lay_threads(p, most);
@@ -63,11 +62,9 @@ const char *block_fit(job *j, plan *p) {
     p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
     p->blocks = plan_resident_by_registers(p); /* code for edges spills rather than taking more
                                                   registers */
-    const int64_t shared = form->elements != NULL ? lay_shared(p) : 0;
-    if (shared > t->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)shared, t->arch, t->shared_per_block);
-    p->shared_bytes = (size_t)shared;
+    const char *refusal = plan_take_shared(j, p, form->elements != NULL ? lay_shared(p) : 0);
+    if (refusal != NULL)
+        return refusal;
     if (p->schedule.vector > 1 && p->facts->row_count > MAX_PACK_ROWS)
         return job_print(j, "vec=%d: the shape has more rows than a thread can hold",
                          p->schedule.vector);

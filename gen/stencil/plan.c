@@ -64,7 +64,7 @@ static const char *check_tile(job *j, const model *m, const schedule *s) {
 static const char *check_keys(job *j, const schedule *s) {
     const method *of = methods[s->method];
     if (s->time > 1 && !of->fused)
-        return job_print(j, "it makes one time step a pass, not %d", s->time);
+        return job_print(j, "it makes one time step a launch, not %d", s->time);
     if (s->time < 2 && of->fused)
         return "it makes at least two steps a launch";
     if ((s->lane[0] > 1 || s->lane[1] > 1 || s->stages > 1) && (of->keys & SCHEDULE_LANE) == 0)
@@ -163,6 +163,14 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
 
 void plan_cost(plan *p, const int64_t size[AXES]) {
     p->form->cost(p, size);
+}
+
+const char *plan_take_shared(job *j, plan *p, int64_t bytes) {
+    if (bytes > p->gpu->shared_per_block)
+        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
+                         (long long)bytes, p->gpu->arch, p->gpu->shared_per_block);
+    p->shared_bytes = (size_t)bytes;
+    return NULL;
 }
 
 /* ---- facts of plans ------------------------------------------------------------------------ */

@@ -144,6 +144,9 @@ void plan_cost(plan *, const int64_t size[AXES]);
 int plan_walk_axis(const plan *);
 void plan_set_walk(plan *, int walk);
 
+/* Gives the plan's blocks so many bytes of shared memory; NULL, or the refusal. */
+const char *plan_take_shared(job *, plan *, int64_t bytes);
+
 /* The blocks that cover a grid; *covered is how many times the grid's points they have. */
 double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
 

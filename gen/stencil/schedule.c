@@ -19,7 +19,7 @@ const schedule_key schedule_keys[SCHEDULE_KEYS] = {
     {"vector", "vec", SCHEDULE_NUMBER, 1, SCHEDULE_VECTOR, AT(vector), "4",
      "points along x that a thread loads and stores at once"},
     {"time", "time", SCHEDULE_NUMBER, 1, SCHEDULE_TIME, AT(time), "1",
-     "time steps fused into one pass"},
+     "time steps fused into one launch"},
     {"passes", "passes", SCHEDULE_NUMBER, 1, 0, AT(passes), "2",
      "kernels that a convolution is made by: 1, or one an axis"},
     {"lane", "lane", SCHEDULE_SIZES, LANE_AXES, SCHEDULE_LANE, AT(lane), "4x4",
@@ -125,15 +125,8 @@ static noreturn void fail_unknown(const parser *p, const char *word, expected ki
 
 /* The whole number that is all of `digits` up to `length`; anything else is an error. */
 static int number(const parser *p, const char *key, const char *digits, size_t length) {
-    int value = 0;
-    bool good = length > 0;
-    for (size_t i = 0; i < length && good; i++) {
-        good = digits[i] >= '0' && digits[i] <= '9';
-        if (good)
-            value = 10 * value + (digits[i] - '0');
-        good = good && value <= LARGEST;
-    }
-    if (!good || value == 0)
+    const int value = text_whole(digits, length, LARGEST);
+    if (value < 1)
         fail(p, "%s takes whole numbers from 1 to %d, not '%s'", key, LARGEST,
              job_copy(p->job, digits, length));
     return value;

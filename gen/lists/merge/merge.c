@@ -112,7 +112,7 @@ static const char *reason_of(const merge_plan *p) {
     if (p->asked)
         return "it is asked for";
     if (p->schedule.algorithm == MERGE_ONE_LAUNCH)
-        return "so few outputs wait for launches and searches, of which one-launch has fewest";
+        return "for so few outputs launches and searches count, and one-launch has the fewest";
     return "merge-path loads every key once, and consecutive threads store consecutive outputs";
 }
 

@@ -23,7 +23,7 @@ static const pattern_number numbers[] = {
     [MERGE_ROUNDS] = {"rounds", "tiles that a block merges one after another", 1, 64, 1},
     [MERGE_LANES] = {"lanes", "merge-path: lanes that search a diagonal together", 1, 32, 0},
     [MERGE_STAGES] = {"stages", "one-launch: tiles of a block in shared memory at once", 1, 2, 1},
-    [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor shall hold",
+    [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor is to hold",
                       1, 32, 1},
     [MERGE_SPLIT] = {"split", "merge-path: threads of a block of the first launch", 64, 1024, 0},
     [MERGE_EARLY] = {"early",

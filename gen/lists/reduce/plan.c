@@ -78,7 +78,7 @@ static void fit_blocks(fitter *f, int share) {
         refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
     const int cluster = f->plan.cluster;
     if (cluster > 1 && atoi(f->gpu->arch + strlen("sm_")) < 90)
-        refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
+        refuse(f, job_print(f->job, "clusters of blocks need sm_90 or newer, and this is %s",
                             f->gpu->arch));
     if (chosen[REDUCE_BLOCKS] % cluster != 0)
         refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,

@@ -40,7 +40,7 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
     [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
-    [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are worked off side by side", 1, 32, 1},
+    [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are summed side by side", 1, 32, 1},
     [SPMV_TAPER] = {"taper",
                     "of balanced csr, how many times shorter than others the last shares are", 1, 8,
                     1},
@@ -50,10 +50,9 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
                     "how the matrix goes through the caches: 1 as it comes, 2, 3 it leaves "
                     "them first, 4, 5 and x stays",
                     1, 5, 1},
-    [SPMV_APART] = {"apart", "rows from one of a thread of stencil to the next", WARP, 1 << 22,
+    [SPMV_APART] = {"apart", "distance between the rows of a thread of stencil", WARP, 1 << 22,
                     WARP},
-    [SPMV_AHEAD] = {"ahead", "tiles of stencil for which the L2 is asked beforehand", 1, 1 << 20,
-                    1},
+    [SPMV_AHEAD] = {"ahead", "tiles of stencil that are prefetched into the L2", 1, 1 << 20, 1},
 };
 
 const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,

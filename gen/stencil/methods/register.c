@@ -145,7 +145,7 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j;
     return choose(f, s) == &sum_form && !f->linear
                ? "one plane in shared memory serves a shape off its column and plane only where "
-                 "partial sums can be kept, that is for linear updates"
+                 "partial sums can be kept, so for linear updates"
                : NULL;
 }
 

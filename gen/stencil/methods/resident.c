@@ -69,10 +69,9 @@ static const char *fit(job *j, plan *p) {
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
     }
     const int64_t bytes = resident_shared(p) * (int64_t)dtype_words[m->dtype].bytes;
-    if (bytes > p->gpu->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)bytes, p->gpu->arch, p->gpu->shared_per_block);
-    p->shared_bytes = (size_t)bytes;
+    const char *refusal = plan_take_shared(j, p, bytes);
+    if (refusal != NULL)
+        return refusal;
     lay_columns(p);
     p->blocks = plan_resident(p);
     return NULL;
@@ -204,7 +203,7 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
             return "it makes several steps of fields that keep no previous level";
     for (int o = 0; o < m->output_count; o++)
         read |= m->fields[m->outputs[o].field].use == USE_INOUT;
-    return read ? NULL : "no field is read and written, so that there is nothing to make steps of";
+    return read ? NULL : "no field is both read and written, so there are no steps to make";
 }
 
 /* Tiles that give every multiprocessor about one block, and some others. */

@@ -116,12 +116,7 @@ static const char *fit(job *j, plan *p) {
                          (long long)need, MAX_REGISTERS);
     p->estimate.registers = (int)need;
     p->blocks = plan_resident_by_registers(p);
-    const int64_t shared = lay_ring(p);
-    if (shared > p->gpu->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)shared, p->gpu->arch, p->gpu->shared_per_block);
-    p->shared_bytes = (size_t)shared;
-    return NULL;
+    return plan_take_shared(j, p, lay_ring(p));
 }
 
 /* ---- its cost ------------------------------------------------------------------------------- */
@@ -286,7 +281,7 @@ static void candidates(search *s) {
 const method method_ring = {
     .name = "ring",
     .summary = "a block walks the last axis with a ring of planes in shared memory, filled by "
-               "copies that run beside, and partial sums in registers",
+               "asynchronous copies, and partial sums in registers",
     .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
     .textbook_tile = 32,
     .walk = walk,

@@ -42,14 +42,6 @@ const char *temporal_check_registers(job *j, plan *p, int64_t need) {
     return NULL;
 }
 
-const char *temporal_check_shared(job *j, plan *p, size_t bytes) {
-    if (bytes > (size_t)p->gpu->shared_per_block)
-        return job_print(j, "it needs %zu bytes of shared memory a block, and %s has %d", bytes,
-                         p->gpu->arch, p->gpu->shared_per_block);
-    p->shared_bytes = bytes;
-    return NULL;
-}
-
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 static const double schedulers = 4;
@@ -146,9 +138,9 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
                                  boundary_words[kind].name);
         }
     if (s->stages > 1 && m->dims != 2)
-        return "only in 2D is its time a pipeline of stages";
+        return "its time is a pipeline of stages only in 2D";
     if (s->lane[1] > 1 && m->dims != 3)
-        return "only in 3D does a thread hold points along y";
+        return "a thread holds points along y only in 3D";
     return NULL;
 }
 

@@ -45,7 +45,6 @@ void temporal_begin(plan *);
 const char *temporal_check_lane(job *, const plan *, int axis);
 int temporal_most_registers(const plan *);
 const char *temporal_check_registers(job *, plan *, int64_t need);
-const char *temporal_check_shared(job *, plan *, size_t bytes);
 
 /* Issue slots of a scheduler for so many multiply-adds and other instructions. */
 double temporal_slots(const plan *, double operations, double others);

@@ -88,7 +88,7 @@ static const char *fit(job *j, plan *p) {
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
     refusal = temporal_check_registers(j, p, choose_keep(p));
-    return refusal != NULL ? refusal : temporal_check_shared(j, p, levels_bytes(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)levels_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ static const char *fit(job *j, plan *p) {
     const char *refusal = temporal_check_lane(j, p, 0);
     if (refusal == NULL)
         refusal = temporal_check_registers(j, p, line_registers(p));
-    return refusal != NULL ? refusal : temporal_check_shared(j, p, line_bytes(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)line_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */

@@ -46,7 +46,8 @@ static const char *fit(job *j, plan *p) {
     const schedule *s = &p->schedule;
     plan_fused *f = &p->fused;
     if (s->stages > MAX_STAGES || s->time % s->stages != 0)
-        return job_print(j, "stages=%d: time=%d is to be a multiple of it, and it at most %d",
+        return job_print(j,
+                         "stages=%d: time=%d must be a multiple of it, and it must be at most %d",
                          s->stages, s->time, MAX_STAGES);
     f->width[0] = WARP * s->lane[0];
     f->halo_low[0] = s->time * p->low[0];
@@ -72,7 +73,8 @@ static const char *fit(job *j, plan *p) {
         refusal = check_strips(j, p);
     if (refusal == NULL)
         refusal = temporal_check_registers(j, p, pipeline_registers(p));
-    return refusal != NULL ? refusal : temporal_check_shared(j, p, pipeline_bytes(p, s->stages));
+    return refusal != NULL ? refusal
+                           : plan_take_shared(j, p, (int64_t)pipeline_bytes(p, s->stages));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
