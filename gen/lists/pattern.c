@@ -256,6 +256,7 @@ static const char *write_source(job *j, const pattern_source *s, const char *lin
 family_build *pattern_build(job *j, const subject *s, const family_request *r,
                             pattern_source *source, const family_build *facts) {
     text model = text_new(j), line = text_new(j);
+    source->program->arguments_bytes = program_arguments_bytes(source->program);
     pattern_schedule_print(source->pattern->words, source->schedule, &line);
     if (source->spec == NULL && !r->untold)
         s->family->print(s, MODEL_ALL, &model);
@@ -296,8 +297,4 @@ double pattern_log2(double n) {
 
 double pattern_parts(double n, double by) {
     return n <= 0 ? 0 : (double)(int64_t)((n - 1) / by) + 1;
-}
-
-void pattern_finish(program *p) {
-    p->arguments_bytes = program_arguments_bytes(p);
 }

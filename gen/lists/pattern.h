@@ -113,9 +113,6 @@ bool pattern_may_begin_early(const program *);
 program_launch pattern_launch(job *, const program *, const char *suffix, program_extent items,
                               int per_block, int threads, bool barriers);
 
-/* For a program whose arrays, sizes, temporaries and launches are there; the source comes after. */
-void pattern_finish(program *);
-
 /* A name in plan.h and its value, an int where it fits. */
 typedef struct pattern_constant {
     const char *name;
@@ -124,7 +121,7 @@ typedef struct pattern_constant {
 
 typedef struct pattern_source {
     const pattern *pattern;
-    program *program;                 /* complete but for the source */
+    program *program; /* complete but for the source and the size of its arguments */
     const pattern_schedule *schedule; /* complete */
     const char *template_file;        /* "reduce/shared.cu" */
     const char *spec;                 /* canonical; NULL: as the family prints it */

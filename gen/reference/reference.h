@@ -160,24 +160,28 @@ typedef struct step {
 /* `to` is none of the operands. */
 void row_apply(const rounding *, const step *, row *to, const row *a, const row *b, const row *c);
 
-/* ---- taps ------------------------------------------------------------------------------------ */
-
 typedef struct tap {
     int array;
     int d[AXES];
 } tap;
 
-/* At most LANES cells along an axis, from `at` on. Lanes beyond the last cell get 0. */
-typedef struct stretch {
-    const int64_t *size;
-    int64_t at[AXES];
-    int along;
-    int count;
-} stretch;
+/* ---- a reference
+   ------------------------------------------------------------------------------ */
 
-void tap_read(const model *, const tap *, const reference_array *arrays, const stretch *, row *to);
-
-/* A cell inside the grid, and the bound on it. */
-double tap_cell(const model *, const reference_array *, const int64_t at[AXES], double *bound);
+struct reference {
+    const model *m;
+    rounding rounding;
+    step *steps;
+    int step_count;
+    tap *taps;
+    int rows;                /* alive at once */
+    double more;             /* error of a separable filter in passes, relative to the magnitude */
+    double most;             /* magnitude beyond which a pass may overflow */
+    int outputs[MAX_FIELDS]; /* the row of each output */
+    int current[MAX_FIELDS]; /* the array with its field's current values, −1 for an out field */
+    condition *conditions;   /* counts 0: those are in the scratch */
+    const scalar **settled;  /* of each: the same for all cells; NULL: it is not */
+    int condition_count;
+};
 
 #endif

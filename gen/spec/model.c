@@ -11,14 +11,14 @@
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-bool spec_overflows(dtype type, double value) {
+static bool overflows(dtype type, double value) {
     if (type == DTYPE_FLOAT)
         return (float)value - (float)value != 0;
     return !(value >= dtype_words[type].least && value <= dtype_words[type].largest);
 }
 
 void spec_check_range(lua_State *L, dtype type, const char *what, double value) {
-    if (spec_overflows(type, value))
+    if (overflows(type, value))
         spec_fail(L, "%s %s overflows %s", what, spec_number_text(spec_of(L)->job, value),
                   dtype_words[type].name);
     if (type >= DTYPE_REALS && value != floor(value))
@@ -226,7 +226,7 @@ static void check(job *j, const model *m, const spec_constants *c) {
         if (!isfinite(given->value))
             job_fail(j, FAULT_USAGE, NULL, 0, "constant '%s' is %s", given->name,
                      isnan(given->value) ? "not a number (NaN)" : "infinite");
-        if (spec_overflows(m->dtype, given->value))
+        if (overflows(m->dtype, given->value))
             job_fail(j, FAULT_USAGE, NULL, 0, "constant '%s': %s overflows %s", given->name,
                      spec_number_text(j, given->value), dtype_words[m->dtype].name);
     }

@@ -219,7 +219,6 @@ extern const spec_key spec_stencil_keys[], spec_convolution_keys[];
    for the subject. */
 model *spec_begin(lua_State *, const char *function, const spec_key *keys, int dtypes);
 int spec_end(lua_State *, int family, model *expressions, void *family_model);
-bool spec_overflows(dtype, double value);
 void spec_check_range(lua_State *, dtype, const char *what, double value); /* also: whole */
 /* Finishes the model; and finishes it again, with numbers in place of parameters. */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);

@@ -158,7 +158,6 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
     program *p = pattern_program(j, &g->pattern, PROGRAM_MERGE, r->gpu);
     add_arrays(j, p, g);
     add_launches(j, p, &plan);
-    pattern_finish(p);
     return write(j, subject, r, &plan, p);
 }
 

@@ -192,7 +192,6 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
         add_one_pass(j, p, r, &plan);
     else
         add_textbook(j, p, &plan);
-    pattern_finish(p);
     return write(j, subject, request, &plan, p);
 }
 

@@ -168,7 +168,6 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
         add_look_back(j, p, &plan, element);
     else
         add_phases(j, p, &plan, element);
-    pattern_finish(p);
     return write(j, subject, r, &plan, p);
 }
 

@@ -276,7 +276,6 @@ void spmv_describe(job *j, const spmv *m, const spmv_plan *plan, program *p) {
     p->launches = job_array(j, MOST_LAUNCHES, sizeof *p->launches);
     p->lists.temporaries = job_array(j, MOST_TEMPORARIES, sizeof *p->lists.temporaries);
     add_launches(&d);
-    pattern_finish(p);
 }
 
 /* ---- templates ----------------------------------------------------------------------------- */
