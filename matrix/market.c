@@ -1,8 +1,8 @@
 /* The reader takes a line at a time and cuts it into words. The writer makes the file whole. */
 #include "matrix/format.h"
 
+#include "base/io.h"
 #include "base/text.h"
-#include "base/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,11 +9,8 @@
 
 #include "gen/model/family.h"
 #include "gen/spec/spec.h"
-#include "runtime/api/plans.h"
-#include "runtime/api/tuned.h"
-#include "runtime/launch/kernels.h"
+#include "runtime/launch/context.h"
 #include "runtime/launch/launch.h"
-#include "runtime/launch/modules.h"
 #include "runtime/matrix/matrix.h"
 
 static const char default_arch[] = "sm_90";

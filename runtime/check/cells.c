@@ -1,8 +1,8 @@
 /* The choice of cells.h. Rows are cut into segments; the faces across x, of which each row has a
    few cells alone, are cut along y. */
-#include "runtime/check/cells.h"
+#include "runtime/check/guard.h"
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
 

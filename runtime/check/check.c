@@ -5,13 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "gen/model/family.h"
-#include "runtime/check/cells.h"
-#include "runtime/check/lists.h"
-#include "runtime/check/sides.h"
-#include "runtime/check/steps.h"
-#include "runtime/launch/random.h"
-#include "runtime/launch/steps.h"
+#include "runtime/check/check.h"
+#include "runtime/check/guard.h"
+#include "runtime/launch/launch.h"
 
 /* By default as many cells are judged as the reference makes in about a second of one core, and
    always this many. */

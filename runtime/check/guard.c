@@ -4,9 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "runtime/launch/lists.h"
-#include "runtime/launch/random.h"
-#include "runtime/launch/steps.h"
+#include "base/random.h"
+#include "runtime/launch/launch.h"
 
 /* Content of guard zones passes through host memory in pieces of at most this size. */
 enum {

@@ -1,13 +1,11 @@
 /* Checks of the families beside stencils: one launch on data that the family draws, judged by it.
    Takes: a kernel. Makes: sg_check's result. Needs: gen/family. */
-#include "runtime/check/lists.h"
+#include "runtime/check/check.h"
 
 #include <string.h>
 
 #include "runtime/check/guard.h"
-#include "runtime/check/sides.h"
-#include "runtime/launch/lists.h"
-#include "runtime/matrix/device_matrix.h"
+#include "runtime/launch/launch.h"
 #include "runtime/matrix/matrix.h"
 
 enum { RANDOM_KIND = 0 }; /* of a family's data */

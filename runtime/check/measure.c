@@ -1,17 +1,15 @@
 /* Measurements. Takes: a kernel and a size. Makes: sg_measure and the timings of tuning: the time
    of a launch beside that of a plain copy of as many bytes, taken in turns so that both meet the
    same clocks. Needs: the families, to draw data for lists. */
-#include "runtime/check/measure.h"
+#include "runtime/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "runtime/check/guard.h"
-#include "runtime/check/lists.h"
-#include "runtime/launch/lists.h"
-#include "runtime/launch/random.h"
-#include "runtime/launch/steps.h"
-#include "runtime/matrix/device_matrix.h"
+#include "runtime/launch/launch.h"
+#include "runtime/matrix/matrix.h"
 #include "runtime/store/results.h"
 
 enum {

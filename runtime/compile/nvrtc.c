@@ -1,6 +1,6 @@
-/* NVRTC behind runtime/compile/nvrtc.h. Takes: CUDA source. Makes: cubins and PTX, and what ptxas
-   says of registers and memory. The declarations are ours: no CUDA header is needed. */
-#include "runtime/compile/nvrtc.h"
+/* NVRTC behind runtime/compile/compilers.h. Takes: CUDA source. Makes: cubins and PTX, and what
+   ptxas says of registers and memory. The declarations are ours: no CUDA header is needed. */
+#include "runtime/compile/compilers.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "runtime/device/loader.h"
-#include "runtime/device/loader_system.h"
-#include "runtime/files/file_facts.h"
+#include "runtime/files/paths.h"
 
 typedef int nvrtc_code; /* nvrtcResult */
 typedef struct program_handle *nvrtc_program;

@@ -3,8 +3,7 @@
  */
 #include <string.h>
 
-#include "runtime/launch/layers.h"
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 
 static const char axis_letters[] = "xyz";
 

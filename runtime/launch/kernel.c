@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "runtime/launch/compile.h"
-#include "runtime/launch/random.h"
+#include "base/random.h"
+#include "runtime/launch/context.h"
 
 #define MOST_POINTS (INT64_C(1) << 48)
 

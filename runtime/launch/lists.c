@@ -1,8 +1,7 @@
 /* The arguments of a program of lists: whether they are right. lists.h says what else is here. */
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 
 #include "base/dtype.h"
-#include "runtime/launch/steps.h"
 
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* Several steps: which way each launch of a program takes, and the arrays' rotation in between.
    Takes: checked arguments and a number of steps. Makes: sg_run. */
-#include "runtime/launch/steps.h"
+#include "runtime/launch/launch.h"
 
 #include <string.h>
-
-#include "runtime/launch/layers.h"
 
 typedef struct steps {
     const sg_kernel *kernel;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum {
     GUARD = 4096, /* bytes, so that the memory between two of them begins as the device's does */

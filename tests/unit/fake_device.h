@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/launch/kernels.h"
+#include "runtime/launch/context.h"
 #include "runtime/launch/launch.h"
 
 enum { FAKE_LAUNCHES = 1024, FAKE_FILLS = 16 };

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "lists_call.h"
+#include "runtime/launch/context.h"
 #include "runtime/launch/launch.h"
-#include "runtime/launch/modules.h"
 
 typedef struct lists_making {
     sg_context *context;

@@ -6,7 +6,7 @@
 #include "scratch_folder.h"
 
 #include "kernel_files.h"
-#include "runtime/device/machine.h"
+#include "runtime/device/device.h"
 #include "runtime/stencilgen.h"
 
 /* ---- contexts and kernels ------------------------------------------------------------------- */

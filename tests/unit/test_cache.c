@@ -3,7 +3,7 @@
 #define _DEFAULT_SOURCE /* setgroups */
 #include <grp.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 #include "tests/unit/cache_scene.h"
 
 enum { SMALL = 100, NOBODY = 65534 };

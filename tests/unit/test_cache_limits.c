@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 #include "tests/unit/cache_scene.h"
 #include "tests/unit/miser.h"
 

@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 #include "tests/unit/cache_scene.h"
 #include "tests/unit/processes.h"
 

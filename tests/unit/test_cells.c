@@ -1,6 +1,6 @@
 /* Which cells a check judges: every cell is in one piece; and on grids that are judged in part, the
    faces, the borders of blocks and a sample of each place within a block are. */
-#include "runtime/check/cells.h"
+#include "runtime/check/guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

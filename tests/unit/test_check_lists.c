@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "gen/model/family.h"
-#include "runtime/check/lists.h"
+#include "runtime/check/check.h"
 
 /* ---- a family ------------------------------------------------------------------------------ */
 

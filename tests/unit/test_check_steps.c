@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "runtime/check/lists.h"
+#include "runtime/check/check.h"
 #include "runtime/launch/launch.h"
 
 /* What goes wrong within a launch of several steps. */

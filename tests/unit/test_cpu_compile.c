@@ -1,7 +1,7 @@
 /* The cpu device's compiler, temporary files, memory and clock; and what it says when they fail. */
 #include "tests/unit/cpu_program.h"
 
-#include "runtime/compile/host_find.h"
+#include "runtime/compile/compilers.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "tests/unit/fake/fixture.h"
 
 #include "lists_call.h"
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 
 /* Like a kernel that was built. */
 typedef struct scene {

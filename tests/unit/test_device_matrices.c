@@ -5,7 +5,6 @@
 #include "tests/unit/format_scene.h"
 #include "tests/unit/stencils.h"
 
-#include "runtime/matrix/device_matrix.h"
 #include "runtime/matrix/matrix.h"
 
 /* ---- one matrix in both places --------------------------------------------------------------- */

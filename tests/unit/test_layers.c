@@ -3,7 +3,7 @@
 #include "api.h"
 
 #include "fake_device.h"
-#include "runtime/launch/layers.h"
+#include "runtime/launch/launch.h"
 #include "specs.h"
 
 enum { X = 40, Y = 30 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "miser.h"
-#include "runtime/launch/modules.h"
+#include "runtime/launch/context.h"
 
 /* Addresses that are never followed; far enough apart for all sizes here. */
 static unsigned char *at(int which) {

@@ -14,7 +14,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "runtime/compile/nvrtc.h"
+#include "runtime/compile/compilers.h"
 #include "tests/unit/fake/nvrtc.h"
 
 /* 100 floats a thread that are indexed while running live in local memory: 400 bytes. */

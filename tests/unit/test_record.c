@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/files/record.h"
+#include "runtime/files/sealed.h"
 
 static void run(void (*body)(job *, void *)) {
     job *j;

@@ -1,6 +1,6 @@
 /* The places of requests on the cpu device: what is the same place, and what another one. */
 #include "gen/model/family.h"
-#include "runtime/api/place.h"
+#include "runtime/api/build.h"
 #include "tests/unit/results_scene.h"
 
 typedef struct asking {

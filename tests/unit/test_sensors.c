@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/tune/sensors.h"
+#include "runtime/tune/trial.h"
 
 typedef struct asking {
     const char *bus;

@@ -10,7 +10,7 @@
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/stencil.h"
 #include "matrix/format.h"
-#include "runtime/tune/search_space.h"
+#include "runtime/tune/search.h"
 
 typedef struct made {
     job *job;

@@ -1,7 +1,7 @@
 /* Spares: which calls take them, and how their binaries travel. */
 #include "heat_call.h"
 
-#include "runtime/device/binary.h"
+#include "runtime/device/device.h"
 
 static program_launch launches[2];
 

@@ -5,7 +5,7 @@
 
 #include "matrices.h"
 #include "miser.h"
-#include "runtime/matrix/device_matrix.h"
+#include "runtime/matrix/matrix.h"
 
 /* ---- a kernel -----------------------------------------------------------------------------------
  */

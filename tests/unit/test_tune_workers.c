@@ -1,6 +1,6 @@
 /* Sweeps whose trials are made by a process of their own, and calls that are refused. */
-#include "runtime/files/record.h"
-#include "runtime/tune/worker_message.h"
+#include "runtime/files/sealed.h"
+#include "runtime/tune/worker.h"
 #include "tests/unit/tune_scene.h"
 
 #include <sys/stat.h>

@@ -1,8 +1,7 @@
 /* Builds and tuning results: which plan a build takes, and what it says of that. */
 #include "base/clock.h"
 #include "gen/model/family.h"
-#include "runtime/api/place.h"
-#include "runtime/api/tuned.h"
+#include "runtime/api/build.h"
 #include "tests/unit/results_scene.h"
 
 static scene s;

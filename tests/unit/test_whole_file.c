@@ -7,7 +7,6 @@
 #include <signal.h>
 
 #include "base/io.h"
-#include "base/whole_file.h"
 
 static int write_text(const char *path, const char *text, whole_rule rule) {
     whole_file w;

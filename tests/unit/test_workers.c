@@ -1,5 +1,5 @@
 /* The pool of threads: every index once, callers of all kinds, no index left over. */
-#include "runtime/device/workers.h"
+#include "base/workers.h"
 
 #include <pthread.h>
 #include <setjmp.h>

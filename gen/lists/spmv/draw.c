@@ -232,7 +232,7 @@ void spmv_draw(job *j, const subject *s, const program *p, const int64_t size[AX
     packed_matrix a;
     draw_call(j, p, given, &seed, out);
     const bool blind = draw_factors(p, given, &seed, out);
-    pack(j, p, kind, size[0], draw_bits(&seed), &a);
+    pack(j, p, kind, size[0], random_next(&seed), &a);
     take_sizes(p, &a, out);
     for (int i = 0; i < a.array_count; i++) {
         draw_array(j, p, i, out);
