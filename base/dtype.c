@@ -30,8 +30,7 @@ typedef union number {
     uint32_t natural;
 } number;
 
-/* An element as a double, rounded where it is an int64 that no double holds. */
-static double value_of(dtype type, const void *element) {
+double dtype_value(dtype type, const void *element) {
     number n;
     memcpy(&n, element, dtype_words[type].bytes);
     switch (type) {
@@ -54,7 +53,7 @@ void dtype_print(dtype type, const void *element, text *to) {
     if (type == DTYPE_INT64)
         text_printf(to, "%lld", (long long)n.whole);
     else
-        text_number(to, value_of(type, element), dtype_words[type].epsilon == 0 ? 10 : 9);
+        text_number(to, dtype_value(type, element), dtype_words[type].epsilon == 0 ? 10 : 9);
 }
 
 void dtype_store(dtype type, void *element, double value) {

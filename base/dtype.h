@@ -27,6 +27,9 @@ extern const dtype_word dtype_words[DTYPE_COUNT];
 /* The one of this name; DTYPE_COUNT where there is none. */
 dtype dtype_find(const char *name);
 
+/* An element at an address as a double, rounded where it is an int64 that no double holds. */
+double dtype_value(dtype, const void *element);
+
 /* An element for people: whole numbers exactly, others with 9 digits. */
 void dtype_print(dtype, const void *element, text *to);
 
