@@ -107,10 +107,6 @@ void spmv_draw_given(job *, const subject *, const program *, const packed_matri
 void spmv_judge_given(job *, const subject *, const program *, const matrix *,
                       const family_call *before, const family_call *after, family_verdict *out);
 
-/* A matrix for checks of a program whose diagonals are compiled in: rows and entries of about the
-   size, and of a kind of spmv_kinds. */
-matrix spmv_draw_stencil(job *, const storage *, int kind, int64_t n, uint64_t seed);
-
 /* The matrix of a call, as its arrays hold it. */
 void spmv_unpack(job *, const program *, const family_call *, matrix *out);
 

@@ -31,9 +31,8 @@ typedef struct temporal_work {
     double loads, shared; /* elements that it reads from global memory, and exchanges */
 } temporal_work;
 
-/* The forms of 1D, 2D and 3D, and their candidates. */
-extern const form temporal_line, temporal_pipeline, temporal_levels;
-void temporal_try_lines(search *);
+/* The forms of 2D and 3D, and their candidates. */
+extern const form temporal_pipeline, temporal_levels;
 void temporal_try_pipelines(search *);
 void temporal_try_levels(search *);
 
