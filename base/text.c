@@ -150,3 +150,13 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
     }
     return nearest;
 }
+
+int text_whole(const char *digits, size_t length, int most) {
+    int64_t value = length > 0 ? 0 : -1;
+    for (size_t i = 0; i < length && value >= 0; i++) {
+        value = digits[i] >= '0' && digits[i] <= '9' ? 10 * value + (digits[i] - '0') : -1;
+        if (value > most)
+            value = -1;
+    }
+    return (int)value;
+}

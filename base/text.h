@@ -34,4 +34,7 @@ void text_number(text *, double value, int digits);
    is near enough to be a likely slip of the pen. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);
 
+/* The whole number that is all of `length` digits, if it is at most `most`; else −1. */
+int text_whole(const char *digits, size_t length, int most);
+
 #endif

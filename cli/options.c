@@ -79,7 +79,7 @@ static const option table[] = {
     {"--coarsen", "z16", "tiles that a block works through along an axis", FOR_SPECS,
      PLACE(coarsen)},
     {"--vector", "4", "points along x that a thread loads at once", FOR_SPECS, PLACE(vector)},
-    {"--time", "1", "time steps fused into one pass", FOR_SPECS, PLACE(time)},
+    {"--time", "1", "time steps fused into one launch", FOR_SPECS, PLACE(time)},
     {"--steps", "N",
      "make N updates, each from the one before (default: 1); a launch\n"
      "may fuse several",

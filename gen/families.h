@@ -10,8 +10,8 @@ extern const family families[FAMILY_COUNT];
 
 const family *family_named(const char *); /* NULL */
 
-/* What is wrong with a line of a plans file that no family can know of itself: a class that there
-   is not, or a plan that is no schedule of its family. NULL: nothing. In the job. */
+/* What is wrong with a line of a plans file, NULL: nothing. A class that does not exist, or a plan
+   that is no schedule of its family, is wrong. In the job. */
 const char *plans_line_flaw(job *, const plans_line *);
 
 #endif

@@ -59,7 +59,7 @@ static uint64_t hash_node(const expr_node *n) {
     return hash;
 }
 
-/* Constants are compared by their bits; there is no -0 and no NaN among them. */
+/* Constants are compared by their bits: there is no -0 and no NaN among them. */
 static bool same_node(const expr_node *a, const expr_node *b) {
     if (a->op != b->op || a->index != b->index || memcmp(a->d, b->d, sizeof a->d) != 0 ||
         memcmp(&a->value, &b->value, sizeof a->value) != 0 || a->operand[2] != b->operand[2])
@@ -102,7 +102,7 @@ void expr_pool_truncate(expr_pool *p, int count) {
     fill_buckets(p);
 }
 
-/* The node equal to `n`, which is added where there is none yet. */
+/* The node equal to `n`; it is added where there is none yet. */
 static expr_id share(expr_pool *p, const expr_node *n) {
     const int found = find_bucket(p, n);
     if (p->buckets[found] != EXPR_NONE)
@@ -193,8 +193,8 @@ static expr_id simplify_arithmetic(expr_pool *p, expr_op op, expr_id a, expr_id 
     }
 }
 
-/* Rules of the other operations. Truth constants are 1 and 0; since a selection by one folds away,
-   none is left in an expression that gives a number. */
+/* Rules of the other operations. Truth constants are 1 and 0. A selection by a constant folds away,
+   so none is left in an expression that gives a number. */
 static expr_id simplify_choice(expr_pool *p, expr_op op, expr_id a, expr_id b, expr_id c) {
     switch (op) {
     case EXPR_MIN:
@@ -223,7 +223,7 @@ static expr_id simplify_choice(expr_pool *p, expr_op op, expr_id a, expr_id b, e
     }
 }
 
-/* A result that is not finite is not folded, so that constants always are. */
+/* A result that is not finite is not folded, so constants are always finite. */
 static expr_id fold(expr_pool *p, expr_op op, const expr_id operand[3]) {
     double value[3] = {0, 0, 0};
     for (int i = 0; i < expr_words[op].operands; i++) {

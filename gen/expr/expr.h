@@ -29,6 +29,7 @@ typedef enum boundary {
     BOUNDARY_COUNT
 } boundary;
 extern const word_row boundary_words[BOUNDARY_COUNT];
+const char **word_names(job *, const word_row *, int count); /* the names alone */
 
 typedef enum field_use { USE_IN, USE_OUT, USE_INOUT, USE_COUNT } field_use;
 extern const char *const use_words[USE_COUNT];
@@ -49,7 +50,7 @@ typedef enum expr_op {
     EXPR_MULTIPLY,
     EXPR_DIVIDE,
     EXPR_NEGATE,
-    EXPR_MIN, /* NaN in either operand gives NaN */
+    EXPR_MIN, /* a NaN in either operand gives NaN */
     EXPR_MAX,
     EXPR_ABS,
     EXPR_SQRT,
@@ -60,7 +61,7 @@ typedef enum expr_op {
     EXPR_TANH,
     EXPR_POW,
     EXPR_FLOOR,
-    EXPR_LT, /* conditions: operands are numbers, the result is a truth value */
+    EXPR_LT, /* conditions: two numbers give a truth value */
     EXPR_LE,
     EXPR_GT,
     EXPR_GE,
@@ -69,17 +70,18 @@ typedef enum expr_op {
     EXPR_ALL, /* truth values to truth value */
     EXPR_ANY,
     EXPR_NOT,
-    EXPR_WHERE, /* (condition, number, number): the second where true, else the third */
+    EXPR_WHERE, /* (condition, number, number): the first number where the condition is true, else
+                   the second */
     EXPR_OP_COUNT
 } expr_op;
 
 typedef struct expr_word {
     const char *name; /* of the spec function, or of the operator in messages */
     int operands;
-    bool takes_truth; /* operands (of WHERE: the first) are truth values */
+    bool takes_truth; /* the operands are truth values (of WHERE: the first) */
     bool gives_truth;
     bool function;       /* callable by this name in specs */
-    int operations;      /* what the textbook's count charges */
+    int operations;      /* what the textbook's count charges for it */
     const char *summary; /* of a function, for the documentation */
 } expr_word;
 extern const expr_word expr_words[EXPR_OP_COUNT];
@@ -94,7 +96,7 @@ typedef struct expr_node {
     int index;          /* PARAMETER, TAP */
     int d[AXES];        /* TAP: offset (dx, dy, dz), unused axes 0 */
     int depth;          /* 1 + the deepest operand's */
-    double written_out; /* operations if every shared part were written out again */
+    double written_out; /* operations if every shared part were written out each time */
 } expr_node;
 
 enum { EXPR_MAX_NODES = 1 << 17, EXPR_MAX_DEPTH = 20000, EXPR_MAX_OPERATIONS = 1000000 };
@@ -105,33 +107,33 @@ typedef struct expr_pool {
     int count, capacity;
     expr_id *buckets; /* open addressing by hash; a power of two */
     int bucket_count;
-    const char *limit; /* set, once a limit is passed, to the sentence that says which */
+    const char *limit; /* the sentence that says which limit was passed; NULL so far */
 } expr_pool;
 
 expr_pool *expr_pool_new(job *);
 
-/* Each returns the node, shared with an equal earlier one (a+b and b+a are equal: the first one
-   made is kept), with constants folded and neutral elements removed. x*0 is 0, also where x might
-   be infinite. An operation on constants whose result is not finite stays an operation. When a
-   limit is passed they set pool->limit and return operand a (or any node): the caller looks at it
-   when it suits. */
+/* Each returns a node and shares an equal one that is already there (a+b and b+a are equal, and the
+   first one made is kept). Constants are folded and neutral elements removed. x*0 is 0, also where
+   x might be infinite. An operation on constants whose result is not finite stays an operation.
+   When a limit is passed, the function sets pool->limit and returns operand a (or any node); the
+   caller looks at the limit when it suits. */
 expr_id expr_constant(expr_pool *, double value);
 expr_id expr_parameter(expr_pool *, int index);
 expr_id expr_tap(expr_pool *, int array, const int d[AXES]);
 expr_id expr_make(expr_pool *, expr_op, expr_id a, expr_id b, expr_id c);
 
-/* Forgets the nodes from `count` on. */
+/* Forgets the nodes from number `count` on. */
 void expr_pool_truncate(expr_pool *, int count);
 
 static inline const expr_node *expr_get(const expr_pool *p, expr_id id) {
     return &p->nodes[id];
 }
 
-/* live[i] says whether node i is reached from one of the roots; an array of pool->count. */
+/* live[i] says whether node i is reached from one of the roots: an array of pool->count. */
 bool *expr_live(const expr_pool *, job *, const expr_id *roots, int count);
 
-/* Operations of one evaluation: every live operation node once (`shared`), or as if written out by
-   hand with nothing shared, which is how the textbook counts. */
+/* Operations of one evaluation. `shared`: every live operation node counts once. `written out`:
+   nothing is shared, as the textbook counts. */
 typedef struct expr_count {
     double multiplications; /* and divisions */
     double additions;       /* and subtractions, negations */
@@ -143,7 +145,7 @@ expr_count expr_count_written_out(const expr_pool *, job *, const expr_id *roots
 /* ---- fewer operations ------------------------------------------------------------------------ */
 
 /* out[i] is the rewritten roots[i]. Coefficients are equal when they are after rounding to the
-   dtype; those of opposite sign are factored too, c·a − c·b = c·(a − b). Whoever calls looks at
+   dtype. Those of opposite sign are factored too: c·a − c·b = c·(a − b). The caller looks at
    pool->limit. */
 void optimise(job *, expr_pool *, dtype, const expr_id *roots, int count, expr_id *out);
 

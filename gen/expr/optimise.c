@@ -10,12 +10,12 @@
 typedef struct term {
     bool negative;
     expr_id coefficient, value;
-    int next; /* of the same group; −1 ends it */
+    int next; /* the next term of the same group; −1 ends it */
 } term;
 
 typedef struct group {
     expr_id coefficient;
-    bool negative; /* of its first term; the others are relative to it */
+    bool negative; /* of its first term; the signs of the others are relative to it */
     int first, last;
 } group;
 
@@ -23,9 +23,9 @@ typedef struct rewriter {
     job *job;
     expr_pool *pool;
     dtype dtype;
-    expr_id *renamed; /* of the nodes there were at the start */
+    expr_id *renamed; /* nodes that were there at the start */
     int *uses;
-    bool *absorbed; /* part of the sum of its only user */
+    bool *absorbed; /* a part of its only user's sum */
     bool *tapful;   /* holds a tap; grows with the pool */
     int tapful_count, tapful_capacity;
     term *terms; /* of the sum at hand */
@@ -96,7 +96,7 @@ static term decompose(rewriter *r, expr_id id, bool negative) {
     return t;
 }
 
-/* The members of the sum at `root`, left to right, absorbed sums taken apart. */
+/* The members of the sum at `root`, left to right. Absorbed sums are taken apart. */
 static int flatten(rewriter *r, expr_id root) {
     int depth = 0, count = 0;
     r->stack[depth] = root;
@@ -119,7 +119,7 @@ static int flatten(rewriter *r, expr_id root) {
     return count;
 }
 
-/* Gathers terms of equal coefficient, groups in order of their first term. */
+/* Gathers terms of equal coefficient. Groups stand in the order of their first terms. */
 static int gather(rewriter *r, int count) {
     int groups = 0;
     for (int i = 0; i < count; i++) {
@@ -147,7 +147,7 @@ static expr_id group_value(rewriter *r, const group *g) {
 static expr_id rewrite_sum(rewriter *r, expr_id root) {
     const int count = flatten(r, root);
     const int groups = gather(r, count);
-    int start = 0; /* begin with a positive group, so that nothing need be negated */
+    int start = 0; /* begin with a positive group, so that nothing has to be negated */
     while (start < groups && r->groups[start].negative)
         start++;
     if (start == groups)

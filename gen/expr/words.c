@@ -55,8 +55,8 @@ static double least(double a, double b) {
     return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
 }
 
-/* The long double functions, unlike the double ones, do not come in variants by processor feature
-   that differ in the last bit. */
+/* The functions of long double, unlike those of double, have no variants by processor feature that
+   differ in the last bit. */
 double expr_evaluate(expr_op op, double a, double b, double c) {
     switch (op) {
     case EXPR_ADD:
@@ -115,4 +115,11 @@ double expr_evaluate(expr_op op, double a, double b, double c) {
         assert(!"not an operation");
         return NAN;
     }
+}
+
+const char **word_names(job *j, const word_row *words, int count) {
+    const char **names = job_array(j, (size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++)
+        names[i] = words[i].name;
+    return names;
 }

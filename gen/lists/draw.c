@@ -1,5 +1,5 @@
-/* Random numbers, calls of programs of lists to put them into, and samples for the arrays of a
-   check: what a field holds, or else the numbers that were found and a range around them. */
+/* Random numbers; calls of programs of lists; and samples for the arrays of a check. A sample is
+   what a field holds, or else the numbers that the search found and a range around them. */
 #include "gen/lists/draw.h"
 
 #include "gen/reference/reference.h"
@@ -16,7 +16,7 @@ int64_t draw_below(uint64_t *state, int64_t bound) {
     return (int64_t)(random_next(state) % (uint64_t)bound);
 }
 
-/* As the dtype holds it. */
+/* The value as the dtype holds it. */
 static pattern_value held(dtype type, pattern_value v) {
     double place;
     pattern_set(type, &place, 0, v);
@@ -29,7 +29,7 @@ pattern_value draw_element(dtype type, uint64_t *state) {
     return held(type, (pattern_value){.whole = (int64_t)random_next(state)});
 }
 
-/* From `low` to `high`, which are whole. */
+/* A whole number from `low` to `high`, which are whole. */
 static int64_t between(double low, double high, uint64_t bits) {
     const uint64_t first = (uint64_t)(int64_t)low, span = (uint64_t)(int64_t)high - first + 1;
     return (int64_t)(first + (span != 0 ? (bits >> 11) % span : bits >> 11));
@@ -135,7 +135,7 @@ static double next_number(dtype type, double value, bool up) {
     return up ? value + 1 : value - 1;
 }
 
-/* The numbers themselves are drawn twice as often as each next to them. */
+/* The numbers themselves are drawn twice as often as each of their neighbours. */
 static void take_values(job *j, dtype type, const reach_numbers *from, double least, double largest,
                         sample *out) {
     double *values = job_array(j, 4 * (size_t)from->count + 1, sizeof *values);
@@ -150,7 +150,7 @@ static void take_values(job *j, dtype type, const reach_numbers *from, double le
     out->of_values = out->count == 0 ? 0 : from->count <= FEW ? QUARTER : 2 * QUARTER;
 }
 
-/* Where some lie beyond what is usual, also a range with all of them in it. */
+/* Where some numbers lie beyond the usual range, there is also a range that has all of them. */
 static void take_range(dtype type, const reach_numbers *from, sample *out) {
     const dtype_word *word = &dtype_words[type];
     double low = type < DTYPE_REALS ? -1 : 0, high = 1;
@@ -193,7 +193,8 @@ static void make_sample(job *j, dtype type, const model_content *c, const reach_
         take_content(c, out);
         return;
     }
-    reach_numbers all = {0}; /* the ends come first: more than there is room for are left out */
+    reach_numbers all = {0}; /* the ends come first: numbers that there is no room for are left
+                                out */
     double least = dtype_words[type].least, largest = dtype_words[type].largest;
     if (c->is_range) {
         out->low = least = c->values[0];
@@ -210,7 +211,7 @@ static void make_sample(job *j, dtype type, const model_content *c, const reach_
         take_ties(j, type, c, out);
 }
 
-/* What is compared with a field that holds these should hold them as well. */
+/* Fields that are compared with a field that holds such values should hold them too. */
 static void share_contents(const model *m, reach_found *found) {
     enum { SHARED = 16 };
     for (int i = 0; i < m->array_count; i++) {

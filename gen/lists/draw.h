@@ -26,11 +26,12 @@ enum {
 };
 extern const char *const draw_kinds[DRAW_KINDS + 1];
 
-/* A list of such elements, random ones as the sample says; sorted ones by <, with NaN last. */
+/* A list of such elements. Random ones are as the sample says; sorted ones ascend by <, with NaN
+   last. */
 void draw_list(job *, dtype, int kind, const sample *, uint64_t *state, void *array, int64_t count);
 
-/* Room for a call of the program: sizes, all 0; parameters, those `given`, or where that is NULL
-   defaults, and drawn where there are none; and places for arrays, all NULL. */
+/* Room for a call of the program: sizes, all 0; places for arrays, all NULL; and parameters. These
+   are those `given`; where that is NULL they are the defaults, or drawn where there are none. */
 void draw_call(job *, const program *, const double *given, uint64_t *state, family_call *out);
 
 /* Room for one of its arrays, once the sizes are there. */
@@ -41,9 +42,9 @@ void draw_array(job *, const program *, int array, family_call *call);
 /* For each array of a model; `parameters`, one each, are rounded to the dtype. */
 void reach_arrays(job *, const model *, const double *parameters, sample *out);
 
-/* For the operands a and b of a map, or of an operator where there is no map: elements of the list,
-   so that the two are alike there. A function is −1 where there is none. What the operator compares
-   is sought behind the map. */
+/* For the operands a and b of a map, or of an operator where there is no map. Operands of an
+   operator are elements of one list, so their samples are alike. A function is −1 where there is
+   none. What the operator compares is searched for through the map. */
 void reach_operands(job *, const pattern *, int op, int map, const double *parameters,
                     sample out[2]);
 

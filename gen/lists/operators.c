@@ -1,5 +1,5 @@
-/* The functions of a pattern: the table of operators, their CUDA text, and what they and a spec's
-   own functions make of plain numbers, rounded or wrapped as a kernel's arithmetic is. */
+/* The functions of a pattern: the table of operators, their CUDA text, and what operators and a
+   spec's own functions make of plain numbers, rounded or wrapped as a kernel's arithmetic is. */
 #include "gen/lists/pattern.h"
 
 #include <assert.h>
@@ -39,7 +39,7 @@ static pattern_value real(double value) {
     return (pattern_value){.real = value};
 }
 
-/* Cut to the width of the dtype, as its arithmetic wraps. */
+/* Cuts a number to the width of the dtype, as its arithmetic wraps. */
 static pattern_value whole(dtype type, uint64_t bits) {
     int64_t value = (int64_t)bits;
     if (type == DTYPE_INT32)
@@ -88,7 +88,7 @@ static double combine_reals(operator_id id, double a, double b) {
         return a + b;
     case OPERATOR_PRODUCT:
         return a * b;
-    case OPERATOR_MIN: /* as minimum and maximum of numbers.cuh: which zero, which NaN */
+    case OPERATOR_MIN: /* as minimum and maximum of numbers.cuh: the same zero, the same NaN */
         return a < b || isnan(a) ? a : b;
     case OPERATOR_MAX:
         return a > b || isnan(a) ? a : b;
@@ -138,7 +138,7 @@ pattern_value operator_combine(dtype type, const pattern_operator *o, pattern_ma
 /* ---- CUDA ---------------------------------------------------------------------------------- */
 
 void operator_write_value(text *t, dtype type, pattern_value v) {
-    if (type >= DTYPE_REALS) { /* the least of all is no literal of its type */
+    if (type >= DTYPE_REALS) { /* the least number of all is no literal of its type */
         const bool least = type != DTYPE_UINT32 && v.whole == least_of(type);
         text_printf(t, "%s%lld%s%s", least ? "(" : "", (long long)v.whole + least,
                     type == DTYPE_INT64    ? "LL"
@@ -212,7 +212,7 @@ struct pattern_machine {
     const bool *live;
     const double *parameters;
     pattern_value *values; /* by node */
-    int64_t *yes;          /* by node, of those that give truth values */
+    int64_t *yes;          /* by node: which nodes give truth values */
     int64_t applied;
 };
 

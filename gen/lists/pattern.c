@@ -1,6 +1,5 @@
-/* Programs and sources of patterns.
-   Takes: a pattern and what its family says of launches and templates. Makes: the argument struct,
-   plan.h and the whole file. */
+/* Programs, sources and builds of patterns. Takes: a pattern and what its family says of launches
+   and templates. Makes: the argument struct, plan.h, the whole file, and the build. */
 #include "gen/lists/pattern.h"
 
 #include <assert.h>
@@ -230,14 +229,14 @@ static void write_launches(text *t, const program *p) {
     }
 }
 
-const char *pattern_source_text(job *j, const pattern_source *s) {
+static const char *write_source(job *j, const pattern_source *s, const char *line) {
     program *p = s->program;
     text t = text_new(j), header = text_new(j);
     text_printf(&t,
                 "// %s: CUDA kernels made by %s from a spec; change the spec, not this file.\n//\n",
                 p->name, "stencilgen " SG_GENERATOR_VERSION);
     source_comment(&t, "spec", s->spec);
-    source_comment(&t, "plan", s->plan);
+    source_comment(&t, "plan", line);
     source_comment(&t, "target", p->target);
     source_comment(&t, "work", s->work);
     text_add(&t,
@@ -254,6 +253,48 @@ const char *pattern_source_text(job *j, const pattern_source *s) {
     return header.data;
 }
 
-void pattern_finish(program *p) {
-    p->arguments_bytes = program_arguments_bytes(p);
+family_build *pattern_build(job *j, const subject *s, const family_request *r,
+                            pattern_source *source, const family_build *facts) {
+    text model = text_new(j), line = text_new(j);
+    source->program->arguments_bytes = program_arguments_bytes(source->program);
+    pattern_schedule_print(source->pattern->words, source->schedule, &line);
+    if (source->spec == NULL && !r->untold)
+        s->family->print(s, MODEL_ALL, &model);
+    if (source->spec == NULL)
+        source->spec = model.data;
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = *facts;
+    b->program = source->program;
+    b->header = r->untold ? "" : write_source(j, source, line.data);
+    b->model = source->spec;
+    b->plan = line.data;
+    b->boundary = "";
+    b->emitted_operations =
+        facts->emitted_operations > 0 ? facts->emitted_operations : facts->textbook_operations;
+    return b;
+}
+
+pattern_schedule pattern_wanted(job *j, const subject *s, const char *line) {
+    const pattern *p = s->model;
+    pattern_schedule wanted = p->wanted;
+    pattern_schedule_parse(j, p->words, line, "schedule", &wanted);
+    return wanted;
+}
+
+noreturn void pattern_refuse(job *j, const subject *s, const pattern_schedule *schedule,
+                             const char *why) {
+    const pattern *p = s->model;
+    job_fail(j, FAULT_PLAN, s->file, s->line, "algorithm %s: %s",
+             p->words->algorithms[schedule->algorithm].name, why);
+}
+
+double pattern_log2(double n) {
+    double steps = 0;
+    for (; n > 1; n /= 2)
+        steps++;
+    return steps;
+}
+
+double pattern_parts(double n, double by) {
+    return n <= 0 ? 0 : (double)(int64_t)((n - 1) / by) + 1;
 }

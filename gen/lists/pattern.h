@@ -1,7 +1,7 @@
-/* What the families beside stencils have in common: the parallel patterns on lists. A pattern has
+/* What all families but stencils have in common: the parallel patterns on lists. A pattern has
    functions of its own (an operator, a map, an order), a dtype, and a schedule of an algorithm and
-   a few numbers.
-   Takes: a pattern and a described program. Makes: lines of schedules and back, and the source. */
+   a few numbers. Takes: a pattern and a described program. Makes: lines of schedules and back, the
+   source, and the build. */
 #ifndef SG_GEN_LISTS_PATTERN_H
 #define SG_GEN_LISTS_PATTERN_H
 
@@ -15,10 +15,10 @@ enum { PATTERN_NUMBERS = 16 };
 typedef struct pattern_number {
     const char *name, *summary; /* "threads", "threads a block" */
     int least, most;
-    int multiple; /* of this; 0: a power of two */
+    int multiple; /* a multiple of this; 0: a power of two */
 } pattern_number;
 
-/* The vocabulary of a family's schedules. The first of formats and of algorithms is `auto`. */
+/* The vocabulary of a family's schedules. The first format and the first algorithm are `auto`. */
 typedef struct pattern_words {
     const word_row *algorithms;
     int algorithm_count;
@@ -28,10 +28,10 @@ typedef struct pattern_words {
     int number_count;
 } pattern_words;
 
-/* NULL, or why a number may not be this: "threads must be a power of two". */
+/* Why a number may not have this value, "threads must be a power of two"; NULL: it may. */
 const char *pattern_number_fault(const pattern_number *, int value, job *);
 
-/* 0 is free: left to the planner. */
+/* A number that is 0 is free: the planner chooses it. */
 typedef struct pattern_schedule {
     int format, algorithm;
     int number[PATTERN_NUMBERS]; /* by the words' index */
@@ -56,7 +56,7 @@ typedef enum space_unit {
     BY_PROCESSOR, /* the multiprocessors of the GPU */
 } space_unit;
 
-enum { SPACE_OWN = -1, SPACE_LINES = 6, SPACE_VALUES = 16 }; /* SPACE_OWN: left to the planner */
+enum { SPACE_OWN = -1, SPACE_LINES = 6, SPACE_VALUES = 16 }; /* SPACE_OWN: the planner chooses */
 
 typedef struct space_line {
     int number; /* of the family's words */
@@ -64,7 +64,8 @@ typedef struct space_line {
     int values[SPACE_VALUES]; /* end with 0 */
 } space_line;
 
-/* Lines come in this order: a unit needs the numbers before it. A group ends with an empty line. */
+/* A unit needs the numbers before it, so lines come in this order. A group ends with an empty
+   line. */
 typedef struct space_group {
     int format, algorithm; /* of the words; 0: the family has none, or chooses it */
     space_line lines[SPACE_LINES + 1];
@@ -89,8 +90,8 @@ typedef struct pattern {
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-/* A new program of lists with the pattern's name, target and parameters; its arrays, sizes,
-   launches and temporaries are the caller's to fill. */
+/* A new program of lists with the pattern's name, target and parameters. The caller fills its
+   arrays, sizes, launches and temporaries. */
 program *pattern_program(job *, const pattern *, program_kind, const gpu *);
 
 /* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
@@ -104,7 +105,7 @@ static inline program_extent extent_sum(int a, int b) {
 /* An array of one axis. */
 program_array pattern_array(const char *name, const char *dtype, program_extent);
 
-/* Whether kernels for the program's target can wait themselves for the launch ahead of theirs, by
+/* Whether kernels for the program's target can wait for the launch before theirs themselves, by
    await_launch_before of templates/arch/launches.cuh. */
 bool pattern_may_begin_early(const program *);
 
@@ -112,10 +113,7 @@ bool pattern_may_begin_early(const program *);
 program_launch pattern_launch(job *, const program *, const char *suffix, program_extent items,
                               int per_block, int threads, bool barriers);
 
-/* Once the program's arrays, sizes, temporaries and launches are there; the source comes after. */
-void pattern_finish(program *);
-
-/* A name in plan.h and its value, an int where it fits into one. */
+/* A name in plan.h and its value, an int where it fits. */
 typedef struct pattern_constant {
     const char *name;
     int64_t value;
@@ -123,30 +121,43 @@ typedef struct pattern_constant {
 
 typedef struct pattern_source {
     const pattern *pattern;
-    program *program;          /* complete but for the source */
-    const char *template_file; /* "reduce/shared.cu" */
-    const char *spec, *plan;   /* for the head of the file: canonical texts */
-    const char *work;          /* likewise: "at least 4 bytes of device memory an element" */
+    program *program; /* complete but for the source and the size of its arguments */
+    const pattern_schedule *schedule; /* complete */
+    const char *template_file;        /* "reduce/shared.cu" */
+    const char *spec;                 /* canonical; NULL: as the family prints it */
+    const char *work; /* for the head of the file: "at least 4 bytes of device memory an element" */
     const pattern_constant *constants; /* of struct plan */
     int constant_count;
-    const char *code; /* the end of plan.h: functions that the spec's functions stand in */
+    const char *code; /* the end of plan.h: functions that contain the spec's functions */
 } pattern_source;
 
-/* Sets the program's source: a head that says what made it and how to launch it, then plan.h and
-   the template (gen/source/file.h). plan.h, which it returns, has, in this order: `Real`, the
-   pattern's dtype; the entries of the launches as PATTERN_KERNEL_0 …; the blocks of their clusters
-   as PATTERN_CLUSTER_0 … where they come so; `struct Arguments` with a member for each size, array,
-   temporary (by their names), parameter[], and `tag` of a tagged program; `struct plan` of the
-   constants; the code. */
-const char *pattern_source_text(job *, const pattern_source *);
+/* A build with these facts, and with the texts and the source unless the request does without. The
+   source has a head that says what made it and how to launch it, then plan.h and the template
+   (gen/source/file.h). plan.h has, in this order: `Real`, the pattern's dtype; the entries of the
+   launches as PATTERN_KERNEL_0 …; where blocks come in clusters, their number as PATTERN_CLUSTER_0
+   …; `struct Arguments` with a member for each size, array and temporary (by their names),
+   parameter[], and `tag` of a tagged program; `struct plan` of the constants; the code. */
+family_build *pattern_build(job *, const subject *, const family_request *, pattern_source *,
+                            const family_build *facts);
+
+/* The schedule that the spec and then the request ask for. */
+pattern_schedule pattern_wanted(job *, const subject *, const char *line);
+
+/* Fails with FAULT_PLAN and "algorithm NAME: why". */
+noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *why);
+
+/* The steps of a tree over n; and n divided by `by`, rounded up. */
+double pattern_log2(double n);
+double pattern_parts(double n, double by);
 
 /* One of the pattern's functions as a device function
    `result name(const Arguments &arguments, Real a, Real b)`; `result` is "Real" or "bool". */
 void pattern_write_function(text *, const pattern *, int function, const char *result,
                             const char *name);
 
-/* A function on plain numbers: what references compute with. Arithmetic is of the pattern's dtype,
-   each operation rounded, or wrapping. Not for several threads at once: it has its own scratch. */
+/* A function on plain numbers: what references compute with. Arithmetic is that of the pattern's
+   dtype: each operation is rounded, or wraps. A machine has its own scratch, so it serves one
+   thread at a time. */
 typedef union pattern_value {
     double real;   /* float and double; truth values 1 and 0 */
     int64_t whole; /* the others; truth values 1 and 0 */
@@ -160,19 +171,20 @@ pattern_value pattern_apply(pattern_machine *, const pattern_value *operands);
 /* Adds those sides of its conditions that hardly any of its applications took; NULL is allowed. */
 void pattern_judge(job *, const pattern_machine *, condition_sides *);
 
-/* An element of an array of the dtype, as such a number and back; numbers are rounded or wrap. */
+/* An element of an array of the dtype as such a number, and back; numbers are rounded or wrap. */
 pattern_value pattern_get(dtype, const void *array, int64_t index);
 void pattern_set(dtype, void *array, int64_t index, pattern_value);
 
-/* Of families: their constraints as a line, and their plan without the texts. */
+/* Slots of families: whether a line is a schedule; the constraints as a line; and the plan without
+   the texts. */
 void pattern_check_schedule(job *, const family *, const char *line);
 void pattern_print_wanted(job *, const subject *, const char *line, text *);
 const char *pattern_plan(job *, const subject *, const family_request *);
 
-/* A plan, or the refusal, of a schedule line alone (the spec's own constraints count too). */
+/* The plan of a schedule line alone, or the refusal. The spec's own constraints count too. */
 void pattern_try(job *, const subject *, const family_request *, const char *line, family_row *);
 
-/* What an explanation takes from the build of `auto`; its rows are left to the family. */
+/* What an explanation takes from the build of `auto`. The family fills in the rows. */
 const family_build *pattern_explain_build(job *, const subject *, const family_request *,
                                           family_explanation *);
 
@@ -207,7 +219,7 @@ typedef struct operator_word {
     const char *name;    /* in specs */
     const char *summary; /* of two elements a and b */
     bool bits;           /* of whole numbers only */
-    bool truth;          /* elements become 1 where they are not 0, else 0, before they are used */
+    bool truth;          /* elements that are not 0 become 1 before they are used */
     bool rounds;         /* on reals: the result depends on how elements are grouped */
 } operator_word;
 extern const operator_word operator_words[OPERATOR_COUNT];
@@ -220,12 +232,12 @@ typedef struct pattern_operator {
     pattern_value identity; /* OWN: e∘a = a∘e = a */
 } pattern_operator;
 
-/* Whether a∘b = b∘a (of −0 and 0, and of NaNs, not bit by bit); and whether on this dtype any
-   grouping of the same sequence gives the same bits. */
+/* Whether a∘b = b∘a (of −0 and 0, and of NaNs, not bit by bit); and whether any grouping of the
+   same sequence gives the same bits with this dtype. */
 bool operator_commutes(const pattern_operator *);
 bool operator_is_exact(const pattern_operator *, dtype);
 
-/* The element e with e∘a = a∘e = a; of reals infinite for min and max. */
+/* The element e with e∘a = a∘e = a; of min and max on reals it is infinite. */
 pattern_value operator_identity(const pattern_operator *, dtype);
 
 /* What becomes of an element, or of a scan's first value, before it is combined. */

@@ -79,13 +79,8 @@ static void once(const parser *p, bool *given, const char *what) {
 static void parse_number(parser *p, int which, const char *digits) {
     enum { LARGEST = 1 << 30 };
     const pattern_number *n = &p->words->numbers[which];
-    int value = 0;
-    bool good = *digits != '\0';
-    for (const char *d = digits; *d != '\0' && good; d++) {
-        good = *d >= '0' && *d <= '9' && value <= (LARGEST - 9) / 10;
-        value = good ? 10 * value + (*d - '0') : 0;
-    }
-    if (!good)
+    const int value = text_whole(digits, strlen(digits), LARGEST);
+    if (value < 0)
         job_fail(p->job, FAULT_USAGE, NULL, 0, "%s: %s takes whole numbers from %d to %d, not '%s'",
                  p->where, n->name, n->least, n->most, digits);
     const char *fault = pattern_number_fault(n, value, p->job);
@@ -95,7 +90,7 @@ static void parse_number(parser *p, int which, const char *digits) {
     p->out->number[which] = value;
 }
 
-/* `method=` stands for the algorithm, as it does in schedules of stencils. */
+/* `method=` stands for the algorithm, as in schedules of stencils. */
 static void parse_word(parser *p, const char *word) {
     static const char method[] = "method=";
     const pattern_words *w = p->words;
@@ -181,10 +176,8 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
 }
 
 void pattern_print_wanted(job *j, const subject *s, const char *line, text *out) {
-    const pattern *p = s->model;
-    pattern_schedule wanted = p->wanted;
-    pattern_schedule_parse(j, p->words, line, "schedule", &wanted);
-    pattern_schedule_print(p->words, &wanted, out);
+    const pattern_schedule wanted = pattern_wanted(j, s, line);
+    pattern_schedule_print(s->family->lists.words, &wanted, out);
 }
 
 void pattern_check_schedule(job *j, const family *f, const char *line) {

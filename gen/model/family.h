@@ -1,7 +1,7 @@
-/* Families: what a spec may ask for, one line of a table each. Everything above gen/ goes through
-   this table and asks no family which one it is.
-   Takes: a subject, which is one spec of a file, checked. Makes: its program; rows for `explain`;
-   data for a check, and the verdict on what a kernel made of them. */
+/* Families: what a spec may ask for, one row of a table each. Everything above gen/ goes through
+   this table and asks no family which one it is. Takes: a subject, which is one checked spec of a
+   file. Makes: its program; rows for `explain`; data for a check, and the verdict on what a kernel
+   made of them. */
 #ifndef SG_GEN_MODEL_FAMILY_H
 #define SG_GEN_MODEL_FAMILY_H
 
@@ -20,28 +20,31 @@ typedef struct subject {
     const char *file; /* the spec and the line it stands in, for messages only */
     int line;
     dtype dtype;
-    model *expressions; /* its parameters and functions; of a stencil the model itself */
+    model *expressions; /* the parameters and functions of the spec; of a stencil the model
+                           itself */
     void *model;        /* the family's own: a model, or what begins with a pattern */
 } subject;
 
 typedef struct family_request {
-    const char *schedule; /* the caller's constraints over the spec's own; NULL: none */
+    const char *schedule; /* the caller's constraints, which overrule the spec's own; NULL: none */
     const gpu *gpu;
     int64_t size[AXES];          /* to plan for; unused axes 1 */
-    int64_t steps;               /* of time that will be made in a run, at least 1; with more than
-                                    one, `auto` may fuse several into a launch */
-    const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
-    struct matrix_notes *notes;  /* spmv: what was found out about that matrix for other requests of
-                                    its spec, one at a time; NULL: nothing is kept */
-    bool untold; /* only the plan and its launches are asked for: families of lists leave out the
-                    texts of the model and of the source, whose length is the user's */
+    int64_t steps;               /* time steps that a run will make, at least 1; with more than one,
+                                    `auto` may fuse several into a launch */
+    const struct matrix *matrix; /* spmv: the matrix to choose the format for; NULL: none is
+                                    known */
+    struct matrix_notes *notes;  /* spmv: what earlier requests of this spec found out about that
+                                    matrix, one request at a time; NULL: nothing is kept */
+    bool untold; /* only the plan and its launches are asked for: families of lists then leave out
+                    the texts of the model and of the source, whose length is the user's */
 } family_request;
 
 typedef struct family_build {
     const program *program;
     const char *shape, *model, *plan, *reason, *boundary; /* as sg_text has them; never NULL */
     const char *header;                                   /* plan.h alone */
-    const char *board; /* whose plans (gen/model/plans.h) decided; NULL: the model alone */
+    const char *board; /* the board whose plans (gen/model/plans.h) decided; NULL: the model
+                          alone */
     int points, radius;
     double textbook_operations, emitted_operations; /* a point */
 } family_build;
@@ -55,12 +58,13 @@ typedef struct family_row {
     const char *note;    /* the textbook's count of its work, or the storage of a format; NULL */
     bool chosen;
     double textbook_tile; /* width of the textbook's cubic input tile; 0: it has none */
-    double textbook_operations_per_byte, textbook_limit; /* at that tile, and as it grows */
+    double textbook_operations_per_byte, textbook_limit; /* at that tile, and in the limit of large
+                                                            tiles */
     double loads_bytes_per_point, operations_per_byte;   /* by this plan */
     size_t shared_bytes;                                 /* a block */
     int threads;                                         /* a block */
     int registers;                                       /* a thread, estimated */
-    int64_t blocks;    /* of lists: of the main launch at the size planned for */
+    int64_t blocks;    /* of lists: blocks of the main launch at the size planned for */
     double seconds;    /* a step, estimated */
     const char *bound; /* what limits it by the model; "" */
 } family_row;
@@ -71,13 +75,14 @@ typedef struct family_explanation {
     int points;
     double textbook_operations, emitted_operations; /* a point */
     double multiplications, additions, others;      /* of the emitted ones; 0 where not counted */
-    double bytes_per_point;                         /* the fewest that must cross device memory */
+    double bytes_per_point;                         /* the fewest bytes that must cross device
+                                                       memory */
     family_row *rows;                               /* one a method, algorithm or format */
     int row_count;
 } family_explanation;
 
-/* One call of a program of lists, on the host: arrays by the program's index, dense, as long as
-   their extents say. NULL where it has none. */
+/* One call of a program of lists, on the host. Arrays stand by the program's index, dense, as long
+   as their extents say; NULL where there is none. */
 typedef struct family_call {
     int64_t *sizes;
     double *parameters;
@@ -89,7 +94,7 @@ typedef struct family_verdict {
     int64_t judged, wrong, undecidable;
     double greatest_error, of_bound; /* as in sg_check_result */
     char first_wrong[VERDICT_PLACE]; /* "output at 17: 3 instead of 4"; "" */
-    condition_sides unjudged;        /* that hardly any element took */
+    condition_sides unjudged;        /* sides of conditions that hardly any element took */
 } family_verdict;
 
 /* Data for a program of lists, and the verdict on what was made of it. */
@@ -97,12 +102,13 @@ typedef struct family_lists {
     const struct pattern_words *words; /* of its schedules */
     const struct space_table *space;   /* what tuning tries */
 
-    /* kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
-       (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
-       of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
-       where there is none); written arrays are left NULL, or hold what they are to be before where
-       they are `updated`. alike: it is the same for every plan of a spec. judge: what a launch made
-       of `before`; of `after` only the written arrays are set. */
+    /* kinds: the kinds of data, up to a NULL. "random" comes first; others are "constant",
+       "sorted", "reversed", "few", "wild" (with NaNs and infinities), or kinds of matrices. alike:
+       the data are the same for every plan of a spec. draw: makes arguments of about the given size
+       and of kinds[kind], as the seed says. Parameters are those `given`; where that is NULL they
+       are the defaults, or drawn where there are none. Written arrays are NULL, but those that are
+       `updated` hold what they are before. judge: says what a launch made of `before`; of `after`
+       only the written arrays are set. */
     const char *const *kinds;
     bool alike;
     void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
@@ -110,10 +116,10 @@ typedef struct family_lists {
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 
-    /* Of PROGRAM_PRODUCT: family_request.notes for a matrix; and the same with a given matrix.
-       draw_given: a call whose first arrays are those of the packed matrix, which outlives it; x, y
-       and the factors are drawn. judge_given: by the matrix itself, so that how it was packed is
-       judged too. */
+    /* Of PROGRAM_PRODUCT: family_request.notes for a matrix; and the same two with a given matrix.
+       draw_given makes a call whose first arrays are those of the packed matrix, which outlives the
+       call; x, y and the factors are drawn. judge_given judges by the matrix itself, and so also
+       how it was packed. */
     struct matrix_notes *(*notes_new)(job *);
     void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
                        const double *given, uint64_t seed, family_call *out);
@@ -127,13 +133,11 @@ struct family {
     const char *summary;
     int (*dims)(const subject *); /* of the size to plan for */
 
-    /* What the spec means: canonical, so that it is the same for specs that mean the same, and
-       without the spec's schedule or what a plan adds. Tuning results are kept by its
-       MODEL_MEANING.
-     */
+    /* What the spec means, in canonical text: specs that mean the same print the same, without
+       their schedules and what a plan adds. Tuning results are kept by its MODEL_MEANING. */
     void (*print)(const subject *, model_detail, text *);
 
-    /* The constraints of the spec and then those of a line (NULL: none), as one line. */
+    /* The constraints of the spec, and then those of a line (NULL: none), as one line. */
     void (*wanted)(job *, const subject *, const char *line, text *);
 
     /* Whether such a line is a schedule of the family: fails with FAULT_USAGE where it is none. */
@@ -146,8 +150,9 @@ struct family {
     /* The line of the plan that a build of the request makes. Fails as `build` does. */
     const char *(*plan)(job *, const subject *, const family_request *);
 
-    /* Tuning: whether a value of `tune`, "tile=32x8", agrees with the constraints of the spec and
-       the request; and what fills in the space's axes, its candidates and its usual plan. */
+    /* Tuning. space_agrees: whether a value of `tune`, "tile=32x8", agrees with the constraints of
+       the spec and the request. space_fill: fills in the space's axes, its candidates and its usual
+       plan. */
     bool (*space_agrees)(const struct space_builder *, const char *value);
     void (*space_fill)(struct space_builder *);
 
@@ -155,7 +160,7 @@ struct family {
        request makes no sense. */
     family_build *(*build)(job *, const subject *, const family_request *);
 
-    /* What each method, algorithm or format would do with a spec. A refusal is an answer; fails
+    /* What each method, algorithm or format would do with a spec. A refusal is an answer. Fails
        where no plan of a family of lists can serve. */
     void (*explain)(job *, const subject *, const family_request *, family_explanation *);
 

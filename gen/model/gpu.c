@@ -11,8 +11,8 @@ enum { KIB = 1024 };
 #define MIB 1048576.0
 #define GIB 1073741824.0
 
-/* Shared memory of a block and a multiprocessor, threads and blocks of one, lanes for float and
- * double. */
+/* Shared memory of a block and of a multiprocessor; threads and blocks of a multiprocessor; lanes
+   for float and double. */
 #define SM_75                                                                                      \
     "sm_75", 64 * KIB, 64 * KIB, 1024, 16, {                                                       \
         64, 2                                                                                      \
@@ -42,8 +42,8 @@ enum { KIB = 1024 };
         128, 2                                                                                     \
     }
 
-/* The first of an architecture is its usual board. Memory is what drivers report, which is less
-   than what boards are sold by where some goes to error correction. */
+/* The first board of an architecture is its usual one. Memory is what drivers report: less than
+   boards are sold with, where error correction takes some. */
 static const gpu gpus[] = {
     {"T4", SM_75, 40, 1.59e9, 320 * GB, 4 * MIB, 15 * GIB, NULL},
     {"A100", SM_80, 108, 1.41e9, 1555 * GB, 40 * MIB, 40 * GIB, NULL},
@@ -67,7 +67,7 @@ const gpu *gpu_at(int index) {
     return index >= 0 && index < count ? &gpus[index] : NULL;
 }
 
-/* Letters and digits alone, whatever their case. */
+/* The letters and digits of a name, without their case. */
 static bool same_name(const char *a, const char *b) {
     for (;; a++, b++) {
         while (*a == ' ' || *a == '-' || *a == '_')

@@ -9,11 +9,11 @@
 #include "base/job.h"
 
 typedef struct gpu {
-    const char *name; /* "H100": of the table, or as the driver says */
+    const char *name; /* of the table, "H100", or as the driver says */
     const char *arch; /* "sm_90" */
 
     /* Of the architecture. */
-    int shared_per_block; /* bytes a block may have, opted in */
+    int shared_per_block; /* bytes that a block may have, opted in */
     int shared_per_multiprocessor;
     int threads_per_multiprocessor;
     int blocks_per_multiprocessor;
@@ -26,8 +26,8 @@ typedef struct gpu {
     double l2_bytes;
     double memory; /* bytes */
 
-    const struct plans *plans; /* that were measured on it (gen/model/plans.h), the first to be
-                                  taken first; NULL: those that the library ships */
+    const struct plans *plans; /* plans that were measured on it (gen/model/plans.h), in the order
+                                  in which they count; NULL: those that the library ships */
 } gpu;
 
 /* What a driver says of a board; 0 where it does not say. */
@@ -39,18 +39,18 @@ typedef struct gpu_facts {
 /* Bytes a second that a copy reads and writes together. */
 double gpu_copy_rate(const gpu *);
 
-/* The entry of the table of a board ("h200", "RTX 4090": case and spaces do not count) or the usual
-   board of an architecture ("sm_90", also "sm_90a"); NULL where there is none. Boards are numbered
-   from 0 until NULL, those of an architecture after each other, oldest first. */
+/* An entry of the table: of a board ("h200", "RTX 4090": case and spaces do not count), or the
+   usual board of an architecture ("sm_90", also "sm_90a"). NULL where there is none. Boards are
+   numbered from 0 until NULL; those of one architecture follow each other, oldest first. */
 const gpu *gpu_find(const char *name);
 const gpu *gpu_at(int index);
 
 /* Whether an architecture is that of the table, or a variant of it ("sm_90a"). */
 bool gpu_same_arch(const char *known, const char *arch);
 
-/* A GPU of an architecture ("sm_90") as its driver describes it; what the driver does not say is
-   the usual board's. An architecture newer than the table's has the capabilities of the nearest
-   older one; NULL where there is none. In the job, but for `name`. */
+/* A GPU of an architecture ("sm_90") as its driver describes it. What the driver does not say is
+   taken from the usual board. An architecture that is newer than the table's has the capabilities
+   of the nearest older one; NULL where there is none. In the job, but for `name`. */
 const gpu *gpu_described(job *, const char *name, const char *arch, const gpu_facts *);
 
 /* ---- what the hardware allows of one block --------------------------------------------------- */

@@ -17,14 +17,15 @@ typedef struct pass {
     linear_form *out;
 } pass;
 
-/* sum + term, or sum − term, where sum may be EXPR_NONE for 0. */
+/* sum + term, or sum − term; a sum that is EXPR_NONE is 0. */
 static expr_id accumulate(expr_pool *pool, expr_id sum, expr_op op, expr_id term) {
     if (sum != EXPR_NONE)
         return expr_make(pool, op, sum, term, EXPR_NONE);
     return op == EXPR_ADD ? term : expr_make(pool, EXPR_NEGATE, term, EXPR_NONE, EXPR_NONE);
 }
 
-/* The root holds `op` weight·node: a node without taps joins the rest, others hand it down. */
+/* The root holds `op` weight·node. A node without taps joins the rest; other nodes hand the weight
+   down. */
 static void send(pass *p, expr_op op, expr_id weight, expr_id node) {
     if (p->taps[node]) {
         p->weight[node] = accumulate(p->pool, p->weight[node], op, weight);
@@ -39,8 +40,8 @@ static bool is_zero(const expr_pool *pool, expr_id id) {
     return n->op == EXPR_CONSTANT && n->value == 0;
 }
 
-/* A weight that the dtype holds as accurately as it held the factors it is made of. An operation
-   on constants alone stays one only where its result is not finite. */
+/* A weight is as accurate in the dtype as the factors that it is made of. An operation on constants
+   alone stays one only where its result is not finite. */
 static bool representable(const pass *p, expr_id weight) {
     const expr_node *n = expr_get(p->pool, weight);
     const double smallest = p->m->dtype == DTYPE_FLOAT ? (double)FLT_MIN : DBL_MIN;
@@ -128,7 +129,7 @@ bool model_linear(const model *m, int output, linear_form *out) {
     for (expr_id id = 0; id <= root; id++)
         p.weight[id] = EXPR_NONE;
 
-    /* Where the weights would pass the pool's limits, the output counts as not linear. */
+    /* Where the weights would pass the pool's limits, the output does not count as linear. */
     const char *limit = pool->limit;
     pool->limit = NULL;
     send(&p, EXPR_ADD, expr_constant(pool, 1), root);
@@ -238,8 +239,8 @@ static bool fill(job *j, const model *m, box *b) {
     return true;
 }
 
-/* The weights along each axis through the largest: those of the first as they are, the others over
-   the largest. */
+/* The weights along each axis through the largest one. Those of the first axis stay as they are;
+   the others are divided by the largest. */
 static bool find_factors(const model *m, const box *b, separable *out) {
     const double smallest = m->dtype == DTYPE_FLOAT ? (double)FLT_MIN : DBL_MIN;
     out->least = 1;

@@ -89,7 +89,7 @@ void model_describe_boundary(const model *m, text *out) {
 
 enum { RARE = 100 }; /* one in so many */
 
-/* An `all` or `any` whose user is another one is a part of that. */
+/* An `all` or `any` that is the operand of another one is a part of that one. */
 static bool *find_parts(job *j, const expr_pool *pool, const bool *live) {
     bool *part = job_array(j, (size_t)pool->count + 1, sizeof *part);
     for (expr_id id = 0; id < pool->count; id++) {

@@ -17,7 +17,7 @@ typedef struct tuning_key {
     int count;
 } tuning_key;
 
-/* A candidate has one of the values of every key; keys that are not here are the planner's. */
+/* A candidate has one of the values of every key. Keys that are not listed are the planner's. */
 typedef struct tuning {
     tuning_key keys[TUNING_KEYS];
     int key_count;
@@ -25,23 +25,24 @@ typedef struct tuning {
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* A schedule; in a spec or an option 0 leaves the choice to the planner. `tile`
-   counts output points. A block makes tile × coarsen points. */
+/* A schedule. In a spec or an option, 0 leaves the choice to the planner. `tile` counts output
+   points. A block makes tile × coarsen points. */
 enum { LANE_AXES = 2 };
 typedef struct schedule {
     int method; /* its index in the table of methods (gen/stencil/method.h); 0: `auto` */
     int tile[AXES];
     int coarsen[AXES];
     int vector; /* points along x that a thread loads and stores at once */
-    int time;   /* steps fused into one pass */
-    int passes; /* kernels of a separable filter, one an axis, or 1; 0 where it is not separable */
-    int lane[LANE_AXES]; /* points that a thread holds along x and y, of the method temporal */
-    int stages;          /* of temporal in 2D: warps in the pipeline of time */
+    int time;   /* steps fused into one launch */
+    int passes; /* kernels of a separable filter: 1, or one an axis; 0 where it is not separable */
+    int lane[LANE_AXES]; /* points that a thread holds along x and y, where steps are fused */
+    int stages;          /* warps in the pipeline of time, where steps are fused in 2D */
 } schedule;
 
 /* What the spec says that a field holds. Checks draw such data; no kernel depends on it. */
 typedef struct model_content {
-    const double *values; /* of the dtype: these alone, or the ends of a range; NULL: not said */
+    const double *values; /* of the dtype: the only values, or the ends of a range; NULL: not
+                             said */
     int count;
     bool is_range;
 } model_content;
@@ -74,15 +75,15 @@ typedef struct model_side {
 
 typedef struct model_output {
     int field;     /* an out or inout field; every such field has one output, in field order */
-    expr_id value; /* as the spec wrote it, folded and shared, not otherwise rearranged; EXPR_NONE:
-                      a function that is not given */
+    expr_id value; /* as the spec wrote it, folded and shared but not rearranged; EXPR_NONE: a
+                      function that is not given */
 } model_output;
 
 typedef enum shape_kind {
     SHAPE_STAR,
     SHAPE_BOX,
     SHAPE_POINTS,
-    SHAPE_CONVOLUTION, /* a dense filter from `image`, in, to `result`, out; nothing is fixed */
+    SHAPE_CONVOLUTION, /* a dense filter from `image`, in, to `result`, out; no cell is fixed */
     SHAPE_UPDATE
 } shape_kind;
 
@@ -90,13 +91,14 @@ typedef struct model {
     const char *name; /* an identifier */
     const char *file; /* the spec and the line of its stencil { … }, for messages only */
     int line;
-    int dims; /* 1 … 3; 0: no grid but functions, whose operands the fields are
+    int dims; /* 1 … 3; 0: there is no grid, only functions whose operands the fields are
                  (gen/lists/pattern.h) */
     dtype dtype;
     shape_kind shape;          /* UPDATE: the update function's taps */
     int radius;                /* the largest reach */
-    int points;                /* of the shape, or distinct taps of the update */
-    int low[AXES], high[AXES]; /* the shape's reach, over all arrays; what `fixed` goes by */
+    int points;                /* of the shape, or the distinct taps of the update */
+    int low[AXES], high[AXES]; /* the shape's reach over all arrays, which decides what `fixed`
+                                  keeps */
     model_side sides[AXES][2]; /* [axis][0 low, 1 high]; unused axes fixed */
     model_field fields[MAX_FIELDS];
     int field_count;
@@ -104,23 +106,24 @@ typedef struct model {
     int array_count;
     model_parameter parameters[MAX_PARAMETERS]; /* sorted by name */
     int parameter_count;
-    bool declared; /* the spec lists them, and there are no others */
+    bool declared; /* the spec lists its parameters, and there are no others */
     model_output outputs[MAX_FIELDS];
     int output_count;
     const struct separable *separable; /* of a convolution; else NULL */
     expr_pool *pool;
-    bool nonlinear; /* some output is no sum of taps with weights: no textbook counts its work */
-    double textbook_multiplications; /* n for n points with coefficients, else as written out */
-    double textbook_additions;       /* n − 1, else as written out, functions included */
+    bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
+    double textbook_multiplications; /* n for n points with coefficients; of an update as written
+                                        out */
+    double textbook_additions;       /* n − 1; of an update as written out, functions included */
     schedule schedule;
     const struct tuning *tuning; /* what tuning tries; NULL: the planner's own values */
 } model;
 
-/* What the textbook counts for a point: multiplications and additions together; 0: it does not. */
+/* The textbook's count for a point, multiplications and additions together; 0: it has none. */
 double model_textbook_operations(const model *);
 
-/* Bytes a point must cross device memory at least: every array read once, every output written
-   once. */
+/* The fewest bytes a point that must cross device memory: every array read once, every output
+   written once. */
 double model_bytes_per_point(const model *);
 
 /* An output as a linear combination: Σ weight·tap + rest, where weights and rest hold no tap. */
@@ -135,21 +138,21 @@ typedef struct linear_form {
     expr_id rest; /* EXPR_NONE for 0 */
 } linear_form;
 
-/* False where the output is not linear in the taps with weights that are the same for every point.
-   New nodes are added to the model's pool. */
+/* False where the output is not linear in the taps with the same weights for every point. New nodes
+   are added to the model's pool. */
 bool model_linear(const model *, int output, linear_form *out);
 
-/* How much of a model is printed: all, or only what its kernels depend on, which leaves out its
-   name and the values that its parameters have where nothing is said at launch. */
+/* How much of a model is printed: all, or only what its kernels depend on. The latter leaves out
+   the name and the defaults of parameters. */
 typedef enum model_detail { MODEL_ALL, MODEL_MEANING } model_detail;
 
 /* The model in canonical text, one fact a line; the same model gives the same bytes. */
 void model_print(const model *, model_detail, text *);
 
-/* Parameters and functions of a model without a grid, a fact a line. */
+/* The parameters and functions of a model without a grid, one fact a line. */
 void model_print_functions(const model *, model_detail, text *);
 
-/* A node of its pool in the notation of specs, on one line and cut where it is long. */
+/* A node in the notation of specs, on one line, and cut where it is long. */
 void model_print_condition(const model *, expr_id, text *);
 
 /* "3D star of radius 2, 13 points" */
@@ -188,8 +191,8 @@ weight_runs *runs_new(job *, const model *);
 /* ---- separable filters ----------------------------------------------------------------------- */
 
 /* How far a weight may be from the product of its factors, relative to it: 64 roundings of a
-   double, which is what formulas such as the Gaussian's leave; a weight of 0 must be one exactly.
- */
+   double, which is what formulas such as the Gaussian's leave; a weight of 0 must be one
+   exactly. */
 #define SEPARABLE_TOLERANCE 0x1p-47
 
 /* The factors along the first of the axes carry the size of the weights; the largest of each other

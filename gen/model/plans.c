@@ -17,7 +17,7 @@ typedef struct reader {
     plans *to;
     const char *file;
     int line;
-    const plans_board *board; /* of the lines to come; NULL: none was read */
+    const plans_board *board; /* the board of the lines to come; NULL: none was read */
     const plans_listener *listener;
 } reader;
 
@@ -36,8 +36,7 @@ static piece trim(piece p) {
     return p;
 }
 
-/* What comes before the first `end`, which goes from the rest too; all of it where there is none.
- */
+/* The text before the first `end`; both go from the rest. All of it where there is no `end`. */
 static piece cut(piece *rest, char end) {
     const char *found = rest->length > 0 ? memchr(rest->at, end, rest->length) : NULL;
     const size_t length = found != NULL ? (size_t)(found - rest->at) : rest->length;
@@ -165,7 +164,7 @@ static const char *read_cpu(const reader *r, piece p, plans_board *b) {
     return p.length > 0 ? NULL : "a cpu has a name";
 }
 
-/* What follows a damaged head is of no board. */
+/* Lines after a damaged head are of no board. */
 static void read_head(reader *r, piece p) {
     plans_board *b = job_alloc(r->job, sizeof *b);
     const char *why = begins(&p, "gpu ")   ? read_gpu(r, trim(p), b)
@@ -262,7 +261,7 @@ static void read_line(reader *r, piece p) {
 
 void plans_read(job *j, plans *to, const char *file, const char *text, size_t length,
                 const plans_listener *listener) {
-    static const char mark[] = "\xef\xbb\xbf"; /* that some editors begin a file with */
+    static const char mark[] = "\xef\xbb\xbf"; /* a mark that some editors begin a file with */
     reader r = {.job = j, .to = to, .file = file, .listener = listener};
     piece rest = {text, length};
     begins(&rest, mark);

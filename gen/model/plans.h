@@ -1,7 +1,7 @@
 /* Plans that were measured, as text: the *.plans files that the library ships (plans/), and a
-   user's own. Takes: text. Makes: lines, and those of them that are of one GPU.
-   docs/tuning.md describes the format. A damaged line is told of and skipped: no text makes reading
-   fail, for memory alone. */
+   user's own. Takes: text. Makes: lines, and those of one GPU among them. docs/tuning.md describes
+   the format. A damaged line is reported and skipped: no text makes reading fail, only a lack of
+   memory. */
 #ifndef SG_GEN_MODEL_PLANS_H
 #define SG_GEN_MODEL_PLANS_H
 
@@ -16,20 +16,20 @@ typedef struct plans_board {
     double memory;       /* bytes; 0: not said */
 } plans_board;
 
-/* Numbers of a size at most, and digits of a spec's key. */
+/* The most numbers of a size, and the digits of a spec's key. */
 enum { PLANS_NUMBERS = 8, PLANS_KEY = 64 };
 
 typedef struct plans_line {
     const char *file; /* where it stands */
     int line;
     const plans_board *board;
-    const char *class; /* what specs must mean: "stencil 3D 13 points radius 2", or the family and
-                          the key of one spec */
+    const char *class; /* what specs must mean: "stencil 3D 13 points radius 2", or a family and the
+                          key of one spec */
     const char *dtype; /* "any" */
     int64_t size[PLANS_NUMBERS];
     int size_count;
-    bool up_to;    /* the size is the largest that the line is for */
-    int64_t steps; /* that were made at a time */
+    bool up_to;    /* the line is for lists up to this size */
+    int64_t steps; /* steps that were made at a time */
     double rate;   /* 10^9 updates or elements a second; 0: not known */
     const char *plan;
 } plans_line;
@@ -45,20 +45,21 @@ typedef struct plans_listener {
     void *user;
 } plans_listener;
 
-/* Adds the lines of a text, which need not end with NUL. All in the job, also the texts. */
+/* Adds the lines of a text, which need not end with NUL. Everything, also the texts, is in the
+   job. */
 void plans_read(job *, plans *, const char *file, const char *text, size_t length,
                 const plans_listener *);
 
-/* Adds those that the library ships. */
+/* Adds the lines that the library ships. */
 void plans_read_shipped(job *, plans *);
 
 void plans_add(job *, plans *, const plans_line *);
 
-/* A board of this architecture, with as many multiprocessors and, as far as it is said, as much
-   memory of the same rate, within 5 %. */
+/* Whether a GPU is such a board: of this architecture, with as many multiprocessors and, where the
+   board says so, as much memory of the same rate, within 5 %. */
 bool plans_board_is(const plans_board *, const gpu *);
 
-/* Those of a GPU: what is attached to it, else those that the library ships. */
+/* The plans of a GPU: what is attached to it, else those that the library ships. */
 plans plans_of(job *, const plans *, const gpu *);
 const plans *plans_known(job *, const gpu *);
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Lines are broken before a word that would pass WIDTH; a word is what stands between two places
-   where a break is good. A product is broken only where its word has grown past LONG_WORD. */
+/* A line is broken before a word that would pass WIDTH. A word is what stands between two places
+   where a break is good. A product is broken only where its word is longer than LONG_WORD. */
 enum { WIDTH = 96, LONG_WORD = 48 };
 
 typedef struct writer {
@@ -52,8 +52,8 @@ static void add_number(text *t, double value) {
     }
 }
 
-/* One thing still to print: a piece of text, or a node. Parentheses go around a node that binds
-   less than `least`; `flip` prints the constant that leads the node with its sign turned. */
+/* One thing that is still to print: a piece of text, or a node. Parentheses go around a node that
+   binds less than `least`. `flip` prints the constant that leads the node with its sign turned. */
 typedef struct item {
     const char *literal;
     expr_id node;
@@ -66,7 +66,8 @@ enum { BREAK_NEVER, BREAK_LONG, BREAK_GOOD };
 typedef struct printer {
     const model *m;
     writer w;
-    int *name; /* of each node: t1, t2, …; 0 for a node printed where it is used; NULL: for all */
+    int *name; /* of each node: t1, t2, …; 0 for a node that is printed where it is used; NULL: all
+                  are */
     item *stack;
     size_t count, capacity;
 } printer;
@@ -299,7 +300,8 @@ static void print_boundary(const model *m, writer *w) {
     end_line(w);
 }
 
-/* What `fixed` goes by, where the sentence about the shape does not already say it. */
+/* The reach that decides what `fixed` keeps, where the sentence about the shape does not already
+   say it. */
 static void print_reach(const model *m, writer *w) {
     if (m->shape == SHAPE_STAR || m->shape == SHAPE_BOX)
         return;
@@ -319,7 +321,7 @@ static void print_content(const model_content *c, writer *w) {
     }
 }
 
-/* What a field holds is no part of the meaning: no kernel depends on it. */
+/* What a field holds is no part of the meaning, because no kernel depends on it. */
 static void print_fields(const model *m, model_detail detail, writer *w) {
     text_add(&w->word, m->field_count == 1 ? "field " : "fields ");
     for (int i = 0; i < m->field_count; i++) {

@@ -1,6 +1,6 @@
-/* The search for numbers that matter. Every comparison asks that its operands be equal; what a node
+/* The search for numbers that matter. Every comparison asks that its operands be equal. What a node
    is asked to be is handed down, operation by operation, until taps are asked. Users come after
-   what they use: one pass over the pool backwards. */
+   what they use, so one pass over the pool backwards is enough. */
 #include "gen/reference/reference.h"
 
 #include <assert.h>
@@ -73,7 +73,7 @@ static void learn(search *s) {
 
 /* ---- wishes -------------------------------------------------------------------------------- */
 
-/* Says whether it is new, and there is room. */
+/* Returns whether the number is new and there is room for it. */
 static bool note(double *list, int *count, int most, double value) {
     for (int i = 0; i < *count; i++)
         if (list[i] == value)
@@ -98,13 +98,13 @@ void reach_note_as(dtype type, reach_numbers *to, double value) {
         reach_note(to, ceil(value));
 }
 
-/* Where the kernel rounds, nobody can say what it makes of equality but in sums of such numbers as
-   the reference knows to be exact: numbers on both sides serve better. */
+/* Where the kernel rounds, nobody can say how an equality turns out, except in sums of numbers that
+   the reference knows to be exact. Numbers on both sides serve better. */
 static void note_wish(search *s, int array, double value, bool rounded) {
     const dtype type = s->model->dtype;
     reach_numbers *to = &s->found->arrays[array];
-    const double below = 0x1p-8, above = 0x1.6p-8; /* unlike, so that sums of them are not in the
-                                                      middle again */
+    const double below = 0x1p-8, above = 0x1.6p-8; /* unlike each other, so that sums of them are
+                                                      not in the middle again */
     const double grains = value / 0x1p-8;
     if (!rounded || grains == floor(grains)) {
         reach_note_as(type, to, value + 0.0); /* no −0 */
@@ -114,7 +114,7 @@ static void note_wish(search *s, int array, double value, bool rounded) {
     reach_note_as(type, to, value * (1 + above));
 }
 
-/* That the node come to the value, for some cell. */
+/* Asks that the node come to the value, for some cell. */
 static void wish(search *s, expr_id id, double value, bool rounded) {
     const expr_node *n = expr_get(s->pool, id);
     if (!isfinite(value) || is_uniform(s, id) || expr_words[n->op].gives_truth)
@@ -135,7 +135,7 @@ static void wish_both_signs(search *s, expr_id id, double value, bool rounded) {
     wish(s, id, -value, rounded);
 }
 
-/* That two nodes be equal. */
+/* Asks that two nodes be equal. */
 static void wish_equal(search *s, expr_id a, expr_id b) {
     if (is_uniform(s, b))
         wish(s, a, s->value[b], false);
@@ -196,7 +196,7 @@ static void hand_to_power(search *s, const expr_node *n, double v) {
         wish(s, b, log(v) / log(s->value[a]), true);
 }
 
-/* What is not finite, as the logarithm of a number below 0, nobody can wish. */
+/* Nobody can wish what is not finite, such as the logarithm of a number below 0. */
 static void hand_down(search *s, const expr_node *n, double v, bool rounded) {
     const expr_id a = n->operand[0];
     switch (n->op) {

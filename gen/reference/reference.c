@@ -1,6 +1,6 @@
-/* The reference: the model's expressions made into steps over rows of cells, and their evaluation.
-   Takes: a model, parameters, arrays. Makes: values and error bounds. Steps follow a walk from the
-   outputs that goes to the deepest operand first, which keeps few rows alive at a time. */
+/* The reference: the model's expressions made into steps over rows of cells.
+   Takes: a model and parameters. Makes: what evaluate.c evaluates. Steps follow a walk from the
+   outputs that takes the deepest operand first, which keeps few rows alive at a time. */
 #include "gen/reference/reference.h"
 
 #include <assert.h>
@@ -9,29 +9,6 @@
 #include <string.h>
 
 #include "gen/model/model.h"
-
-struct reference {
-    const model *m;
-    rounding rounding;
-    step *steps;
-    int step_count;
-    tap *taps;
-    int rows;                /* alive at once */
-    double more;             /* error of a separable filter in passes, relative to the magnitude */
-    double most;             /* magnitude beyond which a pass may overflow */
-    int outputs[MAX_FIELDS]; /* the row of each output */
-    int current[MAX_FIELDS]; /* the array with its field's current values, −1 for an out field */
-    condition *conditions;   /* counts 0: those are in the scratch */
-    const scalar **settled;  /* of each: the same for all cells; NULL: it is not */
-    int condition_count;
-};
-
-/* What has been counted in a scratch, which begins with it: cells, then yes and no of each
-   condition. */
-typedef struct counts {
-    int64_t cells;
-    int64_t taken[][2];
-} counts;
 
 /* A second-order term in every sum of errors, and the float64 evaluation itself. */
 static rounding rounding_of(dtype type) {
@@ -43,7 +20,7 @@ static rounding rounding_of(dtype type) {
                       .exact = type == DTYPE_FLOAT ? 0x1p16 : 0x1p40};
 }
 
-/* Facts about each live node. Nodes without taps are the same for all cells: they are evaluated
+/* Facts about each live node. Nodes without taps are the same for all cells; they are evaluated
    while the reference is made. */
 typedef struct facts {
     bool *live, *uniform, *never_negative;
@@ -51,8 +28,8 @@ typedef struct facts {
     int *condition; /* its number + 1; 0: it is none */
     scalar *value;  /* of uniform nodes */
     double *terms;  /* how many terms the node sums up */
-    int *uses;      /* still to come, by other nodes and by outputs */
-    int *row;       /* where the node's row is; −1 not yet made */
+    int *uses;      /* uses that are still to come, by other nodes and by outputs */
+    int *row;       /* where the node's row is; −1: it is not yet made */
 } facts;
 
 typedef struct maker {
@@ -60,7 +37,7 @@ typedef struct maker {
     reference *r;
     const expr_pool *pool;
     facts f;
-    int capacity, tap_count; /* steps made room for; taps so far */
+    int capacity, tap_count; /* steps that there is room for; taps so far */
     int *spare;              /* rows free for use */
     int spare_count;
 } maker;
@@ -80,7 +57,7 @@ static void fill_row(row *to, const scalar *value) {
     row_apply(NULL, &s, to, NULL, NULL, NULL);
 }
 
-/* What a comparison takes: a constant that stands there itself is rounded, once and for all. */
+/* A constant that is itself an operand of a comparison is rounded, once and for all. */
 static scalar operand_of(const maker *k, const expr_node *user, expr_id id) {
     const expr_node *n = expr_get(k->pool, id);
     if (n->op != EXPR_CONSTANT || !condition_is_comparison(user->op) ||
@@ -99,7 +76,7 @@ static step step_of(const facts *f, const expr_node *n, expr_id id) {
     return s;
 }
 
-/* Rows serve for single numbers too, so that there is one text of the error analysis. */
+/* Rows serve for single numbers too, so that the error analysis stands once. */
 static scalar evaluate_uniform(maker *k, expr_id id, const double *parameters, row *rows) {
     const expr_node *n = expr_get(k->pool, id);
     if (n->op == EXPR_CONSTANT)
@@ -115,7 +92,7 @@ static scalar evaluate_uniform(maker *k, expr_id id, const double *parameters, r
     return (scalar){rows[3].value[0], rows[3].magnitude[0], rows[3].error[0]};
 }
 
-/* Sums go on through what distributes over them. */
+/* Sums go on through operations that distribute over them. */
 static double count_terms(const facts *f, const expr_node *n) {
     const expr_id a = n->operand[0], b = n->operand[1];
     switch (n->op) {
@@ -133,7 +110,8 @@ static double count_terms(const facts *f, const expr_node *n) {
     }
 }
 
-/* Not negative (nor less by rounding) whatever the cells hold: sums of squares and the like. */
+/* Nodes that are not negative (nor become so by rounding) whatever the cells hold: sums of squares
+   and the like. */
 static bool never_negative(const facts *f, const expr_node *n, expr_id id) {
     const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
     const bool *known = f->never_negative;
@@ -244,7 +222,7 @@ static void make_step(maker *k, expr_id id) {
     }
 }
 
-/* Of the operands still to be made, the deepest; EXPR_NONE where all are made. */
+/* The deepest of the operands that are still to be made; EXPR_NONE where all are made. */
 static expr_id next_operand(const maker *k, expr_id id) {
     const expr_node *n = expr_get(k->pool, id);
     expr_id deepest = EXPR_NONE;
@@ -327,137 +305,4 @@ reference *reference_new(job *j, const model *m, const double *parameters) {
         r->current[o] = m->fields[field].use == USE_OUT ? -1 : current_array(m, field);
     }
     return r;
-}
-
-enum { ALIGNMENT = 64 };
-
-static size_t counts_bytes(const reference *r) {
-    return sizeof(counts) + 2 * (size_t)r->condition_count * sizeof(int64_t);
-}
-
-size_t reference_scratch(const reference *r, int count) {
-    (void)count; /* rows are worked through LANES at a time */
-    return counts_bytes(r) + (size_t)r->rows * sizeof(row) + ALIGNMENT;
-}
-
-int reference_conditions(job *j, const reference *r, condition **out) {
-    *out = job_array(j, (size_t)r->condition_count + 1, sizeof **out);
-    memcpy(*out, r->conditions, (size_t)r->condition_count * sizeof **out);
-    return r->condition_count;
-}
-
-void reference_count(const reference *r, const void *scratch, condition *sums) {
-    const counts *from = scratch;
-    for (int i = 0; i < r->condition_count; i++) {
-        const scalar *settled = r->settled[i];
-        const bool sure = settled != NULL && settled->error == 0;
-        sums[i].of += from->cells;
-        sums[i].yes += sure && settled->value != 0 ? from->cells : from->taken[i][0];
-        sums[i].no += sure && settled->value == 0 ? from->cells : from->taken[i][1];
-    }
-}
-
-/* The cells that are not kept, each on the side that every right kernel takes. */
-static void count_sides(const row *truth, const bool *keep, int count, int64_t taken[2]) {
-    int64_t yes = 0, no = 0;
-    for (int i = 0; i < count; i++) {
-        const bool sure = truth->error[i] == 0 && !keep[i];
-        yes += sure && truth->value[i] != 0;
-        no += sure && truth->value[i] == 0;
-    }
-    taken[0] += yes;
-    taken[1] += no;
-}
-
-static bool kept_along(const model *m, int axis, int64_t at, int64_t size) {
-    return (m->sides[axis][0].kind == BOUNDARY_FIXED && at < m->low[axis]) ||
-           (m->sides[axis][1].kind == BOUNDARY_FIXED && at + m->high[axis] >= size);
-}
-
-static void evaluate(const reference *r, const reference_array *arrays, const stretch *s,
-                     const bool *keep, counts *found, row *rows) {
-    for (int i = 0; i < r->step_count; i++) {
-        const step *now = &r->steps[i];
-        if (now->code == EXPR_TAP)
-            tap_read(r->m, &r->taps[now->tap], arrays, s, &rows[now->to]);
-        else
-            row_apply(&r->rounding, now, &rows[now->to], &rows[now->from[0]], &rows[now->from[1]],
-                      &rows[now->from[2]]);
-        if (now->condition > 0)
-            count_sides(&rows[now->to], keep, s->count, found->taken[now->condition - 1]);
-    }
-    for (int i = 0; i < s->count; i++)
-        found->cells += !keep[i];
-}
-
-/* The cells of one stretch: `kept` says which are not evaluated (and `rows` may then be unset). */
-static void store(const reference *r, int output, const reference_array *arrays, const stretch *s,
-                  const bool *kept, const row *rows, double *values, double *bounds) {
-    const row *from = &rows[r->outputs[output]];
-    const int current = r->current[output];
-    for (int i = 0; i < s->count; i++) {
-        if (kept[i]) {
-            int64_t at[AXES] = {s->at[0], s->at[1], s->at[2]};
-            at[s->along] += i;
-            values[i] = bounds[i] = 0;
-            if (current >= 0)
-                values[i] = tap_cell(r->m, &arrays[current], at, &bounds[i]);
-        } else {
-            const double error = from->error[i] + r->more * from->magnitude[i];
-            const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */
-            values[i] = from->value[i];
-            bounds[i] = known ? error : INFINITY;
-        }
-    }
-}
-
-void reference_cells(const reference *r, const reference_array *arrays, const int64_t size[AXES],
-                     const int64_t at[AXES], int along, int count, void *scratch, double *values,
-                     double *bounds, bool *kept) {
-    const model *m = r->m;
-    const uintptr_t begin = (uintptr_t)scratch + counts_bytes(r);
-    row *rows = (row *)((begin + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-    bool all_kept = false;
-    for (int axis = 0; axis < m->dims; axis++)
-        all_kept |= axis != along && kept_along(m, axis, at[axis], size[axis]);
-    for (int done = 0; done < count; done += LANES) {
-        stretch s = {.size = size, .at = {at[0], at[1], at[2]}, .along = along};
-        s.at[along] += done;
-        s.count = count - done < LANES ? count - done : LANES;
-        bool keep[LANES];
-        bool all = true;
-        for (int i = 0; i < s.count; i++) {
-            keep[i] = all_kept || kept_along(m, along, s.at[along] + i, size[along]);
-            all &= keep[i];
-        }
-        if (!all)
-            evaluate(r, arrays, &s, keep, scratch, rows);
-        for (int o = 0; o < m->output_count; o++)
-            store(r, o, arrays, &s, keep, rows, values + (size_t)o * (size_t)count + done,
-                  bounds + (size_t)o * (size_t)count + done);
-        if (kept != NULL)
-            memcpy(kept + done, keep, (size_t)s.count * sizeof *keep);
-    }
-}
-
-void reference_row(const reference *r, const reference_array *arrays, const int64_t size[AXES],
-                   int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
-                   double *bounds, bool *kept) {
-    reference_cells(r, arrays, size, (const int64_t[AXES]){x0, y, z}, 0, count, scratch, values,
-                    bounds, kept);
-}
-
-/* A function of one number takes as long as so many additions. */
-enum { FUNCTION_WORK = 16 };
-
-double reference_work(const reference *r, const int64_t size[AXES]) {
-    double steps = 1;
-    for (int i = 0; i < r->step_count; i++) {
-        const int code = r->steps[i].code;
-        const bool slow = code == EXPR_POW || code == EXPR_EXP || code == EXPR_LOG ||
-                          code == EXPR_SIN || code == EXPR_COS || code == EXPR_TANH;
-        steps += slow ? FUNCTION_WORK : 1;
-    }
-    const int64_t lanes = (size[0] + LANES - 1) / LANES * LANES;
-    return steps * (double)lanes / (double)(size[0] > 0 ? size[0] : 1);
 }

@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <math.h>
 
-/* How many units of rounding the functions of CUDA's library are granted: its documented greatest
-   errors in ulps, twice as many units, and a few for the host's own float64 functions. */
+/* The roundings, in units, that functions of CUDA's library are granted: twice their documented
+   greatest errors in ulps, and a few for the host's own float64 functions. */
 enum {
     ROUND_ROOT = 2,
     ROUND_EXP = 6,
@@ -32,7 +32,7 @@ static void apply_sum(const rounding *r, const step *s, double sign, row *restri
     }
 }
 
-/* The factor may be distributed over the terms of a sum: each has its error. */
+/* The factor may be distributed over the terms of a sum, so each term has its error. */
 static void apply_scale(const rounding *r, const scalar *k, row *restrict to,
                         const row *restrict a) {
     const double factor = k->value, size = isnan(factor) ? 0 : fabs(factor) + k->error;
@@ -46,7 +46,7 @@ static void apply_scale(const rounding *r, const scalar *k, row *restrict to,
     }
 }
 
-/* Products of what differs from cell to cell are not distributed: the values count, and not the
+/* Products of numbers that differ from cell to cell are not distributed. Values count there, not
    magnitudes, so that the square of a small difference has a small error. */
 static void apply_multiply(const rounding *r, row *restrict to, const row *restrict a,
                            const row *restrict b) {
@@ -62,9 +62,9 @@ static void apply_multiply(const rounding *r, row *restrict to, const row *restr
     }
 }
 
-/* Division by what is the same for all cells is distributed. Two units: a kernel may multiply by
-   the reciprocal. Where the divisor is not much larger than its error, the kernel's result may be
-   much larger than the quotient: it counts for the magnitude. */
+/* Division by a number that is the same for all cells is distributed. It has two units, because a
+   kernel may multiply by the reciprocal. Where the divisor is not much larger than its error, the
+   kernel's result may be much larger than the quotient; the magnitude takes that into account. */
 static void apply_divide(const rounding *r, bool distributed, row *restrict to,
                          const row *restrict a, const row *restrict b) {
     const double units = 2 * r->unit, tiny = r->tiny, largest = r->largest;
@@ -96,7 +96,7 @@ static void apply_constant(const scalar *k, row *to) {
     }
 }
 
-/* Where the errors leave open which operand is less, either may have been taken. */
+/* Where the errors leave open which operand is less, the kernel may have taken either. */
 static void apply_extreme(double sign, row *restrict to, const row *restrict a,
                           const row *restrict b) {
     for (int i = 0; i < LANES; i++) {
@@ -111,8 +111,8 @@ static void apply_extreme(double sign, row *restrict to, const row *restrict a,
     }
 }
 
-/* What the kernel may make of a comparison is certain where the operands are further apart than
-   their errors, where both are exact, and where one is NaN for certain. */
+/* A kernel's comparison is certain where the operands are further apart than their errors, where
+   both are exact, and where one is NaN for certain. */
 static void apply_compare(int code, row *restrict to, const row *restrict a,
                           const row *restrict b) {
     for (int i = 0; i < LANES; i++) {
@@ -132,7 +132,7 @@ static void apply_compare(int code, row *restrict to, const row *restrict a,
 }
 
 static void apply_both(bool any, row *restrict to, const row *restrict a, const row *restrict b) {
-    const double decisive = any; /* one operand of this value settles it */
+    const double decisive = any; /* one operand of this value decides the result */
     for (int i = 0; i < LANES; i++) {
         const bool sure_a = a->error[i] == 0, sure_b = b->error[i] == 0;
         const bool settled = (sure_a && a->value[i] == decisive) ||
@@ -171,7 +171,7 @@ static double growth(double e) {
 }
 
 /* Functions of one number, before their own rounding: the result, and how far the operand's error
-   moves it; the error is NaN or infinite where the operand may lie outside the domain. */
+   moves it. The error is NaN or infinite where the operand may lie outside the domain. */
 static scalar root(double v, double e, bool never_negative) {
     const scalar out = {.value = sqrt(v)};
     if (v + e < 0)
@@ -186,7 +186,7 @@ static scalar logarithm(double v, double e) {
     return (scalar){.value = log(v), .error = v + e < 0 ? 0 : least > 0 ? e / least : INFINITY};
 }
 
-/* sin, cos and tanh move no faster than their operand, and by 2 at most. */
+/* sin, cos and tanh move no faster than their operand, and by at most 2. */
 static scalar bounded(double value, double e) {
     return (scalar){.value = value, .error = e > 2 && e < INFINITY ? 2 : e};
 }
@@ -296,9 +296,9 @@ static bool on_grain(double v) {
     return (grains + HALF) - HALF == grains;
 }
 
-/* Sums of multiples of the grain are exact, in whatever order, as long as their magnitudes together
-   stay small; so are products of such a number with a whole one. Counts of cells are such sums: a
-   comparison with one can be decided also where it is equal. */
+/* Sums of multiples of the grain are exact in any order, as long as their magnitudes together stay
+   small. So are products of such a number with a whole one. Counts of cells are such sums: a
+   comparison with a count can be decided also where the two are equal. */
 static void settle_exact(const rounding *r, const step *s, row *restrict to, const row *restrict a,
                          const row *restrict b) {
     const bool scaled = s->code == STEP_SCALE, sum = !scaled && s->code != EXPR_MULTIPLY;

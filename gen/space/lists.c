@@ -1,6 +1,6 @@
-/* Candidates of the families of lists.
-   Takes: the constraints of the spec, of `tune` and of the caller. Makes: every combination of the
-   values of the family's table that its own fitting accepts. */
+/* Candidates of the families of lists. Takes: the constraints of the spec, of `tune` and of the
+   caller. Makes: every combination of the values of the family's table that the family's planner
+   accepts. */
 #include "gen/space/space.h"
 
 #include <assert.h>
@@ -16,9 +16,9 @@ typedef struct filling {
     const pattern_words *words;
     const space_group *group;
     int which;          /* combination of `tune` */
-    int threads, items; /* of the words; −1 */
+    int threads, items; /* numbers of the words; −1: there is none */
     int formats;        /* 1 where the first axis is the format */
-    text *launches;     /* what candidates of the group come to, a line each */
+    text *launches;     /* what candidates of the group come to, one line each */
 } filling;
 
 static int find_number(const pattern_words *w, const char *name) {
@@ -48,8 +48,8 @@ static int64_t in_units(const filling *f, const pattern_schedule *s, space_unit 
     }
 }
 
-/* Whether another candidate of the group has the same kernel and as many blocks: numbers in halves
-   of a thread's items, or in tiles, say nothing but how many these are. */
+/* Whether another candidate of the group has the same kernel and as many blocks. Numbers in halves
+   of a thread's items, or in tiles, only say how many blocks there are. */
 static bool is_alike(const filling *f, const pattern_schedule *complete, int64_t blocks) {
     pattern_schedule rest = *complete;
     text line = text_new(f->builder->job);
@@ -99,10 +99,8 @@ static void try_schedule(const filling *f, const pattern_schedule *s) {
 /* ---- constraints --------------------------------------------------------------------------- */
 
 static pattern_schedule wanted_of(const space_builder *b, const char *line) {
-    const pattern *p = b->subject->model;
-    pattern_schedule s = p->wanted;
-    pattern_schedule_parse(b->job, p->words, b->request->schedule, "schedule", &s);
-    pattern_schedule_parse(b->job, p->words, line, "tune", &s);
+    pattern_schedule s = pattern_wanted(b->job, b->subject, b->request->schedule);
+    pattern_schedule_parse(b->job, b->subject->family->lists.words, line, "tune", &s);
     return s;
 }
 
@@ -153,8 +151,9 @@ static unsigned keys_lacking(const filling *f) {
     return lacking;
 }
 
-/* Of each group. Where formats alone are listed, a key of one of a format's algorithms chooses that
-   one; who asks for one format or algorithm alone is told what it lacks. */
+/* The lacking keys of each group. Where only formats are listed, a key of one of a format's
+   algorithms chooses that algorithm. If a single format or algorithm is asked for, what it lacks is
+   an error. */
 static unsigned *find_lacking(filling *f, const space_table *table) {
     const space_builder *b = f->builder;
     unsigned *lacking = job_array(b->job, (size_t)table->count, sizeof *lacking);
@@ -183,8 +182,8 @@ static const char *name_of(const filling *f) {
 
 /* ---- the combinations of a group ------------------------------------------------------------ */
 
-/* Every value of every line of the group whose number is open: an odometer, the last line fastest.
- */
+/* Every value of every line of the group whose number is open: an odometer whose last line turns
+   fastest. */
 static void try_group(const filling *f, const pattern_schedule *wanted) {
     const space_line *open[SPACE_LINES];
     int count = 0, at[SPACE_LINES] = {0};
@@ -226,17 +225,10 @@ bool space_agrees_lists(const space_builder *b, const char *value) {
     return all;
 }
 
-static const char **names_of(job *j, const word_row *words, int count) {
-    const char **names = job_array(j, (size_t)count, sizeof *names);
-    for (int i = 0; i < count; i++)
-        names[i] = words[i].name;
-    return names;
-}
-
 static void name_axes(job *j, space *s, const pattern_words *w) {
     if (w->format_count > 0)
-        space_axis_add(s, "format", names_of(j, w->formats, w->format_count), w->format_count);
-    space_axis_add(s, "algorithm", names_of(j, w->algorithms, w->algorithm_count),
+        space_axis_add(s, "format", word_names(j, w->formats, w->format_count), w->format_count);
+    space_axis_add(s, "algorithm", word_names(j, w->algorithms, w->algorithm_count),
                    w->algorithm_count);
     for (int i = 0; i < w->number_count; i++)
         space_axis_add(s, w->numbers[i].name, NULL, 0);

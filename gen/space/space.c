@@ -60,7 +60,7 @@ static void allow_values(space_builder *b) {
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-/* FNV-1a, as in plan_tried.c. */
+/* FNV-1a, as in gen/stencil/search.c. */
 static uint32_t hash(const char *plan) {
     uint32_t h = 2166136261u;
     for (; *plan != '\0'; plan++)
@@ -88,7 +88,7 @@ static void grow(space_builder *b) {
     }
 }
 
-/* Says once of each method what it is tried without. */
+/* Notes, once for each method, what it is tried without. */
 static void note_lacking(space_builder *b) {
     space *s = b->space;
     text keys = text_new(b->job);
@@ -199,8 +199,8 @@ space *space_make(job *j, const subject *s, const family_request *r) {
 
 /* ---- plans that were found elsewhere --------------------------------------------------------- */
 
-/* By the comparisons that `tune` makes of its values, and then by planning. A text that is no
-   schedule at all ends a job of its own. */
+/* It compares values as `tune` does, and then plans. A text that is no schedule at all ends a job
+   of its own. */
 typedef struct attempt {
     const subject *subject;
     const family_request *request;

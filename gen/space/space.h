@@ -1,8 +1,7 @@
-/* The space of candidates: every complete schedule of a spec that is worth to be built and timed
-   for a target, a size and a number of steps. A candidate that the planner, or the family's own
-   fitting, refuses is not in it.
-   Takes: a subject and a request, as a build does. Makes: candidates as lines of text, each with
-   its numbers and, of stencils, the planner's estimate. Needs neither a GPU nor a compiler. */
+/* The space of candidates: every complete schedule of a spec that is worth building and timing for
+   a GPU, a size and a number of steps. A candidate that the planner refuses is not in it. Takes: a
+   subject and a request, as a build does. Makes: candidates as lines of text, each with its numbers
+   and, of stencils, the planner's estimate. Needs neither a GPU nor a compiler. */
 #ifndef SG_GEN_SPACE_SPACE_H
 #define SG_GEN_SPACE_SPACE_H
 
@@ -20,8 +19,9 @@ typedef struct space_axis {
 } space_axis;
 
 typedef struct space_candidate {
-    const char *plan; /* complete, "register tile=32x8 coarsen=z16 vec=1 time=1": what a build says
-                         of its plan, and as its `schedule` makes it again; no two are alike */
+    const char *plan; /* complete, "register tile=32x8 coarsen=z16 vec=1 time=1": a build says so of
+                         its plan, and makes it again from it as a `schedule`; no two candidates
+                         have the same */
     double estimate;  /* seconds a step by the planner's model, corrected by what was measured of
                          such plans; 0 where the family has no model */
     int values[SPACE_AXES]; /* by the space's axes; 0: does not apply */
@@ -34,8 +34,8 @@ typedef struct space_note {
     const char *value, *why; /* "coarsen=z7", the first refusal */
 } space_note;
 
-/* A method, or an algorithm, of several in the spec's `tune`, and the keys beside it that it has no
-   use for: it is tried without them. */
+/* One of several methods or algorithms in the spec's `tune`, and the keys there that it does not
+   have: it is tried without them. */
 typedef struct space_without {
     const char *name, *keys; /* "tiled", "coarsen, vector" */
 } space_without;
@@ -54,15 +54,14 @@ typedef struct space {
     int without_count;
 } space;
 
-/* Of stencils and convolutions: what the planner compares, with every walk that it thinks of, and
-   several steps a launch where the request has several steps or the constraints ask. Of families of
-   lists: the family's table. The spec's `schedule` and the request's constrain both;
-   the values of `tune` stand in place of the planner's own for their keys. Where `tune` lists
-   several methods (or algorithms, or formats), a key that one of them does not have at all is not
-   asked of that one; a value that it cannot take leaves it out. A product of formats
-   that a matrix decides (spmv) has candidates for the request's matrix.
-   Everything lives in the job. Fails with FAULT_PLAN, and the spec's file and line, where nothing
-   is left. */
+/* Of stencils and convolutions: what the planner compares, with every walk that it considers; and
+   several steps a launch where the request has several steps or the constraints ask for them. Of
+   families of lists: the family's table. The spec's `schedule` and the request's constrain both.
+   Values of `tune` take the place of the planner's own for their keys. Where `tune` lists several
+   methods (or algorithms, or formats), a key that one of them does not have is not asked of it; a
+   value that it cannot take leaves it out. Where a matrix decides the format (spmv), candidates are
+   those for the request's matrix. Everything lives in the job. Fails with FAULT_PLAN, and the
+   spec's file and line, where no candidate is left. */
 space *space_make(job *, const subject *, const family_request *);
 
 /* The index of the candidate with this plan, −1. */
@@ -70,9 +69,9 @@ int space_find(const space *, const char *plan);
 
 /* ---- plans that were found elsewhere, such as in tuning results ------------------------------ */
 
-/* Whether a build of the request under this schedule makes exactly this plan, and nothing that the
-   spec's schedule or the request's asks for is otherwise in it. Any text may be asked about. Fails
-   for memory alone. */
+/* Whether a build of the request under this schedule makes exactly this plan, and the plan
+   contradicts neither the spec's schedule nor the request's. Any text may be asked about. Fails
+   only for lack of memory. */
 bool plan_accepted(job *, const subject *, const family_request *, const char *plan);
 
 /* Whether the spec's schedule and the request's leave nothing of this plan open. */
@@ -85,35 +84,36 @@ typedef struct space_builder {
     const subject *subject;
     const family_request *request;
     space *space;
-    int capacity, *slots; /* of the candidates' plans, an open hash table as in plan_tried.c */
+    int capacity, *slots; /* by the candidates' plans: an open hash table, as in
+                             gen/stencil/search.c */
     const tuning *tuning; /* NULL: none */
     int allowed[TUNING_KEYS][TUNING_VALUES], allowed_count[TUNING_KEYS]; /* by the constraints */
     int combinations;                                                    /* of allowed values */
     bool served[TUNING_KEYS][TUNING_VALUES];                             /* some candidate has it */
     const char *why[TUNING_KEYS][TUNING_VALUES];                         /* the first refusal */
     const char *refusal;                                                 /* the first of all */
-    const char *trying; /* what space_add and space_refuse are about: the name of a method, */
-    unsigned lacking;   /* and the keys, by bits, that it does not have */
+    const char *trying; /* whose candidates space_add and space_refuse get: a method's name … */
+    unsigned lacking;   /* … and the keys, by bits, that it does not have */
 } space_builder;
 
-/* The values of a combination as a line of a schedule; "" where there is no `tune`. Those of
-   `lacking` are left out. */
+/* The values of a combination as a line of a schedule, without those that are `lacking`; "" where
+   there is no `tune`. */
 const char *space_combination(const space_builder *, int which, unsigned lacking);
 
-/* Whether a combination is the first of those that differ in nothing but what is lacking. */
+/* Whether a combination is the first of those that differ only in what is lacking. */
 bool space_is_first(const space_builder *, int which, unsigned lacking);
 
 /* Whether `tune` lists several values of a key, "method". */
 bool space_has_several(const space_builder *, const char *key);
 
-/* A candidate that meets a combination; kept where its plan is new. Texts are the job's. */
+/* A candidate that meets a combination; it is kept where its plan is new. Texts are the job's. */
 void space_add(space_builder *, int which, const space_candidate *);
 void space_refuse(space_builder *, int which, const char *why);
 
 /* Names an axis; returns its index. */
 int space_axis_add(space *, const char *name, const char *const *words, int word_count);
 
-/* The families' own, for their table. */
+/* Slots of the families' rows. */
 bool space_agrees_stencil(const space_builder *, const char *value);
 void space_fill_stencil(space_builder *);
 bool space_agrees_lists(const space_builder *, const char *value);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A number of schedules, and which of a schedule's. */
+/* The numbers of a schedule, and where they lie in it. */
 static const struct {
     const char *name;
     size_t offset;
@@ -34,7 +34,7 @@ static int number(const schedule *s, int which) {
     return value;
 }
 
-/* A block's extent of 1 and none at all are the same. */
+/* A block's extent of 1 is the same as none. */
 static bool agree(int given, int value) {
     return given == 0 || value == 0 || given == value;
 }
@@ -68,7 +68,8 @@ static bool has_key(int m, int dims, const char *word) {
     return true;
 }
 
-/* By bits, of the keys of `tune`. Who asks for one method alone is told that it lacks something. */
+/* The lacking keys of `tune`, by bits. If a single method is asked for, what it lacks is an
+   error. */
 static unsigned keys_lacking(const space_builder *b, int m) {
     unsigned lacking = 0;
     if (space_has_several(b, "method"))

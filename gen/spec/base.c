@@ -1,6 +1,6 @@
-/* The general functions of specs: Lua's own under their names, less what a spec must not have.
+/* The general functions of specs: Lua's own under their names, without what a spec must not have.
    Takes and makes Lua values. Nothing here loops for long, shows an address, or shows Lua's random
-   order of keys; numbers become text exactly. */
+   order of keys. Numbers become text exactly. */
 #include "gen/spec/state.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void check_table(lua_State *L, const char *function) {
         spec_fail_expected(L, function, NULL, "a table", 1);
 }
 
-/* A spec may also call this, with anything. */
+/* A spec may call this too, with any argument. */
 static int next_index(lua_State *L) {
     check_table(L, "ipairs");
     const lua_Integer i = (lua_Integer)((lua_Unsigned)lua_tointeger(L, 2) + 1);
@@ -30,7 +30,7 @@ static int base_ipairs(lua_State *L) {
     return 3;
 }
 
-/* A key of a table that pairs walks: numbers first, then strings by their bytes. */
+/* A key of a table that pairs visits: numbers first, then strings by their bytes. */
 typedef struct sort_key {
     const char *string; /* NULL for a number; the table keeps it alive */
     size_t length;
@@ -40,7 +40,7 @@ typedef struct sort_key {
     int index; /* in the list of keys */
 } sort_key;
 
-/* No float key equals an integer key, but 2^63 equals the largest integers once rounded. */
+/* No float key equals an integer key, but 2^63 equals the largest integer after rounding. */
 static int compare_numbers(const sort_key *x, const sort_key *y) {
     if (x->is_whole && y->is_whole)
         return x->whole < y->whole ? -1 : 1;
@@ -120,7 +120,7 @@ static int base_type(lua_State *L) {
     return 1;
 }
 
-/* The fewest digits that read back exactly; Lua's own conversion keeps 14. */
+/* The fewest digits that read back exactly; Lua's own conversion keeps only 14. */
 static void push_number(lua_State *L, int index) {
     if (lua_isinteger(L, index)) {
         lua_pushfstring(L, "%I", (LUAI_UACINT)lua_tointeger(L, index));

@@ -23,7 +23,8 @@ static const spec_function own_functions[] = {
     {NULL, NULL, NULL},
 };
 
-/* Lua names that specs do not have: saying so beats a guess at a slip of the pen. */
+/* Lua names that specs do not have: an error that says so is better than a guess at a slip of the
+   pen. */
 static const char *const left_out[] = {
     "_G",     "_VERSION", "collectgarbage", "coroutine", "debug",  "dofile",     "getmetatable",
     "io",     "load",     "loadfile",       "next",      "os",     "package",    "pcall",

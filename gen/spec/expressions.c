@@ -1,6 +1,6 @@
-/* Expressions as values of specs: operators, functions and parameters.
-   Takes: numbers, conditions and expressions on a Lua stack. Makes: nodes of the load's pool; plain
-   numbers give plain numbers, and conditions that are decided give true or false. */
+/* Expressions as values of specs: operators, functions and parameters. Takes: numbers, conditions
+   and expressions on a Lua stack. Makes: nodes of the load's pool. Plain numbers give plain
+   numbers, and conditions that are decided give true or false. */
 #include "gen/spec/state.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-/* What Lua asks of a value, and why one that has no answer of its own gives none. */
+/* What Lua asks of a value, and why a value that has no answer gives none. */
 static const struct {
     const char *event, *refusal;
 } refusals[] = {
@@ -104,7 +104,8 @@ bool spec_to_expr(lua_State *L, int index, spec_expr *out) {
     return true;
 }
 
-/* The new node, once it is sure that no limit was passed and that a constant result is finite. */
+/* The new node, once it is certain that no limit was passed and that a constant result is
+   finite. */
 expr_id spec_make(lua_State *L, expr_op op, expr_id a, expr_id b, expr_id c) {
     expr_pool *p = spec_of(L)->pool;
     spec_charge(L, 1);
@@ -250,7 +251,7 @@ void spec_open_expressions(lua_State *L) {
     spec_open_arithmetic(L, SPEC_EXPRESSION);
 }
 
-/* Parameters are numbered by the file; a model renumbers those it uses. */
+/* Parameters are numbered by the file; a model renumbers those that it uses. */
 expr_id spec_parameter(lua_State *L, const char *name) {
     spec_state *s = spec_of(L);
     int index = 0;

@@ -20,7 +20,7 @@ static void *begin_list(lua_State *L, int family, const spec_key *keys, int dtyp
     return p;
 }
 
-/* The key parameters; and the operands of functions of two elements. */
+/* Reads the key parameters, and names the operands of functions of two elements. */
 static void read_parameters(lua_State *L, model *m) {
     static const char *const operands[] = {"a", "b"};
     m->declared = spec_read_parameters(L, 1, m);
@@ -185,7 +185,7 @@ static int read_merge(lua_State *L) {
 
 /* ---- spmv ------------------------------------------------------------------------------------ */
 
-#define MOST_OFFSET 0x1p53 /* up to which a Lua number is every whole number */
+#define MOST_OFFSET 0x1p53 /* up to which every whole number is a Lua number */
 
 static const spec_key spmv_keys[] = {
     {"name", "an identifier; names the kernel and the file"},

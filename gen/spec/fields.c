@@ -1,4 +1,4 @@
-/* The keys of a stencil's table but for its update: fields, parameters, boundary and schedule.
+/* The keys of a stencil's table, except its update: fields, parameters, boundary and schedule.
    Takes: the spec's table. Makes: the model's fields, arrays, parameters, sides and schedule. */
 #include "gen/spec/state.h"
 
@@ -42,7 +42,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The list on the top of the stack, as the dtype holds it. */
+/* The list on the top of the stack, with each number as the dtype holds it. */
 static double *read_numbers(lua_State *L, const char *where, dtype type, int count) {
     double *values = job_array(spec_of(L)->job, (size_t)count, sizeof *values);
     spec_charge_memory(L, (size_t)count * sizeof *values);
@@ -55,7 +55,7 @@ static double *read_numbers(lua_State *L, const char *where, dtype type, int cou
     return values;
 }
 
-/* The same values in another order are the same. */
+/* Values are sorted, and each is kept once: their order means nothing. */
 static void read_values(lua_State *L, const char *where, dtype type, model_content *out) {
     const int count = spec_list(L, -1, where, MOST_CONTENT);
     if (count == 0)
@@ -80,7 +80,7 @@ static void read_range(lua_State *L, const char *where, dtype type, model_conten
     *out = (model_content){ends, ENDS, true};
 }
 
-/* What the description on the top of the stack says of the data of checks. */
+/* Reads what the description on the top of the stack says of the data of checks. */
 static void read_content(lua_State *L, const char *where, dtype type, model_field *field) {
     job *j = spec_of(L)->job;
     const bool values = spec_get(L, -1, "values");
@@ -214,9 +214,7 @@ static model_side read_side(lua_State *L, const model *m, const char *where) {
         spec_check_range(L, m->dtype, "boundary: constant", b->value);
         return (model_side){BOUNDARY_CONSTANT, b->value};
     }
-    const char *words[BOUNDARY_COUNT];
-    for (int i = 0; i < BOUNDARY_COUNT; i++)
-        words[i] = boundary_words[i].name;
+    const char **words = word_names(spec_of(L)->job, boundary_words, BOUNDARY_COUNT);
     const boundary kind = (boundary)spec_word(L, -1, where, words, BOUNDARY_COUNT);
     if (kind == BOUNDARY_CONSTANT)
         spec_fail(L, "%s: constant needs a value: constant(v) instead of \"constant\"", where);
@@ -239,10 +237,12 @@ static void read_axis(lua_State *L, const model *m, const char *where, model_sid
         spec_fail(L, "%s: periodic must be on both sides", where);
 }
 
-static void check_axis(lua_State *L, const model *m, const char *where, int axis) {
-    if (axis >= m->dims)
-        spec_fail(L, "%s.%c: the stencil has %d dimension%s", where, axis_names[axis], m->dims,
-                  m->dims == 1 ? "" : "s");
+void spec_check_axis(lua_State *L, const char *where, int axis, int dims, int axes) {
+    if (axis >= dims)
+        spec_fail(L, "%s.%c: the stencil has %d dimension%s", where, axis_names[axis], dims,
+                  dims == 1 ? "" : "s");
+    if (axis >= axes)
+        spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
 }
 
 void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) {
@@ -259,7 +259,7 @@ void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) 
             continue;
         }
         if (spec_get(L, -1, spec_axis_keys[axis].name)) {
-            check_axis(L, m, "boundary", axis);
+            spec_check_axis(L, "boundary", axis, m->dims, AXES);
             const char *where =
                 job_print(spec_of(L)->job, "boundary.%s", spec_axis_keys[axis].name);
             read_axis(L, m, where, m->sides[axis]);
@@ -279,9 +279,7 @@ static void read_axes(lua_State *L, const model *m, const char *key, int axes, i
         spec_check_keys(L, -1, where, spec_axis_keys);
         for (int axis = 0; axis < AXES; axis++, lua_pop(L, 1))
             if (spec_get(L, -1, spec_axis_keys[axis].name)) {
-                check_axis(L, m, where, axis);
-                if (axis >= axes)
-                    spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
+                spec_check_axis(L, where, axis, m->dims, axes);
                 out[axis] = spec_whole(L, -1, where, spec_axis_keys[axis].name, 1, SPEC_MAX_NUMBER);
             }
     }

@@ -22,7 +22,7 @@ static void add_output(model *m, const char *name, expr_id value) {
     m->fields[m->field_count++] = (model_field){.name = name, .use = USE_OUT, .levels = 1};
 }
 
-/* On whole numbers there are sums, products, comparisons and choices, which are exact. */
+/* Whole numbers have sums, products, comparisons and choices, which are exact. */
 static bool serves_whole(expr_op op) {
     switch (op) {
     case EXPR_DIVIDE:
@@ -122,10 +122,7 @@ void spec_finish_functions(lua_State *L, model *m) {
 static int read_choice(lua_State *L, int table, const char *key, const word_row *words, int count) {
     int chosen = 0;
     if (spec_get(L, table, key)) {
-        const char **names = job_array(spec_of(L)->job, (size_t)count, sizeof *names);
-        for (int i = 0; i < count; i++)
-            names[i] = words[i].name;
-        chosen = spec_word(L, -1, key, names, count);
+        chosen = spec_word(L, -1, key, word_names(spec_of(L)->job, words, count), count);
     }
     lua_pop(L, 1);
     return chosen;
@@ -164,7 +161,7 @@ static bool is_function(lua_State *L, int table) {
     return function;
 }
 
-/* The value on the top of the stack; of whole numbers Lua's own, which a double may not hold. */
+/* The value on the top of the stack. A whole number is Lua's own, which a double may not hold. */
 static pattern_value read_identity(lua_State *L, dtype type) {
     if (lua_type(L, -1) != LUA_TNUMBER)
         spec_fail_expected(L, "identity", NULL, "a number", -1);

@@ -1,6 +1,6 @@
-/* What Lua itself says of a spec, in the words of specs.
-   Takes: the message of an error of Lua's, without its place. Makes: a sentence that says what is
-   wrong and what to write instead. A message that is not known here passes as it is. */
+/* What Lua itself says of a spec, in the words of specs. Takes: the message of one of Lua's errors,
+   without its place. Makes: a sentence that says what is wrong and what to write instead. An
+   unknown message passes as it is. */
 #include "gen/spec/state.h"
 
 #include <string.h>
@@ -167,7 +167,7 @@ static const char *of_loop(job *j, const char *text) {
 }
 
 /* "bad argument #1 to 'abs' (number expected, got table)": only Lua's own functions of numbers say
-   so, and those that plain numbers and expressions share are not among them. */
+   so, and not those that plain numbers and expressions share. */
 static const char *of_argument(job *j, const char *text) {
     const char *rest = after(text, "bad argument #");
     const char *name = rest != NULL ? strchr(rest, '\'') : NULL;
@@ -220,7 +220,7 @@ static const char *of_sentence(const char *text) {
 
 /* ---- syntax ---------------------------------------------------------------------------------- */
 
-/* Slips of those who write other languages more often. */
+/* Slips that people make who write other languages more often. */
 static const struct {
     const char *end, *advice;
 } slips[] = {

@@ -11,14 +11,14 @@
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-bool spec_overflows(dtype type, double value) {
+static bool overflows(dtype type, double value) {
     if (type == DTYPE_FLOAT)
         return (float)value - (float)value != 0;
     return !(value >= dtype_words[type].least && value <= dtype_words[type].largest);
 }
 
 void spec_check_range(lua_State *L, dtype type, const char *what, double value) {
-    if (spec_overflows(type, value))
+    if (overflows(type, value))
         spec_fail(L, "%s %s overflows %s", what, spec_number_text(spec_of(L)->job, value),
                   dtype_words[type].name);
     if (type >= DTYPE_REALS && value != floor(value))
@@ -124,7 +124,7 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
     }
 }
 
-/* Whether some output holds a tap otherwise than in a sum with weights. */
+/* Whether some output holds a tap elsewhere than in a weighted sum. */
 static bool is_nonlinear(job *j, const model *m, const expr_id *roots) {
     const expr_pool *pool = m->pool;
     const bool *live = expr_live(pool, j, roots, m->output_count);
@@ -170,7 +170,8 @@ void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
         copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies) : EXPR_NONE;
     for (int i = 0; i < m->output_count; i++)
         m->outputs[i].value = outputs[i] == EXPR_NONE ? EXPR_NONE : copies[outputs[i]];
-    /* The pool grew by doubling and left its smaller selves in the job, whose blocks double too. */
+    /* The pool grew by doubling and left its smaller versions in the job, whose blocks double
+       too. */
     spec_charge_memory(L, 4 * (size_t)m->pool->capacity * (sizeof(expr_node) + sizeof(expr_id)) +
                               (size_t)m->pool->count * sizeof(expr_count));
     count_operations(s->job, m);
@@ -225,7 +226,7 @@ static void check(job *j, const model *m, const spec_constants *c) {
         if (!isfinite(given->value))
             job_fail(j, FAULT_USAGE, NULL, 0, "constant '%s' is %s", given->name,
                      isnan(given->value) ? "not a number (NaN)" : "infinite");
-        if (spec_overflows(m->dtype, given->value))
+        if (overflows(m->dtype, given->value))
             job_fail(j, FAULT_USAGE, NULL, 0, "constant '%s': %s overflows %s", given->name,
                      spec_number_text(j, given->value), dtype_words[m->dtype].name);
     }
@@ -263,8 +264,8 @@ static expr_id substitute(lua_State *L, const model *m, const spec_constants *c,
     return spec_make(L, n->op, operand[0], operand[1], operand[2]);
 }
 
-/* Back to before spec_finish_model: what it finds out from the expressions is found out anew. The
-   parameters that a spec lists stay its parameters, others are those that it still uses. */
+/* Back to before spec_finish_model, which then finds out anew what depends on the expressions. The
+   parameters that a spec lists stay; others are those that it still uses. */
 static void reset(model *m, const spec_constants *c) {
     int kept = 0;
     if (m->shape == SHAPE_UPDATE)
@@ -282,7 +283,7 @@ void spec_put_constants(lua_State *L, model *m, const spec_constants *c) {
     check(s->job, m, c);
     if (c->count == 0)
         return;
-    s->line = m->line; /* where errors of the expressions belong, as far as can be told */
+    s->line = m->line; /* where errors of the expressions belong, as far as it is known */
     s->given = list_values(s->job, c);
     const int mark = s->pool->count;
     const expr_pool *from = m->pool;

@@ -51,7 +51,7 @@ static_assert(SPEC_TOTAL_BYTES == 2147483648u && SPEC_MEMORY_BYTES == 64 << 20 &
                   SPEC_STRING_BYTES == 256 << 10 && SPEC_CPU_SECONDS == 5,
               "the sentences of the allocator, which cannot make new ones, say so");
 
-/* Says no: Lua then collects its garbage and asks once more before it gives up. */
+/* Refuses memory: Lua then collects its garbage and asks once more before it gives up. */
 static void *refuse(spec_state *s, const char *reason) {
     const int line = s->L != NULL ? spec_current_line(s->L) : 0;
     s->refused = reason;
@@ -59,8 +59,9 @@ static void *refuse(spec_state *s, const char *reason) {
     return NULL;
 }
 
-/* Lua collects all garbage where it is refused memory, which takes long where there is much else:
-   looking at the time then is cheap, and once it is over Lua must not go on with what it freed. */
+/* Lua collects all garbage where it is refused memory. Where there is much else in memory that
+   takes long, so looking at the time is cheap then. Once the time is over, Lua must not go on with
+   what it freed. */
 static const char *find_refusal(spec_state *s, size_t old_size, size_t size, bool is_string) {
     if (s->asked + size > SPEC_TOTAL_BYTES)
         return "the spec asks for more than 2 GB of memory in all";
@@ -163,7 +164,7 @@ typedef struct spec_load_state {
     const char *text;
     const spec_constants *constants;
     size_t length, read;
-    bool line_ends; /* what was read last ends a line */
+    bool line_ends; /* whether the last piece ended a line */
     locale_t plain; /* the C locale */
     spec *result;
 } spec_load_state;
@@ -185,7 +186,7 @@ static void close_file(void *file) {
 static void read_file(spec_load_state *load) {
     job *j = load->state.job;
     const char *path = load->state.path;
-    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile do not inherit it */
+    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile must not inherit it */
     if (file == NULL)
         job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
     job_defer(j, close_file, file);
@@ -198,7 +199,8 @@ static void read_file(spec_load_state *load) {
     fclose(file);
 }
 
-/* What holds one is another kind of file, and the library's callers have specs as C strings. */
+/* A file that holds a NUL is another kind of file, and the library's callers have specs as C
+   strings. */
 static void refuse_zero(const spec_load_state *load) {
     int line = 1;
     for (size_t i = 0; i < load->length; i++) {
@@ -221,12 +223,12 @@ static void check_text(spec_load_state *load) {
         load->read = BOM_BYTES;
     if (load->length > load->read && load->text[load->read] == '#')
         while (load->read < load->length && load->text[load->read] != '\n')
-            load->read++; /* a line for the shell, as in Lua's own files */
+            load->read++; /* a first line for the shell, as in Lua's own files */
 }
 
-/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one, and
-   a long line in pieces: some constructs take time that grows with the square of their text, and
-   the time is looked at here. */
+/* Hands Lua a line at a time, so that errors of its compiler that come without a place get one. A
+   long line goes in pieces, because some constructs take time that grows with the square of their
+   text, and the time is looked at here. */
 static const char *read_text(lua_State *L, void *data, size_t *size) {
     (void)L;
     spec_load_state *load = data;
@@ -359,7 +361,8 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
     open_state(s);
     lua_pushcfunction(s->L, run);
     lua_pushlightuserdata(s->L, load);
-    /* Lua reads and writes numbers by the locale: this thread's is C meanwhile, as it was after. */
+    /* Lua reads and writes numbers by the locale. This thread's locale is C meanwhile, and
+       afterwards what it was. */
     const locale_t before = uselocale(load->plain);
     const int status = lua_pcall(s->L, 1, 0, 0);
     uselocale(before);

@@ -9,7 +9,7 @@
 typedef struct spec {
     subject **subjects; /* in the order the file returns them */
     int count;          /* at least 1 */
-    const char *text;   /* what was loaded: a path may be that of a pipe, which is read once */
+    const char *text;   /* what was loaded; the path may be that of a pipe, which is read once */
 } spec;
 
 typedef struct spec_assignment {
@@ -17,17 +17,17 @@ typedef struct spec_assignment {
     double value;
 } spec_assignment;
 
-/* Parameters of one spec of a file that are to be numbers: its model is as if these stood in the
-   spec, and does not have the parameters. */
+/* Parameters of one spec of a file that are to be numbers. Its model is as if the numbers stood in
+   the spec, and does not have the parameters. */
 typedef struct spec_constants {
     const spec_assignment *list;
     int count;
     int index; /* of the spec */
 } spec_constants;
 
-/* `text` may be NULL: then the file at `path` is read. With a text, `path` only names it in
-   messages. `constants` may be NULL. Fails with FAULT_SPEC (file and line in the error), FAULT_IO
-   where the file cannot be read, FAULT_USAGE where a constant is no parameter of its spec or no
+/* Loads the file at `path`, or `text` where it is not NULL; then `path` only names it in messages.
+   `constants` may be NULL. Fails with FAULT_SPEC (file and line in the error), with FAULT_IO where
+   the file cannot be read, with FAULT_USAGE where a constant is no parameter of its spec or no
    value for it. Everything made lives in the job. */
 spec *spec_load(job *, const char *path, const char *text, const spec_constants *constants);
 

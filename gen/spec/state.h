@@ -12,8 +12,9 @@
 
 enum {
     SPEC_FILE_BYTES = 256 << 10,
-    SPEC_PIECE_BYTES = 1 << 10, /* of the file, that are compiled between two looks at the time */
-    SPEC_STRING_BYTES = SPEC_FILE_BYTES, /* Lua may read all of a string in one instruction */
+    SPEC_PIECE_BYTES = 1 << 10, /* bytes of the file that are compiled between two looks at the
+                                   time */
+    SPEC_STRING_BYTES = SPEC_FILE_BYTES, /* Lua may read a whole string in one instruction */
     SPEC_MEMORY_BYTES = 64 << 20,
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
     SPEC_INSTRUCTIONS = 1000000, /* a fuzzer's time is better spent on specs that end */
@@ -37,7 +38,8 @@ typedef struct spec_update {
     model *model;
     int dims;       /* 0 until a shape, the key or the first tap says it */
     int least_dims; /* of the weight tables applied */
-    int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: taps called */
+    int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: how far the taps called
+                                                                  reach */
 } spec_update;
 
 typedef struct spec_state {
@@ -45,20 +47,22 @@ typedef struct spec_state {
     const char *path;
     lua_State *L;
     allocator memory;
-    size_t used, asked;          /* bytes held, and ever asked for */
+    size_t used, asked;          /* bytes held now, and bytes ever asked for */
     const char *refused;         /* why the sandbox last refused memory; NULL: the host had none */
-    bool late;                   /* memory was refused after the time was over: no more is given */
-    size_t instructions, looked; /* executed and charged; how many of them at the last look */
+    bool late;                   /* memory was refused after the time was over: no more is
+                                    granted */
+    size_t instructions, looked; /* executed and charged instructions; and their number at the last
+                                    look */
     double started;              /* processor time of this thread */
     const char *given; /* constants being put in, "k = 0", which messages then name; else NULL */
-    int line;          /* the last one known, for errors that come without */
+    int line;          /* the last line known, for errors that come without one */
     expr_pool *pool;   /* expressions under construction, of all specs of the file */
     const char *names[SPEC_MAX_NAMES]; /* of parameters, by the pool's index */
     int name_count;
     int model_count;
     int mark;            /* nodes of the pool before the spec under construction */
     int serial;          /* counts updates */
-    text digits;         /* of the number made into text last; its memory is used again */
+    text digits;         /* of the number that was last made into text; its memory is used again */
     spec_update *update; /* NULL outside of update functions */
 } spec_state;
 
@@ -103,8 +107,8 @@ bool spec_flag(lua_State *, int table, const char *key);                /* false
 dtype spec_dtype(lua_State *, int index, const char *where, int count); /* of the first `count` */
 void spec_check_count(lua_State *, const char *function, int count);
 
-/* base.c: Lua's functions. Lists end with a NULL name; where `call` is NULL, Lua's own of that
-   name serves. */
+/* base.c: Lua's functions. Lists end with a NULL name. Where `call` is NULL, Lua's own function of
+   that name serves. */
 extern const spec_function spec_base_functions[], spec_table_functions[], spec_math_functions[];
 
 /* environment.c */
@@ -113,8 +117,8 @@ void spec_open_environment(lua_State *); /* pushes it */
 /* lua.c: the message of an error of Lua's own, in the words of specs; one line */
 const char *spec_say(job *, const char *message);
 
-/* expressions.c: a type with what it can do; all else is refused, with `advice`, which may be NULL
- */
+/* expressions.c: a type and what it can do. Everything else is refused, with `advice`, which may be
+   NULL. */
 void spec_make_type(lua_State *, const char *type, const char *advice, const luaL_Reg *metamethods);
 
 /* expressions.c: expressions */
@@ -182,6 +186,8 @@ extern const spec_key spec_field_keys[];
 int spec_constant(lua_State *);
 void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
 void spec_read_schedule(lua_State *, int table, model *);
+/* Refuses an axis that the stencil does not have, or beyond the first `axes` that a key has. */
+void spec_check_axis(lua_State *, const char *where, int axis, int dims, int axes);
 const spec_key *spec_schedule_keys(job *); /* of gen/stencil/schedule.h */
 const char **spec_method_words(job *);     /* by the table of methods */
 
@@ -207,15 +213,14 @@ int spec_stencil(lua_State *);
 int spec_convolution(lua_State *);
 extern const spec_key spec_stencil_keys[], spec_convolution_keys[];
 
-/* model.c. What every family's function begins and ends with. spec_begin: the table that is its
-   only argument, whose keys are checked; an empty model with name and dtype (one of the first
-   `dtypes`; DTYPE_FLOAT without the key), line and file. spec_end pushes the value that stands for
-   the subject. */
+/* model.c. What every family's function begins and ends with. spec_begin takes the table that is
+   its only argument and checks the keys. It makes an empty model with line, file, name and dtype
+   (one of the first `dtypes`; DTYPE_FLOAT without the key). spec_end pushes the value that stands
+   for the subject. */
 model *spec_begin(lua_State *, const char *function, const spec_key *keys, int dtypes);
 int spec_end(lua_State *, int family, model *expressions, void *family_model);
-bool spec_overflows(dtype, double value);
 void spec_check_range(lua_State *, dtype, const char *what, double value); /* also: whole */
-/* Finishes the model; and once more, with numbers in place of parameters. */
+/* Finishes the model; and finishes it again, with numbers in place of parameters. */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
 void spec_put_constants(lua_State *, model *, const spec_constants *);
 
@@ -229,15 +234,16 @@ bool spec_read_function(lua_State *, int table, const char *key, model *, int op
 /* The key's number or param "name" as the model's next output, a function without operands;
    `fallback` where it is absent. */
 void spec_read_value(lua_State *, int table, const char *key, model *, double fallback);
-/* An output that is no function: it holds the place of one that is not given. */
+/* An output that is no function: it holds the place of a function that is not given. */
 void spec_no_function(lua_State *, model *);
-/* Finishes the functions' model; afterwards outputs that are no functions are EXPR_NONE. */
+/* Finishes the functions' model. Afterwards outputs that are no functions are EXPR_NONE. */
 void spec_finish_functions(lua_State *, model *);
 /* The keys algorithm, format (where the words have formats) and schedule. */
 void spec_read_pattern(lua_State *, int table, const pattern_words *, pattern_schedule *out);
 
-/* The keys op, identity and commutative; the model's next output is the function, or holds its
-   place. Returns −1 and fills *out; or the index of one of up to SPEC_MORE_OPERATORS more names. */
+/* The keys op, identity and commutative. The model's next output is the function, or holds its
+   place. Returns −1 and fills *out; or returns the index of one of up to SPEC_MORE_OPERATORS more
+   names. */
 enum { SPEC_MORE_OPERATORS = 4 };
 int spec_read_operator(lua_State *, int table, model *, const char *const *more, int more_count,
                        pattern_operator *out);

@@ -74,7 +74,7 @@ static void read_list(lua_State *L, stencil_reading *b, expr_id *values) {
         values[i] = get_coefficient(L, i);
 }
 
-/* The same for a weight table, whose offsets make the shape where there is none. */
+/* The same for a weight table, whose offsets make the shape where none is given. */
 static void read_weights(lua_State *L, stencil_reading *b, const spec_weights *w, expr_id *values) {
     model *m = b->model;
     spec_check_owner(L, w->owner, "a weight table");
@@ -243,7 +243,7 @@ static int find_dims(lua_State *L) {
     return depth;
 }
 
-/* The list on the top of the stack: its length, which is that of all lists along its axis. */
+/* The length of the list on the top of the stack, which is that of all lists along its axis. */
 static int check_length(lua_State *L, filter *f, const int at[AXES], int depth) {
     const int axis = f->dims - 1 - depth;
     const int count = spec_list(L, -1, "weights", SPEC_MAX_POINTS);
@@ -270,8 +270,8 @@ static void add_weight(lua_State *L, filter *f, const int at[AXES]) {
     f->sum = f->sum == EXPR_NONE ? term : spec_make(L, EXPR_ADD, f->sum, term, EXPR_NONE);
 }
 
-/* The nested lists on the top of the stack, by one odometer over all levels: `at` is the place in
-   each. The lists along an axis are all as long as the first. */
+/* Reads the nested lists on the top of the stack, by one odometer over all levels: `at` is the
+   place in each. All lists along an axis are as long as the first one. */
 static void read_filter(lua_State *L, filter *f) {
     int at[AXES] = {0}, depth = 0;
     luaL_checkstack(L, 2 * AXES, NULL);

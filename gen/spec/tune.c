@@ -96,15 +96,7 @@ typedef struct choices {
     int count[AXES], value[AXES][TUNING_VALUES]; /* count 0: the axis is left to the planner */
 } choices;
 
-static void check_axis(reading *r, int axis, int axes) {
-    if (axis >= r->dims)
-        spec_fail(r->L, "%s.%c: the stencil has %d dimension%s", r->where, axis_names[axis],
-                  r->dims, r->dims == 1 ? "" : "s");
-    if (axis >= axes)
-        spec_fail(r->L, "%s.%c: only x and y are shared out so", r->where, axis_names[axis]);
-}
-
-/* A number, or a list of them: of an axis, whose value is on the top of the stack. */
+/* A number, or a list of numbers, for an axis, whose value is on the top of the stack. */
 static void read_axis(reading *r, int axis, choices *c) {
     lua_State *L = r->L;
     const char *name = spec_axis_keys[axis].name;
@@ -161,7 +153,7 @@ static void read_table(reading *r, const char *key, int axes) {
     spec_check_keys(L, -1, r->where, spec_axis_keys);
     for (int axis = 0; axis < AXES; axis++, lua_pop(L, 1))
         if (spec_get(L, -1, spec_axis_keys[axis].name)) {
-            check_axis(r, axis, axes);
+            spec_check_axis(L, r->where, axis, r->dims, axes);
             read_axis(r, axis, &c);
             any = true;
         }
@@ -233,13 +225,6 @@ void spec_read_tune(lua_State *L, int table, model *m) {
     lua_pop(L, 1);
 }
 
-static const char **names_of(job *j, const word_row *words, int count) {
-    const char **names = job_array(j, (size_t)count, sizeof *names);
-    for (int i = 0; i < count; i++)
-        names[i] = words[i].name;
-    return names;
-}
-
 void spec_read_pattern_tune(lua_State *L, int table, const pattern_words *w, model *m) {
     reading r;
     if (begin(L, table, m, &r)) {
@@ -250,8 +235,9 @@ void spec_read_pattern_tune(lua_State *L, int table, const pattern_words *w, mod
         keys[first + w->number_count] = (spec_key){NULL, NULL};
         spec_check_keys(L, -1, "tune", keys);
         if (w->format_count > 0)
-            read_words(&r, "format", names_of(r.job, w->formats, w->format_count), w->format_count);
-        read_words(&r, "algorithm", names_of(r.job, w->algorithms, w->algorithm_count),
+            read_words(&r, "format", word_names(r.job, w->formats, w->format_count),
+                       w->format_count);
+        read_words(&r, "algorithm", word_names(r.job, w->algorithms, w->algorithm_count),
                    w->algorithm_count);
         for (int i = 0; i < w->number_count; i++)
             read_numbers(&r, w->numbers[i].name, w->numbers[i].name, w->numbers[i].least,

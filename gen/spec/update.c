@@ -1,13 +1,13 @@
-/* Update functions: the fields they read, the parameters they name, and what they return.
-   Takes: the update function of a spec. Makes: one expression for each field it writes, and how far
-   its taps reach. */
+/* Update functions: the fields that they read, the parameters that they name, and what they return.
+   Takes: the update function of a spec. Makes: one expression for each field that it writes, and
+   how far its taps reach. */
 #include "gen/spec/state.h"
 
 #include <string.h>
 
 /* A field at one time level, as an update function sees it. */
 typedef struct spec_field {
-    int serial; /* of the update it was made for */
+    int serial; /* the update that it was made for */
     int field;
     int array; /* of the model; -1 for a field that is only written */
     bool previous;
@@ -25,7 +25,7 @@ static void push_field(lua_State *L, int field, bool previous) {
     luaL_setmetatable(L, SPEC_FIELD);
 }
 
-/* The field at an index, checked to belong to the update that runs and to be readable. */
+/* The field at an index; it must belong to the running update and be readable. */
 static const spec_field *get_field(lua_State *L, int index) {
     const spec_state *s = spec_of(L);
     const spec_field *f = luaL_checkudata(L, index, SPEC_FIELD);
@@ -205,7 +205,7 @@ static expr_id get_output(lua_State *L, const char *where, const char *name) {
     return e.id;
 }
 
-/* The values update returned, on the top of the stack, by output. */
+/* The values that update returned, on the top of the stack, by output. */
 static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]) {
     static const char where[] = "the value that update returns";
     spec_key keys[MAX_FIELDS + 1];

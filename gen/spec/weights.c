@@ -244,10 +244,10 @@ int spec_identity(lua_State *L) {
     return 1;
 }
 
-/* Fornberg's recurrence for the derivative of the given order at 0 from values at the nodes
-   −half … half, which enter from the middle outwards: weight[half + i] belongs to node i. Its
-   rounding errors are some of long double, so that rounding to double then gives the nearest number
-   to the exact weight. */
+/* Fornberg's recurrence for the derivative of the given order at 0, from values at the nodes −half
+   … half, which enter from the middle outwards: weight[half + i] belongs to node i. Its rounding
+   errors are those of long double, so that rounding to double then gives the number nearest to the
+   exact weight. */
 static void difference_weights(int order, int half, long double weight[SPEC_EDGE]) {
     const int count = 2 * half + 1;
     long double node[SPEC_EDGE], w[SPEC_EDGE][SPEC_EDGE] = {{0}}; /* w[node][order] */
@@ -272,7 +272,7 @@ static void difference_weights(int order, int half, long double weight[SPEC_EDGE
     }
     for (int i = 0; i < count; i++)
         weight[half + (int)node[i]] = w[i][order];
-    /* Exactly symmetric, or antisymmetric with nothing at the centre. */
+    /* Makes them exactly symmetric, or antisymmetric with 0 at the centre. */
     for (int i = 0; i <= half; i++) {
         const long double mirrored = order % 2 == 0 ? weight[half - i] : -weight[half - i];
         weight[half + i] = (weight[half + i] + mirrored) / 2;

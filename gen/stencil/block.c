@@ -1,13 +1,13 @@
-/* Methods of one step a launch whose blocks make a tile each: threads, registers and shared memory,
-   and the written model of what that costs (docs/architecture.md explains each term). Takes: a plan
-   with its schedule, form and axes. Makes: the rest of it, or the reason why it cannot be. */
+/* Methods of one step a launch whose blocks make a tile each: threads, registers, shared memory,
+   and the written model of what these cost (docs/architecture.md explains each term). Takes: a plan
+   with its schedule, form and axes. Makes: the rest of it, or the reason why there is none. */
 #include "gen/stencil/method.h"
 
 #include <math.h>
 
 /* ---- the plan ------------------------------------------------------------------------------ */
 
-/* A thread a point (or pack) while the block has room; then each thread makes several. */
+/* A thread makes one point (or pack) while the block has room for more threads; then several. */
 static void lay_threads(plan *p, int most) {
     const schedule *s = &p->schedule;
     int points[AXES] = {p->tile[0] / s->vector, p->tile[1], p->tile[2]};
@@ -26,7 +26,8 @@ int64_t block_box(const plan *p, const plan_array *a) {
            ((int64_t)p->tile[1] + a->low[1] + a->high[1]);
 }
 
-/* Places the staged arrays one after the other. Returns the bytes, which may be too many. */
+/* Places the staged arrays one after the other. Returns the bytes, which may be more than there
+   are. */
 static int64_t lay_shared(plan *p) {
     int64_t elements = 0;
     for (int i = 0; i < p->array_count; i++) {
@@ -36,7 +37,7 @@ static int64_t lay_shared(plan *p) {
         a->shared = elements < INT32_MAX ? (int)elements : 0;
         elements += p->form->block->elements(p, a);
     }
-    if (p->result_pitch > 0) { /* results are staged as well */
+    if (p->result_pitch > 0) { /* results are staged too */
         p->results = (int)elements;
         elements += (int64_t)p->result_pitch * p->facts->model->output_count;
     }
@@ -46,7 +47,6 @@ static int64_t lay_shared(plan *p) {
 const char *block_fit(job *j, plan *p) {
     enum { MAX_PACK_ROWS = 48 }; /* windows that a thread can hold in registers */
     const block_form *form = p->form->block;
-    const gpu *t = p->gpu;
     int64_t need = 0;
     for (int most = MAX_THREADS; most >= 128; most /= 2) {
         lay_threads(p, most);
@@ -60,12 +60,11 @@ const char *block_fit(job *j, plan *p) {
                          "smaller tile or less coarsening",
                          (long long)need, MAX_REGISTERS);
     p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
-    p->blocks = plan_resident_by_registers(p); /* the ways near the edges are to spill instead */
-    const int64_t shared = form->elements != NULL ? lay_shared(p) : 0;
-    if (shared > t->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)shared, t->arch, t->shared_per_block);
-    p->shared_bytes = (size_t)shared;
+    p->blocks = plan_resident_by_registers(p); /* code for edges spills rather than taking more
+                                                  registers */
+    const char *refusal = plan_take_shared(j, p, form->elements != NULL ? lay_shared(p) : 0);
+    if (refusal != NULL)
+        return refusal;
     if (p->schedule.vector > 1 && p->facts->row_count > MAX_PACK_ROWS)
         return job_print(j, "vec=%d: the shape has more rows than a thread can hold",
                          p->schedule.vector);
@@ -80,10 +79,11 @@ void block_write_walk(text *t, const plan *p, const program *program) {
 
 /* ---- its cost ------------------------------------------------------------------------------ */
 
-/* What the methods spend beside the expression itself, fitted to the sweep in docs/notebook.md:
-   instructions for a point, a load and an element staged; cycles of waiting for a load, a warp of
-   the block, the start of a block that stages and each of its steps; the share by which a block
-   near an edge takes longer, for packs a cell of reach; and the exponent that joins the times. */
+/* What methods spend in addition to the expression, fitted to the sweep in docs/notebook.md.
+   Instructions: of a point, a load, and an element staged. Cycles of waiting: for a load, for a
+   warp of the block, for the start of a block that stages, and for each of its steps. Then the
+   share by which a block near an edge takes longer, for packs by each cell of reach; and the
+   exponent that joins the times. */
 static const struct costs {
     double point, load, stage_walking, stage_tiled;
     double load_cycles, warp_cycles, start_cycles, step_cycles;
@@ -91,10 +91,10 @@ static const struct costs {
     double overlap;
 } costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
 
-/* The rest is arithmetic: half the multiplications pair with an addition to one instruction, and a
-   function is worth eight; a sector is 32 bytes, and one in four of those beyond a row's ends is
-   not found in the caches; of a halo along the last axis a tenth is lost even when its slab fits
-   half the L2; a grid of a few blocks is never charged more than `most_waste`. */
+/* The rest is arithmetic. Half the multiplications pair with an addition to one instruction, and a
+   function is worth eight. A sector is 32 bytes, and one in four of the sectors beyond a row's ends
+   is not found in the caches. Of a halo along the last axis a tenth is lost even when its slab fits
+   half the L2. A grid of a few blocks is never charged more than `most_waste`. */
 static const double pairs = 0.5, function_instructions = 8;
 static const double sector_bytes = 32, sectors_missed = 0.25;
 static const double slab_share = 0.5, halo_missed = 0.1;
@@ -176,7 +176,7 @@ double block_pack_edge(const plan *p) {
     return costs.edge_pack * (p->high[0] + 1);
 }
 
-/* Seconds a point if waiting alone counted: what is in flight goes round once in a latency. */
+/* Seconds a point if waiting alone counted: everything in flight is renewed once in a latency. */
 static double waiting(const plan *p) {
     const double threads = plan_threads(p);
     const double cycles = p->form->block->cycles != NULL
@@ -187,7 +187,7 @@ static double waiting(const plan *p) {
            (p->gpu->clock * p->gpu->multiprocessors);
 }
 
-/* How much longer the whole takes because some blocks lie near an edge. */
+/* How much longer the whole grid takes because some blocks lie near an edge. */
 static double edges(const plan *p, const int64_t size[AXES]) {
     double inner = 1;
     for (int k = 0; k < AXES; k++) {
@@ -201,7 +201,8 @@ static double edges(const plan *p, const int64_t size[AXES]) {
     return 1 + share * (1 - inner);
 }
 
-/* The share of a wave of blocks, and of a block's lanes, that a size leaves without work. */
+/* How much longer it takes because a size leaves a part of a wave of blocks, and of a block's
+   lanes, without work. */
 static double waste(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
@@ -231,17 +232,19 @@ static double device_bytes(const model *m, const plan *p, const int64_t size[AXE
     return model_bytes_per_point(m) + extra * bytes;
 }
 
-/* How many times the first-level cache is asked for a line of which a warp takes a part only,
+/* How many times the first-level cache is asked for a line of which a warp takes only a part,
    because the rows of the tile are shorter than a line. */
 static double short_rows(const plan *p, double bytes) {
     const double row = p->per_block[0] * bytes;
     return row < bytes_a_cycle ? bytes_a_cycle / row : 1;
 }
 
-/* Seconds that starting the blocks takes, whatever they do: 2^19 blocks of 64 threads took 0.324 ms
-   on an H200, and half as many of 128 threads 0.274 ms, as long as their memory takes. */
+/* Seconds that starting the blocks takes, whatever they do. On an H200 2^19 blocks of 64 threads
+   took 0.324 ms; half as many blocks of 128 threads took 0.274 ms, which is the time of their
+   memory. */
 static double starting(const plan *p, const int64_t size[AXES]) {
-    static const double cycles = 161; /* from one to the next on a multiprocessor */
+    static const double cycles = 161; /* from the start of one block to the next on a
+                                         multiprocessor */
     double covered;
     return cycles * plan_blocks(p, size, &covered) / (p->gpu->clock * p->gpu->multiprocessors);
 }

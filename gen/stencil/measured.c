@@ -1,4 +1,4 @@
-/* The written model beside what was measured. Takes: rates. Makes: factors. */
+/* The written model compared with what was measured. Takes: rates. Makes: factors. */
 #include "gen/stencil/search.h"
 
 #include "gen/model/plans.h"
@@ -8,12 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-/* How much longer than by the corrected model a plan is thought to take that was not measured,
-   since of many such the planner takes the one that the model is most wrong about: one of another
-   size than was measured; besides, with the walked axis in e times as many parts or more, since the
-   model is worst at what runs in the last wave; and one whose schedule was not measured at all. Of
-   one step a launch the model is hardly wrong, and other methods, which were not measured, are
-   compared by it. */
+/* Doubts: how much longer than by the corrected model a plan is thought to take that was not
+   measured itself. Of many such plans the planner takes the one that the model is most wrong about.
+   `size`: the plan was measured at another size. `parts`: the walked axis is cut into e times as
+   many parts, or more; the model is worst at what runs in the last wave. `schedule`: the schedule
+   was not measured at all. Of one step a launch the model is hardly wrong, and it compares those
+   plans with methods that were not measured. */
 static const struct doubts {
     double size, parts, schedule;
 } fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.03};
@@ -22,8 +22,8 @@ static const struct doubts *doubts_of(const plan *p) {
     return plan_method(p)->fused ? &fused_doubts : &one_step_doubts;
 }
 
-/* Farther than any: rows of x that begin at any element, and those that begin at whole packs, say
-   little of each other. */
+/* More than any distance: rows of x that begin at any element, and rows that begin at whole packs,
+   say little of each other. */
 static const double otherwise_aligned = 1000;
 
 typedef struct known {
@@ -39,7 +39,7 @@ struct plan_measured {
     const char *board;
 };
 
-/* The schedule without how far blocks walk, where that is the planner's to choose. */
+/* The schedule without how far blocks walk, where the planner chooses that. */
 static schedule without_walk(const schedule *s, int dims, const int64_t size[AXES], double *parts) {
     schedule out = *s;
     const method *of = methods[s->method];
@@ -75,7 +75,7 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     const int64_t *size = out->size;
     out->schedule = without_walk(&p->schedule, f->model->dims, size, &out->parts); /* complete */
     const int axis = plan_walk_axis(p);
-    if (plan_method(p)->walks_open && axis >= 0) /* no further than to the end of the grid */
+    if (plan_method(p)->walks_open && axis >= 0) /* no further than the end of the grid */
         plan_set_walk(p, s.coarsen[axis] < size[axis] ? s.coarsen[axis] : (int)size[axis]);
     plan_cost(p, size);
     const double updates = (double)size[0] * (double)size[1] * (double)size[2] * s.time;
@@ -83,7 +83,7 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     return true;
 }
 
-/* Of one size, with no axis of no points, and with a rate. */
+/* Whether a line is a rate of one size, whose axes all have points. */
 static bool is_rate(const plans_line *l, const model *m) {
     bool points = l->size_count == m->dims && l->steps == 1 && !l->up_to && l->rate > 0;
     for (int i = 0; i < l->size_count; i++)
@@ -176,8 +176,8 @@ double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t
     if (least >= otherwise_aligned)
         return usual_factor(m, p, size);
     const double other_parts = parts_distance(nearest, parts);
-    /* The model is often wrong about one walk alone, whose last wave it mistakes: that a walk was
-       faster than it says is no promise that another one will be. */
+    /* The model is often wrong about one walk alone, whose last wave it mistakes. That a walk was
+       faster than it says does not promise that another walk will be. */
     const double factor =
         other_parts > 0 ? fmax(nearest->factor, mean_factor(m, nearest)) : nearest->factor;
     return factor * (least > 0 ? doubts_of(p)->size : 1) *

@@ -16,7 +16,7 @@ typedef struct block_form {
     int64_t (*registers)(const plan *); /* of a thread */
     int64_t (*elements)(const plan *,
                         const plan_array *); /* of an array in shared memory; NULL: none */
-    void (*traffic)(plan *); /* sets the estimate's loads_per_point and shared_per_point */
+    void (*traffic)(plan *); /* sets loads_per_point and shared_per_point of the estimate */
     double (*instructions)(const plan *); /* a point */
     double (*cycles)(const plan *); /* from a block's start to its end, if waiting alone counted;
                                        NULL: a thread loads its points one after the other */
@@ -25,39 +25,41 @@ typedef struct block_form {
     bool spills;       /* a thread that needs too many registers is no reason to refuse */
 } block_form;
 
-/* One template of a method, and what is so of each of its kernels. */
+/* One template of a method, and what holds for each of its kernels. */
 struct form {
     const char *file; /* under templates/ */
-    bool barriers;    /* or operations of warps */
-    bool stages;      /* arrays that neighbours of a point are read of lie in shared memory … */
-    bool stages_all;  /* … or all arrays do; */
+    bool barriers;    /* it has barriers or operations of warps */
+    bool staged;      /* arrays whose neighbours are read lie in shared memory … */
+    bool staged_all;  /* … or all arrays do */
     bool bare_tile;   /* without the halo */
-    bool places;   /* plan.h says where in shared memory each array lies, also where that is no tile
-                      of it */
-    bool sums;     /* adds up planes (add_plane of plan.h) instead of making points … */
-    bool points;   /* … or does both */
-    bool plain;    /* plan.h need not say how far each array is read */
-    bool packs;    /* for rows of packs alone: other calls take a spare */
-    bool constant; /* keeps the weights in constant memory */
-    bool cooperative;        /* of several steps: its blocks wait for each other */
+    bool places;      /* plan.h says where in shared memory each array lies, also where it is not a
+                         tile */
+    bool sums;        /* it adds up planes (add_plane of plan.h) instead of making points … */
+    bool points;      /* … or does both */
+    bool plain;       /* plan.h need not say how far each array is read */
+    bool packs;       /* it serves rows of packs alone: other calls take a spare */
+    bool constant;    /* keeps the weights in constant memory */
+    bool cooperative; /* of several steps: its blocks wait for each other */
     const block_form *block; /* NULL: the method lays out its own threads */
 
-    /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost; NULL, or
-     * the refusal. */
+    /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost. NULL, or
+       the refusal. */
     const char *(*fit)(job *, plan *);
     void (*cost)(plan *, const int64_t size[AXES]); /* fills the estimate, of a launch */
     /* Its lines of plan.h: macros, constants of struct plan, and definitions after those of arrays.
-       `packs`: not of a spare; `only_written`: some array is written and not read. */
+       `packs`: for the kernel itself, not its spare. `only_written`: some array is written and not
+       read. */
     void (*macros)(text *, const plan *, bool packs, bool only_written);
     void (*constants)(text *, const plan *, const program *);
     void (*definitions)(text *, const plan *);
     void (*needs)(
         const plan *,
-        program_needs *); /* what a call must have for the kernel, else it takes a spare */
+        program_needs *); /* what a call must have for this kernel; other calls take a spare */
 
-    /* Of several steps a launch: how many fewer another launch of the same kernel may make, 1:
-       none; the seconds of `rest` steps that whole launches leave, where single ones take `single`;
-       and how a launch of so many differs (NULL: not at all). */
+    /* Of several steps a launch. fewer: how many steps a shorter launch of the same kernel makes;
+       1: there is none. together: how many of the `rest` steps that whole launches leave are made
+       by shorter launches; the others are single steps. shorten: how a shorter launch differs
+       (NULL: not at all). */
     int (*fewer)(const plan *, int steps);
     int (*together)(const plan *, int rest);
     void (*shorten)(const plan *, program_launch *);
@@ -65,13 +67,14 @@ struct form {
 
 typedef struct method {
     const char *name, *summary; /* what specs and reports call it, and a sentence for `explain` */
-    unsigned keys;     /* the optional keys of schedules that it has: see schedule_key_id */
-    bool fused;        /* makes several steps a launch, from two on */
-    bool walks_open;   /* how far blocks walk is chosen after all else, by the grid's size */
+    unsigned keys;              /* the optional keys of schedules that it has: bits of
+                                   gen/stencil/schedule.h */
+    bool fused;                 /* makes several steps a launch, at least two */
+    bool walks_open;            /* how far blocks walk is chosen last, by the grid's size */
     int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
     int (*walk)(int dims); /* the grid axis that it walks, −1: none */
-    int (*last)(
-        int dims); /* the grid axis that is the kernel's last, where it leaves one out; NULL */
+    int (*last)(int dims); /* the grid axis that becomes the kernel's last, where the kernel leaves
+                              out another one; NULL: the walked one */
 
     /* Why it cannot serve this model under such a schedule, or NULL. */
     const char *(*refuse)(job *, const plan_facts *, const schedule *);
@@ -79,8 +82,8 @@ typedef struct method {
     void (*candidates)(struct search *); /* tries the schedules worth comparing */
 } method;
 
-/* The table, in the order in which reports and documents list the methods; a method is a row here
-   and a file of methods/. methods[0] is `auto`, which is none. */
+/* The table, in the order in which reports and documents list the methods. A method is a row here
+   and a file of methods/. methods[0] is `auto`, which is no method. */
 #define METHOD_TABLE(ROW)                                                                          \
     ROW(naive)                                                                                     \
     ROW(tiled)                                                                                     \
@@ -109,7 +112,7 @@ static inline bool plan_has_packs(const plan *p) {
 
 /* ---- what methods share ---------------------------------------------------------------------- */
 
-/* The words of 32 bits of a number of the model's dtype. */
+/* How many words of 32 bits a number of the model's dtype has. */
 static inline int plan_words(const plan *p) {
     return (int)dtype_words[p->facts->model->dtype].bytes / 4;
 }
@@ -121,16 +124,17 @@ void plan_write_triple(text *, const char *name,
 int fused_fewer_by_halves(const plan *,
                           int steps); /* of forms that are told how many steps to make */
 
-/* Lays the threads, registers and shared memory of a plan whose form has a block_form, and its
- * cost. */
+/* Lays the threads, registers and shared memory of a plan whose form has a block_form; and its
+   cost. */
 const char *block_fit(job *, plan *);
 void block_cost(plan *, const int64_t size[AXES]);
 
 /* Pieces of block forms. */
-double block_point_instructions(void); /* of a point beside its expression */
+double block_point_instructions(void); /* of a point, without its expression */
 double block_arithmetic(const plan *); /* of the expression */
-double block_staging(const plan *); /* of what is staged, a point: a barrier and a copy a tile, … */
-double block_walk_staging(const plan *); /* … or a plane */
+double block_staging(const plan *);    /* of what is staged, a point: by tiles, with a barrier and a
+                                          copy each, … */
+double block_walk_staging(const plan *); /* … or by planes */
 double block_load_instructions(const plan *);
 double block_staged(const plan *);   /* elements that a block stages for each point it makes */
 double block_own_taps(const plan *); /* taps of arrays that are not staged */

@@ -1,6 +1,6 @@
-/* One schedule made into a plan: axes, and what its method makes of it; or the reason why it cannot
-   be. Takes: a model and a schedule whose entries that apply are set. Makes: a plan without its
-   cost. */
+/* One schedule made into a plan: its axes, and what its method makes of it, or the reason why there
+   is none; and the facts of models. Takes: a model and a schedule whose entries that apply are set.
+   Makes: a plan without its cost. */
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 
@@ -60,11 +60,11 @@ static const char *check_tile(job *j, const model *m, const schedule *s) {
     return NULL;
 }
 
-/* Keys that the method does not have at all. */
+/* Refuses keys that the method does not have. */
 static const char *check_keys(job *j, const schedule *s) {
     const method *of = methods[s->method];
     if (s->time > 1 && !of->fused)
-        return job_print(j, "it makes one time step a pass, not %d", s->time);
+        return job_print(j, "it makes one time step a launch, not %d", s->time);
     if (s->time < 2 && of->fused)
         return "it makes at least two steps a launch";
     if ((s->lane[0] > 1 || s->lane[1] > 1 || s->stages > 1) && (of->keys & SCHEDULE_LANE) == 0)
@@ -114,7 +114,7 @@ static void lay_axes(plan *p) {
             to->high[k] = p->axes[k] < 0 ? 0 : from->high[p->axes[k]];
             reach += to->low[k] + to->high[k];
         }
-        to->staged = p->form->stages_all || (p->form->stages && reach > 0);
+        to->staged = p->form->staged_all || (p->form->staged && reach > 0);
         p->kernel_array[i] = p->array_count++;
     }
 }
@@ -131,7 +131,7 @@ static void lay_tile(plan *p) {
     if (dims > 1) {
         p->per_block[2] *= p->walk;
     } else if (walk ==
-               0) { /* the walk widens the tile; a method may take a part of that for itself */
+               0) { /* the walk widens the tile; a method may take a part of it for itself */
         p->per_block[0] = p->tile[0] *= p->walk;
         p->walk = 1;
     }
@@ -163,6 +163,14 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
 
 void plan_cost(plan *p, const int64_t size[AXES]) {
     p->form->cost(p, size);
+}
+
+const char *plan_take_shared(job *j, plan *p, int64_t bytes) {
+    if (bytes > p->gpu->shared_per_block)
+        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
+                         (long long)bytes, p->gpu->arch, p->gpu->shared_per_block);
+    p->shared_bytes = (size_t)bytes;
+    return NULL;
 }
 
 /* ---- facts of plans ------------------------------------------------------------------------ */
@@ -243,7 +251,7 @@ static void note_row(plan_facts *f, const expr_node *tap) {
         r->high = tap->d[0];
 }
 
-/* Distinct (array, offset) once the offset along the last axis is taken away. */
+/* Distinct pairs of array and offset, without the offset along the last axis. */
 static int count_plane_taps(const model *m, job *j, const bool *live) {
     enum { SPAN = 2 * MAX_REACH + 1 };
     bool *seen = job_array(j, (size_t)m->array_count * SPAN * SPAN, sizeof *seen);
@@ -260,7 +268,7 @@ static int count_plane_taps(const model *m, job *j, const bool *live) {
     return count;
 }
 
-/* Each call is inlined, and compilers take seconds for a hundred: more are refused. */
+/* Each call is inlined, and compilers take seconds for a hundred calls: more are refused. */
 static void limit_calls(const model *m, job *j, const expr_id *roots) {
     enum { MOST_CALLS = 200 };
     const bool *live = expr_live(m->pool, j, roots, m->output_count);

@@ -1,6 +1,6 @@
-/* The plan: a complete schedule for a model, and why it was chosen.
-   Takes: a model, constraints, a target and a size. Makes: a plan, or a reason why there is none.
-   Fails with FAULT_PLAN and `method NAME …: reason`. */
+/* The plan: a complete schedule for a model, and why it was chosen. Takes: a model, constraints, a
+   GPU and a size. Makes: a plan, or a reason why there is none. Fails with FAULT_PLAN and `method
+   NAME …: reason`. */
 #ifndef SG_GEN_STENCIL_PLAN_H
 #define SG_GEN_STENCIL_PLAN_H
 
@@ -9,7 +9,7 @@
 
 typedef struct form form; /* gen/stencil/method.h */
 
-/* What the planner asks of a model again and again. */
+/* What planners ask of a model again and again. */
 typedef struct plan_row {
     int array; /* the model's */
     int dy, dz, low, high;
@@ -17,28 +17,29 @@ typedef struct plan_row {
 typedef struct plan_facts {
     const model *model;
     expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
-    expr_count emitted;        /* operations of one point by them */
-    int nodes;                 /* of the pool before that, and ... */
-    const bool *live;          /* ... which of them the outputs are made of */
+    expr_count emitted;        /* operations of a point by these expressions */
+    int nodes;                 /* nodes of the pool before that … */
+    const bool *live;          /* … and which of them the outputs are made of */
     double sum_operations;     /* of one point by partial sums; 0 where it has none to keep */
-    bool linear;               /* every output is, with weights the same for every point */
+    bool linear;               /* every output is linear, with the same weights for every point */
     bool corners;              /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
-    int taps[2 * MAX_FIELDS]; /* distinct ones, by the model's array */
-    int all_taps, plane_taps; /* the latter after moving all into one plane of the last axis */
+    int taps[2 * MAX_FIELDS]; /* distinct taps, by the model's array */
+    int all_taps, plane_taps; /* the latter counts taps after they are moved into one plane of the
+                                 last axis */
     plan_row *rows;           /* distinct rows of x that taps read, for methods that load packs */
     int row_count;
     const weight_runs *runs; /* of the weights, where linear; else NULL */
 } plan_facts;
 plan_facts *plan_facts_new(job *, const model *);
 
-/* One array as the kernel sees it: those that no tap reads are left out. Reaches are along kernel
+/* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel
    axes. */
 typedef struct plan_array {
     int array; /* the model's */
     int low[AXES], high[AXES];
     bool staged; /* has a place in shared memory */
-    int shared;  /* where it begins, in elements */
+    int shared;  /* where its place begins, in elements */
 } plan_array;
 
 /* What a plan is expected to cost, by the written model in docs/architecture.md. */
@@ -53,40 +54,43 @@ typedef struct plan_estimate {
     const char *bound;   /* what limits: "device memory", "instructions" … */
 } plan_estimate;
 
-/* Of templates that make several steps a pass: what a block (in 1D: a warp) holds of the levels'
-   rows or planes, its halo for all steps included. By kernel axes x and y. */
-enum { PLAN_STRIP_BYTES = 128 }; /* pipeline.cu: what a block notes in shared memory */
+/* Of templates that make several steps a launch: what a block (in 1D: a warp) holds of the levels'
+   rows or planes, with its halo for all steps. By kernel axes x and y. */
+enum { PLAN_STRIP_BYTES = 128 }; /* what a block of a 2D pipeline notes in shared memory */
 typedef struct plan_fused {
     int width[LANE_AXES];
-    int halo_low[LANE_AXES], halo_high[LANE_AXES]; /* what of that is not output */
-    int round_halo[AXES]; /* resident: below and above the tile, for the steps of a round */
+    int halo_low[LANE_AXES], halo_high[LANE_AXES]; /* the part of the width that is not output */
+    int round_halo[AXES]; /* of rounds: the halo below and above the tile for the steps of a
+                             round */
     int lanes;            /* 3D: threads that share a row */
-    int rows;             /* 2D: between two barriers */
+    int rows;             /* 2D: rows between two barriers */
     int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
     int spilled;  /* registers of a thread that lie in local memory */
-    bool keep;    /* 3D: a level's newest plane stays in registers too */
+    bool keep;    /* 3D: a level's newest plane stays in registers */
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
 } plan_fused;
 
-/* Of the streamed method, what a thread does beside: rows along y, planes that it fetches ahead of
-   need, and how many points a slab of blocks has; and what it loads of each plane: packs, and
-   elements beside them. */
+/* Of methods whose threads walk with packs of x. What a thread has: rows along y, planes that it
+   fetches ahead of need, and the points of a slab of blocks. What it loads of each plane: packs,
+   and elements beside the packs. */
 typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;
 } plan_streamed;
 
 typedef struct plan {
-    const plan_facts *facts; /* of the model planned for */
+    const plan_facts *facts; /* the facts of the model planned for */
     schedule schedule;       /* complete: an entry that is 0 does not apply to the method */
     const form *form;        /* the template of its method */
     const gpu *gpu;
     int axes[AXES];  /* kernel axis → grid axis, −1: an axis of extent 1 */
     int block[AXES]; /* threads */
-    int blocks; /* a multiprocessor: the compiler keeps to the registers that leaves each thread */
-    int tile[AXES];      /* output points of a block along each kernel axis, at once … */
-    int walk;            /* … and this many times along the last (window: the only) kernel axis */
-    int per_block[AXES]; /* points of a block along each kernel axis, all in all */
+    int blocks;      /* of a multiprocessor, so that the compiler keeps to the registers which that
+                        leaves each thread */
+    int tile[AXES];  /* output points of a block along each kernel axis, at once … */
+    int walk;        /* … and so many times along the last kernel axis (of a window: the only
+                        one) */
+    int per_block[AXES];       /* points of a block along each kernel axis, in all */
     int low[AXES], high[AXES]; /* the shape's reach along kernel axes */
     plan_array arrays[2 * MAX_FIELDS];
     int array_count;
@@ -94,64 +98,67 @@ typedef struct plan {
     int results, result_pitch;        /* window: where results are staged, in elements */
     plan_fused fused;
     plan_streamed streamed;
-    int least[AXES]; /* cells that the grid has along kernel axes, or another plan serves; 0: any */
+    int least[AXES]; /* cells that a grid must have along kernel axes; smaller grids take another
+                        plan; 0: any */
     size_t shared_bytes;
     struct plan
-        *pass[AXES];     /* of a filter in passes: each kernel's plan, by a model of its own; … */
-    int pass_count;      /* … else 0. All else is then the first pass's, but for the schedule,
-                            the facts, shared_bytes (the most) and the estimate (the sum) */
-    struct plan *single; /* of one with time > 1: how a remainder of steps is made, one by one */
-    bool is_pass;        /* of another plan, ... */
-    int from, to;        /* ... and the grids of the arguments that it reads and writes */
+        *pass[AXES]; /* of a filter in passes: each kernel's plan, by a model of its own … */
+    int pass_count;  /* … else 0. Everything else is the first pass's, but for the schedule, the
+                        facts, shared_bytes (the most) and the estimate (the sum) */
+    struct plan *single; /* of a plan with time > 1: how the remaining steps are made, one by one */
+    bool is_pass;        /* it is a pass of another plan … */
+    int from, to;        /* … with the grids of the arguments that it reads and writes */
     plan_estimate estimate;
     const char *reason; /* why this plan, in a sentence or two */
-    const char *board;  /* whose rates corrected the estimates it was chosen by; NULL */
+    const char *board;  /* the board whose rates corrected the estimates; NULL: none did */
 } plan;
 
-/* `wanted` holds constraints (the spec's and then the caller's); `size` and `steps`, how many will
-   be made in a run, are what to plan for. Steps are fused where there are more than one, or where
-   the constraints say so. */
+/* `wanted` has the constraints: the spec's and then the caller's. The plan is for `size`, and for a
+   run of `steps`. Steps are fused where there are several, or where the constraints say so. */
 plan *plan_make(job *, const model *, const schedule *wanted, const gpu *, const int64_t size[AXES],
                 int64_t steps);
 
-/* What plan_make compares. `candidate`: a plan that meets wanted[which], and what it is thought to
-   take, in seconds a step, also where a run's last steps need other launches; `refused`: the first
-   reason why a method has fewer. */
+/* What plan_make compares. candidate: a plan that meets wanted[which], and the seconds a step that
+   it is thought to take, also where a run's last steps need other launches. refused: the first
+   reason why a method has fewer candidates. */
 typedef struct plan_visitor {
     void *user;
     void (*candidate)(void *user, int which, const plan *, double seconds);
     void (*refused)(void *user, int which, int method, const char *why);
 } plan_visitor;
 
-/* Shows every plan that the planner thinks of under any of `count` constraints, in an order that
-   does not change; plans that differ in how far blocks walk are several. Those that a grid of this
-   size, or a run of so many steps, has no use for are left out. */
+/* Shows every plan that the planner thinks of under any of `count` constraints, always in the same
+   order. Plans that differ in how far blocks walk are several. Plans that a grid of this size, or a
+   run of so many steps, has no use for are left out. */
 void plan_visit(job *, const model *, const schedule *wanted, int count, const gpu *,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *);
 
-/* The two halves of plan_make, for one method and a schedule without free entries that apply.
-   plan_fit returns NULL and sets *refusal where the method cannot serve; plan_cost fills
+/* The two halves of plan_make, for one method and a schedule whose entries that apply are set.
+   plan_fit returns NULL and sets *refusal where the method cannot serve. plan_cost fills
    plan->estimate. */
 plan *plan_fit(job *, const plan_facts *, const schedule *, const gpu *, const char **refusal);
 void plan_cost(plan *, const int64_t size[AXES]);
 
-/* The grid axis that its method walks, −1 where it walks none; and how far a block walks, where
- * that is chosen last. */
+/* The grid axis that the method walks, −1: none; and setting how far a block walks, where that is
+   chosen last. */
 int plan_walk_axis(const plan *);
 void plan_set_walk(plan *, int walk);
 
-/* The blocks that cover a grid, and in *covered how many times its points theirs are. */
+/* Gives the plan's blocks so many bytes of shared memory; NULL, or the refusal. */
+const char *plan_take_shared(job *, plan *, int64_t bytes);
+
+/* The blocks that cover a grid; *covered is how many times the grid's points they have. */
 double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
 
-/* Operations of one point as they are emitted, of all passes. */
+/* Operations of one point as they are emitted, over all passes. */
 expr_count plan_emitted(const plan *);
 
 static inline int plan_threads(const plan *p) {
     return p->block[0] * p->block[1] * p->block[2];
 }
 
-/* Blocks that a multiprocessor holds at once: as far as threads and registers go, and as far as its
-   shared memory goes too. */
+/* Blocks that a multiprocessor holds at once: by threads and registers, and by its shared memory
+   too. */
 int plan_resident_by_registers(const plan *);
 int plan_resident(const plan *);
 

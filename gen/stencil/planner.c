@@ -1,11 +1,11 @@
-/* The planner: compares the candidates of every method that meet the constraints and takes the
-   cheapest. Takes: a model, constraints, a target, a size. Makes: a plan with its reason. */
+/* The planner: it compares the candidates of every method that meet the constraints, and takes the
+   cheapest. Takes: a model, constraints, a GPU, a size. Makes: a plan with its reason. */
 #include "gen/stencil/search.h"
 
-/* From one launch to the next of many, where the grid is so small that it shows. */
+/* From one of many launches to the next; it counts where the grid is small. */
 #define LAUNCH_SECONDS 2e-6
 
-/* Seconds of the steps that whole launches leave: some are made together, by shorter launches, and
+/* Seconds of the steps that whole launches leave. Some are made together, by shorter launches, and
    the others one by one. */
 static double seconds_of_rest(const search *s, const plan *p, int rest) {
     const int time = p->schedule.time;
@@ -15,10 +15,10 @@ static double seconds_of_rest(const search *s, const plan *p, int rest) {
     return shorter + (rest - together) * s->single->estimate.seconds;
 }
 
-/* Seconds a step, where as many are made as are planned for: whole launches first. */
+/* Seconds a step, where as many steps are made as are planned for, whole launches first. */
 static double seconds_a_step(const search *s, const plan *p) {
     const int time = p->schedule.time;
-    if (time <= 1) /* each is a launch of its own */
+    if (time <= 1) /* each step is a launch of its own */
         return p->estimate.seconds + (s->steps > 1 ? LAUNCH_SECONDS : 0);
     if (s->steps <= time || s->steps >= 64 * (int64_t)time)
         return p->estimate.seconds / time;
@@ -26,7 +26,7 @@ static double seconds_a_step(const search *s, const plan *p) {
     return ((double)(s->steps / time) * p->estimate.seconds + rest) / (double)s->steps;
 }
 
-/* Whether a grid of the size planned for is large enough for its launches. */
+/* Whether the grid planned for is large enough for the plan's launches. */
 static bool serves(const search *s, const plan *p) {
     bool enough = true;
     for (int k = 0; k < AXES; k++)
@@ -64,7 +64,7 @@ void search_refuse(search *s, const char *refusal) {
         s->refusal = refusal;
 }
 
-/* The first refusal of the method in *refusal where none of its candidates fits. */
+/* *refusal is the first refusal of the method, where none of its candidates fits. */
 static void try_method(search *s, int m, const char **refusal) {
     const plan *before = s->best;
     s->refusal = NULL;
@@ -100,7 +100,8 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
     return t.data;
 }
 
-/* Several steps a launch are thought of where a run has several, or where the constraints ask. */
+/* Several steps a launch are considered where a run has several, or where the constraints ask for
+   them. */
 static bool wants_fused(const search *s) {
     const schedule *w = s->wanted;
     return methods[w->method]->fused || (w->method == 0 && w->time != 1 && s->steps > 1) ||
@@ -167,7 +168,7 @@ static plan *search_best(search *s) {
     return s->best;
 }
 
-/* The same, with whose rates had a say in it. */
+/* The same, and the board whose rates had a say in it. */
 static plan *search_whole(search *s) {
     plan *p = search_best(s);
     if (s->tried.count > 1 && p->pass_count == 0)
@@ -181,7 +182,8 @@ plan *plan_make(job *j, const model *m, const schedule *wanted, const gpu *t,
     search s = search_new(j, f, wanted, t, size, steps);
     if (!wants_fused(&s))
         return search_whole(&s);
-    /* What several steps leave is made one by one, as well as it can be without constraints. */
+    /* The steps that whole launches leave are made one by one, as well as that can be done without
+       constraints. */
     const schedule free = {.time = 1};
     search one = search_new(j, f, &free, t, size, 1);
     s.single = search_best(&one);

@@ -1,5 +1,5 @@
 /* The table of schedule.h, and the lines. Sizes are x first; an entry left empty (`tile=x8`) is
- * free. */
+   free. */
 #include "gen/stencil/schedule.h"
 
 #include <string.h>
@@ -19,13 +19,13 @@ const schedule_key schedule_keys[SCHEDULE_KEYS] = {
     {"vector", "vec", SCHEDULE_NUMBER, 1, SCHEDULE_VECTOR, AT(vector), "4",
      "points along x that a thread loads and stores at once"},
     {"time", "time", SCHEDULE_NUMBER, 1, SCHEDULE_TIME, AT(time), "1",
-     "time steps fused into one pass"},
+     "time steps fused into one launch"},
     {"passes", "passes", SCHEDULE_NUMBER, 1, 0, AT(passes), "2",
      "kernels that a convolution is made by: 1, or one an axis"},
     {"lane", "lane", SCHEDULE_SIZES, LANE_AXES, SCHEDULE_LANE, AT(lane), "4x4",
-     "points that a thread of the method temporal holds, by axis: { x = 4, y = 4 }"},
+     "points that a thread holds where steps are fused, by axis: { x = 4, y = 4 }"},
     {"stages", "stages", SCHEDULE_NUMBER, 1, SCHEDULE_LANE, AT(stages), "4",
-     "warps in the pipeline of time of the method temporal in 2D"},
+     "warps in the pipeline of time, where steps are fused in 2D"},
 };
 
 int *schedule_numbers(schedule *s, const schedule_key *key) {
@@ -101,7 +101,7 @@ SG_PRINTF(2, 3) static noreturn void fail(const parser *p, const char *format, .
     job_fail(p->job, FAULT_USAGE, NULL, 0, "%s", t.data);
 }
 
-/* Which words could have stood there: what comes before '=' is a key, after `method=` a method. */
+/* Which words could have stood there: before '=' a key, after `method=` a method. */
 typedef enum expected { EXPECTED_ANY, EXPECTED_KEY, EXPECTED_METHOD } expected;
 
 static noreturn void fail_unknown(const parser *p, const char *word, expected kind) {
@@ -125,15 +125,8 @@ static noreturn void fail_unknown(const parser *p, const char *word, expected ki
 
 /* The whole number that is all of `digits` up to `length`; anything else is an error. */
 static int number(const parser *p, const char *key, const char *digits, size_t length) {
-    int value = 0;
-    bool good = length > 0;
-    for (size_t i = 0; i < length && good; i++) {
-        good = digits[i] >= '0' && digits[i] <= '9';
-        if (good)
-            value = 10 * value + (digits[i] - '0');
-        good = good && value <= LARGEST;
-    }
-    if (!good || value == 0)
+    const int value = text_whole(digits, length, LARGEST);
+    if (value < 1)
         fail(p, "%s takes whole numbers from 1 to %d, not '%s'", key, LARGEST,
              job_copy(p->job, digits, length));
     return value;

@@ -1,6 +1,6 @@
-/* The one table of schedule keys of stencils, and schedules as one line of text:
-   `register tile=32x8 coarsen=z16 vec=4 time=1`. Specs, schedule lines, `tune`, options and the
-   documents' test read the table. Takes: a schedule, or such a line. Makes: the other. Fails with
+/* The one table of schedule keys of stencils, and schedules as one line of text: `register
+   tile=32x8 coarsen=z16 vec=4 time=1`. Specs, schedule lines, `tune`, options and the documents'
+   test read the table. Takes: a schedule, or such a line. Makes: the other of the two. Fails with
    FAULT_USAGE. */
 #ifndef SG_GEN_STENCIL_SCHEDULE_H
 #define SG_GEN_STENCIL_SCHEDULE_H
@@ -8,7 +8,7 @@
 #include "gen/model/model.h"
 
 typedef enum schedule_kind {
-    SCHEDULE_WORD,    /* a method, tile= or not */
+    SCHEDULE_WORD,    /* a method; `method=` may be left out */
     SCHEDULE_SIZES,   /* 32x8: a number an axis, x first */
     SCHEDULE_FACTORS, /* z16,y2: an axis and a number */
     SCHEDULE_NUMBER
@@ -27,8 +27,8 @@ typedef struct schedule_key {
 enum { SCHEDULE_KEYS = 8 };
 extern const schedule_key schedule_keys[SCHEDULE_KEYS];
 
-/* Bits of method.keys: the keys that not every method has, and coarsening along y of one that walks
- * z. */
+/* Bits of method.keys: the keys that not every method has, and coarsening along y of a method that
+   walks z. */
 enum {
     SCHEDULE_COARSEN = 1,
     SCHEDULE_ROWS = 2,
@@ -37,7 +37,7 @@ enum {
     SCHEDULE_LANE = 16,
 };
 
-/* "the methods naive and streamed have": of a bit. */
+/* "the methods A and B have": the methods that have a bit. */
 const char *schedule_who_has(job *, unsigned who);
 
 int *schedule_numbers(schedule *, const schedule_key *);

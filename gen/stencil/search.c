@@ -53,7 +53,7 @@ static bool schedule_set_add(job *j, schedule_set *set, const schedule *s) {
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-/* What a later pass reads, and the one before it writes: "pass_1", "pass_2". */
+/* The grid that a pass writes and the next one reads: "pass_1", "pass_2". */
 static const char *between(job *j, int pass) {
     return job_print(j, "pass_%d", pass);
 }
@@ -72,7 +72,7 @@ passes *passes_new(job *j, const plan_facts *whole) {
     return p;
 }
 
-/* One after the other: times and traffic add up. */
+/* Passes run one after the other, so times and traffic add up. */
 static void add_estimate(plan_estimate *sum, const plan_estimate *e, double *longest) {
     sum->seconds += e->seconds;
     sum->bytes_per_point += e->bytes_per_point;
@@ -88,7 +88,7 @@ static void add_estimate(plan_estimate *sum, const plan_estimate *e, double *lon
     }
 }
 
-/* As plan_fit and plan_cost together: each pass is planned by the schedule. */
+/* As plan_fit and plan_cost together; each pass is planned by the schedule. */
 static plan *passes_fit(job *j, const passes *p, const schedule *s, const gpu *t,
                         const int64_t size[AXES], const char **refusal) {
     const int count = p->separable->count;
@@ -125,8 +125,8 @@ static plan *passes_fit(job *j, const passes *p, const schedule *s, const gpu *t
     return out;
 }
 
-/* ---- one step a launch ------------------------------------------------------------------------
- */
+/* ---- one step a launch
+   ------------------------------------------------------------------------ */
 
 static void try_schedule(search *s, const schedule *candidate) {
     if (!schedule_set_add(s->job, &s->tried, candidate))
@@ -146,7 +146,7 @@ static void try_schedule(search *s, const schedule *candidate) {
         search_keep(s, p);
 }
 
-/* A filter that is not separable has no passes to speak of. */
+/* A filter that is not separable has no passes. */
 static void try_passes(search *s, schedule *candidate) {
     const int wanted = s->wanted->passes, all = s->passes->separable->count;
     if (wanted <= 1) {
@@ -197,8 +197,8 @@ void search_blocks(search *s, const search_tiles *tiles, const int *coarsen, con
             }
 }
 
-/* ---- several steps a launch -------------------------------------------------------------------
- */
+/* ---- several steps a launch
+   ------------------------------------------------------------------- */
 
 int search_given(int wanted, int choice) {
     return wanted != 0 ? wanted : choice;
@@ -219,8 +219,8 @@ static void try_walk(search *s, const plan *fitting, int axis, double parts) {
     search_keep(s, p);
 }
 
-/* How far blocks walk decides how many waves of blocks there are: a few parts of the walked axis,
-   and as many as fill the multiprocessors once, twice … */
+/* How far blocks walk decides how many waves of blocks there are. Tried are a few parts of the
+   walked axis, and as many parts as fill the multiprocessors once, twice … */
 static void try_walks(search *s, const plan *fitting, int axis) {
     double columns = 1;
     for (int k = 0; k < LANE_AXES; k++)

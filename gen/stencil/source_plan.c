@@ -106,7 +106,7 @@ static void write_reach(text *t, const plan *p, const plan_array *a) {
                 "    static constexpr int low_x = %d, high_x = %d, low_y = %d, high_y = %d, "
                 "low_z = %d, high_z = %d;\n",
                 a->low[0], a->high[0], a->low[1], a->high[1], a->low[2], a->high[2]);
-    if (p->form->stages || p->form->places)
+    if (p->form->staged || p->form->places)
         text_printf(t,
                     "    static constexpr bool staged = %s; // in shared memory ...\n"
                     "    static constexpr int shared = %d;     // ... from this element on\n",

@@ -104,8 +104,8 @@ static void end_attempt(void *argument) {
     a->job = NULL;
 }
 
-/* Plans in a job of its own, so that a refusal is an answer. The attempt lives in `j`; it is ended
-   with end_attempt after its results have been copied. */
+/* Plans in a job of its own, so that a refusal is an answer. The attempt lives in `j`. end_attempt
+   ends it once its results have been copied. */
 static attempt *try_plan(job *j, const model *m, const family_request *r,
                          const schedule *constraints, int wanted) {
     attempt *a = job_alloc(j, sizeof *a);
@@ -140,7 +140,7 @@ static int arrays_read(const model *m) {
     return count > 0 ? count : 1;
 }
 
-/* Tiles are widened where the shape would leave nothing of the textbook's. */
+/* The textbook's tile is widened where the shape would leave nothing of it. */
 static void write_textbook(const model *m, const method *method, family_row *row) {
     const double operations = model_textbook_operations(m);
     const double bytes = (double)dtype_words[m->dtype].bytes;

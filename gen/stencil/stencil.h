@@ -1,4 +1,4 @@
-/* Stencils and convolutions as a family. Takes: a subject of theirs. Makes: what the table of
+/* Stencils and convolutions as a family. Takes: one of their subjects. Makes: what the table of
    families asks for. */
 #ifndef SG_GEN_STENCIL_STENCIL_H
 #define SG_GEN_STENCIL_STENCIL_H

@@ -52,7 +52,7 @@
 ---| "constant" # one thread for each point, with the weights in constant memory
 ---| "cached-halo" # a block's tile in shared memory, its halo through the caches
 ---| "streamed" # threads walk the last axis with packs of x and the neighbours along the walk in registers
----| "ring" # a block walks the last axis with a ring of planes in shared memory, copied during the arithmetic, and partial sums in registers
+---| "ring" # a block walks the last axis with a ring of planes in shared memory, filled by asynchronous copies, and partial sums in registers
 ---| "temporal" # many steps of a linear update between reading a grid and writing it
 ---| "resident" # many steps in one launch, each block with its tile in shared memory
 
@@ -82,7 +82,7 @@
 ---@field tile? stencilgen.axes points a block computes at once
 ---@field coarsen? stencilgen.axes how often a block repeats its tile
 ---@field vector? integer points along x that a thread loads and stores at once
----@field time? integer time steps fused into one pass
+---@field time? integer time steps fused into one launch
 ---@field passes? 1 | 2 | 3 how many kernels make a convolution: 1, or one for each axis
 ---@field lane? stencilgen.axes points that a thread of the method temporal holds
 ---@field stages? integer warps of the method temporal in 2D, each of which makes the next time steps

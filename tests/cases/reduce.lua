@@ -43,7 +43,7 @@ return lists.product {
       spec = ("return reduce { name = 'r', dtype = %q, %s%s }"):format(dtype, lists.operator(v.op, dtype),
         reading(v.op, dtype, v.read)),
       schedule = v.algorithm .. schedules[v.algorithm][v.schedule],
-      refusals = { "the operator must commute", "clusters of blocks are there from sm_90 on" },
+      refusals = { "the operator must commute", "clusters of blocks need sm_90 or newer" },
       deterministic = true,
     }
   end,

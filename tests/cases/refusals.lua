@@ -24,7 +24,7 @@ refuse("packs in shared memory", "star3d1", "tiled vec=4", "method tiled: it loa
 refuse("a pack of three", "star3d1", "naive vec=3", "method naive: vec=3: packs have a power of two elements")
 refuse("a pack of 32 bytes", "star3d1", "naive vec=4", "method naive: vec=4: packs have a power of two elements and at most 16 bytes", "double")
 refuse("a tile that packs do not fill", "star2d1", "naive tile=6x4 vec=4", "method naive: tile=6: x must be a multiple of vec=4")
-refuse("two steps in one pass", "star2d1", "tiled time=2", "method tiled: it makes one time step a pass, not 2")
+refuse("two steps in one pass", "star2d1", "tiled time=2", "method tiled: it makes one time step a launch, not 2")
 refuse("a tile of nothing", "star2d1", "naive tile=0x4", "tile takes whole numbers from 1 to 65536, not '0'")
 refuse("a negative tile", "star2d1", "naive tile=-4", "tile takes whole numbers from 1 to 65536, not '-4'")
 refuse("a tile with a fraction", "star2d1", "naive tile=4.5x2", "tile takes whole numbers from 1 to 65536, not '4.5'")

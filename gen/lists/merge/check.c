@@ -42,7 +42,7 @@ static bool comes_before(const ordering *o, pattern_value a, pattern_value b) {
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
-/* From runs of `width` to runs of twice that. Ends whatever the order is. */
+/* From sorted runs of `width` to runs of twice that. It ends whatever the order is. */
 static void merge_runs(const ordering *o, const void *from, void *to, int64_t count,
                        int64_t width) {
     for (int64_t begin = 0; begin < count; begin += 2 * width) {
@@ -81,7 +81,7 @@ static void number(dtype type, void *values, int64_t first, int64_t count) {
     }
 }
 
-/* Both lists are sorted by the order. Of "sorted" all of a comes before b, of "reversed" after. */
+/* Both lists are sorted by the order. In "sorted" all of a comes before b, in "reversed" after. */
 void merge_draw(job *j, const subject *s, const program *p, const int64_t size[AXES], int kind,
                 const double *given, uint64_t seed, family_call *out) {
     const merge *g = s->model;
@@ -134,8 +134,8 @@ static void write_value(text *t, dtype type, const void *list, int64_t at) {
         text_printf(t, "%lld", (long long)v.whole);
 }
 
-/* An element of an output against the one of an input that belongs there; true where they are the
-   same bits. */
+/* Compares an element of an output with the element of an input that belongs there; true where they
+   are the same bits. */
 static bool judge_one(job *j, const char *name, dtype type, const void *got, int64_t at,
                       const void *list, int64_t from, family_verdict *out) {
     const size_t bytes = dtype_words[type].bytes;
@@ -170,7 +170,7 @@ void merge_judge(job *j, const subject *s, const program *p, const family_call *
     void *const *lists = before->arrays;
     *out = (family_verdict){.judged = a_count + b_count};
     if (!is_sorted(&o, lists[at.a], a_count) || !is_sorted(&o, lists[at.b], b_count)) {
-        out->undecidable = out->judged; /* nothing is promised but to stay inside the lists */
+        out->undecidable = out->judged; /* the kernel promises only to stay inside the lists */
         return;
     }
     int64_t a = 0, b = 0;
@@ -186,7 +186,7 @@ void merge_judge(job *j, const subject *s, const program *p, const family_call *
                               lists[from_b ? at.b_values : at.a_values], from, out);
         out->wrong += !right;
     }
-    /* With NaN the spec's own order need not be one, and neighbours do not tell. */
+    /* With NaN the spec's own order need not be an order, and neighbours say nothing. */
     if (g->order == MERGE_OWN && out->wrong > 0 &&
         (has_nan(s->dtype, lists[at.a], a_count) || has_nan(s->dtype, lists[at.b], b_count)))
         *out = (family_verdict){.judged = out->judged, .undecidable = out->wrong};

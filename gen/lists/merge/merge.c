@@ -37,7 +37,7 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
     const merge_algorithm algorithm = (merge_algorithm)plan->schedule.algorithm;
     const int tile = plan->threads * plan->items;
     p->launches = job_array(j, 2, sizeof *p->launches);
-    if (algorithm == MERGE_PATH) { /* a diagonal more than there are tiles */
+    if (algorithm == MERGE_PATH) { /* one more diagonal than there are tiles */
         const program_extent diagonals = {{0, 1}, tile};
         p->lists.temporary_count = 1;
         p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
@@ -75,7 +75,7 @@ static void write_order(text *t, const merge *g) {
     const char *low = g->order == MERGE_ASCENDING ? "a" : "b";
     const char *high = g->order == MERGE_ASCENDING ? "b" : "a";
     text_add(t, "__device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {\n");
-    if (real) /* two comparisons: less or unordered, but for a NaN that comes first */
+    if (real) /* two comparisons: less or unordered, except for a NaN that comes first */
         text_printf(t, "    return !(%s <= %s) && %s == %s; // NaN is the greatest\n}\n", high, low,
                     low, low);
     else
@@ -108,35 +108,11 @@ static const char *describe(job *j, const merge *g) {
                      g->has_values ? dtype_words[g->values].name : "", order_words[g->order]);
 }
 
-static const char *write_source(job *j, const merge *g, const merge_plan *plan, program *p,
-                                const char *model, const char *line) {
-    const pattern_constant constants[] = {
-        {"threads", plan->threads}, {"items", plan->items},
-        {"rounds", plan->rounds},   {"lanes", plan->lanes},
-        {"stages", plan->stages},   {"blocks", plan->blocks},
-        {"split", plan->split},     {"early", plan->early},
-        {"values", g->has_values},  {"shared_bytes", (int64_t)plan->shared_bytes},
-    };
-    const size_t bytes = p->element_bytes + (g->has_values ? dtype_words[g->values].bytes : 0);
-    const pattern_source source = {
-        .pattern = &g->pattern,
-        .program = p,
-        .template_file = templates[plan->schedule.algorithm],
-        .spec = model,
-        .plan = line,
-        .work = job_print(j, "at least %zu bytes of device memory an output", 2 * bytes),
-        .constants = constants,
-        .constant_count = sizeof constants / sizeof constants[0],
-        .code = write_code(j, g),
-    };
-    return pattern_source_text(j, &source);
-}
-
 static const char *reason_of(const merge_plan *p) {
     if (p->asked)
         return "it is asked for";
     if (p->schedule.algorithm == MERGE_ONE_LAUNCH)
-        return "so few outputs wait for launches and searches, of which one-launch has fewest";
+        return "for so few outputs launches and searches count, and one-launch has the fewest";
     return "merge-path loads every key once, and consecutive threads store consecutive outputs";
 }
 
@@ -146,34 +122,43 @@ void merge_print(const subject *s, model_detail detail, text *out) {
     model_print_functions(g->pattern.functions, detail, out);
 }
 
+static family_build *write(job *j, const subject *subject, const family_request *r,
+                           const merge_plan *plan, program *p) {
+    const merge *g = subject->model;
+    const pattern_constant constants[] = {
+        {"threads", plan->threads}, {"items", plan->items},
+        {"rounds", plan->rounds},   {"lanes", plan->lanes},
+        {"stages", plan->stages},   {"blocks", plan->blocks},
+        {"split", plan->split},     {"early", plan->early},
+        {"values", g->has_values},  {"shared_bytes", (int64_t)plan->shared_bytes},
+    };
+    const size_t bytes = p->element_bytes + (g->has_values ? dtype_words[g->values].bytes : 0);
+    pattern_source source = {
+        .pattern = &g->pattern,
+        .program = p,
+        .schedule = &plan->schedule,
+        .template_file = templates[plan->schedule.algorithm],
+        .work = job_print(j, "at least %zu bytes of device memory an output", 2 * bytes),
+        .constants = constants,
+        .constant_count = sizeof constants / sizeof constants[0],
+        .code = r->untold ? NULL : write_code(j, g),
+    };
+    const family_build facts = {
+        .shape = describe(j, g),
+        .reason = reason_of(plan),
+        .textbook_operations =
+            g->order == MERGE_OWN ? pattern_operations(j, &g->pattern, MERGE_ORDER) : 1,
+    };
+    return pattern_build(j, subject, r, &source, &facts);
+}
+
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const merge_plan plan = merge_fit(j, subject, r);
     program *p = pattern_program(j, &g->pattern, PROGRAM_MERGE, r->gpu);
     add_arrays(j, p, g);
     add_launches(j, p, &plan);
-    pattern_finish(p);
-
-    text model = text_new(j), line = text_new(j);
-    if (!r->untold)
-        merge_print(subject, MODEL_ALL, &model);
-    pattern_schedule_print(&merge_words, &plan.schedule, &line);
-    const char *header = r->untold ? "" : write_source(j, g, &plan, p, model.data, line.data);
-
-    const double order = g->order == MERGE_OWN ? pattern_operations(j, &g->pattern, 0) : 1;
-    family_build *b = job_alloc(j, sizeof *b);
-    *b = (family_build){
-        .program = p,
-        .header = header,
-        .shape = describe(j, g),
-        .model = model.data,
-        .plan = line.data,
-        .reason = reason_of(&plan),
-        .boundary = "",
-        .textbook_operations = order,
-        .emitted_operations = order,
-    };
-    return b;
+    return write(j, subject, r, &plan, p);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */

@@ -44,14 +44,14 @@ typedef struct merge_plan {
     pattern_schedule schedule; /* complete; 0 where a number does not apply */
     int threads, items;
     int rounds, lanes, stages, blocks, split; /* 1 where they do not apply */
-    int early;           /* blocks of merge-path that do not wait for its first launch */
-    bool resident;       /* no more blocks than run at once, */
-    int64_t most_blocks; /* and no more than this; 0: no limit */
+    int early;           /* blocks of merge-path that do not wait for the first launch */
+    bool resident;       /* no more blocks than run at once … */
+    int64_t most_blocks; /* … and no more than this; 0: no limit */
     size_t shared_bytes;
     bool asked; /* the spec or the caller named the algorithm */
 } merge_plan;
 
-/* Fails with FAULT_PLAN where the target cannot serve it. */
+/* Fails with FAULT_PLAN where the GPU cannot serve the plan. */
 merge_plan merge_fit(job *, const subject *, const family_request *);
 
 /* The indices of the program's arrays; −1 where it has no values. */
@@ -64,7 +64,8 @@ merge_arrays merge_places(const merge *);
 void merge_print(const subject *, model_detail, text *);
 family_build *merge_build(job *, const subject *, const family_request *);
 void merge_explain(job *, const subject *, const family_request *, family_explanation *);
-/* The size is that of a and of b; where the second is 1, as of lists, that of both together. */
+/* The size is that of a and that of b. Where the second is 1, as of other lists, the first is that
+   of both together. */
 void merge_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
                 const double *given, uint64_t seed, family_call *out);
 void merge_judge(job *, const subject *, const program *, const family_call *before,

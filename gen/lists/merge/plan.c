@@ -1,4 +1,4 @@
-/* Schedules of merges. Takes: a merge, constraints and a target. Makes: threads, items, the other
+/* Schedules of merges. Takes: a merge, constraints and a GPU. Makes: threads, items, the other
    numbers of the algorithm and memory, or the reason why there are none. */
 #include "gen/lists/merge/merge.h"
 
@@ -23,7 +23,7 @@ static const pattern_number numbers[] = {
     [MERGE_ROUNDS] = {"rounds", "tiles that a block merges one after another", 1, 64, 1},
     [MERGE_LANES] = {"lanes", "merge-path: lanes that search a diagonal together", 1, 32, 0},
     [MERGE_STAGES] = {"stages", "one-launch: tiles of a block in shared memory at once", 1, 2, 1},
-    [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor shall hold",
+    [MERGE_BLOCKS] = {"blocks", "merge-path, one-launch: blocks that a multiprocessor is to hold",
                       1, 32, 1},
     [MERGE_SPLIT] = {"split", "merge-path: threads of a block of the first launch", 64, 1024, 0},
     [MERGE_EARLY] = {"early",
@@ -74,9 +74,9 @@ static const space_group groups[] = {
 };
 const space_table merge_space = {groups, sizeof groups / sizeof *groups};
 
-enum { EARLY_GENERATION = 90 }; /* from which on a launch may begin before another has ended */
+enum { EARLY_GENERATION = 90 }; /* the first on which a launch may begin before another has ended */
 
-/* Which algorithms have a number, a bit each, and how a refusal says so. */
+/* Which algorithms have a number, one bit each, and how a refusal says so. */
 static const struct {
     unsigned algorithms;
     const char *who;
@@ -109,7 +109,7 @@ static size_t stage_bytes(const merge_plan *p, const merge *g, size_t element) {
     return FRONT + slots * (element + (g->has_values ? dtype_words[g->values].bytes : 0));
 }
 
-/* What the templates have in shared memory. */
+/* What the templates keep in shared memory. */
 static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) {
     const size_t tile = (size_t)p->threads * (size_t)p->items;
     switch ((merge_algorithm)p->schedule.algorithm) {
@@ -140,24 +140,24 @@ static int64_t planned(const family_request *r) {
 
 /* ---- what was fastest ------------------------------------------------------------------------ */
 
-/* By sweeps of bench/merge.schedules on an H100 (docs/notebook.md), from 2^12 to 2^28 outputs of
-   int32 and double keys and of pairs of 4 + 4 bytes, keys at random and all of a before b; other
-   GPUs and types go by the bytes of an output. Items are odd, so that the threads of a warp meet
-   different banks of shared memory. */
+/* The fastest by sweeps of bench/merge.schedules on an H100 (docs/notebook.md): from 2^12 to 2^28
+   outputs of int32 and double keys and of pairs of 4 + 4 bytes, with random keys and with all of a
+   before b. Other GPUs and types go by the bytes of an output. Items are odd, so that the threads
+   of a warp meet different banks of shared memory. */
 typedef struct shape {
     int threads, items;
-    int most; /* tiles for each multiprocessor up to which it is taken; 0: the last one */
+    int most; /* tiles a multiprocessor up to which it is taken; 0: it is the last one */
 } shape;
 enum { MOST_WORDS = 4 };
 
-/* one-launch: more items are steps of every thread's own chain of loads from shared memory, more
-   tiles are searches. */
+/* one-launch: more items lengthen every thread's chain of loads from shared memory, and more tiles
+   take more searches. */
 static const shape small_keys[] = {{64, 5, 3},   {128, 5, 4}, {128, 7, 4},
                                    {128, 11, 4}, {256, 7, 4}, {256, 11, 0}};
 static const shape small_others[] = {{64, 5, 3}, {128, 5, 4}, {128, 7, 5}, {256, 7, 0}};
 
-/* merge-path, by words_of: while blocks run in few waves, tiles are to be small, so that the last
-   wave is; once there are many, larger ones cost fewer searches. */
+/* merge-path, by words_of. While blocks run in few waves, small tiles keep the last wave short.
+   Once there are many waves, larger tiles take fewer searches. */
 static const shape path_keys[2][MOST_WORDS + 1] = {
     {[1] = {256, 17, 0}, [2] = {256, 15, 0}},
     {[1] = {512, 19, 0}, [2] = {512, 13, 0}},
@@ -168,20 +168,21 @@ static const shape path_pairs[2][MOST_WORDS + 1] = {
 };
 enum { MANY_WAVES = 32 };
 
-/* Tiles of each resident block up to which one launch is faster than two. It saves a launch and a
-   search, about 4 us; but its blocks search for their tiles in turn and lie far apart in the lists.
-   With 3 and with 3.8 it was faster, with 5.9 and with 7.5 slower. */
+/* Tiles of each resident block up to which one launch is faster than two. One launch saves a launch
+   and a search, about 4 us; but its blocks search for their tiles in turn, and the tiles lie far
+   apart in the lists. One launch was faster with 3 and with 3.8 tiles, slower with 5.9 and with
+   7.5. */
 enum { ONE_LAUNCH_TILES = 4 };
 
-/* Lanes that search a diagonal of merge-path together save rounds, of which blocks wait for those
-   that the path's corners take, and ask about more places. While there are few waves rounds count
-   (2^24 doubles, few values: 111, 105, 104, 103 us with 1, 2, 4, 8 lanes; at random 103, 103, 105,
-   106); of many places (2^28 int32: 752 us with 1, 761 with 4). Pairs take longer, so that searches
-   may, too: with 8 lanes few values are 0.5 us faster, and others are not slower.
-
-   A block's ends are searched in all of the lists, so its diagonals are to be many; but the more
-   they are, the worse is a guess between them. Of 8 lanes 32 diagonals were 0.5 to 1.3 us faster
-   than 16; of 4 lanes 16, 32 and 64, and of one 64, 128 and 256, were within a hundredth. */
+/* Lanes that search a diagonal of merge-path together save rounds, but ask about more places.
+   Blocks wait for the rounds that the path's corners take. While there are few waves, rounds count
+   (2^24 doubles with few values: 111, 105, 104, 103 us with 1, 2, 4, 8 lanes; random: 103, 103,
+   105, 106). With many waves, places count (2^28 int32: 752 us with 1 lane, 761 with 4). Pairs take
+   longer, so searches may too: with 8 lanes few values are 0.5 us faster, and others are not
+   slower. A block's ends are searched for in the whole lists, so a block should have many
+   diagonals; but the more it has, the worse is a guess between them. With 8 lanes 32 diagonals were
+   0.5 to 1.3 us faster than 16. With 4 lanes 16, 32 and 64 diagonals, and with one lane 64, 128 and
+   256, were within a hundredth. */
 enum { KEYS_LANES = 4, PAIRS_LANES = 8, DIAGONALS = 32, LEAST_SPLIT = 128 };
 
 static shape small_shape(int words, const family_request *r) {
@@ -192,7 +193,7 @@ static shape small_shape(int words, const family_request *r) {
     return *at;
 }
 
-/* Of the large shapes an H100 holds two blocks each. */
+/* An H100 holds two blocks of each large shape. */
 static bool has_many_waves(const merge *g, size_t element, const family_request *r) {
     const shape large = (g->has_values ? path_pairs : path_keys)[1][words_of(g, element)];
     return planned(r) / MANY_WAVES >
@@ -222,10 +223,10 @@ static shape usual_shape(const merge_plan *p, const merge *g, size_t element,
     }
 }
 
-/* As many blocks as a multiprocessor has threads, shared memory and registers for: a thread takes
-   about 24 beside its outputs, and some for an order of the spec's own, for values of another size
-   than keys, and from sm_100 on; at least 40. But no more than about the plan has tiles for: they
-   leave more registers. */
+/* As many blocks as a multiprocessor has threads, shared memory and registers for. A thread takes
+   about 24 registers in addition to its outputs, and some more for the spec's own order, for values
+   of another size than keys, and from sm_100 on; at least 40. There are not many more blocks than
+   the plan has tiles for, because fewer blocks leave more registers. */
 static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
                            const family_request *r) {
     enum {
@@ -254,8 +255,8 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
     return blocks > 1 ? blocks : 1;
 }
 
-/* Threads and items: those that are asked for, else the usual ones, and less where a GPU has little
-   shared memory. */
+/* Threads and items: those that are asked for, else the usual ones, and fewer where a GPU has
+   little shared memory. */
 static void choose_tile(merge_plan *p, const merge *g, size_t element, const family_request *r) {
     enum { LEAST_THREADS = 64, RESERVED = 1024 };
     const gpu *t = r->gpu;
@@ -301,7 +302,7 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
     p->most_blocks = p->resident ? (int64_t)p->blocks * r->gpu->multiprocessors : 0;
 }
 
-/* Whether one launch is the faster way. */
+/* Whether one launch is faster. */
 static bool is_small(const merge_plan *p, const merge *g, size_t element, const family_request *r) {
     merge_plan one = *p;
     one.schedule.algorithm = MERGE_ONE_LAUNCH;
@@ -315,27 +316,28 @@ static bool is_small(const merge_plan *p, const merge *g, size_t element, const 
 merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const size_t element = dtype_words[subject->dtype].bytes;
-    merge_plan p = {.schedule = g->pattern.wanted};
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &merge_words, r->schedule, "schedule", &p.schedule);
+    merge_plan p = {.schedule = pattern_wanted(j, subject, r->schedule)};
     p.asked = p.schedule.algorithm != MERGE_AUTO;
     if (!p.asked)
         p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
-    const char *name = algorithms[p.schedule.algorithm].name;
     for (int i = 0; i < merge_words.number_count; i++)
         if (p.schedule.number[i] != 0 && !has_number(&p, i, r->gpu))
-            job_fail(j, FAULT_PLAN, subject->file, subject->line, "algorithm %s: it has no %s; %s",
-                     name, numbers[i].name, has[i].who);
+            pattern_refuse(j, subject, &p.schedule,
+                           job_print(j, "it has no %s; %s", numbers[i].name, has[i].who));
     choose(&p, g, element, r);
     if (p.shared_bytes > (size_t)r->gpu->shared_per_block)
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: %d threads with %d items need %zu bytes of shared memory, but a "
-                 "block of %s has at most %d",
-                 name, p.threads, p.items, p.shared_bytes, r->gpu->arch, r->gpu->shared_per_block);
+        pattern_refuse(j, subject, &p.schedule,
+                       job_print(j,
+                                 "%d threads with %d items need %zu bytes of shared memory, but a "
+                                 "block of %s has at most %d",
+                                 p.threads, p.items, p.shared_bytes, r->gpu->arch,
+                                 r->gpu->shared_per_block));
     if (p.blocks * p.threads > r->gpu->threads_per_multiprocessor)
-        job_fail(j, FAULT_PLAN, subject->file, subject->line,
-                 "algorithm %s: %d blocks of %d threads, but a multiprocessor of %s holds at most "
-                 "%d threads",
-                 name, p.blocks, p.threads, r->gpu->arch, r->gpu->threads_per_multiprocessor);
+        pattern_refuse(j, subject, &p.schedule,
+                       job_print(j,
+                                 "%d blocks of %d threads, but a multiprocessor of %s holds at "
+                                 "most %d threads",
+                                 p.blocks, p.threads, r->gpu->arch,
+                                 r->gpu->threads_per_multiprocessor));
     return p;
 }

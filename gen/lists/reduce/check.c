@@ -12,7 +12,7 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Such that a product of reals stays within their range whatever the order, so that it can be
+/* Makes elements such that a product of reals stays in range whatever the order, so that it can be
    judged. */
 static pattern_value near_one(pattern_value v, int64_t count, int kind) {
     const double spread = count > 16384 ? 16 / (double)count : 0x1p-10;
@@ -23,8 +23,8 @@ static pattern_value near_one(pattern_value v, int64_t count, int kind) {
     return (pattern_value){.real = v.real < 0 ? -size : size};
 }
 
-/* Such that the result is not settled by the first few elements; not where there are numbers that a
-   map compares with: those matter more. */
+/* Makes elements such that the first few do not settle the result; but not where a map compares
+   with numbers, which matter more. */
 static pattern_value fitted(const reduce *r, dtype type, int64_t count, uint64_t *state,
                             pattern_value v) {
     const bool rare = draw_below(state, count / 2 + 1) == 0;
@@ -71,7 +71,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The ends are mostly those of the list; in between many cuts fall together, and one segment is
+/* The ends are mostly those of the list. In between many cuts fall together, and one segment is
    longer than most. */
 static void draw_offsets(job *j, const program *p, int array, uint64_t *seed, family_call *out) {
     const int64_t count = out->sizes[REDUCE_COUNT], segments = out->sizes[REDUCE_SEGMENTS];
@@ -151,7 +151,7 @@ static void note_wrong(judging *g, const char *array, int64_t at, dtype type, pa
 
 /* ---- whole numbers ------------------------------------------------------------------------- */
 
-/* What the elements come to, and the first place of that. */
+/* What the elements come to, and the first place of it. */
 static pattern_value join_whole(judging *g, int64_t first, int64_t end, int64_t *place) {
     const dtype type = g->subject->dtype;
     reduce_elements *e = g->elements;
@@ -231,7 +231,7 @@ static void judge_value(judging *g, int64_t segment, const reduce_expected *x, d
     v->of_bound = fmax(v->of_bound, bound > 0 && isfinite(error) ? error / bound : INFINITY);
 }
 
-/* Without a map elements are exact, so that the place is the first of the extreme. With one, it is
+/* Without a map elements are exact, so the place is the first one of the extreme. With a map, it is
    a place whose element may be the result. */
 static void judge_place(judging *g, int64_t segment, int64_t first, int64_t end,
                         const reduce_expected *x) {

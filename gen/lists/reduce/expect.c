@@ -1,6 +1,6 @@
-/* What reductions of reals come to, and how far a right kernel may be from it.
-   Takes: elements with the errors of their map. Makes: a value and a bound. u is the unit roundoff
-   of the dtype; second-order terms are covered where it says so. */
+/* What reductions of reals come to, and how far a right kernel may be from it. Takes: elements with
+   the errors of their map. Makes: a value and a bound. u is the unit roundoff of the dtype;
+   comments say where second-order terms are covered. */
 #include "gen/lists/reduce/reduce.h"
 
 #include <float.h>
@@ -9,7 +9,7 @@
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-/* The map as a model of one output on one axis, for the error analysis of stencils. */
+/* The map as a model of one output on one axis, so that the error analysis of stencils serves. */
 static const reference *map_reference(job *j, const model *functions, const double *parameters) {
     model *m = job_alloc(j, sizeof *m);
     *m = *functions;
@@ -85,7 +85,7 @@ void reduce_elements_judge(job *j, const reduce_elements *e, condition_sides *si
     conditions_judge(j, e->reduce->pattern.functions, all, count, sides);
 }
 
-/* Reads a segment chunk by chunk: true while there is one, which begins at *at with *count. */
+/* Reads a segment chunk by chunk: true while there is a chunk, of *count elements from *at on. */
 static bool next(reduce_elements *e, int64_t end, int64_t *at, int *count) {
     *at += *count;
     if (*at >= end)
@@ -110,7 +110,7 @@ static void dd_add(double_double *s, double x) {
 }
 
 /* Any order of additions: |error| ≤ ((1 + u)^depth − 1)·Σ|x| (N. Higham, Accuracy and Stability of
-   Numerical Algorithms, 2nd ed., section 4.2), and what the map may be off. */
+   Numerical Algorithms, 2nd ed., section 4.2), plus the error of the map. */
 reduce_expected reduce_expect_sum(reduce_elements *e, int64_t first, int64_t end, double depth) {
     const dtype_word *type = &dtype_words[e->subject->dtype];
     double_double sum = {0, 0};
@@ -141,8 +141,8 @@ reduce_expected reduce_expect_sum(reduce_elements *e, int64_t first, int64_t end
 
 /* ---- products ------------------------------------------------------------------------------ */
 
-/* Every multiplication rounds once: a relative error of (1 + u)^n − 1 in any order, and as much for
-   the reference's own in float64. */
+/* Every multiplication rounds once: a relative error of (1 + u)^n − 1 in any order, and as much
+   again for the reference's own product in float64. */
 reduce_expected reduce_expect_product(reduce_elements *e, int64_t first, int64_t end) {
     const dtype_word *type = &dtype_words[e->subject->dtype];
     double product = 1, relative = 0, up = 0, down = 0, special = 1;
@@ -173,8 +173,8 @@ reduce_expected reduce_expect_product(reduce_elements *e, int64_t first, int64_t
     relative += (double)(end - first) * (log1p(type->epsilon) + DBL_EPSILON);
     out.bound = settled ? 0 : expm1(relative) * fabs(out.value);
     out.bound_below = out.bound;
-    /* Some order might overflow, or lose digits where numbers are subnormal. What is neither 0 nor
-       infinite cannot be judged then; nor can they, for 0·∞ is NaN. */
+    /* Some order might overflow, or lose digits where numbers are subnormal. Then only 0 and
+       infinity could be judged; and not even they, because 0·∞ is NaN. */
     const double least = type->bytes == 4 ? -124 : -1020, most = type->bytes == 4 ? 126 : 1022;
     out.undecidable |= up > most || (down < least && (!zero || isinf(special)));
     return out;
@@ -182,7 +182,8 @@ reduce_expected reduce_expect_product(reduce_elements *e, int64_t first, int64_t
 
 /* ---- extremes ------------------------------------------------------------------------------ */
 
-/* NaN wins over everything. The extreme of what the elements may be at least, and at most. */
+/* NaN wins over everything. Else the bounds are the extremes of the least and of the greatest that
+   each element may be. */
 reduce_expected reduce_expect_extreme(reduce_elements *e, int64_t first, int64_t end) {
     const bool least = e->reduce->op.id == OPERATOR_MIN;
     const double sign = least ? -1 : 1; /* the greatest of sign·x */
@@ -208,7 +209,7 @@ reduce_expected reduce_expect_extreme(reduce_elements *e, int64_t first, int64_t
 
 /* ---- truth --------------------------------------------------------------------------------- */
 
-/* 1 or 0; an element within its error of 0 may be either. NaN is not 0, and so is true. */
+/* 1 or 0. An element within its error of 0 may be either. NaN is not 0, and so it is true. */
 reduce_expected reduce_expect_truth(reduce_elements *e, int64_t first, int64_t end) {
     const bool all = e->reduce->op.id == OPERATOR_ALL;
     bool settled = false, unknown = false;
@@ -226,10 +227,11 @@ reduce_expected reduce_expect_truth(reduce_elements *e, int64_t first, int64_t e
 /* ---- operators of the spec's own ----------------------------------------------------------- */
 
 /* The elements are joined from left to right in the dtype's arithmetic. Each of the n − 1 calls of
-   the operator, here and in the kernel's order, rounds k times for its k operations, relative to
-   the largest number at hand; the bound is the sum of all that, twice. It holds for operators that
-   do not magnify the errors of what they take (|∂op/∂a|, |∂op/∂b| ≤ 1: sums, extremes, norms,
-   choices), to first order; no more can be said of an unknown function without its analysis. */
+   the operator rounds k times for its k operations, relative to the largest number at hand; so it
+   does here, and in the kernel's order. The bound is twice the sum of all that. It holds to first
+   order, for operators that do not magnify the errors of their operands (|∂op/∂a|, |∂op/∂b| ≤ 1:
+   sums, extremes, norms, choices). No more can be said of an unknown function without its
+   analysis. */
 reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int64_t end,
                                   pattern_machine *op) {
     const dtype type = e->subject->dtype;
@@ -248,7 +250,7 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
             const bool begins = at + i == first;
             total = begins ? (pattern_value){.real = x}
                            : operator_combine(type, o, op, total, (pattern_value){.real = x});
-            /* Few functions are associative with NaN among their operands. */
+            /* Few functions are associative when an operand is NaN. */
             out.undecidable |= !isfinite(e->error[i]) || !isfinite(x) || !isfinite(total.real);
             if (!begins)
                 rounding += k * unit * fmax(fabs(before), fmax(fabs(x), fabs(total.real)));

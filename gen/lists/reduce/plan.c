@@ -1,5 +1,5 @@
-/* Schedules of reductions. Takes: a reduction, constraints and a target. Makes: threads, items,
-   blocks and memory, or the reason why there are none. */
+/* Schedules of reductions. Takes: a reduction, constraints and a GPU. Makes: threads, items, blocks
+   and memory, or the reason why there are none. */
 #include "gen/lists/reduce/reduce.h"
 
 #include <math.h>
@@ -53,21 +53,21 @@ typedef struct fitter {
     const subject *subject;
     const reduce *reduce;
     const gpu *gpu;
-    int64_t count; /* of elements, that is planned for */
+    int64_t count; /* elements that are planned for */
     reduce_plan plan;
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
-             algorithms[f->plan.schedule.algorithm].name, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
 }
 
-/* Blocks for a count, which is known at launch alone. That several work together costs the time
-   from a block's last element until another has seen its result, about 0.45 µs on an H100; one
-   block instead takes longer to load. So it takes what it has on its way at once, and what it gets
-   besides in one more round is even. Of more elements each thread has a pack or two, `share`, which
-   take no longer to come than one does, and there are more blocks to wait for instead: as measured.
-   Where the order counts, a warp takes its elements by the items of all lanes. */
+/* The number of blocks for a count that is known only at launch. Several blocks cost the time from
+   a block's last element until another block has seen its result, about 0.45 µs on an H100; one
+   block takes longer to load. So one block takes as many elements as it can have in flight at once;
+   the same again in one more round takes as long. Of more elements each thread has a pack or two,
+   `share`, which take no longer to arrive than one does; instead there are more blocks to wait for.
+   This is as measured. Where the order counts, a warp takes its elements by the items of all
+   lanes. */
 static void fit_blocks(fitter *f, int share) {
     int *chosen = f->plan.schedule.number;
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
@@ -78,7 +78,7 @@ static void fit_blocks(fitter *f, int share) {
         refuse(f, "segments say how many blocks there are; leave out share, alone and cluster");
     const int cluster = f->plan.cluster;
     if (cluster > 1 && atoi(f->gpu->arch + strlen("sm_")) < 90)
-        refuse(f, job_print(f->job, "clusters of blocks are there from sm_90 on, not on %s",
+        refuse(f, job_print(f->job, "clusters of blocks need sm_90 or newer, and this is %s",
                             f->gpu->arch));
     if (chosen[REDUCE_BLOCKS] % cluster != 0)
         refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
@@ -91,8 +91,8 @@ static void fit_blocks(fitter *f, int share) {
         chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
 }
 
-/* As many blocks a multiprocessor as there are for it, if registers are shared out so; it may have
-   room for fewer of the target's threads. */
+/* As many blocks a multiprocessor as there are for it, if registers are shared out so. It may have
+   room for fewer blocks of this many threads. */
 static int fit_resident(const fitter *f) {
     const int *chosen = f->plan.schedule.number;
     const int room = f->gpu->threads_per_multiprocessor / chosen[REDUCE_THREADS];
@@ -102,14 +102,14 @@ static int fit_resident(const fitter *f) {
     return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
-/* What is left out, by sweeps of sums of bench/reduce.schedules on an H100: threads, packs of 16
-   bytes that one has on its way at once, packs that it has at least where there are several blocks,
-   and blocks a multiprocessor. Lists that one block takes at once are best off with threads few
-   enough for a short tree. Longer ones that lie in the L2 are spread over as many multiprocessors
-   as there are, by small blocks whose trees are short too: of 2^16 elements 128 threads took 1.48
-   to 1.76 µs, 256 took 1.52 to 2.01 and 512 took 1.77 to 2.47 (int32 to double). Lists from memory
-   have as many bytes on their way as registers allow, and very long ones the fewest blocks. Items
-   with places and pairs of inputs need twice the registers. */
+/* What is left out, by sweeps of sums of bench/reduce.schedules on an H100: threads; packs of 16
+   bytes that a thread has in flight at once; packs that it has at least where there are several
+   blocks; blocks a multiprocessor. Lists that one block takes at once are fastest with few threads,
+   whose tree is short. Longer lists that lie in the L2 are spread over all multiprocessors, by
+   small blocks whose trees are short too: of 2^16 elements 128 threads took 1.48 to 1.76 µs, 256
+   took 1.52 to 2.01 and 512 took 1.77 to 2.47 (int32 to double). Lists from memory have as many
+   bytes in flight as registers allow, and very long lists have the fewest blocks. Items with places
+   and pairs of inputs need twice the registers. */
 typedef struct choice {
     int threads, packs, share, blocks;
 } choice;
@@ -205,9 +205,7 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
     fitter f = {
         .job = j, .subject = subject, .reduce = r, .gpu = request->gpu, .count = request->size[0]};
     reduce_plan *p = &f.plan;
-    p->schedule = r->pattern.wanted;
-    if (request->schedule != NULL)
-        pattern_schedule_parse(j, &reduce_words, request->schedule, "schedule", &p->schedule);
+    p->schedule = pattern_wanted(j, subject, request->schedule);
     p->asked = p->schedule.algorithm != REDUCE_AUTO;
     if (!p->asked)
         p->schedule.algorithm = REDUCE_ONE_PASS;
@@ -226,35 +224,24 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
 
 /* ---- depth --------------------------------------------------------------------------------- */
 
-static double divided_up(double a, double b) {
-    return a <= 0 ? 0 : (double)(int64_t)((a - 1) / b) + 1;
-}
-
-static double log2_up(double n) {
-    double steps = 0;
-    for (; n > 1; n /= 2)
-        steps++;
-    return steps;
-}
-
-/* Elements of a thread one after another, then the tree of a block, then those of the blocks. Of
-   one-pass a thread has `pack` sums of its packs, the ends beside them, and a tree of those; a
-   block has a tree of the lanes and one of the warps, at most of 5 steps each; and of the blocks'
-   results a lane of one warp takes some, at most 4, or a thread of all, before trees of those. */
+/* Elements of a thread one after another, then the tree of a block, then the tree of the blocks. In
+   one-pass a thread has `pack` sums of its packs, the elements at the ends, and a tree of those. A
+   block has a tree of the lanes and one of the warps, at most 5 steps each. Of the blocks' results
+   a lane of one warp takes some, at most 4, or a thread takes all, before trees of those. */
 double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0],
                  pack = 16.0 / (double)p->element_bytes;
     const double block = 10, all = (double)count;
     if (p->launch_count == 2) {
-        const double blocks = divided_up(all, tile);
-        return tile / threads + log2_up(threads) + divided_up(blocks, threads) + block + 2;
+        const double blocks = pattern_parts(all, tile);
+        return tile / threads + pattern_log2(threads) + pattern_parts(blocks, threads) + block + 2;
     }
     if (r->segmented) /* a warp at least */
-        return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
-    /* a cluster leaves what one of its blocks has on its way at once to that one */
+        return pattern_parts((double)length / pack, 32) + 1 + pattern_log2(pack) + block + 2;
+    /* one block of a cluster takes alone what it can have in flight at once */
     const double blocks =
         l->lists.blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
-    return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
-           fmin(divided_up(blocks, 32), 4) + divided_up(blocks, threads) + block + 1;
+    return pattern_parts(all / pack, blocks * threads) + 1 + pattern_log2(pack) + block + 2 +
+           fmin(pattern_parts(blocks, 32), 4) + pattern_parts(blocks, threads) + block + 1;
 }

@@ -72,8 +72,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[0].lists.early = pattern_may_begin_early(p);
     if (!r->segmented) {
-        /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word
-         */
+        /* each 8 bytes of an item take 16, a marked word of templates/arch/marked_words.cuh */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
         p->lists.tagged = true;
@@ -132,7 +131,7 @@ void reduce_print(const subject *s, model_detail detail, text *t) {
     model_print_functions(r->pattern.functions, detail, t);
 }
 
-/* How templates/arch/warps.cuh joins all lanes' items by one instruction; 0: it cannot. */
+/* How templates/arch/warps.cuh joins the items of all lanes by one instruction; 0: it cannot. */
 static int lanes_of(const reduce *r, dtype type) {
     static const int ways[OPERATOR_COUNT] = {
         [OPERATOR_SUM] = 1, [OPERATOR_MIN] = 2, [OPERATOR_MAX] = 3,
@@ -142,9 +141,9 @@ static int lanes_of(const reduce *r, dtype type) {
     return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
 }
 
-static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, program *p,
-                                const char *model, const char *line) {
-    const dtype type = r->pattern.functions->dtype;
+static family_build *write(job *j, const subject *subject, const family_request *request,
+                           const reduce_plan *plan, program *p) {
+    const reduce *r = subject->model;
     const pattern_constant constants[] = {
         {"threads", plan->threads},
         {"items", plan->items},
@@ -155,24 +154,32 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
         {"pitch", plan->pitch},
         {"shared_bytes", (int64_t)plan->shared_bytes},
         {"block_mean", 8 * (int64_t)plan->threads}, /* from this mean length on a block a segment */
-        {"lanes", lanes_of(r, type)},
+        {"lanes", lanes_of(r, subject->dtype)},
         {"blocks", plan->blocks},
         {"share", plan->share},
         {"resident", plan->resident},
     };
-    const pattern_source source = {
+    pattern_source source = {
         .pattern = &r->pattern,
         .program = p,
+        .schedule = &plan->schedule,
         .template_file = template_of(r, plan),
-        .spec = model,
-        .plan = line,
         .work = job_print(j, "at least %d bytes of device memory an element",
                           r->inputs * (int)p->element_bytes),
         .constants = constants,
         .constant_count = sizeof constants / sizeof constants[0],
-        .code = write_code(j, r, type),
+        .code = request->untold ? NULL : write_code(j, r, subject->dtype),
     };
-    return pattern_source_text(j, &source);
+    const family_build facts = {
+        .shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
+        .reason = plan->asked ? "it is asked for"
+                  : r->segmented
+                      ? "segments are reduced by one-pass alone"
+                      : "one-pass reads every element once, in packs of 16 bytes, in one launch",
+        .textbook_operations = operator_operations(j, &r->pattern, &r->op) +
+                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0),
+    };
+    return pattern_build(j, subject, request, &source, &facts);
 }
 
 family_build *reduce_build(job *j, const subject *subject, const family_request *request) {
@@ -185,32 +192,7 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
         add_one_pass(j, p, r, &plan);
     else
         add_textbook(j, p, &plan);
-    pattern_finish(p);
-
-    text model = text_new(j), line = text_new(j);
-    if (!request->untold)
-        reduce_print(subject, MODEL_ALL, &model);
-    pattern_schedule_print(&reduce_words, &plan.schedule, &line);
-    const char *header = request->untold ? "" : write_source(j, r, &plan, p, model.data, line.data);
-
-    const double operations = operator_operations(j, &r->pattern, &r->op) +
-                              (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0);
-    family_build *b = job_alloc(j, sizeof *b);
-    *b = (family_build){
-        .program = p,
-        .header = header,
-        .shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
-        .model = model.data,
-        .plan = line.data,
-        .reason = plan.asked ? "it is asked for"
-                  : r->segmented
-                      ? "segments are reduced by one-pass alone"
-                      : "one-pass reads every element once, in packs of 16 bytes, in one launch",
-        .boundary = "",
-        .textbook_operations = operations,
-        .emitted_operations = operations,
-    };
-    return b;
+    return write(j, subject, request, &plan, p);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
-/* The family reduce: a list, or each segment of one, to one element by any associative operator.
-   Takes: a subject whose model is a reduction. Makes: its program, by one of five algorithms.
-   Source of the textbook's: W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors,
-   4th ed., chapter 10. */
+/* The family reduce: a list, or each segment of one, becomes one element by any associative
+   operator. Takes: a subject whose model is a reduction. Makes: its program, by one of five
+   algorithms. Source of the textbook's algorithms: W. Hwu, D. Kirk, I. El Hajj, Programming
+   Massively Parallel Processors, 4th ed., chapter 10. */
 #ifndef SG_GEN_LISTS_REDUCE_REDUCE_H
 #define SG_GEN_LISTS_REDUCE_REDUCE_H
 
@@ -38,11 +38,13 @@ typedef struct reduce_plan {
     pattern_schedule schedule; /* complete */
     int threads, items;        /* of a block; of a thread, at once */
     int blocks;                /* one-pass: at most */
-    int share;                 /* one-pass: elements of a thread at least, of several blocks */
+    int share;                 /* one-pass: elements of a thread at least, where there are several
+                                  blocks */
     int alone;                 /* one-pass: elements that a single block takes at most */
-    int cluster;               /* one-pass: blocks of a cluster, in place of single ones */
-    int resident;              /* one-pass: blocks of a multiprocessor, at least */
-    int pitch;                 /* the others: items of temporary memory a block */
+    int cluster;               /* one-pass: blocks of a cluster, which take the place of single
+                                  blocks */
+    int resident;              /* one-pass: blocks that a multiprocessor holds at least */
+    int pitch;                 /* the others: items of temporary memory of a block */
     size_t item_bytes;         /* what is reduced: an element, or that and its place */
     size_t shared_bytes;       /* a block of the first launch */
     bool asked;                /* the spec or the caller named the algorithm */
@@ -58,8 +60,8 @@ typedef struct reduce_arrays {
 reduce_arrays reduce_arrays_of(const reduce *);
 enum { REDUCE_COUNT, REDUCE_SEGMENTS }; /* its sizes */
 
-/* The most operators between an element and the result of `length` elements, of which the program
-   reduces `count` in all, where the operator commutes. */
+/* The most operators between an element and the result of `length` elements, where the operator
+   commutes; `count` elements are reduced in all. */
 double reduce_depth(const reduce *, const program *, int64_t count, int64_t length);
 
 /* Of families[FAMILY_REDUCE]. */
@@ -73,8 +75,8 @@ void reduce_judge(job *, const subject *, const program *, const family_call *be
 
 /* ---- what the parts of the check share ------------------------------------------------------- */
 
-/* Elements first … first+count−1 of the input after the map. Of whole numbers `whole` is exact. Of
-   reals a kernel's element is within error[i] of value[i] (infinity: nobody can say). */
+/* Elements first … first+count−1 of the input after the map. Whole numbers are exact in `whole`. Of
+   reals, a kernel's element is within error[i] of value[i] (infinity: nobody can say). */
 enum { REDUCE_CHUNK = 1024 };
 typedef struct reduce_elements {
     const subject *subject;
@@ -91,7 +93,7 @@ reduce_elements *reduce_elements_new(job *, const subject *, const family_call *
 void reduce_elements_read(reduce_elements *, int64_t first, int count);
 
 /* Applies an operator of the spec's own to every second element and its neighbour, as kernels
-   begin: a fold alone would not show which sides they take. NULL is allowed. */
+   begin; a fold alone would not show which sides of conditions they take. NULL is allowed. */
 void reduce_count_sides(reduce_elements *, pattern_machine *own, pattern_value, int64_t at);
 
 /* Adds the sides of the map's conditions that hardly any element took. */

@@ -13,8 +13,8 @@
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
-/* Such that a product neither overflows nor becomes 0, and that truths and bits do not all end in
-   the first tile; not where there are numbers that a map compares with: those matter more. */
+/* Makes elements such that a product neither overflows nor becomes 0, and that truths and bits do
+   not all end in the first tile; but not where a map compares with numbers, which matter more. */
 static pattern_value fitted(const scan *s, dtype type, int64_t count, uint64_t *state,
                             pattern_value v) {
     const bool rare = draw_below(state, count / 4 + 1) == 0;
@@ -129,7 +129,8 @@ static void add_to_own(prefix *p, pattern_value x) {
     p->undecidable |= !isfinite(x.real) || !isfinite(p->block.real);
 }
 
-/* Kernels begin with neighbours: a fold alone would not show which sides they take. */
+/* Kernels begin with neighbours: a fold alone would not show which sides of conditions they
+   take. */
 static void count_sides(prefix *p, pattern_value x) {
     if (p->op != NULL && p->count % 2 == 1)
         operator_combine(p->dtype, &p->scan->op, p->op, p->last, x);
@@ -180,7 +181,7 @@ static double bound_of(const prefix *p, double value) {
         return 1.01 * p->depth * p->unit * p->magnitude + p->map_error + p->unit * fabs(value);
     if (is_real_product(p))
         return fabs(value) * (1.01 * ((double)p->count + p->depth) * p->unit + 2 * p->map_error);
-    if (is_real_own(p)) /* as far as an operator does not magnify what it takes */
+    if (is_real_own(p)) /* if the operator does not magnify its operands */
         return 8 * p->op_operations * p->unit * p->magnitude *
                    (p->depth + BLOCK + (double)(p->count / BLOCK) + 2) +
                8 * p->map_error;
@@ -205,7 +206,7 @@ static void begin(job *j, prefix *p, const subject *subject, const double *param
     pattern_machine *init = pattern_machine_new(j, &s->pattern, SCAN_INIT, parameters);
     const pattern_value operands[2] = {p->value, p->value};
     const pattern_value first = operator_prepare(&s->op, p->dtype, pattern_apply(init, operands));
-    if (is_real_own(p)) { /* it is no element of a block */
+    if (is_real_own(p)) { /* the value is no element of a block */
         p->value = first;
         p->magnitude = fabs(first.real);
     } else {

@@ -1,4 +1,4 @@
-/* Schedules of scans. Takes: a scan, constraints and a target. Makes: threads, items and shared
+/* Schedules of scans. Takes: a scan, constraints and a GPU. Makes: threads, items and shared
    memory, or the reason why there are none. */
 #include "gen/lists/scan/scan.h"
 #include "gen/model/plans.h"
@@ -55,8 +55,8 @@ static const space_group groups[] = {
 };
 const space_table scan_space = {groups, sizeof groups / sizeof *groups};
 
-/* Elements of a thread: odd, so that the threads of a warp meet different banks of shared memory;
-   as the textbook has them in its own. */
+/* Elements of a thread: an odd number, so that the threads of a warp meet different banks of shared
+   memory; in the textbook's algorithms as the textbook has them. */
 static int default_items(scan_algorithm algorithm, size_t element_bytes) {
     switch (algorithm) {
     case SCAN_LOOK_BACK:
@@ -86,7 +86,7 @@ static size_t shared_bytes(const scan_plan *p, size_t element) {
     }
 }
 
-enum { SYSTEM_SHARED = 1024 }; /* bytes that the system takes of it a block, from sm_80 on */
+enum { SYSTEM_SHARED = 1024 }; /* bytes of it that the system takes for each block, from sm_80 on */
 
 typedef struct fitter {
     job *job;
@@ -98,11 +98,10 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    job_fail(f->job, FAULT_PLAN, f->subject->file, f->subject->line, "algorithm %s: %s",
-             algorithms[f->plan.schedule.algorithm].name, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
 }
 
-/* Of a plan that was measured on the GPU: the numbers of a whole persistent one. */
+/* The numbers of a plan that was measured on the GPU, if it is a whole persistent one. */
 static bool read_measured(const fitter *f, const plans_line *l, int number[SCAN_NUMBERS]) {
     pattern_schedule s = {0};
     pattern_schedule_parse(f->job, &scan_words, l->plan, "a plan", &s);
@@ -114,7 +113,7 @@ static bool read_measured(const fitter *f, const plans_line *l, int number[SCAN_
     return whole && number[SCAN_ITEMS] * (int)f->element % 16 == 0;
 }
 
-/* What was measured for lists of so many elements; NULL where nothing was. */
+/* The board on which lists of so many elements were measured; NULL: they were not. */
 static const char *find_measured(const fitter *f, int number[SCAN_NUMBERS]) {
     const char *class = job_print(f->job, "scan %zu bytes", f->element);
     const plans_line *l =
@@ -123,8 +122,8 @@ static const char *find_measured(const fitter *f, int number[SCAN_NUMBERS]) {
 }
 
 /* Schedules where nothing was measured, by what was fastest on an H100 (plans/h100.plans). Up to 32
-   tiles are one group, which is read in one look, so that tiles of short lists are as small as that
-   allows. Of longer ones what decides is how often the blocks of all multiprocessors go round. */
+   tiles are one group, which is read at once, so tiles of short lists are as small as that allows.
+   Of longer lists it counts how many rounds the blocks of all multiprocessors make. */
 static void usual_numbers(const fitter *f, int number[SCAN_NUMBERS]) {
     enum { THREADS = 256, GROUP = 32, SOME = 1 << 15, MANY = 1 << 19 };
     static const int some[] = {THREADS, 20, 3, 3, 1, 1}, some_wide[] = {THREADS, 18, 2, 2, 1, 1},
@@ -148,8 +147,8 @@ static void usual_numbers(const fitter *f, int number[SCAN_NUMBERS]) {
     }
 }
 
-/* How many blocks a multiprocessor holds: 1024 threads at most, with 64 registers each, and what
-   there is of shared memory. */
+/* How many blocks a multiprocessor holds, by its shared memory and with at most 1024 threads of 64
+   registers each. */
 static int room_for_blocks(const fitter *f) {
     const gpu *t = f->gpu;
     const int threads = f->plan.threads, shared = (int)f->plan.shared_bytes + SYSTEM_SHARED;
@@ -161,7 +160,7 @@ static int room_for_blocks(const fitter *f) {
     return blocks > 1 ? blocks : 1;
 }
 
-/* Fewer stages, then fewer items, as far as both are free, where a block would have too little
+/* Takes fewer stages, then fewer items, where both are free and a block would have too little
    shared memory. */
 static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
     scan_plan *p = &f->plan;
@@ -179,8 +178,8 @@ static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
     }
 }
 
-/* What is left free: what was measured, where nothing else is given; one stage before sm_80, where
-   no copies run beside the arithmetic. */
+/* Fills in what is free: what was measured, where nothing else is given; one stage before sm_80,
+   which has no copies that run during the arithmetic. */
 static void choose_persistent(fitter *f) {
     scan_plan *p = &f->plan;
     int usual[SCAN_NUMBERS];
@@ -209,7 +208,7 @@ static void choose_persistent(fitter *f) {
                : free && p->stages > 1 ? usual[SCAN_AHEAD]
                                        : 1;
     p->draw = chosen[SCAN_DRAW] != 0 ? chosen[SCAN_DRAW] : free ? usual[SCAN_DRAW] : 1;
-    if (p->ahead > 1) /* the plan says what it is; 1 goes without saying */
+    if (p->ahead > 1) /* the plan names a number that is not 1 */
         chosen[SCAN_AHEAD] = p->ahead;
     if (p->draw > 1)
         chosen[SCAN_DRAW] = p->draw;
@@ -264,23 +263,20 @@ static void fit_others(fitter *f) {
     p->shared_bytes = shared_bytes(p, f->element);
 }
 
-/* Persistent wherever the items that are asked for are whole packs. */
+/* Persistent, wherever the items that are asked for are whole packs. */
 static int best_algorithm(const fitter *f) {
     const int items = f->plan.schedule.number[SCAN_ITEMS];
     return items * (int)f->element % 16 == 0 ? SCAN_PERSISTENT : SCAN_LOOK_BACK;
 }
 
 scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
-    const scan *s = subject->model;
     fitter f = {.job = j,
                 .subject = subject,
                 .gpu = r->gpu,
                 .element = dtype_words[subject->dtype].bytes,
                 .count = r->size[0],
-                .plan = {.schedule = s->pattern.wanted, .runs = 1}};
+                .plan = {.schedule = pattern_wanted(j, subject, r->schedule), .runs = 1}};
     scan_plan *p = &f.plan;
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &scan_words, r->schedule, "schedule", &p->schedule);
     p->asked = p->schedule.algorithm != SCAN_AUTO;
     if (!p->asked)
         p->schedule.algorithm = best_algorithm(&f);
@@ -297,13 +293,6 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
     return *p;
 }
 
-static double log2_up(double n) {
-    int steps = 0;
-    for (; n > 1; n /= 2)
-        steps++;
-    return steps;
-}
-
 double scan_depth(const program *p, int64_t count) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
@@ -313,5 +302,5 @@ double scan_depth(const program *p, int64_t count) {
     if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */
         return 2 * items + 5 + threads / 32 + 2 * tiles + 8;
     /* A tile, at the longest up and down a tree; a tile of sums; and the chain of those. */
-    return 2 * (items + 2 * log2_up(2 * threads)) + tiles / tile + 8;
+    return 2 * (items + 2 * pattern_log2(2 * threads)) + tiles / tile + 8;
 }

@@ -19,8 +19,8 @@ static void add_arrays(job *j, program *p, dtype type) {
     p->lists.points = extent_of(0, 0);
 }
 
-/* One pass: a word for each tile, after one for the counter that tiles are drawn from; for values
-   of 8 bytes two places more. */
+/* One pass: a word for each tile, after one for the counter that tiles are drawn from; values of 8
+   bytes also have two places a tile. */
 static void add_look_back(job *j, program *p, const scan_plan *plan, size_t element) {
     const int tile = plan->threads * plan->items;
     p->lists.temporary_count = element == 4 ? 1 : 2;
@@ -33,9 +33,9 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
     p->launches[0].shared_bytes = plan->shared_bytes;
 }
 
-/* Groups of 32 tiles, as the template has them. In words of 16 bytes: of `published` a counter, one
-   for each two tiles of the first group, one for each block, one for each tile; of `groups` two for
-   each. */
+/* Groups of 32 tiles, as the template has them, in words of 16 bytes. `published`: a counter, one
+   word for each two tiles of the first group, one for each block, one for each tile. `groups`: two
+   words for each group. */
 static void add_persistent(job *j, program *p, const scan_plan *plan, const gpu *t) {
     const int tile = plan->threads * plan->items;
     const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
@@ -77,7 +77,8 @@ static const char *const templates[SCAN_ALGORITHMS] = {
     [SCAN_BRENT_KUNG] = "scan/brent_kung.cu",
 };
 
-/* identity, prepare and combine; an element as it is used, and what comes before the first. */
+/* identity, prepare and combine; an element as it is used; and what comes before the first
+   element. */
 static const char *write_code(job *j, const scan *s, dtype type) {
     text t = text_new(j);
     if (s->op.id == OPERATOR_OWN)
@@ -113,9 +114,10 @@ void scan_print(const subject *subject, model_detail detail, text *t) {
     model_print_functions(s->pattern.functions, detail, t);
 }
 
-static const char *write_source(job *j, const scan *s, const scan_plan *plan, program *p,
-                                const char *model, const char *line) {
-    const dtype type = s->pattern.functions->dtype;
+static family_build *write(job *j, const subject *subject, const family_request *r,
+                           const scan_plan *plan, program *p) {
+    const scan *s = subject->model;
+    const dtype type = subject->dtype;
     const bool persistent = plan->schedule.algorithm == SCAN_PERSISTENT;
     const bool one_pass = persistent || plan->schedule.algorithm == SCAN_LOOK_BACK;
     const pattern_constant constants[] = {
@@ -130,19 +132,28 @@ static const char *write_source(job *j, const scan *s, const scan_plan *plan, pr
         {"ahead", plan->ahead},
         {"draw", plan->draw},
     };
-    const pattern_source source = {
+    pattern_source source = {
         .pattern = &s->pattern,
         .program = p,
+        .schedule = &plan->schedule,
         .template_file = templates[plan->schedule.algorithm],
-        .spec = model,
-        .plan = line,
         .work = job_print(j, "%d bytes of device memory an element; at least %d",
                           (one_pass ? 2 : 4) * (int)p->element_bytes, 2 * (int)p->element_bytes),
         .constants = constants,
         .constant_count = persistent ? 10 : 6,
-        .code = write_code(j, s, type),
+        .code = r->untold ? NULL : write_code(j, s, type),
     };
-    return pattern_source_text(j, &source);
+    const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
+    const double op = operator_operations(j, &s->pattern, &s->op);
+    const family_build facts = {
+        .shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
+                           operator_name(&s->op)),
+        .reason = plan->asked ? "it is asked for" : "it reads and writes every element once",
+        .board = plan->board,
+        .textbook_operations = op + map,
+        .emitted_operations = map + op * (one_pass ? 2 : 3),
+    };
+    return pattern_build(j, subject, r, &source, &facts);
 }
 
 family_build *scan_build(job *j, const subject *subject, const family_request *r) {
@@ -151,39 +162,13 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     const size_t element = dtype_words[subject->dtype].bytes;
     program *p = pattern_program(j, &s->pattern, PROGRAM_SCAN, r->gpu);
     add_arrays(j, p, subject->dtype);
-    const bool persistent = plan.schedule.algorithm == SCAN_PERSISTENT;
-    const bool one_pass = persistent || plan.schedule.algorithm == SCAN_LOOK_BACK;
-    if (persistent)
+    if (plan.schedule.algorithm == SCAN_PERSISTENT)
         add_persistent(j, p, &plan, r->gpu);
-    else if (one_pass)
+    else if (plan.schedule.algorithm == SCAN_LOOK_BACK)
         add_look_back(j, p, &plan, element);
     else
         add_phases(j, p, &plan, element);
-    pattern_finish(p);
-
-    text model = text_new(j), line = text_new(j);
-    if (!r->untold)
-        scan_print(subject, MODEL_ALL, &model);
-    pattern_schedule_print(&scan_words, &plan.schedule, &line);
-    const char *header = r->untold ? "" : write_source(j, s, &plan, p, model.data, line.data);
-
-    const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
-    const double op = operator_operations(j, &s->pattern, &s->op);
-    family_build *b = job_alloc(j, sizeof *b);
-    *b = (family_build){
-        .program = p,
-        .header = header,
-        .shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
-                           operator_name(&s->op)),
-        .model = model.data,
-        .plan = line.data,
-        .reason = plan.asked ? "it is asked for" : "it reads and writes every element once",
-        .board = plan.board,
-        .boundary = "",
-        .textbook_operations = op + map,
-        .emitted_operations = map + op * (one_pass ? 2 : 3),
-    };
-    return b;
+    return write(j, subject, r, &plan, p);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ typedef struct scan {
     pattern pattern;
     pattern_operator op;
     bool exclusive;
-    bool deterministic;   /* the same bits on every run, also where the operator rounds */
+    bool deterministic;   /* the result has the same bits on every run, also where the operator
+                             rounds */
     bool mapped, initial; /* SCAN_MAP, SCAN_INIT are given */
 } scan;
 
@@ -33,15 +34,17 @@ extern const space_table scan_space;
 typedef struct scan_plan {
     pattern_schedule schedule; /* complete */
     int threads, items;        /* of a block; of a thread */
-    int runs;                  /* of a thread: items/runs elements are scanned one after another */
+    int runs;                  /* of a thread: runs of items/runs elements, each scanned one after
+                                  another */
     int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
-    int ahead, draw;           /* persistent: tiles summed up before one looks back; 2: are drawn */
+    int ahead, draw;           /* persistent: tiles that a block sums up before the first looks
+                                  back; 2: blocks draw tiles */
     size_t shared_bytes;
     bool asked;        /* the spec or the caller named the algorithm */
-    const char *board; /* whose plans decided; NULL */
+    const char *board; /* the board whose plans decided; NULL: none did */
 } scan_plan;
 
-/* Fails with FAULT_PLAN where the target cannot serve it. */
+/* Fails with FAULT_PLAN where the GPU cannot serve the plan. */
 scan_plan scan_fit(job *, const subject *, const family_request *);
 
 /* The arrays of the program. */

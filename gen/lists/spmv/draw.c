@@ -5,6 +5,7 @@
 
 #include "gen/lists/draw.h"
 #include "gen/lists/spmv/spmv.h"
+#include "matrix/layout.h"
 
 const char *const spmv_kinds[] = {
     [SPMV_RANDOM] = "random",
@@ -46,7 +47,7 @@ static void put(drawing *d, int64_t row, int64_t column) {
             memcpy(d->value, old.value, (size_t)old.entries * sizeof *d->value);
         }
     }
-    /* Never 0, which some formats do not tell from no entry. */
+    /* Never 0, which some formats do not tell from a missing entry. */
     double value = draw_real(&d->state);
     value += value < 0 ? -0x1p-10 : 0x1p-10;
     d->row[d->entries] = row;
@@ -54,7 +55,7 @@ static void put(drawing *d, int64_t row, int64_t column) {
     d->value[d->entries++] = d->floats ? (double)(float)value : value;
 }
 
-/* `count` columns, one from each of as many stretches. */
+/* `count` columns, one from each of as many stretches of columns. */
 static void put_row(drawing *d, int64_t row, int64_t count) {
     if (count > d->columns)
         count = d->columns;
@@ -147,7 +148,136 @@ static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool float
     return (matrix){d.rows, d.columns, d.entries, d.row, d.column, d.value};
 }
 
-/* ---- calls --------------------------------------------------------------------------------- */
+/* ---- matrices for diagonals that are compiled in --------------------------------------------- */
+
+/* Rows have all diagonals. Among them are, by the kind, rows that lack entries, have other values
+   or have other entries. */
+typedef struct stencil_drawing {
+    job *job;
+    const storage *storage;
+    uint64_t state;
+    int kind;
+    int64_t size; /* entries asked for */
+    int64_t rows, columns, entries;
+    int64_t *row, *column;
+    double *value;
+} stencil_drawing;
+
+/* Never a diagonal's own value, nor 0. */
+static double other_value(stencil_drawing *d) {
+    double value = draw_real(&d->state);
+    for (int i = 0; i < d->storage->diagonal_count; i++)
+        if ((float)value == (float)d->storage->diagonals[i].value)
+            return other_value(d);
+    value += value < 0 ? -2 : 2;
+    return d->storage->value_bytes == sizeof(float) ? (double)(float)value : value;
+}
+
+static void put_entry(stencil_drawing *d, int64_t row, int64_t column, double value) {
+    d->row[d->entries] = row;
+    d->column[d->entries] = column;
+    d->value[d->entries++] = value;
+}
+
+/* `count` columns, one from each of as many stretches of columns. */
+static void put_other_row(stencil_drawing *d, int64_t row, int64_t count) {
+    count = count < d->columns ? count : d->columns;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t begin = d->columns / count * k;
+        const int64_t end = k == count - 1 ? d->columns : begin + d->columns / count;
+        put_entry(d, row, begin + draw_below(&d->state, end - begin), other_value(d));
+    }
+}
+
+/* The diagonals of `bits` that meet A; number `changed` has another value. */
+static void put_stencil_row(stencil_drawing *d, int64_t row, uint64_t bits, int changed) {
+    const storage *s = d->storage;
+    for (int i = 0; i < s->diagonal_count; i++) {
+        const int64_t column = row + s->diagonals[i].offset;
+        if ((bits >> i & 1) != 0 && column >= 0 && column < d->columns)
+            put_entry(d, row, column, i == changed ? other_value(d) : s->diagonals[i].value);
+    }
+}
+
+static bool is_on_diagonal(const storage *s, int64_t offset) {
+    for (int i = 0; i < s->diagonal_count; i++)
+        if (s->diagonals[i].offset == offset)
+            return true;
+    return false;
+}
+
+static void put_with_another(stencil_drawing *d, int64_t row) {
+    put_stencil_row(d, row, ~UINT64_C(0), -1);
+    const int64_t column = d->columns > 0 ? draw_below(&d->state, d->columns) : 0;
+    if (d->columns > 0 && !is_on_diagonal(d->storage, column - row))
+        put_entry(d, row, column, other_value(d));
+}
+
+static void put_any_row(stencil_drawing *d, int64_t row) {
+    enum { LINE = 7 }; /* of a grid, whose ends lack their neighbours */
+    const int count = d->storage->diagonal_count;
+    const int64_t chance = draw_below(&d->state, 64);
+    const uint64_t all = ~UINT64_C(0), some = random_next(&d->state);
+    switch (d->kind) {
+    case SPMV_EMPTY:
+        return;
+    case SPMV_DIAGONAL:
+        return put_stencil_row(d, row, all, -1);
+    case SPMV_DENSE: /* other rows have as many entries as the format takes */
+        return row % 2 == 1 ? put_other_row(d, row, draw_below(&d->state, 40))
+                            : put_stencil_row(d, row, all, -1);
+    case SPMV_BANDED:
+        return put_stencil_row(d, row, row % LINE == 0 ? all - 1 : all, -1);
+    case SPMV_POWER_LAW:
+        return row == d->rows / 3 ? put_other_row(d, row, d->size / 16)
+               : chance < 8       ? put_other_row(d, row, 64 / (chance + 1))
+                                  : put_stencil_row(d, row, all, -1);
+    case SPMV_FULL_ROW:
+        return row == d->rows / 2 ? put_other_row(d, row, d->columns)
+                                  : put_stencil_row(d, row, all, -1);
+    case SPMV_EMPTY_ROWS:
+        return put_stencil_row(d, row, chance < 4 ? some : 0, -1);
+    default:
+        break;
+    }
+    if (chance < 2)
+        put_with_another(d, row);
+    else if (chance < 4)
+        put_stencil_row(d, row, all, (int)draw_below(&d->state, count));
+    else if (chance < 5)
+        put_other_row(d, row, chance);
+    else
+        put_stencil_row(d, row, chance < 9 ? some : chance < 10 ? 0 : all, -1);
+}
+
+static void set_sides(stencil_drawing *d) {
+    const int64_t side = d->size < 8 ? d->size : d->size / d->storage->diagonal_count + 1;
+    d->rows = d->kind == SPMV_TALL ? 2 * side : d->kind == SPMV_WIDE ? side / 2 : side;
+    d->columns = d->kind == SPMV_TALL ? side / 2 : d->kind == SPMV_WIDE ? 2 * side : side;
+    if (d->kind == SPMV_EMPTY_ROWS)
+        d->rows = d->columns = 8 * side;
+}
+
+/* What all rows together have at most. */
+static size_t most_entries(const stencil_drawing *d) {
+    enum { OTHER = 64 }; /* of a row; and one that is full */
+    return (size_t)(d->rows * OTHER + d->columns);
+}
+
+static matrix draw_stencil(job *j, const storage *s, int kind, int64_t n, uint64_t seed) {
+    stencil_drawing d = {.job = j, .storage = s, .state = seed, .kind = kind, .size = n};
+    set_sides(&d);
+    const size_t most = most_entries(&d);
+    d.row = job_array(j, most, sizeof *d.row);
+    d.column = job_array(j, most, sizeof *d.column);
+    d.value = job_array(j, most, sizeof *d.value);
+    for (int64_t row = 0; row < d.rows; row++)
+        put_any_row(&d, row);
+    order_entries(j, d.entries, d.row, d.column, d.value);
+    return (matrix){d.rows, d.columns, d.entries, d.row, d.column, d.value};
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* How a program's matrix is stored. */
 static storage storage_of(const program *p) {
@@ -164,13 +294,13 @@ static storage storage_of(const program *p) {
                      p->lists.product->diagonal_count};
 }
 
-/* Packs the matrix; one that its format would blow up is drawn smaller. */
+/* Packs the matrix. If its format would take too much memory, a smaller one is drawn. */
 static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, packed_matrix *out) {
     enum { MOST_BYTES = 1 << 28 };
     const storage s = storage_of(p);
     for (;; n /= 2) {
         const matrix m = s.format == FORMAT_STENCIL
-                             ? spmv_draw_stencil(j, &s, kind, n, seed)
+                             ? draw_stencil(j, &s, kind, n, seed)
                              : draw_matrix(j, kind, n, seed, s.value_bytes == sizeof(float));
         packed_matrix measured;
         format_measure(j, &m, &s, &measured);
@@ -191,7 +321,7 @@ static void take_sizes(const program *p, const packed_matrix *a, family_call *ou
     }
 }
 
-/* The factors, where they are not compiled in; true where y is not to be read. */
+/* Draws the factors that are not compiled in; true where y is not to be read. */
 static bool draw_factors(const program *p, const double *given, uint64_t *state, family_call *out) {
     static const double pairs[][2] = {{1, 0}, {1, 1}, {-1, 0.5}, {0.75, -1.25}, {0, 2}, {2.5, 0}};
     const int which = (int)draw_below(state, sizeof pairs / sizeof pairs[0]);
@@ -215,7 +345,7 @@ static void draw_vector(const subject *s, int kind, uint64_t *state, void *to, i
     }
 }
 
-/* All but the matrix, of which there are the sizes. */
+/* Draws everything but the matrix, whose sizes are there. */
 static void draw_vectors(job *j, const subject *s, const program *p, int kind, bool blind,
                          uint64_t *seed, family_call *out) {
     const int x = p->array_count - 2, y = p->array_count - 1;

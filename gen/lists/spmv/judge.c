@@ -20,7 +20,7 @@
 
 #include "gen/lists/spmv/spmv.h"
 
-/* The sum of one row: high + low, and Σ|a·x|; infinite and NaN products apart. */
+/* The sum of one row: high + low, and Σ|a·x|; infinite and NaN products are kept apart. */
 typedef struct row_sum {
     double high, low, magnitude, special;
     bool is_special, unclear;

@@ -6,9 +6,9 @@
 #include "gen/model/gpu.h"
 #include "matrix/layout.h"
 
-/* A thread a row needs no search for where rows begin and no sums across threads, and loses where
-   one row is waited for, or where lanes read so far from each other that lines leave the
-   first-level cache before they are used up. Of few entries a row neither can be. */
+/* A thread a row needs no search for the beginnings of rows and no sums across threads. It loses
+   where all wait for one row, and where lanes read so far from each other that lines leave the
+   first-level cache before they are used up. Neither happens with few entries a row. */
 static bool rows_are_short(const matrix *a) {
     enum { SHORT = 8 };
     return a != NULL && a->entries > 0 && layout_longest(a) <= SHORT;
@@ -29,7 +29,7 @@ static int or_default(int wanted, int value) {
     return wanted != 0 ? wanted : value;
 }
 
-/* Lanes for rows, or columns, of a mean length: no more than have an entry. */
+/* Lanes for rows, or columns, of a mean length: no more lanes than entries. */
 static int lanes_for(const matrix *a, int64_t lines, int fallback) {
     int lanes = 2;
     if (a == NULL || lines == 0)
@@ -48,8 +48,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The columns of some rows, all of which have `width` entries: one row after the other. NULL where
-   that is not so. */
+/* The columns of some rows, one row after the other, if all of them have `width` entries; else
+   NULL. */
 static const int64_t *sample_columns(job *j, const matrix *a, int64_t width) {
     int64_t rows[SAMPLED], count = 0;
     int64_t *column = job_array(j, (size_t)(SAMPLED * width), sizeof *column);
@@ -73,7 +73,7 @@ static const int64_t *sample_columns(job *j, const matrix *a, int64_t width) {
     return column;
 }
 
-/* How many columns the places of a pass reach over, of most rows: from where all but a tenth begin
+/* Over how many columns the places of a pass reach in most rows: from where all but a tenth begin
    to where all but a tenth end. */
 static double reach(const int64_t *column, int64_t width, int passes, int pass) {
     const int64_t from = width * pass / passes, to = width * (pass + 1) / passes;
@@ -87,12 +87,12 @@ static double reach(const int64_t *column, int64_t width, int passes, int pass) 
     return (double)(last[SAMPLED - 1 - SAMPLED / 10] - first[SAMPLED / 10] + 1);
 }
 
-/* As many passes as it takes until what is read of x at a time fits into half of the second-level
-   cache, whose other half may hold the same once more (an H100 has two parts that keep copies).
-   Each pass more reads and writes y once more, and is of use only if it reaches less far than all
-   together. Measured on an H100: 4.2 M rows of 16 doubles at random, whose x has 34 MB, take 818 us
-   in one pass, 624 in two, 630 in four; cuSPARSE's SELL 795. As many rows of six 4x4 blocks take
-   409 in one, 387 in two. `least`: entries of a row in a pass. */
+/* As many passes as it takes until the part of x that is read at a time fits into half of the
+   second-level cache; the other half may hold the same again (an H100 has two parts that keep
+   copies). Each further pass reads and writes y once more, and helps only if it reaches less far
+   than all passes together. Measured on an H100: 4.2 M rows of 16 doubles at random, whose x has 34
+   MB, take 818 us in one pass, 624 in two, 630 in four; cuSPARSE's SELL takes 795. As many rows of
+   six 4x4 blocks take 409 us in one pass, 387 in two. `least`: entries of a row in a pass. */
 static int passes_for(job *j, const spmv *m, const matrix *a, const gpu *t, int least) {
     const double size = dtype_words[m->pattern.functions->dtype].bytes * (double)m->vectors;
     const double room = t->l2_bytes / 2 / size;
@@ -122,12 +122,12 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const gpu *t, int 
 
 /* ---- balanced csr ---------------------------------------------------------------------------- */
 
-/* Tiles of a warp: many, so that it seldom searches and waits for its first, while there are some
-   times as many warps as a multiprocessor holds. Where these are too few to end at about the same
-   time, the last quarter's shares are shorter. With 35 M items 4, 8 and 16 took 293, 292 and 290 us
-   of floats, 316, 317 and 322 of doubles; tapered, 297, 290 and 290, and 327, 314 and 312; 32 at
-   least 295 and 322. Blocks of rows that are read abreast are large: 32 took 218 us, 16 took 260.
- */
+/* Tiles of a warp. Many tiles save searches and waits for a first tile, while there are several
+   times as many warps as a multiprocessor holds. Where warps are too few to end at about the same
+   time, the shares of the last quarter are shorter. With 35 M items, 4, 8 and 16 tiles took 293,
+   292 and 290 us of floats, and 316, 317 and 322 of doubles; tapered, 297, 290 and 290, and 327,
+   314 and 312; 32 tiles at least 295 and 322. Blocks of rows that are read abreast are large: 32
+   took 218 us, 16 took 260. */
 static int run_for(const matrix *a, int items, bool abreast, const gpu *t) {
     enum { UNKNOWN = 4, MOST = 16, MOST_ABREAST = 32, WARPS = 72, WARPS_ABREAST = 96 };
     const int most = abreast ? MOST_ABREAST : MOST;
@@ -143,8 +143,7 @@ static int taper_for(int run, bool abreast) {
     return run >= LEAST_RUN && !abreast ? TAPER : 1;
 }
 
-/* Rows that are so long that those of several warps can be read side by side: 8 shares of 4 tiles.
- */
+/* Rows that are so long that several warps' rows can be read side by side: 8 shares of 4 tiles. */
 static bool rows_are_long(const matrix *a) {
     enum { LONG = 1 << 13, FEW = 32 };
     return a != NULL && a->rows >= FEW && a->entries / a->rows >= LONG;
@@ -152,8 +151,8 @@ static bool rows_are_long(const matrix *a) {
 
 /* ---- stencils -------------------------------------------------------------------------------- */
 
-/* Rows of a thread of stencil, whose entries of x it holds all at once: so many that what is under
-   way hides the way to memory, within the registers that its block leaves it. */
+/* Rows of a thread of stencil. A thread holds the x of all its rows at once: as many as it takes to
+   hide the latency of memory, within the registers that its block leaves it. */
 enum {
     STENCIL_HELD = 32, /* elements of x */
     STENCIL_ROWS = 4,
@@ -170,9 +169,10 @@ static int stencil_rows_for(int diagonals, int threads, dtype type) {
     return rows < 1 ? 1 : rows < STENCIL_ROWS ? rows : STENCIL_ROWS;
 }
 
-/* The lines of a grid whose cells have their neighbours in the lines before and behind: a thread
-   that has rows of several lines reads most of what it needs for one with that for the others. A
-   warp's rows where no line is as long as several blocks', or filled by them, or there are few. */
+/* Rows of a thread lie a line of the grid apart: the neighbours of a cell lie in the lines before
+   and behind, so most of what a thread reads for one row it also needs for the others. A warp's
+   rows instead, where no line is as long as several blocks' or a multiple of them, or there are few
+   lines. */
 static int apart_for(const storage *s, int threads, const matrix *a) {
     enum { MOST = 1 << 22, FEW = 8, MANY = 16 };
     for (int low = 0, high = s->diagonal_count - 1; low < high;) {
@@ -211,18 +211,20 @@ static int threads_for(const spmv_plan *p, bool abreast) {
     }
 }
 
-/* Blocks of a thread of BCSR at once. Measured on an H100, six blocks of 4x4 a row: of floats 1, 2
-   and 3 take 217, 168 and 170 us, of doubles, in two passes, 387, 408 and 497. */
+/* Blocks of BCSR that a thread takes at once. Measured on an H100 with six blocks of 4x4 a row: 1,
+   2 and 3 blocks take 217, 168 and 170 us of floats; 387, 408 and 497 us of doubles, in two
+   passes. */
 static int blocks_for(int row_bytes) {
     enum { BYTES = 32, MOST = 4 };
     const int blocks = (BYTES + row_bytes - 1) / row_bytes;
     return blocks < MOST ? blocks : MOST;
 }
 
-/* Of balanced CSR on an H100, 2.1 M rows and 32.8 M entries of Zipf lengths: 5, 7, 9 and 11 took
-   294, 291, 293 and 291 us of floats, 317, 315, 313 and 316 of doubles, of which more than 7 need
-   local memory elsewhere; 3 took 299 and 332. 1024 rows of 65 536, abreast: of floats 3, 4, 5, 7
-   and 9 took 256, 234, 218, 238 and 242, of doubles 376, 376, 446, 447 and more. */
+/* Of balanced CSR on an H100, with 2.1 M rows and 32.8 M entries of Zipf lengths: 5, 7, 9 and 11
+   items took 294, 291, 293 and 291 us of floats, and 317, 315, 313 and 316 of doubles; 3 items took
+   299 and 332. On other GPUs more than 7 doubles need local memory. With 1024 rows of 65 536
+   entries, abreast: 3, 4, 5, 7 and 9 items took 256, 234, 218, 238 and 242 us of floats, and 376,
+   376, 446, 447 and more of doubles. */
 static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int threads, int passes,
                      bool abreast) {
     const dtype type = m->pattern.functions->dtype;
@@ -239,7 +241,8 @@ static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int thr
         return blocks_for(p->storage.block_cols * (int)dtype_words[type].bytes);
     if (p->schedule.format == FORMAT_CSR)
         return !abreast ? 7 : type == DTYPE_DOUBLE ? 4 : 5;
-    if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or most rows need */
+    if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or than most rows
+                                              need */
         const int64_t longest = alike ? layout_longest(a) : layout_parts(a->entries, a->rows);
         const int64_t places = layout_parts(longest, passes);
         return places < 1 ? 1 : places < MOST_PLACES ? (int)places : MOST_PLACES;

@@ -14,7 +14,7 @@ static const word_row algorithms[SPMV_ALGORITHMS] = {
                                    "rows are"},
 };
 
-/* As the matrix layer has them: the same words in the same order. */
+/* The words of the matrix layer, in the same order. */
 static const word_row formats[FORMAT_COUNT] = {
     [FORMAT_AUTO] = {"auto", "the one that suits the matrix"},
     [FORMAT_COO] = {"coo", "row, column and value of every entry"},
@@ -40,7 +40,7 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
     [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
-    [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are worked off side by side", 1, 32, 1},
+    [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are summed side by side", 1, 32, 1},
     [SPMV_TAPER] = {"taper",
                     "of balanced csr, how many times shorter than others the last shares are", 1, 8,
                     1},
@@ -50,10 +50,9 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
                     "how the matrix goes through the caches: 1 as it comes, 2, 3 it leaves "
                     "them first, 4, 5 and x stays",
                     1, 5, 1},
-    [SPMV_APART] = {"apart", "rows from one of a thread of stencil to the next", WARP, 1 << 22,
+    [SPMV_APART] = {"apart", "distance between the rows of a thread of stencil", WARP, 1 << 22,
                     WARP},
-    [SPMV_AHEAD] = {"ahead", "tiles of stencil for which the L2 is asked beforehand", 1, 1 << 20,
-                    1},
+    [SPMV_AHEAD] = {"ahead", "tiles of stencil that are prefetched into the L2", 1, 1 << 20, 1},
 };
 
 const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
@@ -160,7 +159,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
     }
 }
 
-/* The format that a constraint names without naming it; FORMAT_AUTO: any. */
+/* The format that other constraints imply; FORMAT_AUTO: any. */
 static format implied_format(const pattern_schedule *s) {
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++)
         for (int n = 0; n < SPMV_NUMBERS; n++)
@@ -212,7 +211,7 @@ static void check_numbers(job *j, const pattern_schedule *s) {
                          s->number[SPMV_SLICE], s->number[SPMV_SIGMA]));
 }
 
-/* The numbers that apply, in the schedule and beside it. */
+/* Sets the numbers that apply, in the schedule and in the plan. */
 static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *r) {
     pattern_schedule *s = &p->schedule;
     int all[SPMV_NUMBERS];
@@ -247,7 +246,7 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t
                          p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items"));
 }
 
-/* Completes the storage. What a spec lists as diagonals counts also for `auto`. */
+/* Completes the storage. The diagonals that a spec lists count for `auto` too. */
 static void choose_format(job *j, const spmv *m, const family_request *r, spmv_plan *p) {
     const matrix *a = r->matrix;
     storage *s = &p->storage;
@@ -268,10 +267,8 @@ static void choose_format(job *j, const spmv *m, const family_request *r, spmv_p
 
 spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     const spmv *m = subject->model;
-    spmv_plan p = {.schedule = m->pattern.wanted, .reason = NULL};
+    spmv_plan p = {.schedule = pattern_wanted(j, subject, r->schedule), .reason = NULL};
     pattern_schedule *s = &p.schedule;
-    if (r->schedule != NULL)
-        pattern_schedule_parse(j, &spmv_words, r->schedule, "schedule", s);
     if (s->format == FORMAT_AUTO)
         s->format = (int)implied_format(s);
     if (s->format == FORMAT_AUTO && m->diagonal_count > 0 && r->matrix == NULL)

@@ -20,7 +20,7 @@ typedef struct layout_array {
     int x, plus, y;
 } layout_array;
 
-/* The sizes of a format, each the extent of one of its arrays along an axis. */
+/* The sizes of a format. Each is the extent of one of its arrays along an axis. */
 typedef struct layout_words {
     program_size sizes[OWN_SIZES];
     layout_array arrays[PACKED_ARRAYS];
@@ -176,8 +176,8 @@ static void add_temporary(const describing *d, const char *name, program_extent 
         (program_temporary){name, items, per, (int64_t)bytes, 0, fill};
 }
 
-/* The kernel that adds up shares of the items, and the one that adds what each carries over, a
-   thread a carry. */
+/* The kernel that adds up shares of the items; and the kernel that adds what each share carries
+   over, a thread a carry. */
 static void add_shares(const describing *d, const char *suffix, program_extent items, int share,
                        int shares_a_block) {
     const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
@@ -193,9 +193,9 @@ static void add_tiles(const describing *d, const char *suffix, program_extent it
     add_shares(d, suffix, items, d->plan->threads * d->plan->items, 1);
 }
 
-/* Of n shares, were all alike, three quarters are as long, and the last quarter of the path has
-   `taper` times as many: n·(3 + taper)/4 and, of 8 and more, at most n/8 for what is left over. The
-   template's Cut counts them. */
+/* If all n shares were alike, three quarters of them keep that length, and the last quarter of the
+   path has `taper` times as many: n·(3 + taper)/4. From 8 shares on, at most n/8 more are left
+   over. The template's Cut counts them. */
 static void add_balanced(const describing *d) {
     const spmv_plan *plan = d->plan;
     const int share = WARP * plan->items * plan->run;
@@ -276,7 +276,6 @@ void spmv_describe(job *j, const spmv *m, const spmv_plan *plan, program *p) {
     p->launches = job_array(j, MOST_LAUNCHES, sizeof *p->launches);
     p->lists.temporaries = job_array(j, MOST_TEMPORARIES, sizeof *p->lists.temporaries);
     add_launches(&d);
-    pattern_finish(p);
 }
 
 /* ---- templates ----------------------------------------------------------------------------- */
@@ -300,8 +299,8 @@ const char *spmv_template(const spmv_plan *plan) {
     return files[plan->schedule.format][plan->schedule.algorithm];
 }
 
-/* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh, whose members lie one behind
-   the other but for alignment. The templates assert that this is enough. */
+/* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh. Their members lie one behind
+   the other but for alignment; the templates assert that this is enough. */
 size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
     enum { ALIGNMENT = 32, WORD = 4 };
     const size_t real = dtype_words[m->pattern.functions->dtype].bytes;
@@ -323,8 +322,7 @@ size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 
-/* Which template a format has, and which of its kernels have barriers or warp operations, by bits.
- */
+/* The template of a format, and which of its kernels have barriers or warp operations, by bits. */
 typedef struct conversion {
     const char *file;
     int kernels;

@@ -12,8 +12,8 @@
 enum { MOST_NOTES = 128 };
 
 typedef struct note {
-    bool choice;         /* of format_choose, or a refusal */
-    storage given, made; /* made: by a choice */
+    bool choice;         /* the answer of format_choose, or a refusal */
+    storage given, made; /* the storage that a choice made */
     const char *text;    /* NULL: it is not refused */
 } note;
 
@@ -44,7 +44,7 @@ static const note *find(const matrix_notes *n, bool choice, const storage *given
     return NULL;
 }
 
-/* NULL where there is no room. Diagonals that were found are the request's, and so copied. */
+/* NULL where there is no room. Diagonals that were found live in the request, and so are copied. */
 static const note *keep(matrix_notes *n, bool choice, const storage *given, const storage *made,
                         const char *text) {
     if (n == NULL || n->count == MOST_NOTES)
@@ -89,7 +89,7 @@ const char *spmv_refusal(job *j, matrix_notes *n, const matrix *a, const storage
 
 static const char *const index_types[] = {"int", "long long"};
 
-/* As a row of A comes upon them: x's offset from the row's own place, and the value. */
+/* What a row of A meets: the offset of x from the row's own place, and the value. */
 static void write_diagonals(text *t, const spmv *m, const spmv_plan *plan) {
     const storage *s = &plan->storage;
     text_add(t, "template <class Row> __device__ __forceinline__ void for_diagonals(Row &row) {\n");
@@ -112,7 +112,7 @@ static const char *write_code(job *j, const spmv *m, const spmv_plan *plan) {
     return t.data;
 }
 
-/* What is compiled in, and so is a part of the spec's meaning. */
+/* The diagonals that are compiled in: they are a part of the spec's meaning. */
 static void print_diagonals(text *t, dtype type, const diagonal *list, int count) {
     text_add(t, "most rows of A:");
     for (int d = 0; d < count; d++) {
@@ -150,7 +150,7 @@ static const char *write_model(job *j, const spmv *m, const spmv_plan *plan) {
     return t.data;
 }
 
-/* What the schedule says and nothing more: the same plan gives the same text. */
+/* Only what the schedule says, so that the same plan gives the same text. */
 static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constant *out) {
     static const char *const names[SPMV_NUMBERS] = {
         [SPMV_ROWS] = "block_rows", [SPMV_COLUMNS] = "block_columns",
@@ -183,49 +183,33 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
     return count;
 }
 
-static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, program *p,
-                                const char *model, const char *line) {
+family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
+    const spmv *m = subject->model;
+    const spmv_plan plan = spmv_fit(j, subject, r);
+    const format_word *word = &format_words[plan.schedule.format];
+    program *p = pattern_program(j, &m->pattern, PROGRAM_PRODUCT, r->gpu);
+    spmv_describe(j, m, &plan, p);
     pattern_constant constants[SPMV_NUMBERS + 8];
-    const int constant_count = write_constants(m, plan, constants);
-    const format_word *word = &format_words[plan->schedule.format];
-    const pattern_source source = {
+    const int constant_count = write_constants(m, &plan, constants);
+    pattern_source source = {
         .pattern = &m->pattern,
         .program = p,
-        .template_file = spmv_template(plan),
-        .spec = model,
-        .plan = line,
+        .schedule = &plan.schedule,
+        .template_file = spmv_template(&plan),
+        .spec = r->untold ? "" : write_model(j, m, &plan),
         .work = job_print(j, "2 operations an entry and vector; %s stores %s numbers", word->name,
                           word->formula),
         .constants = constants,
         .constant_count = constant_count,
-        .code = write_code(j, m, plan),
+        .code = r->untold ? NULL : write_code(j, m, &plan),
     };
-    return pattern_source_text(j, &source);
-}
-
-family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
-    const spmv *m = subject->model;
-    const spmv_plan plan = spmv_fit(j, subject, r);
-    program *p = pattern_program(j, &m->pattern, PROGRAM_PRODUCT, r->gpu);
-    spmv_describe(j, m, &plan, p);
-    text line = text_new(j);
-    pattern_schedule_print(&spmv_words, &plan.schedule, &line);
-    const char *model = write_model(j, m, &plan);
-    const char *header = write_source(j, m, &plan, p, model, line.data);
-    family_build *b = job_alloc(j, sizeof *b);
-    *b = (family_build){
-        .program = p,
-        .header = header,
+    const family_build facts = {
         .shape = m->vectors == 1 ? "sparse matrix times a vector"
                                  : job_print(j, "sparse matrix times %d vectors", m->vectors),
-        .model = model,
-        .plan = line.data,
         .reason = plan.reason,
-        .boundary = "",
         .textbook_operations = 2.0 * m->vectors,
-        .emitted_operations = 2.0 * m->vectors,
     };
-    return b;
+    return pattern_build(j, subject, r, &source, &facts);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* Products with a sparse matrix, y = alpha·A·x + beta·y: the model of a spec, and its plan.
-   Takes: nothing. Makes: nothing; the files of this folder do. */
+/* Products with a sparse matrix, y = alpha·A·x + beta·y: the model of a spec, and its plan. Takes:
+   a subject and a request. Makes: the plan, the program, data for checks and verdicts. */
 #ifndef SG_GEN_LISTS_SPMV_SPMV_H
 #define SG_GEN_LISTS_SPMV_SPMV_H
 
@@ -9,7 +9,7 @@
 
 enum { SPMV_MOST_VECTORS = 16, SPMV_MOST_PASSES = 4 };
 
-/* The functions of the pattern: parameters, or numbers where they are compiled in. */
+/* The functions of the pattern: parameters, or numbers that are compiled in. */
 enum { SPMV_ALPHA, SPMV_BETA };
 
 typedef struct spmv {
@@ -52,25 +52,26 @@ typedef struct spmv_plan {
     const char *reason;
 } spmv_plan;
 
-/* What costs a pass over all entries, kept from one request to the next: how formats left open are
-   chosen, and whether they serve. In a job that outlives the requests. */
+/* What would cost a pass over all entries, kept from one request to the next: which formats were
+   chosen where they are open, and whether formats serve. In a job that outlives the requests. */
 typedef struct matrix_notes matrix_notes;
 matrix_notes *spmv_notes_new(job *);
 
-/* Both as their namesakes in matrix/format.h; `notes` may be NULL. The texts may be its. */
+/* As format_choose and format_refusal of matrix/format.h; `notes` may be NULL. The texts may live
+   in the notes. */
 const char *spmv_choose(job *, matrix_notes *, const matrix *, storage *);
 const char *spmv_refusal(job *, matrix_notes *, const matrix *, const storage *);
 
 /* Fails with FAULT_PLAN and `format NAME: reason` where the schedule cannot serve. */
 spmv_plan spmv_fit(job *, const subject *, const family_request *);
 
-/* Where it is free: the algorithm of the schedule's format, and all numbers of a plan whose format,
-   storage and algorithm are chosen, also those that do not apply. */
+/* The algorithm of the schedule's format, where it is free; and all numbers of a plan whose format,
+   storage and algorithm are chosen, also numbers that do not apply. */
 int spmv_algorithm(const pattern_schedule *, const matrix *);
 void spmv_numbers(job *, const spmv *, const spmv_plan *, const family_request *,
                   int all[SPMV_NUMBERS]);
 
-/* The sizes of every program: of y and x; the format's own follow. */
+/* The sizes of every program: that of y and that of x. The format's own sizes follow. */
 enum { SPMV_SIZE_ROWS, SPMV_SIZE_COLUMNS, SPMV_SIZE_OWN };
 
 /* The arrays, sizes, launches and temporaries of a plan. */
@@ -106,10 +107,6 @@ void spmv_draw_given(job *, const subject *, const program *, const packed_matri
 void spmv_judge_given(job *, const subject *, const program *, const matrix *,
                       const family_call *before, const family_call *after, family_verdict *out);
 
-/* A matrix for checks of a program whose diagonals are compiled in, of rows and entries of about
-   the size and of a kind that spmv_kinds has. */
-matrix spmv_draw_stencil(job *, const storage *, int kind, int64_t n, uint64_t seed);
-
 /* The matrix of a call, as its arrays hold it. */
 void spmv_unpack(job *, const program *, const family_call *, matrix *out);
 
@@ -118,7 +115,7 @@ void spmv_unpack(job *, const program *, const family_call *, matrix *out);
 enum {
     CONVERT_THREADS = 256,
     CONVERT_TILE = 4 * CONVERT_THREADS, /* items of a block of the kernels that add up counts */
-    CONVERT_STRETCH = 1024,             /* entries of a warp that visits all of them */
+    CONVERT_STRETCH = 1024,             /* entries that a warp visits together */
     CONVERT_OUT = 6,                    /* arrays of a format that is converted to, at most */
     CONVERT_WORK = 6,
     CONVERT_TOTALS = 8,
@@ -138,14 +135,14 @@ typedef struct convert_arguments {
     uint64_t diagonal_value[MOST_DIAGONALS];
 } convert_arguments;
 
-/* The kernels of one format, or of looking at a matrix (FORMAT_AUTO): launch i is the template's
-   PATTERN_KERNEL_i. They read and write csr, and arrays of the format, with indices and values of
-   the storage's widths; of its other numbers only what a block is of bcsr counts. NULL where there
-   is no template for the format. */
+/* The kernels of one format, or those that look at a matrix (FORMAT_AUTO). Launch i is the
+   template's PATTERN_KERNEL_i. They read and write csr and arrays of the format, with indices and
+   values of the storage's widths; of its other numbers only the size of a bcsr block counts. NULL
+   where there is no template for the format. */
 program *convert_program(job *, const storage *, const char *target);
 
-/* Of bcsr: the lanes of a row of blocks, a power of two from 2 on; and the elements of a row of a
-   block that one store writes. */
+/* Of bcsr: the lanes of a row of blocks, a power of two from 2 on; and the elements of a block's
+   row that one store writes. */
 static inline int convert_lanes(const storage *s) {
     int lanes = 2;
     while (lanes < s->block_rows)

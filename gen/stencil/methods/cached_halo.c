@@ -12,7 +12,7 @@ static int64_t elements(const plan *p, const plan_array *a) {
     return (int64_t)p->tile[0] * p->tile[1] * p->tile[2];
 }
 
-/* Taps of staged arrays that lie beyond the tile, for the mean point of it. */
+/* Taps of staged arrays that lie beyond the tile, for the tile's mean point. */
 static double beyond_tile(const plan *p) {
     const plan_facts *f = p->facts;
     double taps = 0;
@@ -36,7 +36,7 @@ static void traffic(plan *p) {
     p->estimate.shared_per_point = block_staged(p) + p->facts->all_taps - beyond;
 }
 
-/* Every tap asks where it lies (not measured). */
+/* Every tap tests where it lies (the cost of that is not measured). */
 static double instructions(const plan *p) {
     static const double asked = 3;
     return block_point_instructions() + block_arithmetic(p) + p->estimate.shared_per_point +
@@ -55,7 +55,7 @@ static const block_form block = {.registers = registers,
                                  .edge = block_edge};
 static const form form_tile = {.file = "cached_halo.cu",
                                .barriers = true,
-                               .stages = true,
+                               .staged = true,
                                .bare_tile = true,
                                .points = true,
                                .block = &block,

@@ -1,5 +1,5 @@
-/* coarsened: a block walks the last axis with a ring of the planes that it needs in shared memory.
-   In 1D there are no planes: the tile is that much wider. */
+/* coarsened: a block walks the last axis with the planes that it needs in a ring in shared memory.
+   In 1D there are no planes: the tile is wider by that factor. */
 #include "gen/stencil/search.h"
 
 extern const method method_tiled;
@@ -25,7 +25,7 @@ static const block_form block = {.registers = registers,
                                  .edge = block_edge};
 static const form planes = {.file = "coarsened.cu",
                             .barriers = true,
-                            .stages = true,
+                            .staged = true,
                             .points = true,
                             .block = &block,
                             .fit = block_fit,

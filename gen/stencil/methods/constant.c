@@ -11,8 +11,8 @@ static void traffic(plan *p) {
     p->estimate.loads_per_point = p->facts->all_taps;
 }
 
-/* A multiply-add a tap, since nothing is factored, and a weight from a table in a loop (not
- * measured). */
+/* A multiply-add a tap, because nothing is factored, and a weight from a table in a loop (not
+   measured). */
 static double instructions(const plan *p) {
     static const double weight = 4, lanes = 128;
     return block_point_instructions() + block_load_instructions(p) +

@@ -35,8 +35,8 @@ static const form point_form = {.file = "naive.cu",
 
 /* ---- a pack a thread ----------------------------------------------------------------------- */
 
-/* Few rows are held as whole packs. Of many the compiler lets go what no tap reads, but all else
-   stays in use from the first point to the last; what does not fit spills. */
+/* Whole packs of a few rows stay in registers. Of many rows the compiler lets go what no tap reads,
+   but the rest stays in use from the first point to the last, and what does not fit spills. */
 static int64_t pack_registers(const plan *p) {
     enum { FEW = 60 };
     const plan_facts *f = p->facts;

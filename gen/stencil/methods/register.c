@@ -1,6 +1,6 @@
-/* register: a block walks the last axis with one plane in shared memory and the neighbours along it
-   in registers. Linear updates that leave both a point's column and its plane keep partial sums
-   instead; in 1D each thread holds a window of x. */
+/* register: a block walks the last axis with one plane in shared memory, and each thread has the
+   neighbours along that axis in registers. Linear updates that leave both a point's column and its
+   plane keep partial sums instead. In 1D each thread holds a window of x. */
 #include "gen/stencil/search.h"
 
 /* How many columns of points a thread has. */
@@ -39,7 +39,7 @@ static const block_form column_block = {.registers = column_registers,
                                         .edge = block_edge};
 static const form column_form = {.file = "register.cu",
                                  .barriers = true,
-                                 .stages = true,
+                                 .staged = true,
                                  .points = true,
                                  .block = &column_block,
                                  .fit = block_fit,
@@ -65,8 +65,8 @@ static const block_form sum_block = {.registers = sum_registers,
                                      .edge = block_edge};
 static const form sum_form = {.file = "sums.cu",
                               .barriers = true,
-                              .stages = true,
-                              .stages_all = true,
+                              .staged = true,
+                              .staged_all = true,
                               .sums = true,
                               .block = &sum_block,
                               .fit = block_fit,
@@ -75,7 +75,8 @@ static const form sum_form = {.file = "sums.cu",
 
 /* ---- a window of x ------------------------------------------------------------------------- */
 
-/* Shared memory leaves out an element in 33, so that threads a window apart meet in no bank. */
+/* Shared memory leaves out one element in 33, so that threads a window apart do not meet in a
+   bank. */
 static int padded(int64_t i) {
     return (int)(i + (i >> 5));
 }
@@ -92,15 +93,14 @@ static int64_t window_elements(const plan *p, const plan_array *a) {
 }
 
 static void window_traffic(plan *p) {
-    double window =
-        2 * p->facts->model->output_count; /* results go through shared memory as well */
+    double window = 2 * p->facts->model->output_count; /* results go through shared memory too */
     for (int i = 0; i < p->array_count; i++)
         window += (p->walk + p->arrays[i].low[0] + p->arrays[i].high[0]) / (double)p->walk;
     p->estimate.loads_per_point = block_staged(p) + block_own_taps(p);
     p->estimate.shared_per_point = block_staged(p) + window;
 }
 
-/* A window takes a divisor of the coarsening. */
+/* The window is a divisor of the coarsening. */
 static const char *window_fit(job *j, plan *p) {
     enum { MAX_WINDOW = 16 };
     const int coarsen = p->schedule.coarsen[0];
@@ -126,8 +126,8 @@ static const block_form window_block = {.registers = window_registers,
                                         .edge = block_edge};
 static const form window_form = {.file = "window.cu",
                                  .barriers = true,
-                                 .stages = true,
-                                 .stages_all = true,
+                                 .staged = true,
+                                 .staged_all = true,
                                  .points = true,
                                  .block = &window_block,
                                  .fit = window_fit,
@@ -145,7 +145,7 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j;
     return choose(f, s) == &sum_form && !f->linear
                ? "one plane in shared memory serves a shape off its column and plane only where "
-                 "partial sums can be kept, that is for linear updates"
+                 "partial sums can be kept, so for linear updates"
                : NULL;
 }
 

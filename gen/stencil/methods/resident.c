@@ -1,18 +1,18 @@
-/* resident: many steps in one launch. Each block keeps its tile in shared memory and exchanges
-   halos: a block's box, its columns of points, and what that costs (docs/architecture.md explains
-   each term). */
+/* resident: many steps in one launch. Each block keeps its tile in shared memory, and blocks
+   exchange halos. This file has a block's box, its columns of points, and what they cost
+   (docs/architecture.md explains each term). */
 #include "gen/stencil/search.h"
 
 #include <math.h>
 
 enum {
-    LEAST_WALK = 2, /* points of a column, which has the rows between them in common */
+    LEAST_WALK = 2, /* points of a column, which share the rows between them */
     MOST_WALK = 8,
-    FEW_THREADS = 768, /* more are taken only where columns would be longer than that */
+    FEW_THREADS = 768, /* more columns are taken only where they would be longer than that */
 };
 
-/* Elements of shared memory: a box of each array, two of those that change. Columns at a box's ends
-   read a little before and behind it. */
+/* Elements of shared memory: a box of each array, and two of those that change. Columns at a box's
+   ends read a little before and behind it. */
 static int64_t resident_shared(plan *p) {
     const model *m = p->facts->model;
     int64_t box = 1, elements = 0;
@@ -31,7 +31,7 @@ static int quotient_up(int n, int by) {
     return (n + by - 1) / by;
 }
 
-/* Columns of a box: whole rows along x, else what steps can make. */
+/* The columns of a box: whole rows along x, else what steps can make. */
 static int count_columns(const plan *p, int walk) {
     const int *halo = p->fused.round_halo;
     const int height = p->tile[1] + 2 * halo[1] - p->low[1] - p->high[1];
@@ -39,7 +39,8 @@ static int count_columns(const plan *p, int walk) {
     return (p->tile[0] + 2 * halo[0]) * height * quotient_up(depth, walk);
 }
 
-/* A thread a column, as short as there are threads for; else each thread makes several. */
+/* A thread makes a column, and columns are as short as there are threads for; else each thread
+   makes several. */
 static void lay_columns(plan *p) {
     const model *m = p->facts->model;
     const int words = plan_words(p);
@@ -63,14 +64,14 @@ static const char *fit(job *j, plan *p) {
         p->block[k] = 1;
     for (int k = 0; k < AXES; k++) {
         const int reach = p->low[k] > p->high[k] ? p->low[k] : p->high[k];
-        p->fused.round_halo[k] = s->time * reach; /* the same below and above: see the template */
+        p->fused.round_halo[k] = s->time * reach; /* the same below and above, as the template has
+                                                     it */
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
     }
     const int64_t bytes = resident_shared(p) * (int64_t)dtype_words[m->dtype].bytes;
-    if (bytes > p->gpu->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)bytes, p->gpu->arch, p->gpu->shared_per_block);
-    p->shared_bytes = (size_t)bytes;
+    const char *refusal = plan_take_shared(j, p, bytes);
+    if (refusal != NULL)
+        return refusal;
     lay_columns(p);
     p->blocks = plan_resident(p);
     return NULL;
@@ -78,25 +79,25 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
-/* Fitted on an H100 to grids of 256² and 64³ with and without their exchanges: loads a tap, as the
-   points of a column share them; cycles of an access to shared memory by a warp; instructions of a
-   column beside its points; cycles of a step that do not depend on how many warps there are, and of
-   each instruction of a thread; seconds of an exchange, and of an element of the halo, of a double
-   so many times as long; and seconds from one launch to the next. */
+/* Fitted on an H100 to grids of 256² and 64³, with and without their exchanges. Loads a tap, as the
+   points of a column share them; cycles of a warp's access to shared memory; instructions of a
+   column in addition to its points; cycles of a step that do not depend on the number of warps, and
+   of each instruction of a thread; seconds of an exchange, and of an element of the halo, and how
+   many times as long an element of doubles takes; seconds from one launch to the next. */
 static const struct costs {
     double loads, access, column, step, instruction, exchange, element, wide, launch;
 } costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 1.5, 3e-6};
 
 static const double schedulers = 4;
 
-/* What the steps of a round take of a block, in cycles. */
+/* What the steps of a round cost a block, in cycles. */
 typedef struct round_work {
-    double busy;         /* of a multiprocessor, which blocks share */
-    double latency;      /* of a block, during which others may be busy */
+    double busy;         /* of a multiprocessor, which its blocks share */
+    double latency;      /* of a block; other blocks may be busy meanwhile */
     double instructions; /* of all warps */
 } round_work;
 
-/* Columns with a cell that a step makes after which `left` follow in the round. */
+/* Columns with a cell that a step makes, where `left` steps follow in the round. */
 static double touched(const plan *p, int left) {
     const int *halo = p->fused.round_halo;
     const double height = p->tile[1] + left * (double)(p->low[1] + p->high[1]);
@@ -126,7 +127,8 @@ static round_work make_round(const plan *p) {
     return w;
 }
 
-/* Where not all blocks are resident, each round is a launch, which loads and stores the tiles. */
+/* Where not all blocks are resident, each round is a launch of its own, which loads and stores the
+   tiles. */
 static void cost(plan *p, const int64_t size[AXES]) {
     const gpu *t = p->gpu;
     const model *m = p->facts->model;
@@ -201,10 +203,10 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
             return "it makes several steps of fields that keep no previous level";
     for (int o = 0; o < m->output_count; o++)
         read |= m->fields[m->outputs[o].field].use == USE_INOUT;
-    return read ? NULL : "no field is read and written, so that there is nothing to make steps of";
+    return read ? NULL : "no field is both read and written, so there are no steps to make";
 }
 
-/* Tiles of which every multiprocessor has about one, and others. */
+/* Tiles that give every multiprocessor about one block, and some others. */
 static void candidates(search *s) {
     static const int tiles[AXES][8][AXES] = {
         {{256}, {512}, {1024}, {2048}, {4096}},

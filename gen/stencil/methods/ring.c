@@ -20,7 +20,7 @@ static int packs_for(const plan *p, int elements) {
     return (elements + p->schedule.vector - 1) / p->schedule.vector;
 }
 
-/* Of a plane of the tile with its halo, which is whole packs along x. */
+/* Cells of a plane of the tile with its halo, in whole packs along x. */
 static int64_t box_cells(const plan *p, const plan_array *a) {
     const int packs = packs_for(p, a->low[0]) + packs_for(p, a->high[0]);
     return ((int64_t)p->tile[0] + packs * p->schedule.vector) *
@@ -29,8 +29,8 @@ static int64_t box_cells(const plan *p, const plan_array *a) {
 
 /* ---- what a thread reads of a plane --------------------------------------------------------- */
 
-/* Row y of an array, 0 being the thread's first, as far as any of the thread's points asks for it;
-   false where none does. */
+/* Row y of an array, where 0 is the thread's first row, as far as any of the thread's points reads
+   it; false where none does. */
 static bool ask_line(const plan *p, int array, int y, int *low, int *high) {
     const plan_facts *f = p->facts;
     bool any = false;
@@ -74,8 +74,8 @@ static const char *lay_thread(job *j, plan *p) {
                            MAX_THREADS);
 }
 
-/* As many slots as leave as many blocks as registers do, at least two: the plane at hand and one on
-   its way. Returns the bytes. */
+/* As many slots as leave room for as many blocks as registers do, and at least two: the plane at
+   hand and one on its way. Returns the bytes. */
 static int64_t lay_ring(plan *p) {
     enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
     const int64_t bytes = (int64_t)dtype_words[p->facts->model->dtype].bytes;
@@ -95,7 +95,7 @@ static int64_t lay_ring(plan *p) {
 }
 
 /* Registers of a thread: a base for addresses and coordinates, the sums, the thread's own points of
-   the plane and a row beside them. */
+   the plane, and one more row. */
 static int64_t registers(const plan *p) {
     const plan_facts *f = p->facts;
     const int64_t points = (int64_t)p->schedule.vector * lane_rows(p);
@@ -116,12 +116,7 @@ static const char *fit(job *j, plan *p) {
                          (long long)need, MAX_REGISTERS);
     p->estimate.registers = (int)need;
     p->blocks = plan_resident_by_registers(p);
-    const int64_t shared = lay_ring(p);
-    if (shared > p->gpu->shared_per_block)
-        return job_print(j, "it needs %lld bytes of shared memory a block, and %s has %d",
-                         (long long)shared, p->gpu->arch, p->gpu->shared_per_block);
-    p->shared_bytes = (size_t)shared;
-    return NULL;
+    return plan_take_shared(j, p, lay_ring(p));
 }
 
 /* ---- its cost ------------------------------------------------------------------------------- */
@@ -223,8 +218,8 @@ static void definitions(text *t, const plan *p) {
 
 static const form sums_form = {.file = "ring.cu",
                                .barriers = true,
-                               .stages = true,
-                               .stages_all = true,
+                               .staged = true,
+                               .staged_all = true,
                                .sums = true,
                                .fit = fit,
                                .cost = cost,
@@ -259,7 +254,7 @@ static void candidates(search *s) {
 const method method_ring = {
     .name = "ring",
     .summary = "a block walks the last axis with a ring of planes in shared memory, filled by "
-               "copies that run beside, and partial sums in registers",
+               "asynchronous copies, and partial sums in registers",
     .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
     .textbook_tile = 32,
     .walk = walk,

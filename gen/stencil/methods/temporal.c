@@ -1,5 +1,5 @@
 /* temporal: many steps of a linear update between reading a grid and writing it, with the levels
-   between in registers. 1D, 2D and 3D have a form each (temporal_line.c, temporal_pipeline.c,
+   between in registers. 1D, 2D and 3D have a form each (here, temporal_pipeline.c,
    temporal_levels.c); docs/architecture.md explains the terms of the written model. */
 #include "gen/stencil/methods/temporal.h"
 
@@ -12,7 +12,7 @@ void temporal_begin(plan *p) {
         p->tile[k] = p->per_block[k] = p->block[k] = 1;
 }
 
-/* The lanes beside have all that a lane's points reach. */
+/* The neighbouring lanes have everything that a lane's points reach. */
 const char *temporal_check_lane(job *j, const plan *p, int k) {
     const int points = p->schedule.lane[k];
     if (points >= p->low[k] && points >= p->high[k])
@@ -21,13 +21,13 @@ const char *temporal_check_lane(job *j, const plan *p, int k) {
                      axis_names[k]);
 }
 
-/* What a thread may have where a block is resident at all. */
+/* The registers that a thread may have where at least one block is resident. */
 int temporal_most_registers(const plan *p) {
     const int most = REGISTERS_PER_MULTIPROCESSOR / plan_threads(p) / 8 * 8;
     return most < MAX_REGISTERS ? most : MAX_REGISTERS;
 }
 
-/* Some that do not fit may lie in local memory, which costs. */
+/* Some registers that do not fit may lie in local memory, which costs time. */
 const char *temporal_check_registers(job *j, plan *p, int64_t need) {
     enum { MOST_SPILLED = 64 };
     const int most = temporal_most_registers(p);
@@ -42,20 +42,12 @@ const char *temporal_check_registers(job *j, plan *p, int64_t need) {
     return NULL;
 }
 
-const char *temporal_check_shared(job *j, plan *p, size_t bytes) {
-    if (bytes > (size_t)p->gpu->shared_per_block)
-        return job_print(j, "it needs %zu bytes of shared memory a block, and %s has %d", bytes,
-                         p->gpu->arch, p->gpu->shared_per_block);
-    p->shared_bytes = bytes;
-    return NULL;
-}
-
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 static const double schedulers = 4;
 
-/* Arithmetic and other instructions share the issue slots; multiply-adds of few units hold theirs
-   for several, in which others may be issued. */
+/* Arithmetic and other instructions share the issue slots. Multiply-adds on few units hold their
+   units for several slots, in which other instructions may be issued. */
 double temporal_slots(const plan *p, double operations, double others) {
     const double hold = 128.0 / p->gpu->fma_lanes[p->facts->model->dtype];
     const double issued = operations + others;
@@ -77,7 +69,7 @@ double temporal_run(const plan *p, const temporal_work *w, double blocks) {
     return most * pow(pow(issue / most, k) + pow(alone / most, k) + pow(shared / most, k), 1 / k);
 }
 
-/* Whole waves, and what is left, whose blocks have more of their multiprocessor. */
+/* Whole waves, and a last one whose blocks have more of their multiprocessor. */
 double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
     const double resident = p->estimate.blocks_resident;
     const double slots = p->gpu->multiprocessors * resident;
@@ -110,6 +102,117 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     e->seconds = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap) + launch;
+}
+
+/* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------- */
+
+enum { LINE_WARPS = 4 }; /* of a block; they are independent of each other */
+
+static size_t line_bytes(const plan *p) {
+    return (size_t)LINE_WARPS * (size_t)p->fused.width[0] *
+           dtype_words[p->facts->model->dtype].bytes;
+}
+
+/* A new value takes the register of a value that is no longer read, except for a few. */
+static int64_t line_registers(const plan *p) {
+    const int64_t lane = p->schedule.lane[0];
+    return 32 + plan_words(p) * (lane + lane / 8 + p->low[0] + p->high[0]);
+}
+
+static const char *fit_line(job *j, plan *p) {
+    temporal_begin(p);
+    p->walk = 1;
+    const schedule *s = &p->schedule;
+    const int bytes = (int)dtype_words[p->facts->model->dtype].bytes, pack = MAX_PACK_BYTES / bytes;
+    plan_fused *f = &p->fused;
+    if (s->vector != pack)
+        return job_print(j, "it loads packs of %d elements", pack);
+    if (s->lane[0] % pack != 0 || s->lane[0] / pack % 2 == 0)
+        return job_print(j, "lane=%d: a lane holds an odd number of packs of %d elements",
+                         s->lane[0], pack);
+    f->width[0] = WARP * s->lane[0];
+    f->halo_low[0] = round_up(s->time * p->low[0], pack);
+    f->halo_high[0] = f->width[0] - f->halo_low[0] - s->tile[0];
+    if (f->halo_high[0] < s->time * p->high[0] || s->tile[0] % pack != 0)
+        return job_print(
+            j,
+            "tile=%d: %d steps leave at most %d of the %d points of a warp, in packs "
+            "of %d",
+            s->tile[0], s->time,
+            larger(f->width[0] - f->halo_low[0] - round_up(s->time * p->high[0], pack), 0),
+            f->width[0], pack);
+    p->tile[0] = s->tile[0];
+    p->per_block[0] = LINE_WARPS * s->tile[0];
+    p->block[0] = LINE_WARPS * WARP;
+    const char *refusal = temporal_check_lane(j, p, 0);
+    if (refusal == NULL)
+        refusal = temporal_check_registers(j, p, line_registers(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)line_bytes(p));
+}
+
+/* ---- its cost in 1D -------------------------------------------------------------------------- */
+
+static const temporal_costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8, 1, 4};
+
+/* `lane` points a lane through all steps. */
+static temporal_work line_work(const plan *p) {
+    const schedule *s = &p->schedule;
+    const double lane = s->lane[0], reach = p->low[0] + p->high[0];
+    const expr_count emitted = p->facts->emitted;
+    const temporal_costs *c = &line_costs;
+    const double operations = fmax(emitted.additions + 1, emitted.multiplications);
+    const double moved = lane * plan_words(p) / TEMPORAL_PACK_WORDS;
+    const double step =
+        temporal_slots(p, lane * operations, TEMPORAL_SHUFFLE * plan_words(p) * reach + c->level);
+    return (temporal_work){.costs = c,
+                           .slots = s->time * step + 6 * moved + 100,
+                           .latency = s->time * (c->level_cycles + step),
+                           .loads = lane * WARP,
+                           .shared = 4 * lane * WARP};
+}
+
+static void cost_line(plan *p, const int64_t size[AXES]) {
+    const temporal_work w = line_work(p);
+    temporal_cost(p, size, &w, NULL);
+}
+
+/* ---- its form in 1D -------------------------------------------------------------------------- */
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    text_printf(t,
+                "    static constexpr int time = %d;\n"
+                "    static constexpr int lane_x = %d, halo_low_x = %d;\n",
+                p->schedule.time, p->schedule.lane[0], p->fused.halo_low[0]);
+}
+
+static const form temporal_line = {.file = "line.cu",
+                                   .barriers = true,
+                                   .points = true,
+                                   .fit = fit_line,
+                                   .cost = cost_line,
+                                   .constants = constants,
+                                   .fewer = fused_fewer_by_halves};
+
+/* What is tried where the constraints leave it open. */
+static const int lanes[] = {6, 10, 12, 14, 18, 20, 22, 26, 28, 30, 36, 44, 52, 60, 0};
+static const int times[] = {8, 16, 24, 32, 48, 64, 96, 128, 0};
+
+static void try_lines(search *s) {
+    const model *m = s->facts->model;
+    const int pack = search_widest(s);
+    for (int l = 0; lanes[l] != 0; l++)
+        for (int t = 0; times[t] != 0; t++) {
+            schedule c = *s->wanted;
+            c.time = search_given(c.time, times[t]);
+            c.lane[0] = search_given(c.lane[0], lanes[l]);
+            c.vector = search_given(c.vector, pack);
+            if (search_is_useful(s, c.time) &&
+                search_leave(s, &c, 0, WARP * c.lane[0],
+                             round_up(c.time * m->low[0], pack) +
+                                 round_up(c.time * m->high[0], pack)))
+                search_fused(s, c);
+        }
 }
 
 /* ---- the method ------------------------------------------------------------------------------ */
@@ -146,14 +249,14 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
                                  boundary_words[kind].name);
         }
     if (s->stages > 1 && m->dims != 2)
-        return "only in 2D is its time a pipeline of stages";
+        return "its time is a pipeline of stages only in 2D";
     if (s->lane[1] > 1 && m->dims != 3)
-        return "only in 3D does a thread hold points along y";
+        return "a thread holds points along y only in 3D";
     return NULL;
 }
 
 static void candidates(search *s) {
-    static void (*const by_dims[AXES])(search *) = {temporal_try_lines, temporal_try_pipelines,
+    static void (*const by_dims[AXES])(search *) = {try_lines, temporal_try_pipelines,
                                                     temporal_try_levels};
     by_dims[s->facts->model->dims - 1](s);
 }

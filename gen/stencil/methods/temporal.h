@@ -1,17 +1,17 @@
-/* What the forms of the method temporal share: registers, shared memory, and what blocks that run
-   at once take. Only methods/temporal*.c include it. */
+/* What the forms of the method temporal share: registers, shared memory, and the time of blocks
+   that run at once. Only methods/temporal*.c include it. */
 #ifndef SG_GEN_STENCIL_METHODS_TEMPORAL_H
 #define SG_GEN_STENCIL_METHODS_TEMPORAL_H
 
 #include "gen/stencil/search.h"
 
-/* Of one template: instructions of a lane for a level of a row (or patch) and for a turn between
-   two barriers; cycles that a level takes at least, because each instruction waits for the one
-   before, those of a turn, and those before a block's first result; the share of issue slots that
-   is used at best; how well blocks hide each other's latency (an exponent); how much longer than
-   others the blocks at an edge take; instructions of a row (or patch) for a register that lies in
-   local memory; the share of the copy rate, and how well memory and the rest hide each other (an
-   exponent). Fitted to sweeps: docs/notebook.md. */
+/* The costs of one template, fitted to sweeps (docs/notebook.md). Instructions of a lane: for a
+   level of a row (or patch), and for a turn between two barriers. Cycles: what a level takes at
+   least, because each instruction waits for the one before; what a turn takes; and those before a
+   block's first result. Then the share of issue slots that is used at best; how well blocks hide
+   each other's latency (an exponent); how much longer than others the blocks at an edge take;
+   instructions of a row (or patch) for a register that lies in local memory. Then the share of the
+   copy rate, and how well memory and the rest hide each other (an exponent). */
 typedef struct temporal_costs {
     double level, turn;
     double level_cycles, turn_cycles, start_cycles;
@@ -31,21 +31,19 @@ typedef struct temporal_work {
     double loads, shared; /* elements that it reads from global memory, and exchanges */
 } temporal_work;
 
-/* The forms of 1D, 2D and 3D, and their candidates. */
-extern const form temporal_line, temporal_pipeline, temporal_levels;
-void temporal_try_lines(search *);
+/* The forms of 2D and 3D, and their candidates. */
+extern const form temporal_pipeline, temporal_levels;
 void temporal_try_pipelines(search *);
 void temporal_try_levels(search *);
 
-/* A plan of which nothing is laid out yet has one point and one thread everywhere. */
+/* A plan of which nothing is laid out yet gets one point and one thread along every axis. */
 void temporal_begin(plan *);
 
-/* Each returns NULL, or the refusal. Registers beyond those that a thread may have, at most
-   temporal_most_registers, lie in local memory, which costs; too many are refused. */
+/* Each returns NULL, or the refusal. Registers beyond those that a thread may have
+   (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */
 const char *temporal_check_lane(job *, const plan *, int axis);
 int temporal_most_registers(const plan *);
 const char *temporal_check_registers(job *, plan *, int64_t need);
-const char *temporal_check_shared(job *, plan *, size_t bytes);
 
 /* Issue slots of a scheduler for so many multiply-adds and other instructions. */
 double temporal_slots(const plan *, double operations, double others);
@@ -53,12 +51,13 @@ double temporal_slots(const plan *, double operations, double others);
 /* Rows or planes that a block's first level takes for those it makes. */
 double temporal_walked(const plan *);
 
-/* Fills the estimate of a launch. `makespan` (NULL: whole waves of blocks, one after the other):
-   cycles from the first block's start to the last one's end. */
+/* Fills the estimate of a launch. `makespan` gives the cycles from the first block's start to the
+   last one's end; NULL: whole waves of blocks, one after the other. */
 void temporal_cost(plan *, const int64_t size[AXES], const temporal_work *,
                    double (*makespan)(const plan *, const temporal_work *, double blocks));
 
-/* Cycles of so many blocks: of those that run at once on a multiprocessor, and of all in waves. */
+/* Cycles of so many blocks: all of them in waves; and those that run at once on a
+   multiprocessor. */
 double temporal_waves(const plan *, const temporal_work *, double blocks);
 double temporal_run(const plan *, const temporal_work *, double blocks);
 

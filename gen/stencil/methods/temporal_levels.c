@@ -1,5 +1,5 @@
-/* temporal in 3D: a patch of points a thread through all levels of a plane, between two barriers.
- */
+/* temporal in 3D: a thread takes a patch of points through all levels of a plane, between two
+   barriers. */
 #include "gen/stencil/methods/temporal.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@ enum {
     MAX_PATCH = 32,   /* points of a lane; a bit for each */
 };
 
-/* Rows of a patch that a level stores for the patches beside it; all where they fill it. */
+/* Rows of a patch that a level stores for the neighbouring patches; all rows where these fill
+   it. */
 static int stored_rows(const plan *p) {
     const int lane = p->schedule.lane[1], read = p->low[1] + p->high[1];
     return !p->fused.keep || read >= lane ? lane : read;
@@ -25,9 +26,9 @@ static size_t levels_bytes(const plan *p) {
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
-/* The sums of all levels, and what is under way of each: fitted, like the registers of planes that
-   are kept, to what the compiler needs under limits of 128 to 255, spills included, for patches of
-   2 to 6 rows and up to 6 levels. */
+/* Registers for the sums of all levels and for what each level has in flight. They are fitted, like
+   the registers of planes that are kept, to what the compiler needs under limits of 128 to 255,
+   spills included, for patches of 2 to 6 rows and up to 6 levels. */
 static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const double depth = p->low[2] + p->high[2];
@@ -87,14 +88,14 @@ static const char *fit(job *j, plan *p) {
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
     refusal = temporal_check_registers(j, p, choose_keep(p));
-    return refusal != NULL ? refusal : temporal_check_shared(j, p, levels_bytes(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)levels_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 static const temporal_costs costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 25, 1.26, 2.35};
 
-/* A patch through all levels, one plane between two barriers. */
+/* A patch through all levels, for one plane, between two barriers. */
 static temporal_work levels_work(const plan *p) {
     const schedule *s = &p->schedule;
     const temporal_costs *c = &costs;
@@ -103,11 +104,11 @@ static temporal_work levels_work(const plan *p) {
     const double rows = s->lane[1] + (p->fused.corners ? beside : 0);
     const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]) * rows;
     const double packs = ceil(s->lane[0] * plan_words(p) / TEMPORAL_PACK_WORDS);
-    /* What a level has not kept it reads again, before all else: that counts twice where it reads
-       little beside. */
+    /* What a level has not kept it reads again before all else; that counts twice where it reads
+       little else. */
     const double again = p->fused.keep ? 0 : (p->fused.corners ? 1 : 2) * s->lane[1];
     const double exchanged = packs * (beside + again + s->lane[1]);
-    /* Points above one another share what they add up of the rows between them. */
+    /* Points above one another share their sums over the rows between them. */
     const double own = p->fused.corners ? 0.4 : 1, high = s->lane[1];
     const double operations = patch * p->facts->sum_operations *
                               (own + (1 - own) * (high + beside) / (high * (1 + beside)));
@@ -142,7 +143,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
 }
 
-/* The steps that whole launches leave are single ones. */
+/* The steps that whole launches leave are single steps. */
 static int together(const plan *p, int rest) {
     (void)p, (void)rest;
     return 0;

@@ -1,5 +1,5 @@
 /* temporal in 2D: the warps of a block are a pipeline of time, and rows go through shared memory
- * from one to the next. */
+   from one warp to the next. */
 #include "gen/stencil/methods/temporal.h"
 
 #include <math.h>
@@ -17,9 +17,9 @@ static size_t pipeline_bytes(const plan *p, int stages) {
            rows * (size_t)f->width[0] * dtype_words[p->facts->model->dtype].bytes;
 }
 
-/* For each level of a point its sums, and about one more that its row is made of. Addresses and
-   what else a lane keeps are fewer than what rows taken at once need (doubles: see take_turns), and
-   neighbours further off keep more of those rows alive. */
+/* For each level of a point, its sums and about one more register, which its row is made of.
+   Addresses and what else a lane keeps take fewer registers than rows that are taken at once (of
+   doubles: see take_turns), and distant neighbours keep more of those rows alive. */
 static int64_t pipeline_registers(const plan *p) {
     const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
     const int64_t at_once = plan_words(p) > 1 ? p->fused.rows : 1;
@@ -29,7 +29,7 @@ static int64_t pipeline_registers(const plan *p) {
                (levels * (p->low[2] + p->high[2] + 1) + (beside > 0 ? beside : 0));
 }
 
-/* The first and the last strip know where the edges lie in them, and no other meets one. */
+/* Only the first and the last strip meet an edge, and they know where it lies in them. */
 static const char *check_strips(job *j, const plan *p) {
     const model *m = p->facts->model;
     const int reach = larger(p->low[0], p->high[0]);
@@ -46,7 +46,8 @@ static const char *fit(job *j, plan *p) {
     const schedule *s = &p->schedule;
     plan_fused *f = &p->fused;
     if (s->stages > MAX_STAGES || s->time % s->stages != 0)
-        return job_print(j, "stages=%d: time=%d is to be a multiple of it, and it at most %d",
+        return job_print(j,
+                         "stages=%d: time=%d must be a multiple of it, and it must be at most %d",
                          s->stages, s->time, MAX_STAGES);
     f->width[0] = WARP * s->lane[0];
     f->halo_low[0] = s->time * p->low[0];
@@ -58,7 +59,7 @@ static const char *fit(job *j, plan *p) {
     if (s->tile[0] % s->vector != 0 || f->halo_low[0] % s->vector != 0)
         return job_print(j, "vec=%d: the tile and the halo before it must be multiples of it",
                          s->vector);
-    /* The more warps meet at a barrier, the more work there must be between two of them. */
+    /* The more warps meet at a barrier, the more work there must be between two barriers. */
     const int rows = (s->stages + 1) / 2, most = PIPELINE_ROWS * plan_words(p);
     f->rows = rows < most ? rows : most;
     f->input = PIPELINE_INPUT;
@@ -72,7 +73,8 @@ static const char *fit(job *j, plan *p) {
         refusal = check_strips(j, p);
     if (refusal == NULL)
         refusal = temporal_check_registers(j, p, pipeline_registers(p));
-    return refusal != NULL ? refusal : temporal_check_shared(j, p, pipeline_bytes(p, s->stages));
+    return refusal != NULL ? refusal
+                           : plan_take_shared(j, p, (int64_t)pipeline_bytes(p, s->stages));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -81,8 +83,8 @@ static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 1
 
 enum { BANKS = 32 };
 
-/* 32-bit words that a lane reads at once of those that lie side by side, and how many lanes of a
-   warp meet in a bank. */
+/* The neighbouring 32-bit words that a lane reads at once, and how many lanes of a warp meet in a
+   bank. */
 static double pack_of(int lane_words) {
     return lane_words % 4 == 0 ? 4 : lane_words % 2 == 0 ? 2 : 1;
 }
@@ -101,7 +103,7 @@ static temporal_work pipeline_work(const plan *p) {
     const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]);
     const double level = temporal_slots(p, lane * p->facts->sum_operations, shuffles + c->level);
     const int each = s->lane[0] * (int)plan_words(p);
-    const double ring = 2 * each / pack_of(each); /* taken and handed on */
+    const double ring = 2 * each / pack_of(each); /* rows taken from and handed to another warp */
     const double turns = temporal_walked(p) + s->stages * p->fused.rows;
     const double row =
         levels * level + ring + c->turn / p->fused.rows + c->spill * p->fused.spilled;
@@ -114,9 +116,9 @@ static temporal_work pipeline_work(const plan *p) {
         .shared = turns * 2 * lane * WARP};
 }
 
-/* Where there is more than a wave the parts taper, so that blocks end at about the same time. Where
-   units are few, the older blocks of a multiprocessor have them first, and the younger ones end
-   alone. */
+/* Where there is more than a wave, the parts of the walk taper, so that blocks end at about the
+   same time. Where units are few, the older blocks of a multiprocessor have them first, and the
+   younger ones end alone. */
 static double makespan(const plan *p, const temporal_work *w, double blocks) {
     static const double longest_part = 1.7; /* over their mean: templates/strips.cuh */
     static const double alone_at_last = 1.1;

@@ -22,7 +22,7 @@ static const block_form block = {.registers = registers,
                                  .edge = block_edge};
 static const form form_tiled = {.file = "tiled.cu",
                                 .barriers = true,
-                                .stages = true,
+                                .staged = true,
                                 .points = true,
                                 .block = &block,
                                 .fit = block_fit,

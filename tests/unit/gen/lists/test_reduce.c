@@ -340,7 +340,7 @@ static void test_clusters_need_an_architecture(void **state) {
     assert_int_equal(job_run(&allocator_libc, refuse_old_body, "return reduce { name = 'r' }", &j),
                      FAULT_PLAN);
     assert_non_null(
-        strstr(job_error_text(j), "clusters of blocks are there from sm_90 on, not on sm_80"));
+        strstr(job_error_text(j), "clusters of blocks need sm_90 or newer, and this is sm_80"));
     job_end(j);
 }
 

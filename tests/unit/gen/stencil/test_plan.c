@@ -120,7 +120,7 @@ static void what_cannot_be_is_refused(void **state) {
     refused(&l, "tiled tile=100x100x50", "method tiled: it needs ");
     refused(&l, "coarsened tile=4x4 coarsen=z2,y3", "method coarsened: it coarsens along z alone");
     refused(&l, "register tile=512x512", "method register: a thread would need about ");
-    refused(&l, "naive time=2", "method naive: it makes one time step a pass, not 2");
+    refused(&l, "naive time=2", "method naive: it makes one time step a launch, not 2");
     job_end(l.job);
 }
 
@@ -212,10 +212,10 @@ static void what_cannot_be_fused_is_refused(void **state) {
         {"return stencil { name = 's', dims = 2, fields = { u = { use = 'inout', levels = 2 } }, "
          "update = function(f) return f.u(1,0) - f.u.prev(0,0) end }",
          "time=2",
-         "no method serves: method naive: it makes one time step a pass, not 2; method tiled: "},
+         "no method serves: method naive: it makes one time step a launch, not 2; method tiled: "},
         {KEYS(COEFFICIENTS), "temporal time=64 lane=4",
          "the halo of 64 steps takes all 128 points along x"},
-        {KEYS(COEFFICIENTS), "temporal time=7 stages=2", "time=7 is to be a multiple of it"},
+        {KEYS(COEFFICIENTS), "temporal time=7 stages=2", "time=7 must be a multiple of it"},
         {KEYS(COEFFICIENTS), "temporal time=1", "at least two steps"},
         {KEYS(COEFFICIENTS), "temporal time=4 lane=4x2 stages=2", "only in 3D"},
         {KEYS(COEFFICIENTS), "temporal time=4 lane=8 stages=2 tile=100", "leave 248 of the 256"},

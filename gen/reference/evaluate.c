@@ -1,14 +1,21 @@
-/* What taps read: a straight conversion inside the grid, cell by cell beyond its edges; and what
-   the next of several steps reads.
-   Takes: a model, its arrays, a place. Makes: a row's values; a step's arrays. */
-
+/* Evaluation: what taps read (a straight conversion inside the grid, cell by cell beyond its
+   edges), what cells come to, and what the next of several steps reads. Takes: a reference, its
+   model's arrays, a place. Makes: values with their bounds; a step's arrays. */
 #include "gen/reference/reference.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Applies the rules of the two sides until the index is inside. True where a rule gives a value
-   at once; it goes to *value. Indices start at most MAX_REACH outside, so that none overflows. */
+/* At most LANES cells along an axis, from `at` on. Lanes beyond the last cell get 0. */
+typedef struct stretch {
+    const int64_t *size;
+    int64_t at[AXES];
+    int along;
+    int count;
+} stretch;
+
+/* Applies the rules of the two sides until the index is inside. True where a rule gives a value at
+   once, which goes to *value. Indices start at most MAX_REACH outside, so none overflows. */
 static bool resolve(const model_side sides[2], int64_t size, int64_t *index, double *value) {
     while (*index < 0 || *index >= size) {
         const bool high = *index >= size;
@@ -43,7 +50,9 @@ static dtype type_of(const model *m, const reference_array *a) {
     return a->bounds != NULL ? DTYPE_DOUBLE : m->dtype;
 }
 
-double tap_cell(const model *m, const reference_array *a, const int64_t at[AXES], double *bound) {
+/* A cell inside the grid, and the bound on it. */
+static double tap_cell(const model *m, const reference_array *a, const int64_t at[AXES],
+                       double *bound) {
     int64_t offset = 0;
     for (int axis = 0; axis < AXES; axis++)
         offset += at[axis] * a->stride[axis];
@@ -80,7 +89,7 @@ static void copy_cells(dtype type, const void *data, int64_t offset, int64_t str
         to[i] = cell(type, data, offset + i * stride);
 }
 
-/* The errors are the row's, or 0 where there are none. */
+/* The errors of a row, or 0 where there are none. */
 static void finish(row *to, bool exact) {
     for (int i = 0; i < LANES; i++) {
         const double v = to->value[i], e = exact ? 0 : to->error[i];
@@ -90,7 +99,7 @@ static void finish(row *to, bool exact) {
 }
 
 /* The cells of an array, or of its bounds, that a tap reads, as far as the axes across the stretch
-   decide. */
+   decide it. */
 typedef struct line {
     dtype type;
     const void *data;
@@ -153,8 +162,8 @@ static void read_line(const model *m, const line *l, const stretch *s, int64_t f
     fill(to, s->count, LANES, 0);
 }
 
-void tap_read(const model *m, const tap *t, const reference_array *arrays, const stretch *s,
-              row *to) {
+static void tap_read(const model *m, const tap *t, const reference_array *arrays, const stretch *s,
+                     row *to) {
     const reference_array *a = &arrays[t->array];
     const int64_t first = s->at[s->along] + t->d[s->along];
     line l = find_line(m, t, a, s);
@@ -166,6 +175,149 @@ void tap_read(const model *m, const tap *t, const reference_array *arrays, const
         read_line(m, &l, s, first, to->error);
     }
     finish(to, a->bounds == NULL);
+}
+
+/* ---- cells
+   -------------------------------------------------------------------------------------- */
+
+enum { ALIGNMENT = 64 };
+
+/* What has been counted in a scratch, at its beginning: cells, then yes and no of each
+   condition. */
+typedef struct counts {
+    int64_t cells;
+    int64_t taken[][2];
+} counts;
+
+static size_t counts_bytes(const reference *r) {
+    return sizeof(counts) + 2 * (size_t)r->condition_count * sizeof(int64_t);
+}
+
+size_t reference_scratch(const reference *r, int count) {
+    (void)count; /* rows are worked through LANES at a time */
+    return counts_bytes(r) + (size_t)r->rows * sizeof(row) + ALIGNMENT;
+}
+
+int reference_conditions(job *j, const reference *r, condition **out) {
+    *out = job_array(j, (size_t)r->condition_count + 1, sizeof **out);
+    memcpy(*out, r->conditions, (size_t)r->condition_count * sizeof **out);
+    return r->condition_count;
+}
+
+void reference_count(const reference *r, const void *scratch, condition *sums) {
+    const counts *from = scratch;
+    for (int i = 0; i < r->condition_count; i++) {
+        const scalar *settled = r->settled[i];
+        const bool sure = settled != NULL && settled->error == 0;
+        sums[i].of += from->cells;
+        sums[i].yes += sure && settled->value != 0 ? from->cells : from->taken[i][0];
+        sums[i].no += sure && settled->value == 0 ? from->cells : from->taken[i][1];
+    }
+}
+
+/* Counts the cells that are not kept, each on the side that every right kernel takes. */
+static void count_sides(const row *truth, const bool *keep, int count, int64_t taken[2]) {
+    int64_t yes = 0, no = 0;
+    for (int i = 0; i < count; i++) {
+        const bool sure = truth->error[i] == 0 && !keep[i];
+        yes += sure && truth->value[i] != 0;
+        no += sure && truth->value[i] == 0;
+    }
+    taken[0] += yes;
+    taken[1] += no;
+}
+
+static bool kept_along(const model *m, int axis, int64_t at, int64_t size) {
+    return (m->sides[axis][0].kind == BOUNDARY_FIXED && at < m->low[axis]) ||
+           (m->sides[axis][1].kind == BOUNDARY_FIXED && at + m->high[axis] >= size);
+}
+
+static void evaluate(const reference *r, const reference_array *arrays, const stretch *s,
+                     const bool *keep, counts *found, row *rows) {
+    for (int i = 0; i < r->step_count; i++) {
+        const step *now = &r->steps[i];
+        if (now->code == EXPR_TAP)
+            tap_read(r->m, &r->taps[now->tap], arrays, s, &rows[now->to]);
+        else
+            row_apply(&r->rounding, now, &rows[now->to], &rows[now->from[0]], &rows[now->from[1]],
+                      &rows[now->from[2]]);
+        if (now->condition > 0)
+            count_sides(&rows[now->to], keep, s->count, found->taken[now->condition - 1]);
+    }
+    for (int i = 0; i < s->count; i++)
+        found->cells += !keep[i];
+}
+
+/* The cells of one stretch. `kept` says which are not evaluated (and `rows` may then be unset). */
+static void store(const reference *r, int output, const reference_array *arrays, const stretch *s,
+                  const bool *kept, const row *rows, double *values, double *bounds) {
+    const row *from = &rows[r->outputs[output]];
+    const int current = r->current[output];
+    for (int i = 0; i < s->count; i++) {
+        if (kept[i]) {
+            int64_t at[AXES] = {s->at[0], s->at[1], s->at[2]};
+            at[s->along] += i;
+            values[i] = bounds[i] = 0;
+            if (current >= 0)
+                values[i] = tap_cell(r->m, &arrays[current], at, &bounds[i]);
+        } else {
+            const double error = from->error[i] + r->more * from->magnitude[i];
+            const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */
+            values[i] = from->value[i];
+            bounds[i] = known ? error : INFINITY;
+        }
+    }
+}
+
+void reference_cells(const reference *r, const reference_array *arrays, const int64_t size[AXES],
+                     const int64_t at[AXES], int along, int count, void *scratch, double *values,
+                     double *bounds, bool *kept) {
+    const model *m = r->m;
+    const uintptr_t begin = (uintptr_t)scratch + counts_bytes(r);
+    row *rows = (row *)((begin + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    bool all_kept = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        all_kept |= axis != along && kept_along(m, axis, at[axis], size[axis]);
+    for (int done = 0; done < count; done += LANES) {
+        stretch s = {.size = size, .at = {at[0], at[1], at[2]}, .along = along};
+        s.at[along] += done;
+        s.count = count - done < LANES ? count - done : LANES;
+        bool keep[LANES];
+        bool all = true;
+        for (int i = 0; i < s.count; i++) {
+            keep[i] = all_kept || kept_along(m, along, s.at[along] + i, size[along]);
+            all &= keep[i];
+        }
+        if (!all)
+            evaluate(r, arrays, &s, keep, scratch, rows);
+        for (int o = 0; o < m->output_count; o++)
+            store(r, o, arrays, &s, keep, rows, values + (size_t)o * (size_t)count + done,
+                  bounds + (size_t)o * (size_t)count + done);
+        if (kept != NULL)
+            memcpy(kept + done, keep, (size_t)s.count * sizeof *keep);
+    }
+}
+
+void reference_row(const reference *r, const reference_array *arrays, const int64_t size[AXES],
+                   int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
+                   double *bounds, bool *kept) {
+    reference_cells(r, arrays, size, (const int64_t[AXES]){x0, y, z}, 0, count, scratch, values,
+                    bounds, kept);
+}
+
+/* A function of one number takes as long as this many additions. */
+enum { FUNCTION_WORK = 16 };
+
+double reference_work(const reference *r, const int64_t size[AXES]) {
+    double steps = 1;
+    for (int i = 0; i < r->step_count; i++) {
+        const int code = r->steps[i].code;
+        const bool slow = code == EXPR_POW || code == EXPR_EXP || code == EXPR_LOG ||
+                          code == EXPR_SIN || code == EXPR_COS || code == EXPR_TANH;
+        steps += slow ? FUNCTION_WORK : 1;
+    }
+    const int64_t lanes = (size[0] + LANES - 1) / LANES * LANES;
+    return steps * (double)lanes / (double)(size[0] > 0 ? size[0] : 1);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -201,7 +353,7 @@ void reference_steps_open(reference_steps *s, const reference *r, const model *m
     for (int o = 0; o < m->output_count; o++) {
         const int field = m->outputs[o].field;
         if (m->fields[field].use != USE_INOUT)
-            continue; /* what one step leaves there no other reads */
+            continue; /* what one step leaves there, no other step reads */
         reference_field *f = &s->fields[s->field_count++];
         *f = (reference_field){.output = o, .levels = m->fields[field].levels};
         for (int level = 0; level < 2; level++)
@@ -217,7 +369,7 @@ int64_t reference_steps_pieces(const reference_steps *s) {
     return s->along * s->size[1] * s->size[2];
 }
 
-/* Behind what reference_row takes stand values and bounds of all outputs. */
+/* The values and bounds of all outputs stand behind what reference_row takes. */
 static size_t results_offset(const reference_steps *s) {
     const size_t bytes = reference_scratch(s->reference, PIECE);
     return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
@@ -227,7 +379,7 @@ size_t reference_steps_scratch(const reference_steps *s) {
     return results_offset(s) + 2 * (size_t)s->model->output_count * PIECE * sizeof(double);
 }
 
-/* Cells outside of the box keep their value. */
+/* Cells outside of the box keep their values. */
 static void keep(const reference_steps *s, const reference_field *f, int64_t from, int64_t end,
                  int64_t y, int64_t z) {
     const int64_t row = (y + z * s->size[1]) * s->size[0];
