@@ -67,7 +67,7 @@ typedef struct sg_matrix sg_matrix;               /* sparse, on the host */
 typedef struct sg_device_matrix sg_device_matrix; /* in a kernel's format, in device memory */
 typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default one */
 
-/* ---- contexts ---------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* Host memory. Works like realloc: size 0 frees and returns NULL, `old_size` is what was asked for
  * `old` before (0 for NULL), NULL says that there is no memory. Called from several threads; must
@@ -138,7 +138,7 @@ typedef struct sg_device_info {
 /* Strings are valid as long as the context. */
 SG_API sg_status sg_device(sg_context *, sg_device_info *out);
 
-/* ---- building ------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 
 /* A parameter of the spec that is to be a constant: compiled in, no longer asked for at launch. */
 typedef struct sg_constant {
@@ -316,7 +316,7 @@ typedef struct sg_binary {
  * the kernel. SG_ERROR_COMPILER, with the cure in the text, where there is no NVRTC. */
 SG_API sg_status sg_kernel_binary(sg_kernel *, sg_binary_kind, sg_binary *out);
 
-/* ---- memory and launches ------------------------------------------------------------------- */
+/* ---- memory and launches --------------------------------------------------------------------- */
 
 SG_API sg_status sg_alloc(sg_context *, size_t bytes, void **out);
 SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
@@ -373,7 +373,7 @@ SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, 
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
 
-/* ---- diagnosing ---------------------------------------------------------------------------- */
+/* ---- diagnosing ------------------------------------------------------------------------------ */
 
 /* One finding a call: what ("driver", "NVRTC", "host compiler", …), whether it is usable, the text
  * with its path and version and why it was picked, or the cure. */

@@ -149,8 +149,6 @@ sg_status sg_results(sg_context *context, const char *name,
     return context == NULL ? SG_ERROR_USAGE : context_run(context, tell, &t, NULL);
 }
 
-/* ---- drifts -------------------------------------------------------------------------------- */
-
 sg_drift results_shown_drift(const result_drift *d) {
     return (sg_drift){.struct_size = sizeof(sg_drift),
                       .plan = d->plan,

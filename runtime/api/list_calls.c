@@ -62,7 +62,14 @@ static int64_t sum(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* ---- the families -------------------------------------------------------------------------- */
+/* ---- the families ---------------------------------------------------------------------------- */
+
+/* The members that the structs of all families have. */
+#define TAKE_COMMON(out, a)                                                                        \
+    (out)->arguments = (sg_arguments) {                                                            \
+        .parameters = (a).parameters, .parameter_count = (a).parameter_count,                      \
+        .temporary = (a).temporary, .temporary_bytes = (a).temporary_bytes                         \
+    }
 
 static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_reduce_arguments a;
@@ -75,10 +82,7 @@ static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call
                             {"offsets", a.offsets, sum(a.segments, 1)},
                             {"result", a.result, results},
                             {"index", a.index, results}};
-    out->arguments = (sg_arguments){.parameters = a.parameters,
-                                    .parameter_count = a.parameter_count,
-                                    .temporary = a.temporary,
-                                    .temporary_bytes = a.temporary_bytes};
+    TAKE_COMMON(out, a);
     return connect(j, k, "sg_reduce", arrays, (int)(sizeof arrays / sizeof *arrays), out);
 }
 
@@ -88,10 +92,7 @@ static bool fill_scan(job *j, const sg_kernel *k, const void *given, list_call *
         !context_read(j, &a, sizeof a, given, "sg_scan_arguments"))
         return false;
     const named arrays[] = {{"input", a.input, a.count}, {"output", a.output, a.count}};
-    out->arguments = (sg_arguments){.parameters = a.parameters,
-                                    .parameter_count = a.parameter_count,
-                                    .temporary = a.temporary,
-                                    .temporary_bytes = a.temporary_bytes};
+    TAKE_COMMON(out, a);
     return connect(j, k, "sg_scan", arrays, (int)(sizeof arrays / sizeof *arrays), out);
 }
 
@@ -107,14 +108,11 @@ static bool fill_merge(job *j, const sg_kernel *k, const void *given, list_call 
                             {"b_values", a.b_values, a.b_count},
                             {"output", a.output, both},
                             {"output_values", a.output_values, both}};
-    out->arguments = (sg_arguments){.parameters = a.parameters,
-                                    .parameter_count = a.parameter_count,
-                                    .temporary = a.temporary,
-                                    .temporary_bytes = a.temporary_bytes};
+    TAKE_COMMON(out, a);
     return connect(j, k, "sg_merge", arrays, (int)(sizeof arrays / sizeof *arrays), out);
 }
 
-/* ---- the calls ----------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 typedef struct failure {
     fill_call *fill;

@@ -57,7 +57,7 @@ bool results_place_of(job *j, const build_request *r, result_place *out) {
 /* Bytes of a file, and warnings of one, at most. */
 enum { MOST_BYTES = 16 << 20, MOST_WARNINGS = 10 };
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct reading {
     job *job;
@@ -175,7 +175,7 @@ const gpu *plans_attach(job *j, sg_context *c, const gpu *g) {
     return own;
 }
 
-/* ---- one spec ------------------------------------------------------------------------------ */
+/* ---- one spec -------------------------------------------------------------------------------- */
 
 typedef struct asked {
     const char *class, *dtype;

@@ -23,8 +23,6 @@ static digest version_key(void) {
     return digest_of(&piece, 1);
 }
 
-/* ---- saving -------------------------------------------------------------------------------- */
-
 typedef struct saving {
     sg_kernel *kernel;
     const char *path, *device;
@@ -100,8 +98,6 @@ sg_status sg_save(sg_kernel *kernel, const char *path, const char *device) {
     saving s = {.kernel = kernel, .path = path, .device = device};
     return context_run(kernel->context, save, &s, NULL);
 }
-
-/* ---- loading ------------------------------------------------------------------------------- */
 
 typedef struct loading {
     sg_context *context;

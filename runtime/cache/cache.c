@@ -96,7 +96,7 @@ cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *
     return c;
 }
 
-/* ---- what goes wrong ----------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void warn(job *j, const cache *c, const char *text) {
     logger_say(c->logger, j, SG_LOG_WARNING, "%s", text);
@@ -118,7 +118,7 @@ static const char *entry_name(job *j, const digest *key, binary_kind kind) {
     return job_print(j, "%s%s", hex, cache_endings[kind]);
 }
 
-/* ---- finding ------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 typedef struct finding {
     cache_visit visit;
@@ -191,7 +191,7 @@ bool cache_find(job *j, cache *c, const digest *key, binary_kind kind, binary *o
     return f.found;
 }
 
-/* ---- storing ------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 typedef struct storing {
     cache_visit visit;
@@ -264,7 +264,7 @@ void cache_store(job *j, cache *c, const digest *key, const char *title, const b
     cache_visit_end(j, cache_visit_run(j, c, store_entry, &s));
 }
 
-/* ---- dropping ------------------------------------------------------------------------------ */
+/* ---- dropping -------------------------------------------------------------------------------- */
 
 typedef struct dropping {
     cache_visit visit;

@@ -13,7 +13,7 @@
 
 enum { STALE_SECONDS = 3600 };
 
-/* ---- visits -------------------------------------------------------------------------------- */
+/* ---- visits ---------------------------------------------------------------------------------- */
 
 static void end(void *own) {
     job_end(own);
@@ -41,7 +41,7 @@ void cache_visit_end(job *j, job *own) {
     job_end(own);
 }
 
-/* ---- the folder ---------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static int open_folder(const char *folder) {
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -75,7 +75,7 @@ const char *cache_folder_trouble(job *j, cache_visit *v) {
     return why != NULL ? why : user_folder_trouble(j, v->cache->place.path);
 }
 
-/* ---- its files ----------------------------------------------------------------------------- */
+/* ---- its files ------------------------------------------------------------------------------- */
 
 const char *cache_file_trouble(const struct stat *facts) {
     return S_ISREG(facts->st_mode) ? file_danger(facts, false) : "it is no regular file";
@@ -174,7 +174,7 @@ int cache_folder_remove(const cache_visit *v, const char *name) {
 
 /* What is in the cache: its facts, its entries one by one, and clearing it. */
 
-/* ---- facts --------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 typedef struct survey {
     cache_visit visit;
@@ -205,7 +205,7 @@ void cache_facts(job *j, cache *c, sg_cache_info *out) {
     cache_visit_end(j, own);
 }
 
-/* ---- entries ------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 /* Titles and compilers are short; this much of a file holds them. */
 enum { GLANCE_BYTES = 4096 };
@@ -309,7 +309,7 @@ void cache_list(job *j, cache *c, bool verify, void (*entry)(void *user, const s
     cache_visit_end(j, own);
 }
 
-/* ---- clearing ------------------------------------------------------------------------------ */
+/* ---- clearing -------------------------------------------------------------------------------- */
 
 typedef struct clearing {
     cache_visit visit;

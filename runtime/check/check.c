@@ -48,7 +48,7 @@ typedef struct judgement {
     tally *tallies;
 } judgement;
 
-/* ---- one cell ------------------------------------------------------------------------------ */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 static bool is_poison(const void *element, size_t size) {
     const unsigned char *bytes = element;
@@ -129,7 +129,7 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
         }
 }
 
-/* ---- pieces -------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static bool floats_have_nan(const float *v, int count) {
     int found = 0;
@@ -202,7 +202,7 @@ static int64_t most_points(const judgement *g, int64_t wanted) {
     return wanted > 0 ? wanted : enough > (double)LEAST_POINTS ? (int64_t)enough : LEAST_POINTS;
 }
 
-/* ---- the whole grid ------------------------------------------------------------------------ */
+/* ---- the whole grid -------------------------------------------------------------------------- */
 
 static void open_tallies(job *j, judgement *g) {
     const int longest = cells_longest(&g->cells);

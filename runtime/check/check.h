@@ -35,7 +35,7 @@ bool check_data_known(const check_data *, const program *, const family_call *af
 void check_data_learn(check_data *, const program *, const family_call *after,
                       const family_verdict *);
 
-/* ---- grids --------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
 /* What the steps of a check depend on beside the arrays that they read. */
 digest check_data_march(job *, const sg_kernel *, const int64_t size[3], int64_t steps,

@@ -55,8 +55,6 @@ uint64_t check_data_seed(const check_data *k) {
     return k->seed;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------- */
-
 /* All that a draw depends on, as text. */
 static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], const double *given,
                             uint64_t seed) {
@@ -112,8 +110,6 @@ void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t si
     *out = l->calls[at].call;
 }
 
-/* ---- verdicts ------------------------------------------------------------------------------ */
-
 static size_t bytes_of(const program *p, int array, const family_call *call) {
     return (size_t)lists_elements(&p->arrays[array], call->sizes) * p->arrays[array].element_bytes;
 }
@@ -164,8 +160,6 @@ void check_data_learn(check_data *l, const program *p, const family_call *after,
     job_end(c->right_job);
     c->right_job = NULL;
 }
-
-/* ---- grids --------------------------------------------------------------------------------- */
 
 digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
                         uint64_t seed, const double *parameters) {

@@ -216,7 +216,7 @@ void guarded_place(const guarded *g, int64_t index, text *to) {
     text_add(to, ")");
 }
 
-/* ---- verifying ----------------------------------------------------------------------------- */
+/* ---- verifying ------------------------------------------------------------------------------- */
 
 typedef struct verification {
     const guarded *guarded;

@@ -40,8 +40,6 @@ void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size
     out->parameters = take_parameters(j, k, out->parameters);
 }
 
-/* ---- a given matrix ------------------------------------------------------------------------ */
-
 static void free_uploaded(void *matrix) {
     sg_device_matrix_free(matrix);
 }
@@ -78,8 +76,6 @@ static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const d
     f->lists.draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), given, seed, out);
     out->parameters = take_parameters(j, k, out->parameters);
 }
-
-/* ---- one launch ---------------------------------------------------------------------------- */
 
 /* What a launch on guarded arrays is given. */
 static sg_arguments arguments_for(const guarded *g, const family_call *call, sg_grid *grids) {

@@ -3,7 +3,7 @@
    same clocks. Needs: the families, to draw data for lists. */
 #include "runtime/check/check.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -96,15 +96,17 @@ static void prepare_copy(job *j, measurement *m) {
     fill_bytes(j, m, m->from, m->half, 1);
 }
 
-static void check_launch(job *j, measurement *m, const double *parameters, size_t temporary_bytes) {
+static void prepare_launch(job *j, measurement *m, const double *parameters, size_t temporary) {
     const program *p = m->kernel->program;
+    if (temporary > 0)
+        m->temporary = m->device->ops->alloc(m->device, j, temporary);
     const sg_arguments arguments = {.struct_size = sizeof arguments,
                                     .grids = m->grids,
                                     .grid_count = p->array_count,
                                     .parameters = parameters,
                                     .parameter_count = p->parameter_count,
                                     .temporary = m->temporary,
-                                    .temporary_bytes = temporary_bytes};
+                                    .temporary_bytes = temporary};
     launch_check(j, m->kernel, &arguments, m->options->steps > 0, &m->launch);
 }
 
@@ -119,10 +121,16 @@ static void prepare_grid(job *j, measurement *m) {
     }
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
-    const size_t temporary = steps_bytes(j, m->kernel, m->result.size);
-    if (temporary > 0)
-        m->temporary = m->device->ops->alloc(m->device, j, temporary);
-    check_launch(j, m, parameters, temporary);
+    prepare_launch(j, m, parameters, steps_bytes(j, m->kernel, m->result.size));
+}
+
+/* Once all arrays are there. */
+static void prepare_call(job *j, measurement *m, const double *parameters) {
+    const program *p = m->kernel->program;
+    size_t temporary;
+    lists_measure(j, p, m->grids, &m->launch, &temporary);
+    m->points = lists_extent(&p->points, m->launch.sizes);
+    prepare_launch(j, m, parameters, temporary);
 }
 
 static void prepare_list(job *j, measurement *m, int which, const family_call *call) {
@@ -143,16 +151,12 @@ static void prepare_list(job *j, measurement *m, int which, const family_call *c
 static void prepare_lists(job *j, measurement *m) {
     const program *p = m->kernel->program;
     family_call call;
-    size_t temporary;
     lists_draw(j, m->kernel, m->kept, m->result.size, m->options->parameters, 1, &call);
-    m->points = lists_extent(&p->points, call.sizes);
     for (int i = 0; i < p->array_count; i++)
         prepare_list(j, m, i, &call);
+    prepare_call(j, m, call.parameters);
     if (p->bytes_per_point > 0)
         m->bytes = p->bytes_per_point * (double)m->points;
-    lists_measure(j, p, m->grids, &m->launch, &temporary);
-    m->temporary = m->device->ops->alloc(m->device, j, temporary);
-    check_launch(j, m, call.parameters, temporary);
 }
 
 /* x and y, of which the matrix says how long they are, and the spec how many. */
@@ -185,12 +189,8 @@ static void prepare_product(job *j, measurement *m) {
     prepare_vector(j, m, a->array_count, a->columns);
     prepare_vector(j, m, a->array_count + 1, a->rows);
     double parameters[LAUNCH_PARAMETERS];
-    size_t temporary;
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
-    lists_measure(j, p, m->grids, &m->launch, &temporary);
-    m->points = lists_extent(&p->points, m->launch.sizes);
-    m->temporary = m->device->ops->alloc(m->device, j, temporary);
-    check_launch(j, m, parameters, temporary);
+    prepare_call(j, m, parameters);
 }
 
 static void prepare(job *j, measurement *m) {
@@ -223,44 +223,67 @@ static void copy(job *j, void *argument) {
     m->device->ops->copy(m->device, j, &all, NULL);
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *sorted, int count) {
-    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-}
-
-static void take_times(job *j, measurement *m) {
-    const device_ops *ops = m->device->ops;
+/* The seconds of the last update. A kernel that takes longer than `enough` is warm after one. */
+static double warm_up(job *j, measurement *m, double enough) {
     double once = 0;
-    for (int i = 0; i < WARM_UPS; i++) {
-        once = ops->time(m->device, j, update, m);
-        ops->time(m->device, j, copy, m);
+    for (int i = 0; i < WARM_UPS && once <= enough; i++) {
+        once = m->device->ops->time(m->device, j, update, m);
+        m->device->ops->time(m->device, j, copy, m);
     }
-    int repeats = m->options->repeats;
-    if (repeats == 0) {
-        const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
-        repeats = enough > MOST_REPEATS ? MOST_REPEATS : (int)enough;
-        repeats = repeats < LEAST_REPEATS ? LEAST_REPEATS : repeats;
+    return once;
+}
+
+static void wash(job *j, const measurement *m) {
+    if (m->wash != NULL)
+        m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
+}
+
+/* results_median sorts the numbers of a copy. */
+static double spread_of(job *j, const double *seconds, int count) {
+    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
+    memcpy(copies, seconds, (size_t)count * sizeof *copies);
+    results_median(copies, count, &spread);
+    return spread;
+}
+
+/* Times updates and copies in turns. */
+static void take_times(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
+    const device_ops *ops = m->device->ops;
+    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
+    out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
+    out->steps = m->result.steps;
+    out->count = 0;
+    while (out->count < w->most) {
+        wash(j, m);
+        const double now = ops->time(m->device, j, update, m);
+        copies[out->count] = ops->time(m->device, j, copy, m);
+        out->seconds[out->count++] = now;
+        taken += now;
+        if ((out->count >= FEWEST && taken > w->seconds) ||
+            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
+            break;
     }
-    double *updates = job_array(j, (size_t)repeats, sizeof *updates);
-    double *copies = job_array(j, (size_t)repeats, sizeof *copies);
-    for (int i = 0; i < repeats; i++) {
-        updates[i] = ops->time(m->device, j, update, m);
-        copies[i] = ops->time(m->device, j, copy, m);
-    }
-    qsort(updates, (size_t)repeats, sizeof *updates, by_size);
-    qsort(copies, (size_t)repeats, sizeof *copies, by_size);
-    sg_speed *r = &m->result;
-    r->repeats = repeats;
-    r->seconds = median(updates, repeats);
-    r->fastest = updates[0];
-    r->slowest = updates[repeats - 1];
+    out->copy_seconds = results_median(copies, out->count, &unused);
+}
+
+static int choose_repeats(const measurement *m, double once) {
+    const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
+    if (m->options->repeats > 0)
+        return m->options->repeats;
+    return enough > MOST_REPEATS    ? MOST_REPEATS
+           : enough < LEAST_REPEATS ? LEAST_REPEATS
+                                    : (int)enough;
+}
+
+static void write_speed(const measurement *m, measure_found *f, sg_speed *r) {
+    double unused;
+    r->repeats = f->count;
+    r->seconds = results_median(f->seconds, f->count, &unused); /* which sorts them */
+    r->fastest = f->seconds[0];
+    r->slowest = f->seconds[f->count - 1];
     r->points = (double)m->points * (double)r->steps / r->seconds;
     r->bytes = m->bytes * (double)r->steps / r->seconds;
-    r->copy_bytes = 2 * (double)m->half / median(copies, repeats);
+    r->copy_bytes = 2 * (double)m->half / f->copy_seconds;
     r->of_copy = r->bytes / r->copy_bytes;
 }
 
@@ -283,8 +306,13 @@ static void begin(job *j, measurement *m, sg_speed_options *options) {
 static void measure(job *j, void *argument) {
     measurement *m = argument;
     sg_speed_options options;
+    measure_found found;
     begin(j, m, &options);
-    take_times(j, m);
+    const int repeats = choose_repeats(m, warm_up(j, m, INFINITY));
+    const measure_wanted w = {
+        .least = repeats, .most = repeats, .spread = INFINITY, .seconds = INFINITY};
+    take_times(j, m, &w, &found);
+    write_speed(m, &found, &m->result);
     context_write(j, m->out, &m->result, sizeof m->result, "sg_speed");
     job_keep(j, m);
     release(m);
@@ -297,7 +325,7 @@ sg_status sg_measure(sg_kernel *kernel, const sg_speed_options *options, sg_spee
     return context_run(kernel->context, measure, &m, NULL);
 }
 
-/* ---- for tuning ---------------------------------------------------------------------------- */
+/* ---- for tuning ------------------------------------------------------------------------------ */
 
 /* As much as twice fills the L2, written, leaves nothing else in it. Devices that tell of none have
    none that we know to wash. */
@@ -309,44 +337,6 @@ static void prepare_wash(job *j, measurement *m) {
     m->wash = m->device->ops->alloc(m->device, j, m->wash_bytes);
 }
 
-static void wash(job *j, const measurement *m) {
-    if (m->wash != NULL)
-        m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
-}
-
-/* Sorting is for the copies of the numbers. */
-static double spread_of(job *j, const double *seconds, int count) {
-    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
-    memcpy(copies, seconds, (size_t)count * sizeof *copies);
-    results_median(copies, count, &spread);
-    return spread;
-}
-
-static void take_until_calm(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
-    const device_ops *ops = m->device->ops;
-    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
-    out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
-    out->count = 0;
-    for (int i = 0; i < WARM_UPS; i++) {
-        taken = ops->time(m->device, j, update, m);
-        ops->time(m->device, j, copy, m);
-        if (taken > w->seconds)
-            break; /* one launch of that kind is warm enough */
-    }
-    taken = 0;
-    while (out->count < w->most) {
-        wash(j, m);
-        const double now = ops->time(m->device, j, update, m);
-        copies[out->count] = ops->time(m->device, j, copy, m);
-        out->seconds[out->count++] = now;
-        taken += now;
-        if ((out->count >= FEWEST && taken > w->seconds) ||
-            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
-            break;
-    }
-    out->copy_seconds = results_median(copies, out->count, &unused);
-}
-
 void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_found *out) {
     sg_speed_options options = w->speed, read;
     measurement *m = job_alloc(j, sizeof *m);
@@ -355,8 +345,8 @@ void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_
     begin(j, m, &read);
     if (w->cold)
         prepare_wash(j, m);
-    take_until_calm(j, m, w, out);
-    out->steps = m->result.steps;
+    warm_up(j, m, w->seconds);
+    take_times(j, m, w, out);
     job_keep(j, m);
     release(m);
 }

@@ -121,8 +121,6 @@ void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wa
     guarded_fetch(j, g, wanted > 0 ? final : NULL);
 }
 
-/* ---- the reference's steps ------------------------------------------------------------------- */
-
 void check_steps_close(void *argument) {
     check_steps *c = argument;
     guarded_memory_free(&c->memory, c->grids, c->bytes);

@@ -78,7 +78,7 @@ void pending_end(pending *p, const pending_hold *h) {
     let_go(h);
 }
 
-/* ---- the handler ---------------------------------------------------------------------------- */
+/* ---- the handler ----------------------------------------------------------------------------- */
 
 static void wait_a_moment(void) {
     nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
@@ -133,7 +133,7 @@ void sg_abandon(void) {
 
 extern char **environ;
 
-/* ---- spawning ------------------------------------------------------------------------------- */
+/* ---- spawning -------------------------------------------------------------------------------- */
 
 /* The environment with another TMPDIR. */
 static char **environment(job *j, const char *temporary) {
@@ -192,7 +192,7 @@ int command_spawn(const char *const *words, char **variables, const int files[CO
     return error;
 }
 
-/* ---- waiting -------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 /* False where a handler that ends this process has taken the child over. Its number stays its own
    until the place is entered again. An application that ignores SIGCHLD has taken the status: the
@@ -235,7 +235,7 @@ static int run(const command_setting *c, char **variables, int output, int *erro
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* ---- what it printed ------------------------------------------------------------------------ */
+/* ---- what it printed ------------------------------------------------------------------------- */
 
 static void close_file(void *what) {
     close(*(const int *)what);

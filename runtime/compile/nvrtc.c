@@ -62,7 +62,7 @@ static const library_wanted wanted = {
     .cure = "install the CUDA toolkit, run ./setup.sh, or set SG_NVRTC to the path of libnvrtc.so",
 };
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 typedef struct opening {
     const char *path, *why;
@@ -137,7 +137,7 @@ const char *nvrtc_reason(const nvrtc *n) {
     return n->library.reason;
 }
 
-/* ---- compiling ----------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 /* One compilation; it owns an NVRTC program until it is over, also when the job fails. */
 typedef struct compilation {

@@ -18,8 +18,6 @@
 /* What a compilation takes: the source, the assembler's text, objects; and less than any takes. */
 enum { ROOM = 4 << 20, LITTLE_ROOM = 64 << 10 };
 
-/* ---- errors --------------------------------------------------------------------------------- */
-
 static bool is_want_of_room(int error) {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
@@ -42,8 +40,6 @@ static noreturn void cannot(job *j, const scratch *s, const char *what, const ch
     job_fail(j, FAULT_IO, scratch_at(j, s, name), 0, "cannot %s this file: %s", what,
              strerror(error));
 }
-
-/* ---- the folder ----------------------------------------------------------------------------- */
 
 static void close_all(scratch *s) {
     if (s->mark >= 0)
@@ -108,8 +104,6 @@ static scratch *make(job *j, const char *above, int *error) {
     return s;
 }
 
-/* ---- room ----------------------------------------------------------------------------------- */
-
 /* Errno, or 0 where the folder takes a file of `size` bytes. The system is asked to set them aside;
    where it does not know how, they are written. */
 static int try_room(const scratch *s, size_t size) {
@@ -139,8 +133,6 @@ void scratch_demand_room(job *j, const scratch *s, int code, const char *printed
     if (is_want_of_room(error))
         fail_for_room(j, s->parent != NULL ? s->parent : s->folder, error);
 }
-
-/* ---- places --------------------------------------------------------------------------------- */
 
 /* NULL where the cache's folder does not serve, for whatever reason: TMPDIR is left. */
 static scratch *open_in_cache(job *j, const scratch_place *place) {
@@ -201,8 +193,6 @@ void scratch_close(job *j, scratch *s) {
     job_keep(j, s);
     remove_folder(s);
 }
-
-/* ---- files ---------------------------------------------------------------------------------- */
 
 const char *scratch_at(job *j, const scratch *s, const char *name) {
     return job_print(j, "%s/%s", s->folder, name);

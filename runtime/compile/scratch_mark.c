@@ -20,8 +20,6 @@
 
 enum { STALE_SECONDS = 24 * 60 * 60, MARK_BYTES = 256, UNIQUE = 6 };
 
-/* ---- names ---------------------------------------------------------------------------------- */
-
 static bool is_unique_part(const char *text, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char c = text[i];
@@ -62,8 +60,6 @@ static bool is_ours(const char *name) {
             return true;
     return is_of_compiler(name);
 }
-
-/* ---- removing ------------------------------------------------------------------------------- */
 
 typedef struct survey {
     int ours, others; /* entries; the mark is neither */
@@ -113,8 +109,6 @@ void scratch_clear(int parent, int folder, int *mark, const char *name) {
     unlinkat(folder, SCRATCH_MARK, 0);
     unlinkat(parent, name, AT_REMOVEDIR);
 }
-
-/* ---- marks ---------------------------------------------------------------------------------- */
 
 /* Locks count on one machine, until it starts again. */
 static void read_boot(char boot[64]) {
@@ -173,8 +167,6 @@ static bool is_left_behind(int mark, bool here, const struct stat *folder) {
     }
     return time(NULL) - folder->st_mtime > STALE_SECONDS;
 }
-
-/* ---- the sweep ------------------------------------------------------------------------------ */
 
 static void sweep_one(int parent, const char *name) {
     struct stat facts, of_mark;

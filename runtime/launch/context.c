@@ -63,7 +63,7 @@ bool context_refuse(job *j, const char *format, ...) {
     job_vfail(j, FAULT_USAGE, NULL, 0, format, arguments);
 }
 
-/* ---- option and result structs ------------------------------------------------------------- */
+/* ---- option and result structs --------------------------------------------------------------- */
 
 bool context_read(job *j, void *out, size_t size, const void *caller, const char *name) {
     memset(out, 0, size);
@@ -102,7 +102,7 @@ void context_write(job *j, void *caller, const void *from, size_t size, const ch
     memcpy((char *)caller + sizeof given, (const char *)from + sizeof given, known - sizeof given);
 }
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 typedef struct opening {
     sg_context *context;
@@ -259,7 +259,7 @@ void sg_close(sg_context *c) {
         context_release(c);
 }
 
-/* ---- what a context holds ------------------------------------------------------------------ */
+/* ---- what a context holds -------------------------------------------------------------------- */
 
 device *context_device(job *j, const sg_context *c) {
     if (c->runs_nothing)
@@ -335,6 +335,7 @@ typedef struct transfer {
     void *to;
     const void *from;
     size_t bytes;
+    bool up; /* to the device */
     void *stream;
 } transfer;
 
@@ -359,25 +360,14 @@ void sg_free(sg_context *c, void *memory) {
         c->device->ops->free(c->device, memory);
 }
 
-static void need_ends(job *j, const transfer *t) {
-    if (t->bytes > 0 && (t->to == NULL || t->from == NULL))
+static void do_move(job *j, void *argument) {
+    const transfer *t = argument;
+    device *d = context_device(j, t->context);
+    if (t->bytes == 0)
+        return;
+    if (t->to == NULL || t->from == NULL)
         context_refuse(j, "cannot copy %zu bytes %s NULL", t->bytes, t->to == NULL ? "to" : "from");
-}
-
-static void do_upload(job *j, void *argument) {
-    const transfer *t = argument;
-    device *d = context_device(j, t->context);
-    need_ends(j, t);
-    if (t->bytes > 0)
-        d->ops->upload(d, j, t->to, t->from, t->bytes);
-}
-
-static void do_download(job *j, void *argument) {
-    const transfer *t = argument;
-    device *d = context_device(j, t->context);
-    need_ends(j, t);
-    if (t->bytes > 0)
-        d->ops->download(d, j, t->to, t->from, t->bytes);
+    (t->up ? d->ops->upload : d->ops->download)(d, j, t->to, t->from, t->bytes);
 }
 
 static void do_synchronize(job *j, void *argument) {
@@ -387,13 +377,13 @@ static void do_synchronize(job *j, void *argument) {
 }
 
 sg_status sg_upload(sg_context *c, void *to, const void *from, size_t bytes) {
-    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_upload, &t, NULL);
+    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes, .up = true};
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_move, &t, NULL);
 }
 
 sg_status sg_download(sg_context *c, void *to, const void *from, size_t bytes) {
     transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_download, &t, NULL);
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_move, &t, NULL);
 }
 
 sg_status sg_synchronize(sg_context *c, sg_stream stream) {

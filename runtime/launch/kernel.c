@@ -12,7 +12,7 @@
 
 #define MOST_POINTS (INT64_C(1) << 48)
 
-/* ---- queries ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
     const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_MEANING;
@@ -94,7 +94,7 @@ int sg_kernel_find_parameter(const sg_kernel *k, const char *name) {
     return i;
 }
 
-/* ---- binaries ------------------------------------------------------------------------------ */
+/* ---- binaries -------------------------------------------------------------------------------- */
 
 static sg_binary shown(const binary *b) {
     return (sg_binary){.data = b->data.data,
@@ -193,7 +193,7 @@ void sg_release(sg_kernel *k) {
         kernels_let_go(k);
 }
 
-/* ---- what checks and measurements share ----------------------------------------------------- */
+/* ---- what checks and measurements share ------------------------------------------------------ */
 
 void kernel_need_launchable(job *j, const sg_kernel *k) {
     if (k->module == NULL)

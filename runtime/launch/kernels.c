@@ -24,8 +24,6 @@ void kernels_close(kernels *all) {
     pthread_mutex_destroy(&all->lock);
 }
 
-/* ---- requests ------------------------------------------------------------------------------ */
-
 static bool stamp_file(const char *path, file_stamp *out) {
     struct stat facts;
     if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
@@ -100,8 +98,6 @@ static bool same_request(const kernel_request *a, const kernel_request *b) {
            same_text(p->arch, q->arch) && same_text(p->gpu, q->gpu) && same_constants(p, q) &&
            (a->text == NULL || memcmp(a->text, b->text, a->length) == 0);
 }
-
-/* ---- the list ------------------------------------------------------------------------------ */
 
 static void unlink_kernel(kernels *all, sg_kernel *k) {
     *(k->newer != NULL ? &k->newer->older : &all->newest) = k->older;

@@ -106,7 +106,7 @@ enum {
     OFFSET_ALIGNED = 96
 };
 
-/* ---- packing ------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 static void put(unsigned char *to, size_t offset, int k, int64_t value) {
     memcpy(to + offset + sizeof value * (size_t)k, &value, sizeof value);
@@ -232,7 +232,7 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
     return bytes;
 }
 
-/* ---- launching ----------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 /* One kernel of the program, in as many launches as its grid takes; a grid that is launched
    together takes one. */

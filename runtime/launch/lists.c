@@ -22,7 +22,7 @@ int64_t lists_elements(const program_array *a, const int64_t *sizes) {
     return extent[0] * extent[1] * extent[2];
 }
 
-/* ---- sizes --------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* From the extents of the arrays that tell them; each may need those before it. */
 static bool find_sizes(job *j, const program *p, const sg_grid *grids, launch *out) {
@@ -91,7 +91,7 @@ static bool check_extents(job *j, const program *p, const sg_grid *grids, const 
     return true;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* False where there is none. */
 static bool find_blocks(const program_launch *l, const int64_t *sizes,
@@ -123,7 +123,7 @@ static bool check_blocks(job *j, const program *p, launch *out) {
     return true;
 }
 
-/* ---- temporary memory ---------------------------------------------------------------------- */
+/* ---- temporary memory ------------------------------------------------------------------------ */
 
 static size_t padded(size_t bytes) {
     return (bytes + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
@@ -173,7 +173,7 @@ bool launch_place(job *j, const program *p, const sg_arguments *a, size_t needed
     return true;
 }
 
-/* ---- arrays -------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static bool check_strides(job *j, const program_array *a, const sg_grid *g, const launch *l) {
     int64_t dense = 1;
@@ -244,7 +244,7 @@ bool lists_check(job *j, const program *p, const sg_arguments *a, launch *out) {
     return check_overlaps(j, p, out) && launch_place(j, p, a, needed, out);
 }
 
-/* ---- the temporary memory of a call -------------------------------------------------------- */
+/* ---- the temporary memory of a call ---------------------------------------------------------- */
 
 typedef struct question {
     const sg_kernel *kernel;
@@ -274,7 +274,7 @@ sg_status sg_temporary_bytes(const sg_kernel *kernel, const sg_arguments *argume
     return context_run(kernel->context, answer, &q, NULL);
 }
 
-/* ---- launching ----------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 static unsigned char *put(unsigned char *to, const void *value, size_t bytes) {
     memcpy(to, value, bytes);

@@ -68,8 +68,6 @@ void modules_close(modules *m) {
     pthread_mutex_destroy(&m->lock);
 }
 
-/* ---- making one ---------------------------------------------------------------------------- */
-
 typedef struct making {
     sg_context *context;
     compiler *compiler;
@@ -139,8 +137,6 @@ static void make(job *j, void *argument) {
     m->made->facts = d->ops->function(d, j, m->made->module, program_main_launch(m->program));
     job_keep(j, m);
 }
-
-/* ---- the list ------------------------------------------------------------------------------ */
 
 static void remove_entry(modules *m, const loaded *gone) {
     for (loaded **link = &m->list; *link != NULL; link = &(*link)->next)

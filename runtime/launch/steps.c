@@ -12,8 +12,6 @@ typedef struct steps {
     int *final;
 } steps;
 
-/* ---- cells that no step writes --------------------------------------------------------------- */
-
 /* Copies the cells, not what lies between them: runs of cells as long as both arrays have them, as
    rows along the next axis, and along the one after it too where the distances allow. Strides below
    zero leave rows of one run each. */
@@ -79,8 +77,6 @@ static void rotate(const program *p, launch *l, int *final) {
         final[a->reads] = written_final;
     }
 }
-
-/* ---- ways ------------------------------------------------------------------------------------ */
 
 /* Some of the steps that are left, in one launch. */
 typedef struct leap {
@@ -166,8 +162,6 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         s.done += by.steps;
     }
 }
-
-/* ---- sg_run ---------------------------------------------------------------------------------- */
 
 void steps_allow(job *j, const program *p, int64_t count) {
     if (count < 0)

@@ -13,8 +13,7 @@ enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 /* Rows by 32 and slots of a table twice as long are counted with 32 bits. */
 #define MOST_COUNTED (INT64_C(1) << 35)
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* A place for each program of convert_program: of bcsr one for each of its lanes and packs. */
 static int place_of(const storage *s) {

@@ -103,8 +103,7 @@ static void *describe_array(sg_device_matrix *to, const packed_array *a, void *d
     return data;
 }
 
-/* ---- by the host ------------------------------------------------------------------------------
- */
+/* ---- by the host ----------------------------------------------------------------------------- */
 
 /* Array by array, so that what is on the device already can be freed by the caller. */
 static void copy_arrays(job *j, const packed_matrix *p, device *d, sg_device_matrix *to) {
@@ -133,8 +132,7 @@ static void convert_here(job *j, void *argument) {
     format_free(j, &p);
 }
 
-/* ---- by the device ----------------------------------------------------------------------------
- */
+/* ---- by the device --------------------------------------------------------------------------- */
 
 typedef struct device_lists {
     device *device;
@@ -205,8 +203,7 @@ static void convert_there(job *j, void *argument) {
     free_lists(l);
 }
 
-/* ---- what lies there already -------------------------------------------------------------------
- */
+/* ---- what lies there already ----------------------------------------------------------------- */
 
 /* csr is what the caller has; kernels make the formats that they know. */
 static bool take_there(job *j, const uploading *u) {
@@ -235,8 +232,7 @@ static bool take_there(job *j, const uploading *u) {
     return true;
 }
 
-/* ---- either -----------------------------------------------------------------------------------
- */
+/* ---- either ---------------------------------------------------------------------------------- */
 
 static bool goes_there(const uploading *u) {
     const device *d = u->kernel->context->device;

@@ -10,7 +10,7 @@
 
 #include "matrix/market.h"
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 typedef struct beginning {
     sg_context *context;
@@ -106,7 +106,7 @@ sg_status sg_matrix_from(sg_context *c, int64_t rows, int64_t columns, int64_t e
     return matrix_make(c, rows, columns, fill_from_lists, &given, out);
 }
 
-/* ---- single entries ------------------------------------------------------------------------ */
+/* ---- single entries -------------------------------------------------------------------------- */
 
 typedef struct change {
     const sg_matrix *matrix;
@@ -157,7 +157,7 @@ sg_status sg_matrix_get(const sg_matrix *given, int64_t row, int64_t column, dou
     return outcome(m, row, column, found);
 }
 
-/* ---- all of them --------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void settle(job *j, void *argument) {
     assembly_settle(j, argument);
@@ -266,7 +266,7 @@ sg_status sg_matrix_facts(const sg_matrix *m, sg_matrix_info *out) {
     return m == NULL || out == NULL ? SG_ERROR_USAGE : context_run(m->context, look, &l, NULL);
 }
 
-/* ---- formats ------------------------------------------------------------------------------- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 typedef struct listing {
     const sg_matrix *matrix;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* ---- the candidates of tuning -------------------------------------------------------------- */
+/* ---- the candidates of tuning ---------------------------------------------------------------- */
 
 /* One thing that candidates differ in. */
 typedef struct sg_axis {
@@ -60,7 +60,7 @@ SG_API sg_status sg_candidates(sg_context *, const char *spec_path, const sg_bui
                                sg_space **out);
 SG_API void sg_space_free(sg_space *);
 
-/* ---- tuning -------------------------------------------------------------------------------- */
+/* ---- tuning ---------------------------------------------------------------------------------- */
 
 typedef enum sg_search {
     SG_SEARCH_GUIDED,     /* by the planner's model, and what is learnt from what was measured */
@@ -179,7 +179,7 @@ SG_API void sg_tuning_free(sg_tuning *); /* NULL is allowed */
  * until that closes. Returns the exit code. */
 SG_API int sg_tune_worker(void);
 
-/* ---- tuning results ------------------------------------------------------------------------ */
+/* ---- tuning results -------------------------------------------------------------------------- */
 
 /* What came of one plan of a spec at one size on one device. NAN, or −1 of a whole number, is what
  * is not known. Times are seconds, of one launch or of one sg_run of `steps` steps. */

@@ -77,7 +77,7 @@ const char *results_journal(long file_system);
 void results_enter(job *, results *);
 void results_leave(job *, results *);
 
-/* ---- schema.c ------------------------------------------------------------------------------ */
+/* ---- schema.c -------------------------------------------------------------------------------- */
 
 /* "sgre", for stencilgen's results, in the header of every such file (bytes 68 to 71). */
 #define RESULTS_APPLICATION 1936159333
@@ -91,7 +91,7 @@ int results_make_tables(sqlite3 *);
 /* A number that a pragma or a query of one row gives. An SQLite code. */
 int results_number(sqlite3 *, const char *query, int64_t *out);
 
-/* ---- connect.c ----------------------------------------------------------------------------- */
+/* ---- connect.c ------------------------------------------------------------------------------- */
 
 typedef enum connection {
     CONNECTED,
@@ -115,7 +115,7 @@ bool results_may_reconnect(int code);
 /* What the last failed call says, in the job: "database or disk is full". */
 const char *results_trouble(job *, const results *, int code);
 
-/* ---- statements ---------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 /* Ready to be bound; NULL where the database lacks what it is about, with the code in *code. */
 sqlite3_stmt *results_statement(results *, statement_id, int *code);
@@ -134,7 +134,7 @@ bool results_find_place(job *, results *, const result_place *, int64_t *out, in
    is refused. False: there is no database. */
 bool results_connect_to_list(job *, results *);
 
-/* ---- rows.c -------------------------------------------------------------------------------- */
+/* ---- rows.c ---------------------------------------------------------------------------------- */
 
 /* The row that a statement is at. False: it is not valid and to be passed over; of the first such
    row the log was told. */

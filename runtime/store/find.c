@@ -28,7 +28,7 @@ typedef struct finding {
     result_match *match;
 } finding;
 
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static sqlite3_stmt *bind_key(const finding *f, statement_id which, int *code) {
     return results_bind(f->r, which, code, "ddt", &f->spec, &f->device, f->place->generator);
@@ -68,7 +68,7 @@ static int nearer_first(const void *a, const void *b) {
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* ---- plans --------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 /* Of a matrix what tells one from another. */
 static const char *say_size(job *j, const result_size *s) {
@@ -152,7 +152,7 @@ static int look(job *j, finding *f) {
     return code;
 }
 
-/* ---- the call ------------------------------------------------------------------------------ */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static void go_without(job *j, const results *r, const char *why) {
     logger_say(r->logger, j, SG_LOG_WARNING, "the tuning results in %s are not used: %s", r->path,
@@ -195,7 +195,7 @@ void results_find(job *j, results *r, const result_place *place,
 
 /* Reading all that was measured, and what there is at all. */
 
-/* ---- listing ------------------------------------------------------------------------------- */
+/* ---- listing --------------------------------------------------------------------------------- */
 
 bool results_connect_to_list(job *j, results *r) {
     const char *why;
@@ -281,7 +281,7 @@ result_drifts results_drifts(job *j, results *r, int64_t sweep) {
     return out;
 }
 
-/* ---- what there is ------------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static void count_all(job *j, results *r, results_facts *out) {
     int code;

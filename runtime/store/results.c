@@ -20,8 +20,6 @@ const char *const result_state_words[RESULT_STATES] = {
     [RESULT_FAILED] = "failed",   [RESULT_HUNG] = "hung",
 };
 
-/* ---- where --------------------------------------------------------------------------------- */
-
 static void choose_path(job *j, results *r, const char *asked) {
     const user_place p = user_place_of(j, asked, "SG_DATABASE", "XDG_DATA_HOME", ".local/share");
     r->path = p.usual ? job_print(j, "%s/results.db", p.path) : p.path;
@@ -79,8 +77,6 @@ void results_wait(results *r, int finding, int storing) {
     r->storing = storing;
 }
 
-/* ---- the lock ------------------------------------------------------------------------------ */
-
 /* Whatever a call was at, the next finds no transaction and no statement on its way. */
 static void come_out(void *what) {
     results *r = what;
@@ -118,8 +114,6 @@ void results_leave(job *j, results *r) {
     job_keep(j, r);
     come_out(r);
 }
-
-/* ---- devices and specs --------------------------------------------------------------------- */
 
 /* What the system calls its processor, out of host_machine's line: its name, or where it has none
    (on ARM) the numbers that stand for it. */
@@ -159,8 +153,6 @@ digest results_spec(const char *family, const char *model) {
     return digest_of(pieces, sizeof pieces / sizeof *pieces);
 }
 
-/* ---- sizes --------------------------------------------------------------------------------- */
-
 double results_distance(const result_size *a, const result_size *b) {
     if (a->count != b->count)
         return INFINITY;
@@ -196,8 +188,6 @@ bool results_read_size(const char *at, result_size *out) {
     }
     return false;
 }
-
-/* ---- results ------------------------------------------------------------------------------- */
 
 result results_blank(const char *plan, result_state state, const char *reason) {
     return (result){.plan = plan,

@@ -29,7 +29,7 @@
 
 typedef struct results results;
 
-/* ---- where --------------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 /* In the job's memory; to be closed before that goes. `path` is a file, as `database` of sg_options
    has it: NULL is SG_DATABASE, else stencilgen/results.db in XDG_DATA_HOME, else in ~/.local/share;
@@ -58,7 +58,7 @@ typedef struct results_facts {
 /* Creates nothing. The texts are in the job. */
 void results_examine(job *, results *, results_facts *out);
 
-/* ---- what is tuned ------------------------------------------------------------------------- */
+/* ---- what is tuned --------------------------------------------------------------------------- */
 
 /* A device is another one where any of these differs, of memory only whole GiB. Driver and compiler
    are facts of a result, not of the device: a plan outlives them. */
@@ -102,7 +102,7 @@ double results_distance(const result_size *, const result_size *);
 /* "512x512x512". */
 const char *results_size_text(job *, const result_size *);
 
-/* ---- what came of a plan ------------------------------------------------------------------- */
+/* ---- what came of a plan --------------------------------------------------------------------- */
 
 typedef enum result_state {
     RESULT_RIGHT,      /* checked and timed; the only ones that lookups know */
@@ -169,7 +169,7 @@ double results_median(double *seconds, int count, double *spread);
    Its median and spread are computed here. */
 void results_store(job *, results *, const result_place *, const result *);
 
-/* ---- sweeps -------------------------------------------------------------------------------- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 /* A sweep that was begun and not ended can be taken up again: by whoever asks for the same place
    with the same options, a text that says what is searched and how. `candidates`: how many there
@@ -212,7 +212,7 @@ typedef struct result_drifts {
 /* As results_list. */
 result_drifts results_drifts(job *, results *, int64_t sweep);
 
-/* ---- finding ------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 typedef enum result_how { RESULT_NONE, RESULT_EXACT, RESULT_NEAREST } result_how;
 
@@ -236,7 +236,7 @@ typedef struct result_match {
 void results_find(job *, results *, const result_place *,
                   bool (*fits)(void *user, const char *plan), void *user, result_match *out);
 
-/* ---- reading all of it --------------------------------------------------------------------- */
+/* ---- reading all of it ----------------------------------------------------------------------- */
 
 typedef struct result_filter {
     const result_place *place; /* NULL: all places */

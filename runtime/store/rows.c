@@ -21,7 +21,7 @@ static bool is_good(row *r, int column, bool good) {
     return r->flaw == NULL;
 }
 
-/* ---- columns ------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static double number(row *r, int column) {
     const int type = sqlite3_column_type(r->from, column);
@@ -80,7 +80,7 @@ static result_state read_state(row *r, int column) {
     return (result_state)state;
 }
 
-/* ---- what rows are passed over ------------------------------------------------------------- */
+/* ---- what rows are passed over --------------------------------------------------------------- */
 
 static bool judge(results *of, const row *r, const char *flaw) {
     const char *column = r->flaw != NULL ? r->flaw : flaw;
@@ -95,7 +95,7 @@ static bool judge(results *of, const row *r, const char *flaw) {
     return false;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The spec's key is that of its meaning, whatever the row says. */
 static void read_place(row *r, result_row *out) {
@@ -192,7 +192,7 @@ bool results_read_generator(job *j, results *of, sqlite3_stmt *from, const char 
 /* What results may be at all. Whoever says more is wrong: a measurement, a worker in whose memory a
    wild kernel ran, or a database that came from elsewhere. */
 
-/* ---- texts --------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 enum { MOST_PLAN = 4096, MOST_LINE = 4096, MOST_MODEL = 1 << 24 };
 
@@ -217,7 +217,7 @@ static bool is_name(const char *text) {
     return result_is_line(text) && text[0] != '\0';
 }
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Kernels take more than a picosecond, and nobody waits for thirty years. Quotients and powers of
    such times stay far from what a double can hold. */
@@ -267,7 +267,7 @@ static bool is_moment(int64_t milliseconds) {
 #temperature, offsetof(type, temperature), -273.15, 1e4                                    \
     }
 
-/* ---- the rows ------------------------------------------------------------------------------ */
+/* ---- the rows -------------------------------------------------------------------------------- */
 
 static const range of_result[] = {
     {"median", offsetof(result, median), LEAST_SECONDS, MOST_SECONDS},

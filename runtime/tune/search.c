@@ -63,7 +63,7 @@ search *search_new(job *j, search_kind kind, const search_candidates *c, uint64_
     return s;
 }
 
-/* ---- what was told ------------------------------------------------------------------------- */
+/* ---- what was told --------------------------------------------------------------------------- */
 
 static void tell(search *s, int candidate, state now) {
     assert(candidate >= 0 && candidate < s->of->count);
@@ -99,7 +99,7 @@ int search_told(const search *s) {
     return s->told_count;
 }
 
-/* ---- guided -------------------------------------------------------------------------------- */
+/* ---- guided ---------------------------------------------------------------------------------- */
 
 /* Whether so many valid ones were faster that the model can do without this one. */
 static bool is_slow(const search *s, int candidate) {
@@ -233,7 +233,7 @@ double search_expected(search *s, int candidate) {
     return exp(search_model_mean(s->model, candidate));
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static int next_in_order(search *s) {
     while (s->next < s->of->count && s->states[s->order[s->next]] != FREE)

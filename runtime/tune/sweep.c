@@ -34,8 +34,6 @@ ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *fil
 
 /* What a sweep knows of its trials. Needs both sides: the space and the search. */
 
-/* ---- what has been evaluated --------------------------------------------------------------- */
-
 space_candidate sweep_candidate(const sweep *s, int candidate) {
     if (candidate == SWEEP_OUTSIDE)
         return (space_candidate){.plan = s->space->usual, .threads = -1};
@@ -159,8 +157,6 @@ void sweep_resume(job *j, sweep *s) {
         }
     }
 }
-
-/* ---- progress ------------------------------------------------------------------------------ */
 
 bool sweep_report(sweep *s, int building, const sg_evaluation *last) {
     const sg_tune_options *o = &s->options;

@@ -15,8 +15,6 @@ enum { MOST_FINALISTS = 5, ROUNDS = 5, LEAST_ROUNDS = 2 };
 #define STILL_CLOSE 0.5
 #define MOST_OF_BUDGET 0.25
 
-/* ---- building ------------------------------------------------------------------------------ */
-
 typedef struct building {
     sweep *sweep;
     bool ok[SWEEP_BUILT];
@@ -36,8 +34,6 @@ void sweep_build(job *j, sweep *s, int count) {
         if (!b.ok[i])
             job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
 }
-
-/* ---- a fixed kernel ------------------------------------------------------------------------ */
 
 void sweep_note_drift(job *j, sweep *s, const result_drift *d) {
     s->drifts = job_grow(j, s->drifts, (size_t)s->drift_count, sizeof *s->drifts);
@@ -83,8 +79,6 @@ void sweep_resume_fixed(job *j, sweep *s) {
     if (!trial_build(&s->setting, &s->fixed))
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
 }
-
-/* ---- the finals ---------------------------------------------------------------------------- */
 
 typedef struct finals {
     int of[MOST_FINALISTS]; /* evaluations, the fastest first */

@@ -70,8 +70,6 @@ enum { LEAST_TIMINGS = 7, MOST_TIMINGS = 50 };
 #define CALM 0.02           /* distance of the quartiles over the median */
 #define LONGEST_TIMINGS 1.0 /* seconds, all together */
 
-/* ---- what came of a call ------------------------------------------------------------------- */
-
 typedef struct trying {
     const trial_setting *setting;
     trial *trial;
@@ -103,8 +101,6 @@ static void note_nonsense(job *j, trying *t, const char *flaw) {
         plan, RESULT_FAILED, job_print(j, "it was measured, but its %s makes no sense", flaw));
 }
 
-/* ---- building ------------------------------------------------------------------------------ */
-
 static void build(job *j, void *argument) {
     trying *t = argument;
     trial *r = t->trial;
@@ -134,8 +130,6 @@ bool trial_build(const trial_setting *s, trial *r) {
     return job_run(&s->context->memory, build, &t, &r->building) == FAULT_NONE &&
            t.status != SG_ERROR_MEMORY;
 }
-
-/* ---- checking ------------------------------------------------------------------------------ */
 
 /* Every place of a tile is met, and edges that no tile divides; the reference takes little time for
    it. */
@@ -168,8 +162,6 @@ static bool check(job *j, trying *t) {
         note_failure(j, t, status);
     return status == SG_OK;
 }
-
-/* ---- timing -------------------------------------------------------------------------------- */
 
 typedef struct timing {
     const trying *trying;

@@ -27,7 +27,7 @@ static void release(void *argument) {
     sweep_leave(s);
 }
 
-/* ---- before -------------------------------------------------------------------------------- */
+/* ---- before ---------------------------------------------------------------------------------- */
 
 static void refuse_time(job *j, const char *name, double seconds) {
     if (seconds >= 0)
@@ -95,7 +95,7 @@ static void find_setting(job *j, sweep *s) {
         open_own(j, s);
 }
 
-/* ---- trials -------------------------------------------------------------------------------- */
+/* ---- trials ---------------------------------------------------------------------------------- */
 
 /* The plan that builds take comes first in every search: gains are over it. */
 static int choose(sweep *s, int *out) {
@@ -226,7 +226,7 @@ static bool make_trials(job *j, sweep *s) {
     return true;
 }
 
-/* ---- beside the sweep ---------------------------------------------------------------------- */
+/* ---- beside the sweep ------------------------------------------------------------------------ */
 
 typedef struct planning {
     const build_request *request;
@@ -275,7 +275,7 @@ static void anchor(job *j, sweep *s) {
     s->trial_count = 0;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Which may be faster than all of this sweep, if it was narrow. */
 static const char *find_taken(job *j, const sweep *s) {

@@ -13,8 +13,6 @@
 
 enum { MOST_BYTES = 1 << 26, MOST_NUMBERS = 1 << 16 };
 
-/* ---- the socket ---------------------------------------------------------------------------- */
-
 /* A process that is gone is no reason for a signal to this one. */
 static bool send_bytes(int socket, const char *bytes, size_t count) {
     while (count > 0) {
@@ -72,8 +70,6 @@ worker_outcome worker_receive(job *j, int socket, double seconds, record *out) {
     *out = record_of(bytes, (size_t)length);
     return o;
 }
-
-/* ---- to the worker ------------------------------------------------------------------------- */
 
 static const size_t list_bytes = sizeof(int64_t); /* and of a double */
 _Static_assert(sizeof(double) == sizeof(int64_t), "lists of one width");
@@ -169,8 +165,6 @@ const double *worker_get_trial(job *j, record *r, trial *out) {
         list[i] = record_double(r);
     return list;
 }
-
-/* ---- from it ------------------------------------------------------------------------------- */
 
 static void code_result(coder *c, result *r, int64_t *steps) {
     int state = r->state;

@@ -1,18 +1,18 @@
 /* The cpu device: the host's compiler, shared objects for binaries, blocks spread over a pool of
    threads. Takes: what device.h says. */
-#include "runtime/device/device.h"
-#include "base/clock.h"
-#include "base/workers.h"
-#include "runtime/compile/compilers.h"
-#include "runtime/device/cpu/block.h"
-
-#include "runtime/device/cpu/fiber.h"
 #include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/workers.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/device/cpu/block.h"
+#include "runtime/device/cpu/fiber.h"
+#include "runtime/device/device.h"
 
 /* Kernels' shared objects: dlopen and dlclose, as ThreadSanitizer must see them. The loader puts a
    library where another was that it has closed, and the lock by which one comes after the other is
@@ -136,7 +136,7 @@ static const device_facts *facts(const device *base) {
     return &((const cpu_device *)base)->facts;
 }
 
-/* ---- loading ------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static compiler *compiler_of(device *base) {
     return ((cpu_device *)base)->compiler;

@@ -34,14 +34,10 @@ typedef struct opening {
 
 /* The GPU of a context, which is the caller's own. */
 static cu_result adopt(cuda *d, void *context) {
-    bool pushed;
+    cu_result code;
     d->context = context;
     d->adopted = true;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code != CU_OK)
-        return code;
-    code = d->driver.context_device(&d->number);
-    cuda_leave(d, pushed);
+    CUDA_CALL(code, d, d->driver.context_device(&d->number));
     return code;
 }
 
@@ -195,18 +191,15 @@ static void *cuda_alloc(device *base, job *j, size_t bytes) {
     cuda *d = (cuda *)base;
     cu_pointer memory = 0;
     size_t unused = 0, total = 0;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.memory_alloc(&memory, bytes > 0 ? bytes : 1);
-        if (code != CU_OK)
-            (void)d->driver.memory_info(&unused, &total);
-        cuda_leave(d, pushed);
-    }
-    if (code != CU_OK)
+    cu_result code, asked;
+    CUDA_CALL(code, d, d->driver.memory_alloc(&memory, bytes > 0 ? bytes : 1));
+    if (code != CU_OK) {
+        CUDA_CALL(asked, d, d->driver.memory_info(&unused, &total));
+        (void)asked;
         job_fail(j, FAULT_DEVICE, NULL, 0,
                  "%s: allocating %zu bytes failed, %zu of %zu are free: %s", d->facts.name, bytes,
                  unused, total, cuda_error(&d->driver, j, code));
+    }
     return (void *)(uintptr_t)memory;
 }
 
@@ -223,12 +216,8 @@ static void cuda_upload(device *base, job *j, void *to, const void *from, size_t
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.upload(address(to), from, bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.upload(address(to), from, bytes));
     must_move(d, j, code, bytes, "to the GPU");
 }
 
@@ -236,12 +225,8 @@ static void cuda_download(device *base, job *j, void *to, const void *from, size
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.download(to, address(from), bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.download(to, address(from), bytes));
     must_move(d, j, code, bytes, "from the GPU");
 }
 
@@ -272,14 +257,10 @@ static cu_result copy_rows(cuda *d, const device_copy *c, void *stream) {
 
 static void cuda_copy(device *base, job *j, const device_copy *c, void *stream) {
     cuda *d = (cuda *)base;
-    bool pushed;
+    cu_result code;
     if (c->bytes == 0 || c->rows == 0)
         return;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = c->rows == 1 ? copy_row(d, c, 0, stream) : copy_rows(d, c, stream);
-        cuda_leave(d, pushed);
-    }
+    CUDA_CALL(code, d, c->rows == 1 ? copy_row(d, c, 0, stream) : copy_rows(d, c, stream));
     must_move(d, j, code, c->bytes * c->rows, "within the GPU");
 }
 
@@ -287,12 +268,8 @@ static void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.fill(address(to), (unsigned char)byte, bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.fill(address(to), (unsigned char)byte, bytes));
     cuda_must(d, j, code, "filling memory");
 }
 
@@ -312,12 +289,8 @@ static fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, voi
 
 static void cuda_synchronize(device *base, job *j, void *stream) {
     cuda *d = (cuda *)base;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.stream_synchronize(stream);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.stream_synchronize(stream));
     cuda_must(d, j, code, "waiting for the GPU");
 }
 

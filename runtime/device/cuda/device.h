@@ -34,6 +34,17 @@ static inline void cuda_leave(cuda *d, bool pushed) {
         (void)d->driver.context_pop(&ours);
 }
 
+/* What one call of the driver returns, in the device's context. */
+#define CUDA_CALL(code, d, call)                                                                   \
+    do {                                                                                           \
+        bool pushed;                                                                               \
+        code = cuda_enter(d, &pushed);                                                             \
+        if (code == CU_OK) {                                                                       \
+            code = (call);                                                                         \
+            cuda_leave(d, pushed);                                                                 \
+        }                                                                                          \
+    } while (0)
+
 /* Fails the job where the code is an error. */
 void cuda_must(const cuda *, job *, cu_result code, const char *doing);
 

@@ -61,12 +61,8 @@ static module *new_module(cuda *d, job *j, const program *p) {
 static cu_result load_image(cuda *d, cu_module *out, blob binary, char *log) {
     cu_jit_option options[] = {CU_JIT_OPTION_ERROR_LOG, CU_JIT_OPTION_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LINK_LOG_BYTES};
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code != CU_OK)
-        return code;
-    code = d->driver.module_load(out, binary.data, 2, options, values);
-    cuda_leave(d, pushed);
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.module_load(out, binary.data, 2, options, values));
     return code;
 }
 
@@ -161,12 +157,9 @@ function_facts cuda_function(device *base, job *j, const module *m, int launch) 
     const kernel *k = &m->kernels[launch];
     const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
     function_facts facts = {.registers = k->registers, .local_bytes = k->local_bytes};
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d,
+              d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes));
     cuda_must(d, j, code, "asking how many blocks fit a multiprocessor");
     facts.occupancy = (double)facts.blocks_resident * threads / d->threads_per_multiprocessor;
     return facts;
