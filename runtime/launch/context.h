@@ -33,7 +33,7 @@ void texts_close(thread_texts *);
    from then on. */
 const char *texts_keep(thread_texts *, text_slot, const char *);
 
-/* The same of other bytes, aligned for any type. */
+/* The same for bytes, aligned for any type. */
 void *texts_keep_bytes(thread_texts *, text_slot, const void *, size_t size);
 
 /* This thread's; "" if it has none. */
@@ -176,7 +176,7 @@ sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument,
 /* A copy of a text that a result points to, valid until this thread's next. */
 const char *context_keep(job *, sg_context *, const char *text);
 
-/* The same of other bytes, aligned for any type. */
+/* The same for bytes, aligned for any type. */
 void *context_keep_bytes(job *, sg_context *, const void *bytes, size_t size);
 
 /* A number that is never 0 and new to this context; numbers of other contexts and processes are
