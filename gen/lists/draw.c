@@ -105,7 +105,7 @@ void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, v
 }
 
 void draw_call(job *j, const program *p, const double *given, uint64_t *state, family_call *out) {
-    out->sizes = job_array(j, (size_t)p->size_count + 1, sizeof *out->sizes);
+    out->sizes = job_array(j, (size_t)p->lists.size_count + 1, sizeof *out->sizes);
     out->arrays = job_array(j, (size_t)p->array_count, sizeof *out->arrays);
     out->parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *out->parameters);
     for (int i = 0; i < p->parameter_count; i++) {
@@ -119,7 +119,7 @@ void draw_call(job *j, const program *p, const double *given, uint64_t *state, f
 }
 
 void draw_array(job *j, const program *p, int array, family_call *call) {
-    const int64_t elements = family_elements(p, array, call->sizes);
+    const int64_t elements = program_elements(p, array, call->sizes);
     call->arrays[array] = job_array(j, (size_t)elements + 1, p->arrays[array].element_bytes);
 }
 

@@ -11,7 +11,7 @@ enum { MOST_LAUNCHES = 64, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30 };
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 6,
+    .version = 7,
     .title = "a kernel file of stencilgen",
 };
 
@@ -21,8 +21,8 @@ static void code_axes(coder *c, int *axes, int least, int most) {
 }
 
 static void code_extent(coder *c, const program *p, program_extent *e) {
-    code_int(c, &e->size[0], -1, p->size_count - 1);
-    code_int(c, &e->size[1], -1, p->size_count - 1);
+    code_int(c, &e->size[0], -1, p->lists.size_count - 1);
+    code_int(c, &e->size[1], -1, p->lists.size_count - 1);
     code_long(c, &e->plus);
 }
 
@@ -37,17 +37,20 @@ static dtype code_dtype(coder *c, const char **name) {
 
 static void code_array(coder *c, const program *p, program_array *a) {
     code_words(c, &a->name);
-    code_words(c, &a->field);
     a->element_bytes = dtype_words[code_dtype(c, &a->dtype)].bytes;
     code_bool(c, &a->written);
-    code_int(c, &a->reads, -1, p->array_count - 1);
-    code_int(c, &a->previous, -1, p->array_count - 1);
-    code_axes(c, a->low, 0, MOST_NUMBER);
-    code_axes(c, a->high, 0, MOST_NUMBER);
-    for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
-        code_extent(c, p, &a->extent[k]);
-    code_bool(c, &a->updated);
-    code_int(c, &a->same_as, -1, p->array_count - 1);
+    if (program_is_grid(p)) {
+        code_words(c, &a->grid.field);
+        code_int(c, &a->grid.reads, -1, p->array_count - 1);
+        code_int(c, &a->grid.previous, -1, p->array_count - 1);
+        code_axes(c, a->grid.low, 0, MOST_NUMBER);
+        code_axes(c, a->grid.high, 0, MOST_NUMBER);
+        return;
+    }
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        code_extent(c, p, &a->lists.extent[k]);
+    code_bool(c, &a->lists.updated);
+    code_int(c, &a->lists.same_as, -1, p->array_count - 1);
 }
 
 static void code_arrays(coder *c, program *p) {
@@ -72,83 +75,92 @@ static void code_needs(coder *c, program_needs *n) {
     code_axes(c, n->high, -1, MOST_NUMBER);
 }
 
-static void code_blocks(coder *c, const program *p, program_launch *l) {
-    for (int k = 0; k < PROGRAM_AXES; k++) {
-        code_extent(c, p, &l->blocks[k].items);
-        code_bool(c, &l->blocks[k].least);
-        code_long(c, &l->blocks[k].most);
-        code_long(c, &l->blocks[k].alone);
-        code_int(c, &l->blocks[k].cluster, 0, MOST_THREADS);
-    }
-    code_bool(c, &l->resident);
-    code_bool(c, &l->early);
+static void code_grid_launch(coder *c, const program *p, program_launch *l) {
+    code_axes(c, l->grid.axes, -1, p->dims - 1);
+    code_axes(c, l->grid.low, 0, MOST_NUMBER);
+    code_axes(c, l->grid.high, 0, MOST_NUMBER);
+    code_int(c, &l->grid.vector, 1, MOST_NUMBER);
+    code_int(c, &l->grid.steps, 1, MOST_NUMBER);
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        code_long(c, &l->grid.least[k]);
+    code_bool(c, &l->grid.cooperative);
+    code_int(c, &l->grid.spare, 0, p->launch_count - 1);
+    if (l->grid.spare > 0)
+        code_needs(c, &l->grid.needs);
 }
 
-static void code_launch(coder *c, const program *p, program_launch *l) {
-    code_words(c, &l->entry);
-    code_axes(c, l->axes, -1, p->dims - 1);
-    code_axes(c, l->per_block, 1, MOST_NUMBER);
-    code_axes(c, l->block, 1, MOST_THREADS);
-    code_axes(c, l->low, 0, MOST_NUMBER);
-    code_axes(c, l->high, 0, MOST_NUMBER);
-    code_size(c, &l->shared_bytes, MOST_NUMBER);
-    code_bool(c, &l->barriers);
-    code_int(c, &l->vector, p->shape == PROGRAM_GRID, MOST_NUMBER);
-    code_int(c, &l->steps, 1, MOST_NUMBER);
-    for (int k = 0; k < PROGRAM_AXES; k++)
-        code_long(c, &l->least[k]);
-    code_bool(c, &l->cooperative);
-    code_int(c, &l->spare, 0, p->launch_count - 1);
-    if (l->spare > 0)
-        code_needs(c, &l->needs);
-    if (p->shape == PROGRAM_LISTS)
-        code_blocks(c, p, l);
+static void code_lists_launch(coder *c, const program *p, program_launch *l) {
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        program_block_rule *rule = &l->lists.blocks[k];
+        code_extent(c, p, &rule->items);
+        code_bool(c, &rule->least);
+        code_long(c, &rule->most);
+        code_long(c, &rule->alone);
+        code_int(c, &rule->cluster, 0, MOST_THREADS);
+    }
+    code_bool(c, &l->lists.resident);
+    code_bool(c, &l->lists.early);
 }
 
 static void code_launches(coder *c, program *p) {
-    int count = p->launch_count;
-    code_int(c, &count, 1, MOST_LAUNCHES);
-    code_bool(c, &p->ways);
-    code_int(c, &p->spare_count, 0, count / 2);
-    if (c->out == NULL)
-        p->launches = job_array(c->job, (size_t)count, sizeof *p->launches);
-    p->launch_count = count;
-    for (int i = 0; i < count; i++)
-        code_launch(c, p, &p->launches[i]);
-}
-
-static void code_layers(coder *c, program *p) {
-    p->layers = code_list(c, p->layers, &p->layer_count, LAUNCH_TEMPORARIES, sizeof *p->layers);
-    for (int i = 0; i < p->layer_count; i++) {
-        code_words(c, &p->layers[i].name);
-        code_axes(c, p->layers[i].low, 0, MOST_NUMBER);
-        code_axes(c, p->layers[i].high, 0, MOST_NUMBER);
+    p->launches = code_list(c, p->launches, &p->launch_count, MOST_LAUNCHES, sizeof *p->launches);
+    c->in.bad |= p->launch_count < 1;
+    for (int i = 0; i < p->launch_count; i++) {
+        program_launch *l = &p->launches[i];
+        code_words(c, &l->entry);
+        code_axes(c, l->per_block, 1, MOST_NUMBER);
+        code_axes(c, l->block, 1, MOST_THREADS);
+        code_size(c, &l->shared_bytes, MOST_NUMBER);
+        code_bool(c, &l->barriers);
+        if (program_is_grid(p))
+            code_grid_launch(c, p, l);
+        else
+            code_lists_launch(c, p, l);
     }
 }
 
-static void code_matrix(coder *c, program *p) {
+static void code_grid(coder *c, program *p) {
+    code_double(c, &p->grid.bytes_per_point);
+    p->grid.layers = code_list(c, p->grid.layers, &p->grid.layer_count, LAUNCH_TEMPORARIES,
+                               sizeof *p->grid.layers);
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        code_words(c, &p->grid.layers[i].name);
+        code_axes(c, p->grid.layers[i].low, 0, MOST_NUMBER);
+        code_axes(c, p->grid.layers[i].high, 0, MOST_NUMBER);
+    }
+    code_bool(c, &p->grid.ways);
+    code_int(c, &p->grid.spare_count, 0, MOST_LAUNCHES / 2);
+    const char *spare = p->grid.spare_source != NULL ? p->grid.spare_source : "";
+    code_words(c, &spare);
+    p->grid.spare_source = spare[0] != '\0' ? spare : NULL;
+    code_size(c, &p->grid.spare_arch_begin, INT32_MAX);
+    code_size(c, &p->grid.spare_arch_end, INT32_MAX);
+}
+
+static void code_product(coder *c, program_product *m) {
     for (int i = 0; i < PROGRAM_STORAGE; i++)
-        code_int(c, &p->storage[i], 0, i == STORAGE_FORMAT ? FORMAT_COUNT - 1 : MOST_NUMBER);
-    diagonal *list = code_list(c, (diagonal *)p->diagonals, &p->diagonal_count, MOST_DIAGONALS,
-                               sizeof *p->diagonals);
-    for (int i = 0; i < p->diagonal_count; i++) {
+        code_int(c, &m->storage[i], 0, i == STORAGE_FORMAT ? FORMAT_COUNT - 1 : MOST_NUMBER);
+    diagonal *list = code_list(c, (diagonal *)m->diagonals, &m->diagonal_count, MOST_DIAGONALS,
+                               sizeof *m->diagonals);
+    for (int i = 0; i < m->diagonal_count; i++) {
         code_long(c, &list[i].offset);
         code_double(c, &list[i].value);
     }
-    p->diagonals = list;
+    m->diagonals = list;
 }
 
 static void code_lists(coder *c, program *p) {
-    p->sizes = code_list(c, p->sizes, &p->size_count, LAUNCH_SIZES, sizeof *p->sizes);
-    for (int i = 0; i < p->size_count; i++) {
-        code_words(c, &p->sizes[i].name);
-        code_int(c, &p->sizes[i].array, 0, LAUNCH_ARRAYS - 1);
-        code_int(c, &p->sizes[i].axis, 0, PROGRAM_AXES - 1);
+    p->lists.sizes =
+        code_list(c, p->lists.sizes, &p->lists.size_count, LAUNCH_SIZES, sizeof *p->lists.sizes);
+    for (int i = 0; i < p->lists.size_count; i++) {
+        code_words(c, &p->lists.sizes[i].name);
+        code_int(c, &p->lists.sizes[i].array, 0, LAUNCH_ARRAYS - 1);
+        code_int(c, &p->lists.sizes[i].axis, 0, PROGRAM_AXES - 1);
     }
-    p->temporaries = code_list(c, p->temporaries, &p->temporary_count, LAUNCH_TEMPORARIES,
-                               sizeof *p->temporaries);
-    for (int i = 0; i < p->temporary_count; i++) {
-        program_temporary *t = &p->temporaries[i];
+    p->lists.temporaries = code_list(c, p->lists.temporaries, &p->lists.temporary_count,
+                                     LAUNCH_TEMPORARIES, sizeof *p->lists.temporaries);
+    for (int i = 0; i < p->lists.temporary_count; i++) {
+        program_temporary *t = &p->lists.temporaries[i];
         code_words(c, &t->name);
         code_extent(c, p, &t->items);
         code_long(c, &t->per);
@@ -156,36 +168,34 @@ static void code_lists(coder *c, program *p) {
         code_long(c, &t->fixed);
         code_int(c, &t->fill, -1, 255);
     }
-    code_bool(c, &p->tagged);
-    code_extent(c, p, &p->points);
-    code_matrix(c, p);
+    code_bool(c, &p->lists.tagged);
+    code_extent(c, p, &p->lists.points);
+    if (p->kind != PROGRAM_PRODUCT)
+        return;
+    if (c->out == NULL)
+        p->lists.product = job_alloc(c->job, sizeof *p->lists.product);
+    code_product(c, p->lists.product);
 }
 
 static void code_program(coder *c, program *p, const char *const *texts, sg_kind *kind) {
     int which = *kind;
     code_int(c, &which, SG_KIND_GRID, SG_KIND_PRODUCT);
     *kind = (sg_kind)which;
-    p->shape = *kind == SG_KIND_GRID ? PROGRAM_GRID : PROGRAM_LISTS;
+    p->kind = (program_kind)which;
     p->name = texts[SG_TEXT_NAME];
     p->source = texts[SG_TEXT_SOURCE];
     p->target = texts[SG_TEXT_ARCH];
     code_int(c, &p->dims, 1, PROGRAM_AXES);
     code_size(c, &p->element_bytes, sizeof(double));
-    if (p->shape == PROGRAM_LISTS)
-        code_lists(c, p);
+    if (program_is_grid(p))
+        code_grid(c, p);
     else
-        code_layers(c, p);
+        code_lists(c, p);
     code_arrays(c, p);
     code_launches(c, p);
     code_size(c, &p->arguments_bytes, LAUNCH_BYTES);
-    code_double(c, &p->bytes_per_point);
     code_size(c, &p->arch_begin, INT32_MAX);
     code_size(c, &p->arch_end, INT32_MAX);
-    const char *spare = p->spare_source != NULL ? p->spare_source : "";
-    code_words(c, &spare);
-    p->spare_source = spare[0] != '\0' ? spare : NULL;
-    code_size(c, &p->spare_arch_begin, INT32_MAX);
-    code_size(c, &p->spare_arch_end, INT32_MAX);
 }
 
 /* What the program and the binary say too is not written again. */
@@ -249,7 +259,7 @@ bool kernel_file_read(job *j, blob payload, kernel_file *out, const char **why) 
     f.info.element_size = p->element_bytes;
     f.info.arrays = p->array_count;
     f.info.parameters = p->parameter_count;
-    f.info.bytes_per_point = p->bytes_per_point;
+    f.info.bytes_per_point = program_bytes_per_point(p);
     f.info.origin = SG_FROM_FILE;
     f.info.steps = program_steps(p);
     f.info.compile_seconds = f.binary.seconds;

@@ -184,7 +184,7 @@ sg_status sg_merge_bytes(const sg_kernel *k, int64_t a_count, int64_t b_count, s
    vectors. Makes: sg_spmv and sg_spmv_bytes. */
 
 /* Bit by bit: two matrices of which one diagonal's value differs are stored otherwise. */
-static bool same_diagonals(const program *p, const sg_device_matrix *m) {
+static bool same_diagonals(const program_product *p, const sg_device_matrix *m) {
     return p->diagonal_count == m->diagonal_count &&
            (p->diagonal_count == 0 ||
             memcmp(p->diagonals, m->diagonals, (size_t)p->diagonal_count * sizeof *p->diagonals) ==
@@ -197,14 +197,14 @@ static bool has_format(job *j, const sg_kernel *k, const sg_device_matrix *m) {
         return context_refuse(j, "'%s' needs a matrix", p->name);
     if (m->context != k->context)
         return context_refuse(j, "the matrix and '%s' are of different contexts", p->name);
-    if (memcmp(m->storage, p->storage, sizeof m->storage) != 0)
+    if (memcmp(m->storage, p->lists.product->storage, sizeof m->storage) != 0)
         return context_refuse(
             j,
             "the matrix was brought to the device for another kernel, as %s; '%s' "
             "wants it as %s with widths, slices, blocks and packets of its own",
             format_words[m->storage[STORAGE_FORMAT]].name, p->name,
-            format_words[p->storage[STORAGE_FORMAT]].name);
-    if (!same_diagonals(p, m))
+            format_words[p->lists.product->storage[STORAGE_FORMAT]].name);
+    if (!same_diagonals(p->lists.product, m))
         return context_refuse(j,
                               "the matrix was brought to the device for another kernel, which has "
                               "other diagonals compiled in than '%s'",

@@ -10,7 +10,7 @@
 #include "gen/families.h"
 #include "gen/model/family.h"
 #include "gen/model/plans.h"
-#include "gen/space/accept.h"
+#include "gen/space/space.h"
 #include "runtime/api/build.h"
 #include "runtime/files/paths.h"
 #include "runtime/matrix/matrix.h"

@@ -51,7 +51,7 @@ static void choose_depths(cells *c, const program *p, int radius, double most) {
         for (int axis = 0; axis < c->dims; axis++)
             c->shell[axis] /= 2;
     for (int k = 0; k < PROGRAM_AXES; k++) {
-        const int axis = l->axes[k], block = l->per_block[k];
+        const int axis = l->grid.axes[k], block = l->per_block[k];
         if (axis < 0)
             continue;
         c->near[axis] += block;

@@ -112,7 +112,7 @@ static void prepare_launch(job *j, measurement *m, const double *parameters, siz
 
 static void prepare_grid(job *j, measurement *m) {
     const program *p = m->kernel->program;
-    m->bytes = p->bytes_per_point * (double)m->points;
+    m->bytes = p->grid.bytes_per_point * (double)m->points;
     for (int i = 0; i < p->array_count; i++) {
         m->arrays[i] = m->device->ops->alloc(m->device, j, (size_t)m->points * p->element_bytes);
         fill_array(j, m, i);
@@ -129,7 +129,7 @@ static void prepare_call(job *j, measurement *m, const double *parameters) {
     const program *p = m->kernel->program;
     size_t temporary;
     lists_measure(j, p, m->grids, &m->launch, &temporary);
-    m->points = lists_extent(&p->points, m->launch.sizes);
+    m->points = lists_extent(&p->lists.points, m->launch.sizes);
     prepare_launch(j, m, parameters, temporary);
 }
 
@@ -144,7 +144,7 @@ static void prepare_list(job *j, measurement *m, int which, const family_call *c
         d->ops->fill(d, j, m->arrays[which], 0, bytes);
     m->grids[which] = (sg_grid){.data = m->arrays[which]};
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        m->grids[which].size[axis] = lists_extent(&a->extent[axis], call->sizes);
+        m->grids[which].size[axis] = lists_extent(&a->lists.extent[axis], call->sizes);
     m->bytes += (double)bytes;
 }
 
@@ -155,14 +155,13 @@ static void prepare_lists(job *j, measurement *m) {
     for (int i = 0; i < p->array_count; i++)
         prepare_list(j, m, i, &call);
     prepare_call(j, m, call.parameters);
-    if (p->bytes_per_point > 0)
-        m->bytes = p->bytes_per_point * (double)m->points;
 }
 
 /* x and y, of which the matrix says how long they are, and the spec how many. */
 static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     const size_t element = m->kernel->program->element_bytes;
-    const int64_t points = m->points, vectors = m->kernel->program->arrays[which].extent[1].plus;
+    const int64_t points = m->points,
+                  vectors = m->kernel->program->arrays[which].lists.extent[1].plus;
     if (length > LAUNCH_MOST_BYTES / (int64_t)element / vectors)
         context_refuse(j, "'%s': vectors of %lld elements are out of range",
                        m->kernel->program->name, (long long)length);
@@ -197,7 +196,7 @@ static void prepare(job *j, measurement *m) {
     m->stage = guarded_memory(j, STAGE_ELEMENTS * m->kernel->program->element_bytes);
     if (m->matrix != NULL)
         prepare_product(j, m);
-    else if (m->kernel->program->shape == PROGRAM_LISTS)
+    else if (!program_is_grid(m->kernel->program))
         prepare_lists(j, m);
     else
         prepare_grid(j, m);

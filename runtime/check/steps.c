@@ -9,8 +9,8 @@
 int check_array(const program *p, const char *field, bool written, bool previous) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        const bool current = strcmp(a->name, a->field) == 0;
-        if (strcmp(a->field, field) == 0 && a->written == written &&
+        const bool current = strcmp(a->name, a->grid.field) == 0;
+        if (strcmp(a->grid.field, field) == 0 && a->written == written &&
             (written || current == !previous))
             return i;
     }
@@ -76,9 +76,9 @@ int64_t check_steps_count(job *j, const sg_kernel *k, int64_t wanted) {
 
 /* The least extent with which the first way can be taken. */
 static int64_t least_size(const program *p, int axis) {
-    for (int k = 0; p->ways && k < PROGRAM_AXES; k++)
-        if (p->launches[0].axes[k] == axis && p->launches[0].least[k] > 1)
-            return p->launches[0].least[k];
+    for (int k = 0; p->grid.ways && k < PROGRAM_AXES; k++)
+        if (p->launches[0].grid.axes[k] == axis && p->launches[0].grid.least[k] > 1)
+            return p->launches[0].grid.least[k];
     return 1;
 }
 

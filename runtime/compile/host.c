@@ -260,9 +260,10 @@ static void write_source(job *j, const program *p, const scratch *s) {
     text_add(&t, cpu_cuda_header);
     text_printf(&t, "#line 1 \"cpu_arch.h\"\n%s", cpu_arch_header);
     add_source(&t, p->name, p->source, p->arch_begin, p->arch_end);
-    if (p->spare_source != NULL) {
+    if (program_spare_source(p) != NULL) {
         text_printf(&t, "\nnamespace %s {\n", spares);
-        add_source(&t, p->name, p->spare_source, p->spare_arch_begin, p->spare_arch_end);
+        add_source(&t, p->name, p->grid.spare_source, p->grid.spare_arch_begin,
+                   p->grid.spare_arch_end);
         text_add(&t, "\n}\n");
     }
     text_printf(&t, "\n#line 1 \"%s.kernels\"\n", p->name);

@@ -280,7 +280,7 @@ typedef struct meanwhile {
 
 static void compile_spares(job *j, void *argument) {
     meanwhile *m = argument;
-    m->made = compile_source(m->nvrtc, j, m->program->name, m->program->spare_source, m->arch,
+    m->made = compile_source(m->nvrtc, j, m->program->name, m->program->grid.spare_source, m->arch,
                              BINARY_CUBIN);
 }
 
@@ -305,7 +305,7 @@ static void end_meanwhile(void *argument) {
 /* Where there is no thread to be had, one after the other. */
 static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
     check_arch(n, j, arch);
-    if (p->spare_source == NULL || kind != BINARY_CUBIN)
+    if (program_spare_source(p) == NULL || kind != BINARY_CUBIN)
         return compile_source(n, j, p->name, p->source, arch, kind);
     meanwhile *m = job_alloc(j, sizeof *m);
     *m = (meanwhile){.nvrtc = n, .memory = *job_allocator(j), .program = p, .arch = arch};

@@ -8,6 +8,7 @@ digest compile_key(job *j, const program *p, binary_kind kind, const char *ident
     text kernels = text_new(j);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(&kernels, "%s %d\n", p->launches[i].entry, p->launches[i].barriers);
+    const char *spares = program_spare_source(p);
     const blob pieces[] = {
         digest_piece(SG_VERSION),
         digest_piece(binary_words[kind]),
@@ -15,7 +16,7 @@ digest compile_key(job *j, const program *p, binary_kind kind, const char *ident
         digest_piece(identity != NULL ? identity : ""),
         digest_piece(kernels.data),
         digest_piece(p->source),
-        digest_piece(p->spare_source != NULL ? p->spare_source : ""),
+        digest_piece(spares != NULL ? spares : ""),
     };
     return digest_of(pieces, sizeof pieces / sizeof *pieces);
 }

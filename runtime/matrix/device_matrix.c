@@ -9,10 +9,11 @@
 #include "runtime/matrix/matrix.h"
 
 storage device_matrix_storage(job *j, const sg_kernel *k) {
-    const int *s = k->program->storage;
-    if (s[STORAGE_FORMAT] == FORMAT_AUTO)
+    if (k->program->kind != PROGRAM_PRODUCT)
         context_refuse(j, "'%s' multiplies with no matrix: it is of the family %s",
                        k->program->name, sg_kernel_text(k, SG_TEXT_FAMILY));
+    const program_product *product = k->program->lists.product;
+    const int *s = product->storage;
     return (storage){
         .format = (format)s[STORAGE_FORMAT],
         .index_bytes = (size_t)s[STORAGE_INDEX_BYTES],
@@ -22,8 +23,8 @@ storage device_matrix_storage(job *j, const sg_kernel *k) {
         .block_rows = s[STORAGE_BLOCK_ROWS],
         .block_cols = s[STORAGE_BLOCK_COLS],
         .packet = s[STORAGE_PACKET],
-        .diagonals = k->program->diagonals,
-        .diagonal_count = k->program->diagonal_count,
+        .diagonals = product->diagonals,
+        .diagonal_count = product->diagonal_count,
     };
 }
 
@@ -84,7 +85,7 @@ static void need_offer(job *j, const matrix *m, const packed_matrix *p) {
 }
 
 static void describe(sg_device_matrix *to, const sg_kernel *k, const packed_matrix *p) {
-    memcpy(to->storage, k->program->storage, sizeof to->storage);
+    memcpy(to->storage, k->program->lists.product->storage, sizeof to->storage);
     for (int i = 0; i < p->storage.diagonal_count; i++)
         to->diagonals[i] = p->storage.diagonals[i];
     to->diagonal_count = p->storage.diagonal_count;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "matrix/market.h"
+#include "matrix/format.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 

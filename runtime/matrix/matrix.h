@@ -3,7 +3,6 @@
 #ifndef SG_RUNTIME_MATRIX_MATRIX_H
 #define SG_RUNTIME_MATRIX_MATRIX_H
 
-#include "matrix/assembly.h"
 #include "matrix/format.h"
 #include "runtime/launch/context.h"
 #include "runtime/launch/kernel.h"

@@ -148,7 +148,7 @@ bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, 
     }
     s->subject = subject_load(j, o, t);
     s->model = s->subject->expressions;
-    if (s->subject->family->kind != KIND_GRID) {
+    if (s->subject->family->kind != PROGRAM_GRID) {
         find_list_facts(j, s);
     } else {
         set_parameters(s, seed);

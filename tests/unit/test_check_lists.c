@@ -69,7 +69,7 @@ static void print_join(const subject *s, model_detail detail, text *out) {
 }
 
 static const family joins = {.name = "join",
-                             .kind = KIND_LISTS,
+                             .kind = PROGRAM_LISTS,
                              .print = print_join,
                              .lists = {.alike = true, .draw = draw_join, .judge = judge_join}};
 static const subject a_join = {.family = &joins, .name = "join"};

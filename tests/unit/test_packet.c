@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "matrix/layout.h"
-#include "matrix/packet.h"
 #include "tests/unit/matrices.h"
 
 enum { ROW, COLUMN, SOURCE, OFFSET, PLACE, VALUE, TAIL_ROW, TAIL_COLUMN, TAIL_VALUE, ORDER };
