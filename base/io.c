@@ -1,4 +1,4 @@
-/* Whole reads and writes, and the signals of a limit and of a closed pipe. */
+/* Whole reads and writes with their signals blocked; then files that appear whole or not at all. */
 #define _GNU_SOURCE /* O_PATH */
 
 #include "base/io.h"
@@ -79,8 +79,6 @@ ssize_t io_read_all(int file, void *data, size_t size) {
     }
     return (ssize_t)done;
 }
-
-/* Files that appear whole or not at all. */
 
 const char whole_file_prefix[] = ".stencilgen-";
 

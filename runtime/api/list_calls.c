@@ -1,6 +1,5 @@
-/* The families' own calls: sg_reduce, sg_scan, sg_merge and how much memory they need.
-   Takes: arguments by name. Makes: launches of kernels of that family, without allocating anything.
- */
+/* The families' own calls, which name their arguments: sg_reduce, sg_scan, sg_merge, sg_spmv,
+   and the temporary memory that they need. Nothing is allocated. */
 #include <string.h>
 
 #include "runtime/launch/launch.h"
@@ -23,8 +22,8 @@ typedef struct named {
     int64_t extent;
 } named;
 
-/* Of the members of a struct, those that kernels have need not be those that the caller has given:
-   sg_launch says which has no data. */
+/* A kernel need not have all arrays of a struct; sg_launch refuses those that the caller left
+   out. */
 static bool connect(job *j, const sg_kernel *k, const char *call, const named *given, int count,
                     list_call *out) {
     const program *p = k->program;
@@ -180,10 +179,7 @@ sg_status sg_merge_bytes(const sg_kernel *k, int64_t a_count, int64_t b_count, s
     return list_call_ask(fill_merge, k, &a, out);
 }
 
-/* Products with a sparse matrix. Takes: a kernel, a matrix in its format on the device, and
-   vectors. Makes: sg_spmv and sg_spmv_bytes. */
-
-/* Bit by bit: two matrices of which one diagonal's value differs are stored otherwise. */
+/* Bit by bit: a diagonal of another value makes another matrix. */
 static bool same_diagonals(const program_product *p, const sg_device_matrix *m) {
     return p->diagonal_count == m->diagonal_count &&
            (p->diagonal_count == 0 ||
@@ -236,7 +232,7 @@ static bool connect_product(job *j, const sg_kernel *k, const sg_spmv_arguments 
     return true;
 }
 
-/* Factors that are compiled in are no parameters; of those the kernel's count. */
+/* Compiled-in factors are not parameters. */
 static bool fill_spmv(job *j, const sg_kernel *k, const void *given, list_call *out) {
     const program *p = k->program;
     sg_spmv_arguments a;

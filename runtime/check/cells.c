@@ -1,5 +1,5 @@
-/* The choice of cells.h. Rows are cut into segments; the faces across x, of which each row has a
-   few cells alone, are cut along y. */
+/* The choice of guard.h. Rows are cut into segments; the faces across x, where each row has only
+   a few cells, are cut along y. */
 #include "runtime/check/guard.h"
 
 #include "base/random.h"

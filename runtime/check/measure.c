@@ -1,6 +1,5 @@
-/* Measurements. Takes: a kernel and a size. Makes: sg_measure and the timings of tuning: the time
-   of a launch beside that of a plain copy of as many bytes, taken in turns so that both meet the
-   same clocks. Needs: the families, to draw data for lists. */
+/* sg_measure and the timings of tuning. A launch and a copy of as many bytes are timed in turns,
+   so that both meet the same clocks. */
 #include "runtime/check/check.h"
 
 #include <math.h>
@@ -39,7 +38,7 @@ typedef struct measurement {
     check_data *kept;           /* NULL */
     const sg_matrix *matrix;    /* to be multiplied with; NULL */
     sg_device_matrix *uploaded; /* the same in the kernel's format */
-    void *wash;                 /* memory that is written to have it in L2; NULL */
+    void *wash;                 /* memory that is written to fill L2; NULL: none */
     size_t wash_bytes;
     sg_speed result;
 } measurement;
@@ -63,8 +62,8 @@ static void release(void *argument) {
                         STAGE_ELEMENTS * m->kernel->program->element_bytes);
 }
 
-/* Random data: memory of zeros moves faster on some devices. What is on the device already is
-   repeated there, which takes no time beside a host's numbers and its bus. */
+/* Random data, because zeros move faster on some devices. Data that is on the device already is
+   repeated there, which takes almost no time. */
 static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, uint64_t seed) {
     const size_t element = m->kernel->program->element_bytes;
     device *d = m->device;
@@ -86,7 +85,7 @@ static void fill_array(job *j, measurement *m, int which) {
                random_stream(1, (uint64_t)which));
 }
 
-/* The copy's memory, for half of the bytes to be read and half to be written. */
+/* The copy reads half of the bytes and writes half. */
 static void prepare_copy(job *j, measurement *m) {
     device *d = m->device;
     m->half = (size_t)(m->bytes / 2);
@@ -157,7 +156,7 @@ static void prepare_lists(job *j, measurement *m) {
     prepare_call(j, m, call.parameters);
 }
 
-/* x and y, of which the matrix says how long they are, and the spec how many. */
+/* The vectors x and y: the matrix gives their length, the spec their number. */
 static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     const size_t element = m->kernel->program->element_bytes;
     const int64_t points = m->points,
@@ -175,7 +174,7 @@ static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     m->bytes += (double)elements * (double)element;
 }
 
-/* A product with the caller's matrix: its arrays come first, then x and y. */
+/* A product with the caller's matrix: the matrix's arrays come first, then x and y. */
 static void prepare_product(job *j, measurement *m) {
     const program *p = m->kernel->program;
     const sg_device_matrix *a = m->uploaded = device_matrix_upload(j, m->matrix, m->kernel);
@@ -286,7 +285,7 @@ static void write_speed(const measurement *m, measure_found *f, sg_speed *r) {
     r->of_copy = r->bytes / r->copy_bytes;
 }
 
-/* Reads the options, which the caller keeps, and opens what must be released. */
+/* Reads the options into the caller's struct and opens what must be released. */
 static void begin(job *j, measurement *m, sg_speed_options *options) {
     context_read(j, options, sizeof *options, m->options, "sg_speed_options");
     if (options->repeats < 0)
@@ -326,8 +325,8 @@ sg_status sg_measure(sg_kernel *kernel, const sg_speed_options *options, sg_spee
 
 /* ---- for tuning ------------------------------------------------------------------------------ */
 
-/* As much as twice fills the L2, written, leaves nothing else in it. Devices that tell of none have
-   none that we know to wash. */
+/* Writing twice the size of L2 leaves nothing else in it. If its size is unknown nothing is
+   written. */
 static void prepare_wash(job *j, measurement *m) {
     const device_facts *f = m->device->ops->facts(m->device);
     if (f->l2_cache <= 0)

@@ -1,4 +1,4 @@
-/* As check_sides.h says. Needs: gen/reach, gen/conditions. */
+/* The sides of conditions, and the reference's several steps. */
 #include <string.h>
 
 #include "gen/lists/draw.h"
@@ -61,8 +61,6 @@ void check_unjudged(job *j, const sg_kernel *k, const condition_sides *sides, sg
     r->unjudged_count = sides->count;
     r->unjudged = out;
 }
-
-/* Checks of several steps, as check_steps.h says. Needs: gen/reference_steps. */
 
 /* Cells of the grid of a check of several steps, unless its size is given: the host makes each of
    them as often. */

@@ -1,4 +1,4 @@
-/* Where the folder is, making it, and its files. */
+/* Choosing the place, making the folder, and its files. */
 #define _GNU_SOURCE /* fallocate, mkdtemp, realpath */
 
 #include "runtime/compile/scratch.h"
@@ -15,7 +15,8 @@
 #include "runtime/compile/command.h"
 #include "runtime/files/paths.h"
 
-/* What a compilation takes: the source, the assembler's text, objects; and less than any takes. */
+/* ROOM is what a compilation takes (source, assembler's text, objects), LITTLE_ROOM less than
+   any takes. */
 enum { ROOM = 4 << 20, LITTLE_ROOM = 64 << 10 };
 
 static bool is_want_of_room(int error) {
@@ -51,7 +52,7 @@ static void close_all(scratch *s) {
     s->above = s->inside = s->mark = -1;
 }
 
-/* Where a handler of signals has the folder, it removes it. */
+/* If a signal handler has the folder, the handler removes it. */
 static void remove_folder(void *what) {
     scratch *s = what;
     pending_hold hold;
@@ -62,7 +63,7 @@ static void remove_folder(void *what) {
     close_all(s);
 }
 
-/* Errno, or 0; then the folder is there, marked and locked. */
+/* Errno, or 0: the folder exists, marked and locked. */
 static int make_here(scratch *s, const char *above, char *path) {
     s->above = s->inside = s->mark = -1;
     s->above = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,7 +80,7 @@ static int make_here(scratch *s, const char *above, char *path) {
     return error;
 }
 
-/* The same, with signals held back; NULL with *error set. */
+/* The same with signals blocked; NULL with *error set. */
 static scratch *make(job *j, const char *above, int *error) {
     scratch *s = job_alloc(j, sizeof *s);
     char *path = job_print(j, "%s/%sXXXXXX", strcmp(above, "/") == 0 ? "" : above, SCRATCH_PREFIX);
@@ -104,8 +105,8 @@ static scratch *make(job *j, const char *above, int *error) {
     return s;
 }
 
-/* Errno, or 0 where the folder takes a file of `size` bytes. The system is asked to set them aside;
-   where it does not know how, they are written. */
+/* Errno, or 0: the folder has room for a file of `size` bytes. The file is allocated or, if the
+   file system cannot do that, written. */
 static int try_room(const scratch *s, size_t size) {
     static const char nothing[1 << 12];
     unlinkat(s->inside, SCRATCH_ROOM, 0);
@@ -134,7 +135,7 @@ void scratch_demand_room(job *j, const scratch *s, int code, const char *printed
         fail_for_room(j, s->parent != NULL ? s->parent : s->folder, error);
 }
 
-/* NULL where the cache's folder does not serve, for whatever reason: TMPDIR is left. */
+/* NULL: the cache's folder cannot be used, and TMPDIR is next. */
 static scratch *open_in_cache(job *j, const scratch_place *place) {
     struct statvfs system;
     int error;
@@ -156,7 +157,7 @@ static const char *temporary_folder(void) {
     return named != NULL ? named : "/tmp";
 }
 
-/* What is loaded from there is code: whoever can replace it can have any code run. */
+/* The files there are code: who can replace them can run any code. */
 static scratch *open_in_tmpdir(job *j) {
     const char *parent = temporary_folder();
     const char *above = file_real(j, user_absolute(j, parent));

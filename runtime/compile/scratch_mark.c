@@ -1,4 +1,4 @@
-/* Marks, the names that are ours, and the sweep. */
+/* Marks, the names of our files, and the sweep. */
 #define _DEFAULT_SOURCE /* flock, syscall */
 
 #include "runtime/compile/scratch.h"
@@ -35,8 +35,8 @@ static bool is_folder_name(const char *name) {
            is_unique_part(name + begin, UNIQUE);
 }
 
-/* What compilers make beside what they are told to, since the folder is their TMPDIR: files of GCC
-   ("ccA1b2C3.s"), of Clang ("kernel-0a1b2c.o") and of LLVM's linker ("kernel.so.tmp0a1b2c3"). */
+/* The temporary files of compilers, whose TMPDIR the folder is: of GCC ("ccA1b2C3.s"), of Clang
+   ("kernel-0a1b2c.o") and of LLVM's linker ("kernel.so.tmp0a1b2c3"). */
 static bool is_of_compiler(const char *name) {
     static const struct {
         const char *begin;
@@ -76,8 +76,8 @@ static void look_at(int folder, const char *name, bool remove, survey *s) {
         s->others++; /* a folder of that name, say */
 }
 
-/* By the system's own call, since readdir may allocate, which no handler of signals may. False
-   where the folder cannot be read. */
+/* By the system call, because readdir may allocate, which a signal handler must not. False: the
+   folder cannot be read. */
 static bool look_through(int folder, bool remove, survey *s) {
     enum { LENGTH_AT = 16, NAME_AT = 19 }; /* of struct linux_dirent64 */
     char entries[4096];
@@ -97,7 +97,7 @@ static bool look_through(int folder, bool remove, survey *s) {
     }
 }
 
-/* The mark is closed before it is removed: an open file leaves another behind on NFS. */
+/* The mark is closed first: on NFS, removing an open file leaves another behind. */
 void scratch_clear(int parent, int folder, int *mark, const char *name) {
     survey s = {.ours = 1};
     for (int i = 0; i < 4 && s.ours > 0; i++)
@@ -110,7 +110,7 @@ void scratch_clear(int parent, int folder, int *mark, const char *name) {
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* Locks count on one machine, until it starts again. */
+/* The boot's id: locks count on one machine until it is restarted. */
 static void read_boot(char boot[64]) {
     const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     const ssize_t got = file >= 0 ? io_read_all(file, boot, 63) : 0;
@@ -127,7 +127,7 @@ static int describe(char text[MARK_BYTES], const char *name) {
                     name);
 }
 
-/* Complete only after it was locked: who finds it complete and not locked finds it left behind. */
+/* It is complete only after it was locked, so a complete mark without a lock was left behind. */
 int scratch_mark(int folder, const char *name, int *mark) {
     char text[MARK_BYTES], boot[64];
     int length = describe(text, name);
@@ -140,8 +140,8 @@ int scratch_mark(int folder, const char *name, int *mark) {
     return io_write_all(*mark, text, (size_t)length);
 }
 
-/* Whether the mark is one of ours for this very name; *here: made on this machine since it was
-   started. */
+/* Whether the mark is ours, for this very name; *here: it was made on this machine since it
+   booted. */
 static bool is_marked(int mark, const char *name, bool *here) {
     char text[MARK_BYTES], expected[MARK_BYTES], boot[64];
     const ssize_t got = io_read_all(mark, text, sizeof text - 1);
