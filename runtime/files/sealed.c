@@ -1,4 +1,4 @@
-/* Values to bytes and back. */
+/* Values to bytes and back, and files with a header. */
 #include "runtime/files/sealed.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Contexts: opening and closing a device, and one error for each thread.
-   Takes: options. Makes: sg_open, sg_close, sg_error, sg_device, and how public calls run. */
+/* Contexts: opening and closing them, how public calls run, device memory for callers, and the
+   names of statuses. */
 #include "runtime/launch/context.h"
 
 #include <assert.h>
@@ -135,7 +135,7 @@ static void make_context(job *j, void *argument) {
     o->context = c;
 }
 
-/* The device called `name`, or the first there is; *why gathers what stands against each. */
+/* The device called `name`, or the first available; *why collects what is wrong with each. */
 static device *open_kind(job *j, const opening *o, const char *name, const device_options *options,
                          const char **why) {
     bool known = strcmp(name, "auto") == 0;
@@ -186,7 +186,7 @@ static void open_device(job *j, void *argument) {
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why != NULL ? why : "there is no device");
 }
 
-/* What a context has whether or not its device can be opened. */
+/* The parts that a context has even if its device cannot be opened. */
 static void open_parts(job *j, void *argument) {
     const opening *o = argument;
     sg_context *c = o->context;
@@ -290,7 +290,7 @@ workers *context_workers(job *j, sg_context *c) {
     return w;
 }
 
-/* The generator gives each index another number, of which one is 0. */
+/* The generator gives every index a different number, one of which is 0. */
 uint64_t context_tag(sg_context *c) {
     uint64_t tag;
     do
@@ -326,9 +326,6 @@ sg_status sg_device(sg_context *c, sg_device_info *out) {
     device_query q = {c, out};
     return c == NULL ? SG_ERROR_USAGE : context_run(c, query_device, &q, NULL);
 }
-
-/* Device memory for callers. Takes: a context. Makes: sg_alloc, sg_free, sg_upload, sg_download
-   and sg_synchronize. */
 
 typedef struct transfer {
     sg_context *context;
@@ -390,8 +387,6 @@ sg_status sg_synchronize(sg_context *c, sg_stream stream) {
     transfer t = {.context = c, .stream = stream};
     return c == NULL ? SG_ERROR_USAGE : context_run(c, do_synchronize, &t, NULL);
 }
-
-/* The names of statuses, and the version. */
 
 #define NAME(status) [status] = #status
 static const char *const names[] = {

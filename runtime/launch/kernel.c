@@ -1,5 +1,4 @@
-/* Kernels: their facts and texts, their binaries, and their end.
-   Takes: a built kernel. Makes: the sg_kernel_… queries and sg_release. */
+/* The sg_kernel_… queries, the binaries of kernels, and sg_release. */
 #include "runtime/launch/kernel.h"
 
 #include <float.h>
@@ -236,7 +235,7 @@ static bool round_to(dtype type, double value, double *out) {
                trunc(value) == value;
     if (type == DTYPE_DOUBLE || isnan(value) || isinf(value))
         return true;
-    /* Half a unit of the last place over the largest float is where rounding leaves its range. */
+    /* From half a unit of the last place above the largest float, rounding gives infinity. */
     if (fabs(value) >= (double)FLT_MAX + ldexp(1, FLT_MAX_EXP - FLT_MANT_DIG - 1))
         return false;
     *out = (float)value;

@@ -1,5 +1,5 @@
-/* The list of kernels, least recently used last. It is short, so that looking through it takes less
-   time than hashing a spec would. */
+/* The list of kernels, least recently used last. It is so short that searching it is faster than
+   hashing a spec. */
 #include "runtime/launch/context.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Layers, as layers.h says. */
+/* Layers, and launches: the struct that kernels take is packed, and grids that are too large for
+   one launch are cut. */
 #include "runtime/launch/launch.h"
 
 #include <assert.h>
@@ -92,9 +93,6 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
             view_layer(p, l, i, out->begin, g);
     }
 }
-
-/* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
-   Takes: checked arguments. Makes: sg_launch. */
 
 const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
 

@@ -1,4 +1,4 @@
-/* The arguments of a program of lists: whether they are right. lists.h says what else is here. */
+/* Programs of lists: arguments, temporary memory, launches. */
 #include "runtime/launch/launch.h"
 
 #include "base/dtype.h"
@@ -24,7 +24,7 @@ int64_t lists_elements(const program_array *a, const int64_t *sizes) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* From the extents of the arrays that tell them; each may need those before it. */
+/* Each size follows from an array's extent, and may need the sizes before it. */
 static bool find_sizes(job *j, const program *p, const sg_grid *grids, launch *out) {
     for (int i = 0; i < p->lists.size_count; i++) {
         const program_size *s = &p->lists.sizes[i];
@@ -67,7 +67,7 @@ static bool refuse_extent(job *j, const program *p, int which, int axis, int64_t
                           axis_letters[axis], wanted);
 }
 
-/* Every array is as large as the sizes say, and not larger than memory can be. */
+/* Every array must have the extents that follow from the sizes, within memory's limits. */
 static bool check_extents(job *j, const program *p, const sg_grid *grids, const launch *l) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
@@ -215,7 +215,7 @@ static bool overlap(const launch_grid *a, const launch_grid *b) {
     return a->low < b->high && b->low < a->high;
 }
 
-/* One of them may be the memory of the other, and begins where it does. */
+/* One array may be the memory of the other if both begin at the same place. */
 static bool is_in_place(const program *p, const launch *l, int a, int b) {
     return (p->arrays[a].lists.same_as == b || p->arrays[b].lists.same_as == a) &&
            l->grids[a].low == l->grids[b].low;

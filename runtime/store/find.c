@@ -1,4 +1,5 @@
-/* The plan to use: of what was measured at the same place, or at the nearest. */
+/* Reading: the plan to use, from the same place or the nearest; all results; and how many there
+   are. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -60,7 +61,7 @@ static int read_places(job *j, finding *f) {
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Of two that are equally far away, always the same one. */
+/* The order of equally distant places is fixed. */
 static int nearer_first(const void *a, const void *b) {
     const candidate *x = a, *y = b;
     if (x->distance != y->distance)
@@ -70,7 +71,7 @@ static int nearer_first(const void *a, const void *b) {
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* Of a matrix what tells one from another. */
+/* For a matrix, what distinguishes it. */
 static const char *say_size(job *j, const result_size *s) {
     enum { OF_MATRIX = 6 };
     if (s->count != OF_MATRIX)
@@ -111,7 +112,7 @@ static int read_plans(job *j, finding *f, const candidate *c) {
     return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
-/* What another version has measured is of other kernels. */
+/* Results of another version belong to other kernels. */
 static int note_others(job *j, finding *f) {
     int code;
     sqlite3_stmt *s = bind_key(f, STATEMENT_OTHERS, &code);
@@ -129,7 +130,7 @@ static int note_others(job *j, finding *f) {
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* By far the most common case needs no list of all places. */
+/* The most common case needs no list of places. */
 static int look_here(job *j, finding *f) {
     candidate c = {.steps = f->place->steps, .size = f->place->size};
     int code;
@@ -192,8 +193,6 @@ void results_find(job *j, results *r, const result_place *place,
     find(j, &f);
     results_leave(j, r);
 }
-
-/* Reading all that was measured, and what there is at all. */
 
 /* ---- listing --------------------------------------------------------------------------------- */
 

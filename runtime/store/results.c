@@ -1,4 +1,4 @@
-/* Opening, and the small vocabulary: sizes, devices, keys, medians. */
+/* Opening, and small functions of sizes, devices, keys and medians. */
 #include "runtime/store/results.h"
 
 #include <assert.h>
@@ -77,7 +77,8 @@ void results_wait(results *r, int finding, int storing) {
     r->storing = storing;
 }
 
-/* Whatever a call was at, the next finds no transaction and no statement on its way. */
+/* Wherever a call was interrupted, the next one finds no open transaction and no running
+   statement. */
 static void come_out(void *what) {
     results *r = what;
     if (r->guard >= 0)
@@ -115,8 +116,8 @@ void results_leave(job *j, results *r) {
     come_out(r);
 }
 
-/* What the system calls its processor, out of host_machine's line: its name, or where it has none
-   (on ARM) the numbers that stand for it. */
+/* The processor's name from host_machine's line; on ARM, which has none, the numbers that
+   identify it. */
 static const char *processor(job *j) {
     const char *machine = host_machine(j);
     if (machine == NULL)
@@ -137,7 +138,7 @@ result_device results_device(job *j, const device_facts *f) {
                            .memory = f->memory};
 }
 
-/* Drivers keep some of a device's memory, not always as much: whole GiB tell devices apart. */
+/* Drivers reserve a varying part of a device's memory, so whole GiB are compared. */
 digest results_device_key(const result_device *d) {
     const int64_t gib = (d->memory + (1 << 29)) >> 30, number[2] = {d->multiprocessors, gib};
     unsigned char bytes[sizeof number];

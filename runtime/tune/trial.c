@@ -1,5 +1,5 @@
-/* Finds libnvidia-ml.so.1 and asks it. Numbers and signatures: NVML API reference, "Device
-   queries". */
+/* Trials, by the public calls of building and checking, and a GPU's sensors, by
+   libnvidia-ml.so.1 (NVML API reference, "Device queries"). */
 #include "runtime/tune/trial.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static const library_wanted wanted = {
     .cure = "install NVIDIA's driver",
 };
 
-/* The library stays initialised, as it stays loaded: it counts how often that was asked for. */
+/* NVML stays initialised, as the library stays loaded: it counts its initialisations. */
 sensors *sensors_open(job *j, const char *bus) {
     library found;
     const char *why;
@@ -62,8 +62,6 @@ sensors_reading sensors_read(const sensors *s) {
         r.temperature = value;
     return r;
 }
-
-/* Trials by the public calls of building and checking, and the timings of runtime/measure. */
 
 /* Enough for a quiet median, and bounded where there is none. */
 enum { LEAST_TIMINGS = 7, MOST_TIMINGS = 50 };
@@ -183,8 +181,7 @@ static void time_kernel(job *j, void *argument) {
     measure_kernel(j, t->trying->trial->kernel, &how, &t->found);
 }
 
-/* Launches that make several steps unasked, because a schedule says so, are compared by the step.
- */
+/* Launches that make several steps because a schedule says so are compared by the step. */
 static void take_times(job *j, trying *t) {
     trial *r = t->trial;
     timing own = {.trying = t};

@@ -1,4 +1,4 @@
-/* Messages to bytes and back. */
+/* Messages to bytes and back, and the socket. */
 #include "runtime/tune/worker.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { MOST_BYTES = 1 << 26, MOST_NUMBERS = 1 << 16 };
 
-/* A process that is gone is no reason for a signal to this one. */
+/* MSG_NOSIGNAL: a process that is gone must not cause a signal. */
 static bool send_bytes(int socket, const char *bytes, size_t count) {
     while (count > 0) {
         const ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL);

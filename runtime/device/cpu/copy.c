@@ -1,4 +1,4 @@
-/* See cpu_copy.h. */
+/* Copies and fills of block.h. */
 #include "runtime/device/cpu/block.h"
 
 #include <string.h>

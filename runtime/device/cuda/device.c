@@ -1,8 +1,6 @@
-/* The cuda device: a GPU through the driver, behind runtime/device/device.h.
-   Takes: cubins. Makes: memory, kernels and launches in the caller's context, or in the GPU's
-   primary one, which the CUDA runtime and PyTorch use as well. Every function makes that context
-   current for its own calls alone, so that any thread may call it and keeps whatever context it
-   had. */
+/* The cuda device: a GPU through the driver, in the caller's context or in the GPU's primary
+   context, which the CUDA runtime and PyTorch use as well. Every function makes the context
+   current only for its own calls, so any thread may call it and keeps the context that it had. */
 #include <stdint.h>
 #include <string.h>
 
@@ -41,8 +39,8 @@ static cu_result adopt(cuda *d, void *context) {
     return code;
 }
 
-/* The GPU of the caller's context or else of the wanted index; returns what stands against it, or
-   NULL. */
+/* The GPU of the caller's context, else of the wanted index. Returns NULL, or why it cannot be
+   used. */
 static const char *find_gpu(cuda *d, job *j, const device_options *options) {
     const cuda_driver *driver = &d->driver;
     const int index = options->index;
@@ -69,7 +67,7 @@ static const char *find_gpu(cuda *d, job *j, const device_options *options) {
     return NULL;
 }
 
-/* A driver that does not tell is no obstacle. */
+/* Optional: a driver may not say. */
 static const char *ask_bus(const cuda *d, job *j) {
     int domain = 0, bus = 0, device = 0;
     const cuda_driver *driver = &d->driver;
@@ -80,8 +78,7 @@ static const char *ask_bus(const cuda *d, job *j) {
     return job_print(j, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
 }
 
-/* Two edges a clock. A driver that does not tell is no obstacle: planners take the usual board's.
- */
+/* Two edges a clock. If the driver does not say, planners take the usual board's. */
 static void ask_rates(cuda *d) {
     const cuda_driver *driver = &d->driver;
     int clock = 0, memory_clock = 0, bits = 0;
@@ -138,7 +135,8 @@ static void open_body(job *j, void *argument) {
         return;
     cu_result code = ask_facts(d, j);
     if (code == CU_OK && !d->adopted)
-        code = d->driver.context_retain(&d->context, d->number); /* last: nothing to undo */
+        code = d->driver.context_retain(&d->context,
+                                        d->number); /* last, so there is nothing to undo */
     if (code == CU_OK)
         o->result = d;
     else
@@ -235,7 +233,7 @@ static cu_result copy_row(cuda *d, const device_copy *c, size_t row, void *strea
                           address(c->from) + row * c->from_pitch, c->bytes, stream);
 }
 
-/* The driver takes rows whose distance it does not like, or that is beyond its limit, only one at a
+/* Some pitches the driver does not take, or not beyond a limit: then rows are copied one at a
    time. */
 static cu_result copy_rows(cuda *d, const device_copy *c, void *stream) {
     const cu_copy_rows whole = {.srcMemoryType = CU_MEMORY_DEVICE,
@@ -344,7 +342,7 @@ static cu_result stop_timer(timer *t, float *milliseconds) {
 
 static double cuda_time(device *base, job *j, void (*body)(job *, void *), void *argument) {
     cuda *d = (cuda *)base;
-    timer *t = job_alloc(j, sizeof *t); /* in the job: the undo reads it after unwinding */
+    timer *t = job_alloc(j, sizeof *t); /* in the job, because the undo reads it after unwinding */
     t->device = d;
     job_defer(j, destroy_timer, t);
     cuda_must(d, j, start_timer(t), "starting the clock");
