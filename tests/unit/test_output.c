@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
 
 /* As another call of the command, which knows nothing of the files before. */
 static output *begin(const char *path) {

@@ -1,11 +1,13 @@
-/* One T4 object. Times are milliseconds, as in Kernel Tuner's files, and the metadata say so. */
-#include "cli/report/t4.h"
-#include "cli/words.h"
+/* tune export: T4 objects, whose times are milliseconds as in Kernel Tuner's files, and plans
+   files: a head for each device, a comment for each spec, a line for each place. */
+#include "cli/report/export.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "cli/words.h"
 
 /* "2026-11-21T12:34:56.789Z", ISO 8601. */
 static void add_time(json *j, const char *key, int64_t milliseconds) {
@@ -232,4 +234,99 @@ void t4_end(t4 *t) {
     }
     json_end_object(j);
     json_end_object(j);
+}
+
+/* ---- plans files --------------------------------------------------------------------------- */
+
+static void set(text *t, const char *to) {
+    *t = new_text();
+    text_add(t, to);
+}
+
+/* A driver's name of a device, without characters that have a meaning in the file. */
+static void add_name(text *out, const char *name) {
+    for (const char *at = name; *at != '\0'; at++)
+        text_add_bytes(out, (unsigned char)*at < ' ' || *at == '|' ? " " : at, 1);
+    if (*name == '\0')
+        text_add(out, "unknown");
+}
+
+static void add_device(text *out, const sg_result *r) {
+    static const double gib = 1073741824.0;
+    const bool processor = strcmp(r->device, "cpu") == 0;
+    text_add(out, processor ? "cpu " : "gpu ");
+    add_name(out, r->device_name);
+    if (processor) {
+        text_printf(out, " cores=%d\n", r->multiprocessors);
+        return;
+    }
+    text_printf(out, " %s multiprocessors=%d memory=%.1fGiB\n", r->arch, r->multiprocessors,
+                (double)r->memory / gib);
+}
+
+static void add_size(text *out, const sg_result *r) {
+    add_extents(out, r->size, r->size_count);
+    if (r->steps > 1)
+        text_printf(out, ", %" PRId64 " steps", r->steps);
+}
+
+/* 10^9 points a second, at most 15 digits without an exponent; else "-", not known. */
+static void add_rate(text *out, double rate) {
+    if (rate >= 1e-4 && rate < 1e9)
+        text_printf(out, "%.*f", rate < 100 ? 6 : 1, rate);
+    else
+        text_add(out, "-");
+}
+
+static void write_best(plans *p) {
+    if (p->line.length == 0)
+        return;
+    if (strcmp(p->head.data, p->device.data) != 0) {
+        text_printf(p->out, "%s%s", p->head.length > 0 ? "\n" : "", p->device.data);
+        set(&p->head, p->device.data);
+        p->name = new_text();
+    }
+    if (strcmp(p->name.data, p->spec.data) != 0)
+        text_printf(p->out, "\n# %s\n", p->spec.data);
+    set(&p->name, p->spec.data);
+    text_add(p->out, p->line.data);
+}
+
+static void begin_place(plans *p, text *place, const sg_result *r) {
+    write_best(p);
+    set(&p->place, place->data);
+    p->device = new_text();
+    add_device(&p->device, r);
+    p->line = new_text();
+}
+
+void plans_begin(plans *p, text *out) {
+    const text none = new_text();
+    *p = (plans){out, none, none, none, none, none, none, 0};
+}
+
+/* Plans of another version of the library may mean other kernels: no build takes them. */
+void plans_result(plans *p, const sg_result *r) {
+    if (strcmp(r->state, "right") != 0 || strcmp(r->generator, sg_version()) != 0)
+        return;
+    text place = new_text();
+    add_device(&place, r);
+    text_printf(&place, "%s %s | any | ", r->family, r->key);
+    add_size(&place, r);
+    if (strcmp(p->place.data, place.data) != 0)
+        begin_place(p, &place, r);
+    if (p->line.length == 0 || r->settled_seconds < p->best) {
+        p->best = r->settled_seconds;
+        p->line = new_text();
+        p->spec = new_text();
+        text_add(&p->spec, r->name);
+        text_add(&p->line, strchr(place.data, '\n') + 1);
+        text_add(&p->line, " | ");
+        add_rate(&p->line, result_points(r) / r->settled_seconds / 1e9);
+        text_printf(&p->line, " | %s\n", r->plan);
+    }
+}
+
+void plans_end(plans *p) {
+    write_best(p);
 }
