@@ -307,9 +307,9 @@ static const char *folder_of(job *j, const char *file) {
     return whole != NULL ? job_copy(j, whole, (size_t)(strrchr(whole, '/') - whole)) : NULL;
 }
 
-/* setup.sh lays Python wheels out in the folder `cuda` beside what it builds: the command, which is
-   the running program, and the shared library, which is where this function is. Installed, they are
-   in the folder stencilgen beside the library, and the command is in bin. */
+/* setup.sh puts Python wheels into the folder `cuda` next to what it builds: the command, which
+   is the running program, and the shared library, which contains this function. When installed,
+   they are in the folder stencilgen next to the library, and the command is in bin. */
 static bool try_fetched(search *s) {
     static const char *const patterns[] = {"/cuda/nvidia/*/lib", "/stencilgen/cuda/nvidia/*/lib",
                                            "/../lib*/stencilgen/cuda/nvidia/*/lib"};

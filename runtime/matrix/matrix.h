@@ -54,7 +54,7 @@ struct sg_device_matrix {
     sg_context *context; /* held */
     job *job;            /* holds the struct */
     int storage[PROGRAM_STORAGE];
-    diagonal diagonals[MOST_DIAGONALS]; /* that it is stored beside */
+    diagonal diagonals[MOST_DIAGONALS]; /* that it is stored without */
     int diagonal_count;
     int64_t rows, columns;
     int array_count;

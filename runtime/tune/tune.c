@@ -224,7 +224,7 @@ static bool make_trials(job *j, sweep *s) {
     return true;
 }
 
-/* ---- beside the sweep ------------------------------------------------------------------------ */
+/* ---- besides the sweep ----------------------------------------------------------------------- */
 
 typedef struct planning {
     const build_request *request;
