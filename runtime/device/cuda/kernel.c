@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/device/cuda/device.h"
+#include "runtime/device/cuda/driver.h"
 
 typedef struct kernel {
     cu_function function;
