@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/device.h"
 
 enum { DEVICE_NAME_BYTES = 256 }; /* the driver cuts longer names */
 

@@ -4,7 +4,6 @@
 #ifndef SG_RUNTIME_DEVICE_CUDA_DRIVER_H
 #define SG_RUNTIME_DEVICE_CUDA_DRIVER_H
 
-#include "runtime/device/device.h"
 #include "runtime/device/loader.h"
 
 #ifndef SG_CUDA_TYPES /* the comparison with cuda.h puts its types here */
@@ -159,61 +158,5 @@ const char *cuda_error_name(const cuda_driver *, cu_result);
 
 /* "CUDA_ERROR_NO_DEVICE (100: no CUDA-capable device is detected)", in the job. */
 const char *cuda_error(const cuda_driver *, job *, cu_result);
-
-/* The cuda device's struct, and entering and leaving its context. */
-
-typedef struct cuda {
-    device base;
-    cuda_driver driver;
-    cu_context context;
-    bool adopted; /* it is the caller's */
-    cu_device number;
-    int threads_per_multiprocessor;
-    int cooperative; /* the GPU has cooperative launches */
-    device_facts facts;
-    job *own;         /* holds this struct */
-    allocator memory; /* of modules, which come and go */
-    compiler *nvrtc;  /* the opener's */
-} cuda;
-
-/* Makes the device's context current until cuda_leave. Every driver call lies between the two,
-   and nothing there may fail the job. If the context is current already, as in a program that
-   uses the CUDA runtime, this is one quick call instead of two slower ones. */
-static inline cu_result cuda_enter(cuda *d, bool *pushed) {
-    cu_context current = NULL;
-    *pushed = d->driver.context_current(&current) != CU_OK || current != d->context;
-    return *pushed ? d->driver.context_push(d->context) : CU_OK;
-}
-
-static inline void cuda_leave(cuda *d, bool pushed) {
-    cu_context ours;
-    if (pushed)
-        (void)d->driver.context_pop(&ours);
-}
-
-/* The result of one driver call in the device's context. */
-#define CUDA_CALL(code, d, call)                                                                   \
-    do {                                                                                           \
-        bool pushed;                                                                               \
-        code = cuda_enter(d, &pushed);                                                             \
-        if (code == CU_OK) {                                                                       \
-            code = (call);                                                                         \
-            cuda_leave(d, pushed);                                                                 \
-        }                                                                                          \
-    } while (0)
-
-/* Fails the job where the code is an error. */
-void cuda_must(const cuda *, job *, cu_result code, const char *doing);
-
-/* The functions of device_ops for binaries (kernel.c). */
-module *cuda_load(device *, job *, const program *, blob);
-void cuda_unload(device *, module *);
-function_facts cuda_function(device *, job *, const module *, int launch);
-fault cuda_launch(device *, const module *, int launch, const int64_t grid[3],
-                  const void *arguments, size_t bytes, void *stream, int *code);
-fault cuda_launch_together(device *, const module *, int launch, const int64_t grid[3],
-                           const void *arguments, size_t bytes, void *stream, int *code);
-int64_t cuda_together(device *, const module *, int launch);
-int64_t cuda_resident(device *, const module *, int launch);
 
 #endif

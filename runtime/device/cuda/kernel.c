@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/device.h"
 
 typedef struct kernel {
     cu_function function;
