@@ -1,4 +1,4 @@
-/* SHA-256 by libmd. */
+/* SHA-256 by libmd; XXH64 by xxHash's header, with nothing to link. */
 #include "base/hash.h"
 
 #include <assert.h>
@@ -43,8 +43,6 @@ void digest_print(const digest *d, char out[DIGEST_TEXT]) {
 bool digest_equal(const digest *a, const digest *b) {
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
-
-/* XXH64 by xxHash, compiled in: nothing to link. */
 
 uint64_t checksum_of(const void *data, size_t size, uint64_t seed) {
     return XXH64(data, size, seed);

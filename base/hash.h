@@ -1,5 +1,6 @@
-/* SHA-256, as the key of what a binary depends on. Takes: pieces of bytes. Makes: 32 bytes.
-   Needs: libmd. */
+/* The two hashes of this program. SHA-256 (libmd) makes keys: nobody can make two contents with
+   the same one. XXH64 (xxHash) makes checksums, which find damage and are no defence against
+   intent; SHA-256 would take ten times as long as all else that reading a cached binary costs. */
 #ifndef SG_BASE_HASH_H
 #define SG_BASE_HASH_H
 
@@ -18,11 +19,11 @@ typedef struct digest {
 
 enum { DIGEST_TEXT = 2 * sizeof(digest) + 1 };
 
-/* Of the pieces and their lengths, so that no two lists of pieces run together. A piece of no bytes
-   may be NULL. */
+/* The digest of the pieces and their lengths, so that ("ab", "c") and ("a", "bc") differ. An
+   empty piece may be NULL. */
 digest digest_of(const blob *pieces, int count);
 
-/* A piece: a text without its end. */
+/* The text as a piece, without its NUL. */
 blob digest_piece(const char *text);
 
 /* In hexadecimal, NUL-terminated. */
@@ -30,11 +31,7 @@ void digest_print(const digest *, char out[DIGEST_TEXT]);
 
 bool digest_equal(const digest *, const digest *);
 
-/* A fast checksum that shows damage; it is no defence against intent. Takes: bytes. Makes: XXH64 of
-   them, the same on every machine; SHA-256 would take ten times as long as all else that reading a
-   cached binary costs. Needs: xxHash's header. */
-
-/* `seed` may be the checksum of what came before. */
+/* XXH64, the same on every machine. `seed` may be the checksum of the bytes before these. */
 uint64_t checksum_of(const void *data, size_t size, uint64_t seed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whole reads and writes, and the signals of a limit and of a closed pipe. */
+/* Whole reads and writes with their signals blocked; then files that appear whole or not at all. */
 #define _GNU_SOURCE /* O_PATH */
 
 #include "base/io.h"
@@ -80,11 +80,9 @@ ssize_t io_read_all(int file, void *data, size_t size) {
     return (ssize_t)done;
 }
 
-/* Files that appear whole or not at all. */
-
 const char whole_file_prefix[] = ".stencilgen-";
 
-/* ---- the place ----------------------------------------------------------------------------- */
+/* ---- the place ------------------------------------------------------------------------------- */
 
 /* A folder may be writable without being readable. */
 static int open_folder(int from, const char *path) {
@@ -143,7 +141,7 @@ bool whole_place_same(const whole_place *a, const whole_place *b) {
            strcmp(a->name, b->name) == 0;
 }
 
-/* ---- what is there ------------------------------------------------------------------------- */
+/* ---- what is there --------------------------------------------------------------------------- */
 
 /* Whether the system lets this process write there: it may refuse also to follow the link. */
 static int probe(int folder, const char *path, bool exists) {
@@ -182,7 +180,7 @@ static int judge_place(whole_file *w, const struct stat *there, whole_rule rule)
     return is_kept(&folder, &file) ? EPERM : 0;
 }
 
-/* ---- the temporary file -------------------------------------------------------------------- */
+/* ---- the temporary file ---------------------------------------------------------------------- */
 
 /* Where the group cannot be kept, the new one gets no more than everybody had. */
 static int keep_mode(const whole_file *w, const struct stat *old) {
@@ -222,7 +220,7 @@ static int make_temporary(whole_file *w, const struct stat *old, whole_rule rule
     return old != NULL && rule == WHOLE_FILE_USUAL ? keep_mode(w, old) : 0;
 }
 
-/* ---- the steps ----------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 static int begin_regular(whole_file *w, int folder, const char *path, const struct stat *there,
                          whole_rule rule) {

@@ -1,4 +1,4 @@
-/* The generator of random.h. */
+/* The generator, and the numbers of samples. */
 #include "base/random.h"
 
 #include <math.h>
@@ -83,8 +83,8 @@ void random_fill_sampled(workers *w, void *to, size_t element, int64_t first, in
     workers_run(w, (count + PIECE - 1) / PIECE, sample_is_plain(s) ? fill_piece : sample_piece, &f);
 }
 
-/* The numbers of sample.h. The lowest bits choose the share and the highest 53 the number, so that
-   the two are independent. */
+/* The lowest bits choose the share and the highest 53 the number, so that the two are
+   independent. */
 
 const sample sample_plain = {.low = -1, .high = 1};
 

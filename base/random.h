@@ -1,7 +1,8 @@
-/* Random numbers for checks and measurements: a counter-based generator, so that the value of each
-   index can be had by itself, in parallel and again. Takes: a seed and an index. Makes: numbers.
-   Method: splitmix64 (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators,
-   OOPSLA 2014), whose state after n steps is the seed plus n times a constant. */
+/* Random numbers for checks, measurements and searches. The generator counts: the number of each
+   index is a function of the seed, so it can be had alone, in parallel and again.
+
+   Method: splitmix64 (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number
+   generators, OOPSLA 2014); its state after n steps is the seed plus n times a constant. */
 #ifndef SG_BASE_RANDOM_H
 #define SG_BASE_RANDOM_H
 
@@ -11,19 +12,20 @@
 
 #include "base/workers.h"
 
-/* How a check draws the numbers of one array. Takes: random bits. Makes: a number.
-   A share of the numbers comes from a few values that matter, the rest from a range. */
+/* How a check draws the numbers of one array: a share of them comes from a few values that
+   matter, the rest from a range. */
 
 enum { SAMPLE_PARTS = 1024 };
 
 typedef struct sample {
-    const double *values; /* of the dtype; one that stands there twice is drawn twice as often */
+    const double
+        *values; /* values of the dtype; a value that is listed twice is drawn twice as often */
     int count;
     const double
-        *ties; /* likewise; several arrays have the same, so that cells of them are equal */
+        *ties; /* the same list for several arrays, so that some of their cells are equal */
     int tie_count;
-    double low, high;                /* all other numbers are drawn from here to there */
-    double wide_low, wide_high;      /* or, of such a share, from here to there */
+    double low, high;                /* all other numbers lie between these */
+    double wide_low, wide_high;      /* or, for the share of_wide, between these */
     int of_values, of_ties, of_wide; /* shares, in parts of SAMPLE_PARTS */
 } sample;
 
@@ -34,22 +36,22 @@ bool sample_is_plain(const sample *);
 /* The number that these random bits stand for. */
 double sample_real(const sample *, uint64_t bits);
 
-/* Which share these bits belong to. sample_real is the value or the tie, where it is one. */
+/* The share that these bits belong to. */
 typedef enum sample_share { SAMPLE_VALUE, SAMPLE_TIE, SAMPLE_WIDE, SAMPLE_USUAL } sample_share;
 sample_share sample_share_of(const sample *, uint64_t bits);
 
 uint64_t random_bits(uint64_t seed, uint64_t index);
 double random_unit(uint64_t seed, uint64_t index); /* in [0, 1) */
 
-/* One number after the other: the state begins as the seed. */
+/* The next number of a sequence; the state begins as the seed. */
 uint64_t random_next(uint64_t *state);
 
-/* A seed for a stream of its own; and one from the clock, never 0. */
+/* A seed for a stream of its own; and a seed from the time of day, never 0. */
 uint64_t random_stream(uint64_t seed, uint64_t stream);
 uint64_t random_fresh(void);
 
-/* Fills elements first … first+count−1 of a stream, floats (4 bytes) or doubles (8), uniform in
-   [−1, 1), at `to`, which is the place of the first of them. */
+/* Fills elements first … first+count−1 of a stream with floats (4 bytes) or doubles (8), uniform
+   in [−1, 1). `to` is where the first of them goes. */
 void random_fill(workers *, void *to, size_t element, int64_t first, int64_t count, uint64_t seed);
 
 /* The same, as the sample says. */

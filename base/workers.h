@@ -8,14 +8,14 @@
 
 typedef struct workers workers;
 
-/* `threads` may be 0: one a core. NULL where no memory or no thread is to be had. */
+/* `threads` = 0 is one thread a core. NULL: there is not enough memory, or no thread. */
 workers *workers_open(const allocator *, int threads);
 void workers_close(workers *); /* NULL is allowed */
 int workers_count(const workers *);
 
-/* Calls body for every index below count, spread over the threads, the caller's among them;
-   `worker` is below workers_count. Returns when all are done. Allocates nothing; callers from
-   several threads wait for each other. */
+/* Calls body for every index below count, on all threads and the caller's. `worker` is below
+   workers_count. Returns when all calls are done. Allocates nothing. Callers from several
+   threads wait for each other. */
 void workers_run(workers *, int64_t count, void (*body)(void *argument, int64_t index, int worker),
                  void *argument);
 

@@ -3,6 +3,9 @@
    edge can fall among 32 rows. So kernels find the patterns in their caches. */
 #include "matrix/layout.h"
 
+#include "base/hash.h"
+#include "base/random.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +21,13 @@ static int compare(const void *a, const void *b) {
     return memcmp(&p->value, &q->value, sizeof p->value);
 }
 
-static uint64_t mix(uint64_t x) { /* the end of splitmix64: Steele, Lea, Flood, OOPSLA 2014 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* The row that a sample of this number takes. A small matrix is sampled whole. Of a large one each
    stretch gives one row, at no regular distance, because a grid's edges may be regular. */
 static int64_t sampled_row(const matrix *m, int64_t number) {
     if (m->rows <= SAMPLED)
         return number;
     const int64_t stretch = m->rows / SAMPLED;
-    return number * stretch + (int64_t)(mix((uint64_t)number + 1) % (uint64_t)stretch);
+    return number * stretch + (int64_t)(random_bits(0, (uint64_t)number) % (uint64_t)stretch);
 }
 
 static int64_t take_row(const matrix *m, int64_t row, size_t value_bytes, diagonal *to) {
@@ -138,15 +135,8 @@ typedef struct patterns {
     int64_t capacity; /* a power of two, twice the room */
 } patterns;
 
-static uint64_t hash(const uint32_t *words) { /* FNV-1a over words, stirred */
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < STENCIL_GROUP; i++)
-        h = (h ^ words[i]) * UINT64_C(0x100000001b3);
-    return h ^ h >> 29;
-}
-
 static uint32_t *find_slot(const patterns *p, const uint32_t *words) {
-    uint64_t at = hash(words) & (uint64_t)(p->capacity - 1);
+    uint64_t at = checksum_of(words, sizeof *p->words, 0) & (uint64_t)(p->capacity - 1);
     while (p->slots[at] != 0 && memcmp(p->words[p->slots[at] - 1], words, sizeof *p->words) != 0)
         at = (at + 1) & (uint64_t)(p->capacity - 1);
     return &p->slots[at];

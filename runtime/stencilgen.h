@@ -67,7 +67,7 @@ typedef struct sg_matrix sg_matrix;               /* sparse, on the host */
 typedef struct sg_device_matrix sg_device_matrix; /* in a kernel's format, in device memory */
 typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL: the default one */
 
-/* ---- contexts ---------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* Host memory. Works like realloc: size 0 frees and returns NULL; `old_size` is the size that `old`
  * was asked for with (0 for NULL); a result of NULL means that there is no memory. The function is
@@ -139,7 +139,7 @@ typedef struct sg_device_info {
 /* The strings are valid as long as the context. */
 SG_API sg_status sg_device(sg_context *, sg_device_info *out);
 
-/* ---- building ------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 
 /* A parameter of the spec that is compiled in as a constant; launches do not take it. */
 typedef struct sg_constant {
@@ -316,7 +316,7 @@ typedef struct sg_binary {
  * the kernel. SG_ERROR_COMPILER if there is no NVRTC; the text says what to do. */
 SG_API sg_status sg_kernel_binary(sg_kernel *, sg_binary_kind, sg_binary *out);
 
-/* ---- memory and launches ------------------------------------------------------------------- */
+/* ---- memory and launches --------------------------------------------------------------------- */
 
 SG_API sg_status sg_alloc(sg_context *, size_t bytes, void **out);
 SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
@@ -370,7 +370,7 @@ SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, 
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
 
-/* ---- diagnosing ---------------------------------------------------------------------------- */
+/* ---- diagnosing ------------------------------------------------------------------------------ */
 
 /* Called once for each finding: what it is about ("driver", "NVRTC", "host compiler", …), whether
  * that is usable, and a text with path, version and the reason why it was picked, or with the cure.

@@ -2,6 +2,8 @@
    names. Takes: text. Makes: the text of the nodes that a kernel reaches. */
 #include "gen/source/trim.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 enum { NONE = -1 };
@@ -68,10 +70,7 @@ static void *grown(job *j, void *list, int count, int *capacity, size_t bytes) {
  */
 
 static unsigned hash(span s, int scope) {
-    unsigned h = 2166136261u ^ (unsigned)scope;
-    for (const char *c = s.begin; c < s.end; c++)
-        h = (h ^ (unsigned char)*c) * 16777619u;
-    return h % BUCKETS;
+    return (unsigned)checksum_of(s.begin, (size_t)(s.end - s.begin), (uint64_t)scope) % BUCKETS;
 }
 
 static name *name_of(pruner *p, span s, int scope) {

@@ -3,6 +3,8 @@
    in vain. */
 #include "gen/space/space.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 /* ---- the values of tune -------------------------------------------------------------------- */
@@ -60,12 +62,8 @@ static void allow_values(space_builder *b) {
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-/* FNV-1a, as in gen/stencil/search.c. */
 static uint32_t hash(const char *plan) {
-    uint32_t h = 2166136261u;
-    for (; *plan != '\0'; plan++)
-        h = (h ^ (unsigned char)*plan) * 16777619u;
-    return h;
+    return (uint32_t)checksum_of(plan, strlen(plan), 0);
 }
 
 static int *find(const space_builder *b, const char *plan) {

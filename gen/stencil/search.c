@@ -2,6 +2,8 @@
    method thinks worth trying. Makes: plans with their costs. */
 #include "gen/stencil/search.h"
 
+#include "base/hash.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,14 +11,9 @@
 
 enum { FIRST_CAPACITY = 256 };
 
-/* FNV-1a, over the bytes of a struct that has numbers alone and no gaps.
-   G. Fowler, L. C. Noll, K.-P. Vo. */
+/* The struct has only numbers and no gaps. */
 static uint32_t hash(const schedule *s) {
-    uint32_t h = 2166136261u;
-    const unsigned char *bytes = (const unsigned char *)s;
-    for (size_t i = 0; i < sizeof *s; i++)
-        h = (h ^ bytes[i]) * 16777619u;
-    return h;
+    return (uint32_t)checksum_of(s, sizeof *s, 0);
 }
 
 /* Where it is, or the free slot where it goes. There are twice as many slots as schedules. */

@@ -15,7 +15,7 @@
 
 static const char default_arch[] = "sm_90";
 
-/* ---- what to plan for ---------------------------------------------------------------------- */
+/* ---- what to plan for ------------------------------------------------------------------------ */
 
 static const device_facts *facts_of(const sg_context *c) {
     return c->device != NULL ? c->device->ops->facts(c->device) : NULL;
@@ -150,7 +150,7 @@ family_request build_wanted(const build_request *r) {
     return wanted;
 }
 
-/* ---- the kernel's facts and texts ---------------------------------------------------------- */
+/* ---- the kernel's facts and texts ------------------------------------------------------------ */
 
 static void write_texts(job *j, sg_kernel *k, const family_build *b) {
     const subject *s = k->subject;
@@ -211,7 +211,7 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const family_build
     return k;
 }
 
-/* ---- building ------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 
 typedef struct building {
     build_request request;

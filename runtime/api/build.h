@@ -1,6 +1,5 @@
-/* What building and explaining share: from a caller's options to what the planner is asked.
-   Takes: a path or a text, options. Makes: a subject, a target and a size, all in the job. The
-   types of gen/ are opaque here. */
+/* What builds, explanations and tuning ask of gen/, whose types are opaque here: a request, the
+   place of its tuning results, and the plan that was measured for it. */
 #ifndef SG_RUNTIME_API_BUILD_H
 #define SG_RUNTIME_API_BUILD_H
 
@@ -20,67 +19,63 @@ typedef struct build_request {
     const struct gpu *gpu;
     int64_t size[3];
     const struct matrix
-        *matrix; /* the options' one; NULL: none is known, or the family takes none */
+        *matrix; /* of the options; NULL: none was given, or the family takes none */
 } build_request;
 
-/* Completes the request: reads the options, loads the spec, and finds out what to plan for. Fails
-   through the job. */
+/* Completes the request: reads the options, loads the spec and finds the GPU and the size to
+   plan for. */
 void build_read(job *, build_request *);
 
-/* Fails where a matrix is given for a spec that is no product: what is asked of it means nothing.
- */
+/* Fails if a matrix is given for a spec that is no product. */
 void build_judge_matrix(job *, const build_request *);
 
-/* Of the kernels of a family; NULL: of one that is not known. */
+/* The public kind of a family; NULL: an unknown one. */
 struct family;
 sg_kind build_kind(const struct family *);
 
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);
 
-/* What a build asks tuning results for, and tuning keeps them by. Takes: a build's request, read.
-   Makes: a place of runtime/store/results.h. */
+/* Where tuning results are kept and found (runtime/store/results.h). */
 
-/* False where there is none: the context has no device, or the request is for the architecture of
-   another one. All in the job. Looks at every entry of a matrix, as choosing a format does. */
+/* The place of a request, in the job. False: the context has no device, or the request is for
+   another architecture. Reads every entry of a matrix, as choosing a format does. */
 bool results_place_of(job *, const build_request *, result_place *out);
 
-/* The same but for the device, for a request of any architecture: its `device` is not set. */
+/* The same without its device, for a request of any architecture. */
 void results_place_of_spec(job *, const build_request *, result_place *out);
 
-/* The plans files of a context: the library's own and those that SG_PLANS names. Takes: a context.
-   Makes: their lines, read once. Needs: files, and what the families call a plan. */
+/* The plans files of a context: those of SG_PLANS, then the library's own. */
 
 struct plans;
 
-/* All lines, those of SG_PLANS first. As long as the context. The first call reads the files, and
-   tells the log of what it had to skip. */
+/* All lines, valid as long as the context. The first call reads the files and logs the lines
+   that it skips. */
 const struct plans *plans_of_context(job *, sg_context *);
 
-/* The GPU of a request, with those plans that were measured on such a one. */
+/* The GPU of a request with the plans that were measured on such a GPU. */
 const struct gpu *plans_attach(job *, sg_context *, const struct gpu *);
 
-/* The fastest line of this very spec that its constraints allow, at this size or the nearest, on
-   the request's GPU, or on the context's own processor; NULL where there is none. *found as `found`
-   of sg_kernel_info. All in the job. */
+/* The fastest line of this spec that its constraints allow, at this size or the nearest, for the
+   request's GPU or the context's processor; NULL: none. *found as in sg_kernel_info. All in the
+   job. */
 const char *plans_find(job *, const build_request *, const char **found);
 
-/* What tuning has found for a build. Takes: a build's request, read. Makes: the plan to use, and
-   how it was found. */
+/* The plan that was measured for a build. */
 
 struct family_build;
 
 /* The fastest measured plan of the same place, else of the nearest, that the constraints of the
-   spec and the caller allow: of the tuning results, else of the plans files; NULL where there is
-   none. *found is "measured at this size", "measured at 512x512x512, the nearest", and of
-   plans files ", by the plans for the H100" besides; where there is none, what should be said of
-   that, "results of stencilgen 0.0.9 are not used", or NULL. Nothing about the results is a reason
-   to fail; without a database this costs a look at the file system. All in the job. */
+   spec and the caller allow: from the tuning results, else from the plans files; NULL: none.
+   *found is "measured at this size" or "measured at 512x512x512, the nearest", with ", by the
+   plans for the H100" for plans files; without a plan it is a remark such as "results of
+   stencilgen 0.0.9 are not used", or NULL. Results are never a reason to fail; without a
+   database this costs one look at the file system. */
 const char *tuned_plan(job *, const build_request *, const char **found);
 
-/* How a plan was found that was not: "given by the schedule", "by the plans for the H100" where
-   what was measured of its class had a say, "by the model", and what tuned_plan said (NULL:
-   nothing). */
+/* How a plan that was not measured was found: "given by the schedule", "by the plans for the
+   H100" if measured classes had a say, "by the model"; with the remark of tuned_plan (may be
+   NULL). */
 const char *untuned_plan(job *, const build_request *, const struct family_build *,
                          const char *note);
 

@@ -1,6 +1,5 @@
-/* Explanations, for callers: what each method or algorithm would do with a spec.
-   Takes: a spec, options. Makes: sg_explanation. Needs: the spec's family, which explains itself;
-   no device is used but for its facts. */
+/* sg_explain and sg_candidates: what each method or algorithm would do with a spec, and what
+   tuning would try. Only the facts of a device are used, and nothing is compiled. */
 #include <string.h>
 
 #include "gen/model/family.h"
@@ -99,9 +98,6 @@ void sg_explanation_free(sg_explanation *e) {
     if (e != NULL)
         job_end(((explanation *)e)->job);
 }
-
-/* The candidates of tuning, for callers. Takes: a spec, options. Makes: sg_candidates.
-   Needs: gen/space; no device is used but for its facts, and nothing is compiled. */
 
 /* The public struct comes first, so that a pointer to it is one to the whole. */
 typedef struct listed {

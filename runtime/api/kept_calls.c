@@ -1,5 +1,5 @@
-/* The public calls on a context's cache. Takes: a context. Makes: sg_cache_facts, sg_cache_list,
-   sg_cache_clear. */
+/* The public calls on what is kept on disk: sg_cache_facts, sg_cache_list, sg_cache_clear,
+   sg_results and sg_drifts. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -67,8 +67,6 @@ sg_status sg_cache_clear(sg_context *context, int64_t *entries, int64_t *bytes) 
         *bytes = call.bytes;
     return status;
 }
-
-/* The public call on a context's tuning results. Takes: a context. Makes: sg_results. */
 
 typedef struct telling {
     sg_context *context;
@@ -148,8 +146,6 @@ sg_status sg_results(sg_context *context, const char *name,
     telling t = {.context = context, .name = name, .result = result, .user = user};
     return context == NULL ? SG_ERROR_USAGE : context_run(context, tell, &t, NULL);
 }
-
-/* ---- drifts -------------------------------------------------------------------------------- */
 
 sg_drift results_shown_drift(const result_drift *d) {
     return (sg_drift){.struct_size = sizeof(sg_drift),

@@ -13,19 +13,18 @@ extern const sealed_kind kernel_file_kind;
 
 typedef struct kernel_file {
     const program *program;
-    sg_kernel_info info; /* of the build; what the loader finds out is left as it was built */
+    sg_kernel_info info; /* of the build; the loader's findings as they were then */
     const char *texts[SG_TEXT_FAMILY + 1]; /* never NULL */
     binary binary;
-    const char *machine; /* what the binary needs of the host beyond its kind and architecture; ""
+    const char *machine; /* what the binary needs of the host besides its kind and architecture; ""
                             for a cubin */
 } kernel_file;
 
 blob kernel_file_write(job *, const kernel_file *);
 
-/* False, with *why set, where the payload makes no sense. A kernel file is code that its reader
-   runs and the checksum has found any damage, so the program is not judged further than that its
-   counts and indexes stay within their arrays. The binary's data lie in the payload, all else in
-   the job. */
+/* False, with *why set: the payload makes no sense. A kernel file is code, which its reader
+   runs, and its checksum has found any damage: only counts and indexes are checked here. The
+   binary's data stay in the payload, everything else is in the job. */
 bool kernel_file_read(job *, blob payload, kernel_file *out, const char **why);
 
 #endif

@@ -1,6 +1,5 @@
-/* The families' own calls: sg_reduce, sg_scan, sg_merge and how much memory they need.
-   Takes: arguments by name. Makes: launches of kernels of that family, without allocating anything.
- */
+/* The families' own calls, which name their arguments: sg_reduce, sg_scan, sg_merge, sg_spmv,
+   and the temporary memory that they need. Nothing is allocated. */
 #include <string.h>
 
 #include "runtime/launch/launch.h"
@@ -23,8 +22,8 @@ typedef struct named {
     int64_t extent;
 } named;
 
-/* Of the members of a struct, those that kernels have need not be those that the caller has given:
-   sg_launch says which has no data. */
+/* A kernel need not have all arrays of a struct; sg_launch refuses those that the caller left
+   out. */
 static bool connect(job *j, const sg_kernel *k, const char *call, const named *given, int count,
                     list_call *out) {
     const program *p = k->program;
@@ -62,7 +61,14 @@ static int64_t sum(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* ---- the families -------------------------------------------------------------------------- */
+/* ---- the families ---------------------------------------------------------------------------- */
+
+/* The members that the structs of all families have. */
+#define TAKE_COMMON(out, a)                                                                        \
+    (out)->arguments = (sg_arguments) {                                                            \
+        .parameters = (a).parameters, .parameter_count = (a).parameter_count,                      \
+        .temporary = (a).temporary, .temporary_bytes = (a).temporary_bytes                         \
+    }
 
 static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call *out) {
     sg_reduce_arguments a;
@@ -75,10 +81,7 @@ static bool fill_reduce(job *j, const sg_kernel *k, const void *given, list_call
                             {"offsets", a.offsets, sum(a.segments, 1)},
                             {"result", a.result, results},
                             {"index", a.index, results}};
-    out->arguments = (sg_arguments){.parameters = a.parameters,
-                                    .parameter_count = a.parameter_count,
-                                    .temporary = a.temporary,
-                                    .temporary_bytes = a.temporary_bytes};
+    TAKE_COMMON(out, a);
     return connect(j, k, "sg_reduce", arrays, (int)(sizeof arrays / sizeof *arrays), out);
 }
 
@@ -88,10 +91,7 @@ static bool fill_scan(job *j, const sg_kernel *k, const void *given, list_call *
         !context_read(j, &a, sizeof a, given, "sg_scan_arguments"))
         return false;
     const named arrays[] = {{"input", a.input, a.count}, {"output", a.output, a.count}};
-    out->arguments = (sg_arguments){.parameters = a.parameters,
-                                    .parameter_count = a.parameter_count,
-                                    .temporary = a.temporary,
-                                    .temporary_bytes = a.temporary_bytes};
+    TAKE_COMMON(out, a);
     return connect(j, k, "sg_scan", arrays, (int)(sizeof arrays / sizeof *arrays), out);
 }
 
@@ -107,14 +107,11 @@ static bool fill_merge(job *j, const sg_kernel *k, const void *given, list_call 
                             {"b_values", a.b_values, a.b_count},
                             {"output", a.output, both},
                             {"output_values", a.output_values, both}};
-    out->arguments = (sg_arguments){.parameters = a.parameters,
-                                    .parameter_count = a.parameter_count,
-                                    .temporary = a.temporary,
-                                    .temporary_bytes = a.temporary_bytes};
+    TAKE_COMMON(out, a);
     return connect(j, k, "sg_merge", arrays, (int)(sizeof arrays / sizeof *arrays), out);
 }
 
-/* ---- the calls ----------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------- */
 
 typedef struct failure {
     fill_call *fill;
@@ -182,10 +179,7 @@ sg_status sg_merge_bytes(const sg_kernel *k, int64_t a_count, int64_t b_count, s
     return list_call_ask(fill_merge, k, &a, out);
 }
 
-/* Products with a sparse matrix. Takes: a kernel, a matrix in its format on the device, and
-   vectors. Makes: sg_spmv and sg_spmv_bytes. */
-
-/* Bit by bit: two matrices of which one diagonal's value differs are stored otherwise. */
+/* Bit by bit: a diagonal of another value makes another matrix. */
 static bool same_diagonals(const program_product *p, const sg_device_matrix *m) {
     return p->diagonal_count == m->diagonal_count &&
            (p->diagonal_count == 0 ||
@@ -238,7 +232,7 @@ static bool connect_product(job *j, const sg_kernel *k, const sg_spmv_arguments 
     return true;
 }
 
-/* Factors that are compiled in are no parameters; of those the kernel's count. */
+/* Compiled-in factors are not parameters. */
 static bool fill_spmv(job *j, const sg_kernel *k, const void *given, list_call *out) {
     const program *p = k->program;
     sg_spmv_arguments a;

@@ -1,4 +1,5 @@
-/* The place of a request. Needs both sides: the family's canonical text, and the device. */
+/* What was measured for a build: the place that results are kept by, the plans files, and the
+   choice among both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -26,7 +27,7 @@ static result_size size_of(job *j, const build_request *r) {
         {r->matrix->rows, r->matrix->columns, r->matrix->entries, f.longest, f.empty, f.diagonals}};
 }
 
-/* A GPU runs what was planned for its own architecture; the cpu device runs anything. */
+/* A GPU runs only what was planned for its architecture; the cpu device runs anything. */
 static bool is_planned_for(const build_request *r, const device_facts *f) {
     return strcmp(f->device, "cpu") == 0 || strcmp(f->arch, r->gpu->arch) == 0;
 }
@@ -52,18 +53,16 @@ bool results_place_of(job *j, const build_request *r, result_place *out) {
     return true;
 }
 
-/* Plans files: found by SG_PLANS, read once, and asked for one spec. */
-
-/* Bytes of a file, and warnings of one, at most. */
+/* The most bytes and warnings of a file. */
 enum { MOST_BYTES = 16 << 20, MOST_WARNINGS = 10 };
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct reading {
     job *job;
     plans *all;
     text warnings; /* a line each */
-    int damaged;   /* lines of the file at hand */
+    int damaged;   /* lines of the current file */
 } reading;
 
 static void note_damaged(void *user, const char *file, int line, const char *why) {
@@ -139,8 +138,8 @@ static void tell(job *j, const sg_context *c, const char *warnings) {
     }
 }
 
-/* Two threads may read at a time; the first to be done is kept. The log is told without the lock,
-   for it may call the library. */
+/* Two threads may read at once; the first result is kept. The log is called without the lock,
+   because it may call the library. */
 const plans *plans_of_context(job *j, sg_context *c) {
     pthread_mutex_lock(&c->lock);
     const plans *known = c->plans;
@@ -175,7 +174,7 @@ const gpu *plans_attach(job *j, sg_context *c, const gpu *g) {
     return own;
 }
 
-/* ---- one spec ------------------------------------------------------------------------------ */
+/* ---- one spec -------------------------------------------------------------------------------- */
 
 typedef struct asked {
     const char *class, *dtype;
@@ -195,7 +194,7 @@ static bool is_asked(const asked *a, const plans_line *l) {
            (l->steps > 1) == (a->place.steps > 1) && isfinite(distance(a, l));
 }
 
-/* The nearest, and of those the fastest, that will do. */
+/* The nearest plan that will do, and of equally near ones the fastest. */
 static const plans_line *choose(job *j, const build_request *r, const asked *a, const plans *of) {
     const family_request wanted = build_wanted(r);
     bool *tried = job_array(j, (size_t)of->count, sizeof *tried);
@@ -217,7 +216,7 @@ static const plans_line *choose(job *j, const build_request *r, const asked *a, 
     }
 }
 
-/* Those of the processor that the cpu device runs on, which are of no GPU. */
+/* The plans for the processor of the cpu device, which belong to no GPU. */
 static plans of_processor(job *j, const build_request *r) {
     const device *d = r->context->device;
     const device_facts *f = d != NULL ? d->ops->facts(d) : NULL;
@@ -245,7 +244,7 @@ static const char *describe(job *j, const asked *a, const plans_line *l) {
                      results_size_text(j, &size), steps, l->board->name);
 }
 
-/* Whether any line is of one spec: most contexts have none, and then no spec is printed. */
+/* Whether any line is for a single spec: in most contexts none is, and no spec is printed. */
 static bool has_keys(const plans *p) {
     for (int i = 0; i < p->count; i++)
         if (plans_line_has_key(&p->list[i]))
@@ -274,9 +273,6 @@ const char *plans_find(job *j, const build_request *r, const char **found) {
     return NULL;
 }
 
-/* What tuning has found for a build. Needs both sides: tuning results, and the planner, which says
-   whether a plan will do here too. */
-
 typedef struct asking {
     job *job;
     const build_request *request;
@@ -288,7 +284,7 @@ static bool fits(void *user, const char *plan) {
     return plan_accepted(a->job, a->request->subject, &a->wanted, plan);
 }
 
-/* The database's; *note is what should be said where there is none, or NULL. */
+/* From the database; *note is a remark if there is none, or NULL. */
 static const char *find_result(job *j, const build_request *r, const char **found,
                                const char **note) {
     static const char nearest[] = "nearest ";

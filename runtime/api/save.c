@@ -1,6 +1,5 @@
-/* Kernels to files and back: sg_save, sg_load. Takes: a kernel and a path. Makes: a kernel file
-   with a binary for one kind of device; and from such a file a kernel, on a context that has that
-   device, without Lua, NVRTC or a compiler. */
+/* sg_save and sg_load: a kernel file has a binary for one kind of device, and needs no Lua,
+   NVRTC or compiler to become a kernel again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,18 +16,16 @@
 static const char *const device_words[BINARY_KINDS] = {
     [BINARY_CUBIN] = "cuda", [BINARY_PTX] = "", [BINARY_HOST] = "cpu"};
 
-/* Files of another version may hold what this one understands otherwise. */
+/* Another version may mean something else by the same content. */
 static digest version_key(void) {
     const blob piece = digest_piece("stencilgen " SG_VERSION);
     return digest_of(&piece, 1);
 }
 
-/* ---- saving -------------------------------------------------------------------------------- */
-
 typedef struct saving {
     sg_kernel *kernel;
     const char *path, *device;
-    compiler *opened; /* for this file alone; NULL: the context's serves */
+    compiler *opened; /* for this file only; NULL: the context's is used */
 } saving;
 
 static void close_compiler(void *what) {
@@ -101,8 +98,6 @@ sg_status sg_save(sg_kernel *kernel, const char *path, const char *device) {
     return context_run(kernel->context, save, &s, NULL);
 }
 
-/* ---- loading ------------------------------------------------------------------------------- */
-
 typedef struct loading {
     sg_context *context;
     const char *path;
@@ -118,7 +113,7 @@ static noreturn void fail(job *j, const loading *l, fault f, const char *why) {
     job_fail(j, f, l->path, 0, "the kernel cannot be loaded: %s", why);
 }
 
-/* Not to wait for a writer, where it is a pipe. */
+/* O_NONBLOCK: a pipe must not make it wait for a writer. */
 static size_t open_file(job *j, loading *l) {
     struct stat facts;
     l->file = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -147,8 +142,7 @@ static blob read_payload(job *j, loading *l) {
     return payload;
 }
 
-/* Whether code for one architecture runs on a GPU of another: of the same generation, and no older.
-   "sm_90" is 9.0, "sm_120" is 12.0. */
+/* Code runs on a GPU of the same generation that is not older. "sm_90" is 9.0, "sm_120" is 12.0. */
 static bool arch_runs(const char *code, const char *gpu) {
     const int made = atoi(code + 3), own = atoi(gpu + 3);
     return made / 10 == own / 10 && made % 10 <= own % 10;

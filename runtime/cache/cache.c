@@ -1,4 +1,4 @@
-/* One line to whoever listens. */
+/* The log; what an entry holds; finding, storing and dropping entries. */
 #include "runtime/cache/cache.h"
 
 #include <errno.h>
@@ -25,9 +25,7 @@ void logger_say(const logger *l, job *j, sg_log_level level, const char *format,
     l->call(l->user, level, line.data);
 }
 
-/* Entries as bytes: what describes the binary comes first, its data last. */
-
-/* The version changes whenever the order or the meaning of the records does. */
+/* Change the version when the order or meaning of the records changes. */
 const sealed_kind cache_entry_kind = {.magic = {'s', 'g', '-', 'c', 'a', 'c', 'h', 'e'},
                                       .version = 1,
                                       .title = "an entry of stencilgen's cache",
@@ -73,8 +71,6 @@ const char *cache_entry_describe(job *j, blob start) {
                                                       : job_print(j, "%s, %s", title, compiler);
 }
 
-/* Opening the cache, finding, storing and dropping entries. */
-
 static const int64_t default_bytes = 512 << 20;
 
 const char *cache_reason(const cache *c) {
@@ -96,13 +92,13 @@ cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *
     return c;
 }
 
-/* ---- what goes wrong ----------------------------------------------------------------------- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void warn(job *j, const cache *c, const char *text) {
     logger_say(c->logger, j, SG_LOG_WARNING, "%s", text);
 }
 
-/* Once: it is likely to be the same for every kernel. Who switched the cache off knows it. */
+/* Once: the same is true of every kernel. Who switched the cache off is not told. */
 static void warn_of_folder(job *j, cache *c, const char *why) {
     if (c->place.asked_off || atomic_exchange(&c->warned, true))
         return;
@@ -118,7 +114,7 @@ static const char *entry_name(job *j, const digest *key, binary_kind kind) {
     return job_print(j, "%s%s", hex, cache_endings[kind]);
 }
 
-/* ---- finding ------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 typedef struct finding {
     cache_visit visit;
@@ -128,7 +124,7 @@ typedef struct finding {
     binary binary;
 } finding;
 
-/* Why the entry is of no use; NULL where it was found. */
+/* Why the entry cannot be used; NULL: it was found. */
 static const char *read_entry(job *j, finding *f) {
     struct stat facts;
     if (fstat(f->visit.file, &facts) != 0)
@@ -159,7 +155,7 @@ static void find_entry(job *j, void *argument) {
     if (f->visit.folder < 0 || why != NULL)
         return;
     const char *name = entry_name(j, f->key, f->kind);
-    /* What is no file may not block, and a link may not lead elsewhere. */
+    /* Only a file may be opened, without waiting, and not through a link. */
     f->visit.file = openat(f->visit.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     const int error = f->visit.file >= 0 ? 0 : errno;
     if (error == ENOENT)
@@ -191,7 +187,7 @@ bool cache_find(job *j, cache *c, const digest *key, binary_kind kind, binary *o
     return f.found;
 }
 
-/* ---- storing ------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 typedef struct storing {
     cache_visit visit;
@@ -199,7 +195,7 @@ typedef struct storing {
     cache_entry entry;
 } storing;
 
-/* What only looks like an entry neither counts nor goes. What another process has removed meanwhile
+/* Files that only look like entries neither count nor go. What another process has removed
    counts as gone. */
 static void evict(const cache_visit *v, const cache_files *files, const char *kept) {
     const int64_t most = v->cache->most_bytes;
@@ -218,8 +214,8 @@ static void evict(const cache_visit *v, const cache_files *files, const char *ke
     }
 }
 
-/* Takes away what nobody will finish and, where the cache has grown beyond its limit, what was not
-   used for longest, so that the next stores need not. `kept` was stored just now. */
+/* Removes what nobody will finish and, if the cache is over its limit, what was not used for
+   longest, so much that the next stores need not. `kept` was just stored. */
 static void make_room(job *j, cache_visit *v, const char *kept) {
     cache_files files;
     if (!cache_folder_list(j, v, &files))
@@ -264,7 +260,7 @@ void cache_store(job *j, cache *c, const digest *key, const char *title, const b
     cache_visit_end(j, cache_visit_run(j, c, store_entry, &s));
 }
 
-/* ---- dropping ------------------------------------------------------------------------------ */
+/* ---- dropping -------------------------------------------------------------------------------- */
 
 typedef struct dropping {
     cache_visit visit;

@@ -1,4 +1,5 @@
-/* Opening, making and listing the folder, with what must hold for it to be trusted. */
+/* The folder: opening, making and listing it, with the conditions for trusting it; then its
+   facts, the description of its entries, and clearing it. */
 #include "runtime/cache/folder.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 enum { STALE_SECONDS = 3600 };
 
-/* ---- visits -------------------------------------------------------------------------------- */
+/* ---- visits ---------------------------------------------------------------------------------- */
 
 static void end(void *own) {
     job_end(own);
@@ -41,7 +42,7 @@ void cache_visit_end(job *j, job *own) {
     job_end(own);
 }
 
-/* ---- the folder ---------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static int open_folder(const char *folder) {
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -75,7 +76,7 @@ const char *cache_folder_trouble(job *j, cache_visit *v) {
     return why != NULL ? why : user_folder_trouble(j, v->cache->place.path);
 }
 
-/* ---- its files ----------------------------------------------------------------------------- */
+/* ---- its files ------------------------------------------------------------------------------- */
 
 const char *cache_file_trouble(const struct stat *facts) {
     return S_ISREG(facts->st_mode) ? file_danger(facts, false) : "it is no regular file";
@@ -91,7 +92,7 @@ static bool is_entry(const char *name) {
     return kind < BINARY_KINDS;
 }
 
-/* After the beginning, numbers of the process and the moment. */
+/* The prefix is followed by numbers of the process and the time. */
 static bool is_unfinished(const char *name) {
     const size_t begin = strlen(whole_file_prefix);
     return strncmp(name, whole_file_prefix, begin) == 0 && name[begin] != '\0' &&
@@ -172,9 +173,7 @@ int cache_folder_remove(const cache_visit *v, const char *name) {
     return unlinkat(v->folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-/* What is in the cache: its facts, its entries one by one, and clearing it. */
-
-/* ---- facts --------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 typedef struct survey {
     cache_visit visit;
@@ -182,7 +181,7 @@ typedef struct survey {
     cache_files files;
 } survey;
 
-/* A folder that cannot be written to can still be read. */
+/* A read-only folder can still be read. */
 static void look(job *j, void *argument) {
     survey *s = argument;
     s->trouble = cache_folder_trouble(j, &s->visit);
@@ -205,9 +204,9 @@ void cache_facts(job *j, cache *c, sg_cache_info *out) {
     cache_visit_end(j, own);
 }
 
-/* ---- entries ------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
-/* Titles and compilers are short; this much of a file holds them. */
+/* Enough for titles and compilers. */
 enum { GLANCE_BYTES = 4096 };
 
 typedef struct inspection {
@@ -239,7 +238,7 @@ static const char *read_beginning(job *j, int file, blob *out) {
     return got < 0 ? strerror(errno) : NULL;
 }
 
-/* What is wrong with an open entry; NULL: nothing. *text says what it is. */
+/* Why an open entry is bad; NULL: it is good. *text describes it. */
 static const char *inspect_content(job *j, const inspection *i, size_t size, const char **text) {
     const digest key = key_of(i->file->name);
     const char *why = NULL;
@@ -287,7 +286,7 @@ static void tell_of(job *j, void *argument) {
     if (trouble == NULL && i->visit.folder >= 0)
         trouble = inspect(j, i, &text);
     if (i->gone)
-        return; /* another process has removed it meanwhile, and may be about to store it again */
+        return; /* another process has just removed it, and may store it again */
     const sg_cache_entry told = {.file = i->file->name,
                                  .text = text,
                                  .bytes = i->file->bytes,
@@ -309,7 +308,7 @@ void cache_list(job *j, cache *c, bool verify, void (*entry)(void *user, const s
     cache_visit_end(j, own);
 }
 
-/* ---- clearing ------------------------------------------------------------------------------ */
+/* ---- clearing -------------------------------------------------------------------------------- */
 
 typedef struct clearing {
     cache_visit visit;

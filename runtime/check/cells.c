@@ -1,5 +1,5 @@
-/* The choice of cells.h. Rows are cut into segments; the faces across x, of which each row has a
-   few cells alone, are cut along y. */
+/* The choice of guard.h. Rows are cut into segments; the faces across x, where each row has only
+   a few cells, are cut along y. */
 #include "runtime/check/guard.h"
 
 #include "base/random.h"
@@ -9,8 +9,6 @@ enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
-
-/* ---- choosing ------------------------------------------------------------------------------ */
 
 static double points(const cells *c) {
     return (double)c->size[0] * (double)c->size[1] * (double)c->size[2];
@@ -81,8 +79,6 @@ void cells_choose(cells *c, const program *p, const int64_t size[PROGRAM_AXES], 
     c->share = ((double)most - chosen) / (points(c) - shell_cells(c));
     c->seed = random_stream(seed, 1);
 }
-
-/* ---- pieces -------------------------------------------------------------------------------- */
 
 /* Cells of a row that lie in the faces across x: the lowest and the highest. In one dimension they
    are segments like others. */

@@ -1,7 +1,6 @@
-/* Checks: one update of random data, judged by the reference.
-   Takes: a kernel. Makes: sg_check. The context's threads judge the grid in pieces, on a large one
-   only some of them (cells.h); the others must not hold a NaN that the spec does not make.
-   Needs: gen/reference. */
+/* sg_check for grids: an update of random data is compared with the reference. The context's
+   threads judge the grid in pieces, of a large grid only some (guard.h); the other pieces must
+   not have a NaN that the spec does not make. */
 #include <math.h>
 #include <string.h>
 
@@ -11,18 +10,18 @@
 #include "runtime/check/guard.h"
 #include "runtime/launch/launch.h"
 
-/* By default as many cells are judged as the reference makes in about a second of one core, and
-   always this many. */
+/* By default as many cells are judged as the reference makes in about a second on one core, and
+   at least LEAST_POINTS. */
 #define MOST_WORK 0x1p29
 #define LEAST_POINTS (INT64_C(1) << 16)
 
-/* Threads draw so many pieces at a time: most pieces take less time than drawing. */
+/* Pieces that a thread takes at a time: most take less time than taking one does. */
 enum { BATCH = 64 };
 
 /* What one thread has found. */
 typedef struct tally {
     int64_t judged, wrong, undecidable;
-    int64_t odd; /* cells of pieces that were not judged, but hold a NaN */
+    int64_t odd; /* cells of unjudged pieces with a NaN */
     double error, largest, of_bound;
     int64_t first; /* cell of the first wrong value, and which output; −1 */
     int first_output;
@@ -31,7 +30,7 @@ typedef struct tally {
     void *scratch;
     double *values, *bounds;
     bool *keeps;
-    char apart[64]; /* threads write to lines of their own */
+    char apart[64]; /* each thread writes to its own cache lines */
 } tally;
 
 typedef struct judgement {
@@ -48,7 +47,7 @@ typedef struct judgement {
     tally *tallies;
 } judgement;
 
-/* ---- one cell ------------------------------------------------------------------------------ */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 static bool is_poison(const void *element, size_t size) {
     const unsigned char *bytes = element;
@@ -58,8 +57,8 @@ static bool is_poison(const void *element, size_t size) {
     return true;
 }
 
-/* A cell that keeps its value: bit for bit the current one, or never written where there is none.
- */
+/* A cell that keeps its value has exactly the current one, or was never written if there is
+   none. */
 static bool kept_is_right(const judgement *g, int output, int64_t cell) {
     const guarded *d = g->guarded;
     const int array = g->written[output], reads = d->kernel->program->arrays[array].grid.reads;
@@ -129,7 +128,7 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
         }
 }
 
-/* ---- pieces -------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static bool floats_have_nan(const float *v, int count) {
     int found = 0;
@@ -145,8 +144,8 @@ static bool doubles_have_nan(const double *v, int count) {
     return found != 0;
 }
 
-/* Poison is a NaN: a cell that was left out is one, and so is what was made of memory from outside
-   the arrays. `p` lies along x. */
+/* Poison is a NaN, so a cell that was left out is one, and so is the result of reading outside
+   of the arrays. `p` lies along x. */
 static bool is_odd(const judgement *g, const cells_piece *p) {
     const guarded *d = g->guarded;
     const int64_t first = p->at[0] + d->size[0] * (p->at[1] + d->size[1] * p->at[2]);
@@ -184,7 +183,7 @@ static void judge_odd_batch(void *argument, int64_t batch, int worker) {
     }
 }
 
-/* A spec may make NaNs itself: no more of the odd pieces are judged than of the others. */
+/* A spec may make NaNs itself, so no more of the odd pieces are judged than of the others. */
 static void judge(judgement *g, int64_t most) {
     const int64_t batches = (cells_pieces(&g->cells) + BATCH - 1) / BATCH;
     double odd = 0;
@@ -202,7 +201,7 @@ static int64_t most_points(const judgement *g, int64_t wanted) {
     return wanted > 0 ? wanted : enough > (double)LEAST_POINTS ? (int64_t)enough : LEAST_POINTS;
 }
 
-/* ---- the whole grid ------------------------------------------------------------------------ */
+/* ---- the whole grid -------------------------------------------------------------------------- */
 
 static void open_tallies(job *j, judgement *g) {
     const int longest = cells_longest(&g->cells);

@@ -1,8 +1,9 @@
-/* What trials of one sweep have in common, so that the host does not make it anew for each of
-   hundreds: of lists the drawn arguments, and outputs that were exactly right for them; of grids
-   what the reference makes of several steps.
-   Takes: kernels of one spec. Makes: calls, verdicts on outputs that are the same bit for bit, and
-   grids. Not for spmv, where a plan's format decides what is drawn. */
+/* Checks and measurements.
+
+   check_data holds what the trials of a sweep share, so that the host makes it once instead of
+   hundreds of times: for lists the drawn arguments and the outputs that were exactly right, for
+   grids the reference's several steps. It serves kernels of one spec, but not spmv, whose data
+   depend on the plan's format. */
 #ifndef SG_RUNTIME_CHECK_CHECK_H
 #define SG_RUNTIME_CHECK_CHECK_H
 
@@ -13,59 +14,56 @@
 
 typedef struct check_data check_data;
 
-/* In the job; its own memory is the allocator's, until check_data_close (NULL is allowed). */
+/* In the job; its data are the allocator's until check_data_close (NULL is allowed). */
 check_data *check_data_new(job *);
 void check_data_close(check_data *);
 
-/* Of data for checks; the same for a whole sweep, another one each time. */
+/* The seed of a sweep's checks; another one each time. */
 uint64_t check_data_seed(const check_data *);
 
-/* As the family draws random data. Arrays and sizes are kept, and not to be changed; they are valid
-   until two others were drawn. */
+/* Draws as the family does. Do not change the arrays and sizes; they are valid until two others
+   were drawn. */
 void check_data_draw(check_data *, job *, const sg_kernel *, const int64_t size[3],
                      const double *given, uint64_t seed, family_call *out);
 
-/* Whether the written arrays `after` a launch on the call drawn last are those of a launch that was
-   right without any error: then so are these, whatever error the plan may make, and *out is that
-   verdict. */
+/* Whether these outputs are those of a launch on the last call that was right without any error.
+   They are right then too, whatever error the plan may make, and *out is that verdict. */
 bool check_data_known(const check_data *, const program *, const family_call *after,
                       family_verdict *out);
 
-/* Remembers a verdict of that kind; others are of no use. */
+/* Keeps a verdict without any error; ignores others. */
 void check_data_learn(check_data *, const program *, const family_call *after,
                       const family_verdict *);
 
-/* ---- grids --------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
-/* What the steps of a check depend on beside the arrays that they read. */
+/* What the reference's steps depend on. */
 digest check_data_march(job *, const sg_kernel *, const int64_t size[3], int64_t steps,
                         uint64_t seed, const double *parameters);
 
-/* Sets those of the model's arrays that steps make; false where these steps are not known. They are
-   valid until a few others were kept. */
+/* Sets the model's arrays that steps make; false: these steps are not known. They are valid
+   until a few others were kept. */
 bool check_data_marched(const check_data *, const digest *, const model *, reference_array *arrays);
 
-/* Takes over the grids of steps that were made, which `arrays` refer to. */
+/* Takes over the grids that `arrays` refer to. */
 void check_data_keep_march(check_data *, const digest *, const model *, check_steps *,
                            const reference_array *arrays);
 
-/* What checks and measurements of the families share, beside stencils.
-   Takes: a kernel with its subject. Makes: a call with random data; a check of one launch of it. */
+/* Checks and data of lists. */
 
-/* Data of about the size as the family draws it, in the job, or in `kept` where that is not NULL;
-   parameters as the kernel gets them, the caller's where `given` is not NULL. Refuses where the
-   kernel has no subject. */
+/* Data of about this size as the family draws it, in the job or in `kept` (may be NULL);
+   parameters as the kernel gets them, the caller's if `given` is not NULL. Refuses a kernel
+   without a subject. */
 void lists_draw(job *, const sg_kernel *, check_data *kept, const int64_t size[3],
                 const double *given, uint64_t seed, family_call *out);
 
-/* What trials of a sweep are checked on; both may be NULL. */
+/* What the trials of a sweep are checked on; both may be NULL. */
 typedef struct check_given {
-    check_data *kept;        /* by all of them */
-    const sg_matrix *matrix; /* of a product, instead of one that is drawn */
+    check_data *kept;        /* shared data */
+    const sg_matrix *matrix; /* of a product, instead of a drawn one */
 } check_given;
 
-/* sg_check's work and result but for the seed, which is set; *first is what was found first, in the
-   job. */
+/* sg_check for lists, with the seed given; *first is the first finding, in the job. */
 void check_lists(job *, const sg_kernel *, const check_given *, const sg_check_options *,
                  sg_check_result *, const char **first);
 
@@ -73,24 +71,24 @@ void check_lists(job *, const sg_kernel *, const check_given *, const sg_check_o
 sg_status check_kernel(sg_kernel *, const check_given *, const sg_check_options *,
                        sg_check_result *);
 
-/* Timings for tuning. Takes: a kernel and how to time it. Makes: every timing, and what a copy of
-   as many bytes took meanwhile. sg_measure is the same with fewer questions. */
+/* Timings, each next to that of a copy of as many bytes. */
 
 typedef struct measure_wanted {
-    sg_speed_options speed;  /* struct_size 0; `repeats` 0 */
-    const sg_matrix *matrix; /* of a product, to be multiplied with; NULL: one is drawn */
-    struct check_data *kept; /* where data of lists are drawn once; NULL: they are drawn anew */
+    sg_speed_options speed;  /* without struct_size and repeats */
+    const sg_matrix *matrix; /* of a product; NULL: one is drawn */
+    struct check_data *kept; /* shared data; NULL: none */
     int least, most;         /* timings */
-    double spread;           /* until the distance of the quartiles over the median is this, ... */
-    double seconds;          /* ... or the timed launches have taken this */
-    bool cold;               /* other memory is written before each, so that nothing is in L2 */
+    double spread;           /* end when the quartiles' distance over the median is this, ... */
+    double seconds;          /* ... or after so many seconds of timed launches */
+    bool cold; /* other memory is written before each timing, so that L2 holds nothing of the
+                  kernel's */
 } measure_wanted;
 
 typedef struct measure_found {
     double *seconds; /* in the order taken; in the job */
     int count;
-    int64_t steps;       /* that each makes */
-    double copy_seconds; /* median, of the copy */
+    int64_t steps;       /* of each timing */
+    double copy_seconds; /* of the copy, median */
 } measure_found;
 
 void measure_kernel(job *, sg_kernel *, const measure_wanted *, measure_found *out);

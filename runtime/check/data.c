@@ -1,4 +1,4 @@
-/* As check_data.h says. One call is for checks and one for timings. */
+/* The data of check.h. One call is for checks and one for timings. */
 #include "runtime/check/check.h"
 
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "base/random.h"
 #include "runtime/launch/launch.h"
 
-/* Of marches as many as a space has numbers of fused steps; each takes up to 64 MiB a field. */
+/* A space has no more than MARCHES numbers of fused steps. Each march takes up to 64 MiB a
+   field. */
 enum { CALLS = 2, MARCHES = 6 };
 
 typedef struct kept_call {
@@ -55,9 +56,7 @@ uint64_t check_data_seed(const check_data *k) {
     return k->seed;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------- */
-
-/* All that a draw depends on, as text. */
+/* Everything that drawn data depend on. */
 static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], const double *given,
                             uint64_t seed) {
     const program *p = k->program;
@@ -112,8 +111,6 @@ void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t si
     *out = l->calls[at].call;
 }
 
-/* ---- verdicts ------------------------------------------------------------------------------ */
-
 static size_t bytes_of(const program *p, int array, const family_call *call) {
     return (size_t)lists_elements(&p->arrays[array], call->sizes) * p->arrays[array].element_bytes;
 }
@@ -151,7 +148,7 @@ static void learn(job *j, void *argument) {
     l->to->verdict.unjudged = conditions_copy(j, &l->verdict->unjudged);
 }
 
-/* Without memory for it the next output is judged as this one was. */
+/* If there is no memory for it, the next output is judged again. */
 void check_data_learn(check_data *l, const program *p, const family_call *after,
                       const family_verdict *v) {
     kept_call *c = &l->calls[l->last];
@@ -165,8 +162,6 @@ void check_data_learn(check_data *l, const program *p, const family_call *after,
     c->right_job = NULL;
 }
 
-/* ---- grids --------------------------------------------------------------------------------- */
-
 digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
                         uint64_t seed, const double *parameters) {
     text t = text_new(j);
@@ -179,7 +174,8 @@ digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64
     return digest_of(&whole, 1);
 }
 
-/* Of these fields each step reads what the one before made; others are the check's own arrays. */
+/* Each step reads these fields as the step before made them; the others are the check's own
+   arrays. */
 static bool is_made(const model *m, int array) {
     return m->fields[m->arrays[array].field].use == USE_INOUT;
 }
@@ -198,7 +194,7 @@ bool check_data_marched(const check_data *d, const digest *what, const model *m,
     return false;
 }
 
-/* After a single step the previous level is still an array of the check, which ends with it. */
+/* After a single step the previous level is still an array of the check, which will be freed. */
 static bool lies_in(const check_steps *s, const reference_array *a) {
     const uintptr_t begin = (uintptr_t)s->grids, at = (uintptr_t)a->data;
     return at >= begin && at < begin + s->bytes;

@@ -1,4 +1,4 @@
-/* The arrays of a check, as guard.h says. */
+/* The guarded arrays of guard.h. */
 #include "runtime/check/guard.h"
 
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "runtime/launch/launch.h"
 
-/* Content of guard zones passes through host memory in pieces of at most this size. */
+/* Guard zones are downloaded in pieces of at most PIECE_BYTES. */
 enum {
     PIECE_BYTES = 1 << 24,
     CHUNK_BYTES = 1 << 18, /* what a thread takes at a time */
@@ -53,8 +53,8 @@ static void touch_chunk(void *argument, int64_t chunk, int worker) {
         t->memory[at] = 0;
 }
 
-/* Memory that a driver will write, which has one thread for it: the first write of each page, which
-   takes longer than the others, is made by all of ours. */
+/* Touches memory that a driver will write with one thread: the first write of each page is slow,
+   and all threads share it here. */
 static void touch(workers *w, unsigned char *memory, size_t bytes) {
     touching t = {memory, bytes};
     workers_run(w, chunks(bytes), touch_chunk, &t);
@@ -72,7 +72,7 @@ static void begin(const sg_kernel *k, job *j, guarded *out) {
     job_defer(j, guarded_close, out);
 }
 
-/* Device memory with its zones, the cells as their content says. */
+/* Device memory with guard zones, and cells by their content. */
 static void place(job *j, guarded *g, guarded_array *a) {
     const device_ops *ops = g->device->ops;
     a->memory = ops->alloc(g->device, j, a->bytes + 2 * g->zone);
@@ -126,8 +126,8 @@ void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t poi
     memcpy(out->size, size, sizeof out->size);
     out->points = points;
     out->element = k->program->element_bytes;
-    /* A tile that hangs over the far side writes rows and planes further on, so that the zone has
-       room for a plane where that is not too large. */
+    /* A tile that hangs over the far side writes to rows and planes further on, so the zone has
+       room for a plane unless that is too large. */
     const int64_t plane = size[0] * size[1] < MOST_PLANE ? size[0] * size[1] : MOST_PLANE;
     const size_t elements = ((size_t)plane + LEAST_ZONE + ZONE_STEP - 1) / ZONE_STEP * ZONE_STEP;
     out->zone = elements * out->element;
@@ -216,7 +216,7 @@ void guarded_place(const guarded *g, int64_t index, text *to) {
     text_add(to, ")");
 }
 
-/* ---- verifying ----------------------------------------------------------------------------- */
+/* ---- verifying ------------------------------------------------------------------------------- */
 
 typedef struct verification {
     const guarded *guarded;

@@ -1,6 +1,6 @@
-/* The arrays of a check: random data to read, poison to write over, and guard zones around both.
-   Takes: a kernel and a size. Makes: device arrays, their content on the host, and a count of what
-   a launch changed that it should not have. */
+/* Inside checks: guarded arrays, the cells that are judged, the sides of conditions, several steps.
+
+   A guarded array has random data or poison, and guard zones around it. */
 #ifndef SG_RUNTIME_CHECK_GUARD_H
 #define SG_RUNTIME_CHECK_GUARD_H
 
@@ -13,8 +13,8 @@
 #include "runtime/launch/kernel.h"
 #include "runtime/launch/launch.h"
 
-/* Bytes of poison make NaNs, so that a read from beyond an array shows in the result. Guards of
-   written arrays differ from the poison of their cells. */
+/* Poison bytes make NaNs, so that a read beyond an array shows in the result. Guards of written
+   arrays differ from the poison of their cells. */
 enum { POISON_BYTE = 0xff, WRITTEN_GUARD_BYTE = 0xa5 };
 
 typedef struct guarded_array {
@@ -22,10 +22,10 @@ typedef struct guarded_array {
     dtype type;
     size_t element, bytes;        /* of a cell; of all */
     int64_t size[3];              /* unused axes 1 */
-    bool written, rotates;        /* rotates: by several steps it is written in turn with others */
-    unsigned char *memory;        /* on the device: a guard zone, the cells, a guard zone */
-    const unsigned char *content; /* on the host: of the cells at first; NULL: poison */
-    unsigned char *cells; /* on the host: what is read, or after guarded_fetch what was written */
+    bool written, rotates;        /* rotates: several steps write it in turn with others */
+    unsigned char *memory;        /* on the device: guard zone, cells, guard zone */
+    const unsigned char *content; /* on the host: the cells at first; NULL: poison */
+    unsigned char *cells; /* on the host: what is read or, after guarded_fetch, what was written */
 } guarded_array;
 
 typedef struct guarded {
@@ -35,37 +35,35 @@ typedef struct guarded {
     int64_t size[3], points; /* of a grid */
     size_t element;          /* likewise */
     size_t zone;             /* bytes of a guard zone */
-    size_t temporary;        /* bytes of temporary memory, which is the array after the program's */
+    size_t temporary;        /* bytes of temporary memory, the array after the program's */
     int count;
     guarded_array arrays[LAUNCH_ARRAYS + 1];
 } guarded;
 
-/* Makes and fills the arrays of a grid, each that is read as its sample says (one for each of the
-   program's arrays). On failure everything is freed, afterwards guarded_close does it. */
+/* Makes the arrays of a grid and fills those that are read by their samples, one for each array
+   of the program. Frees everything on failure; afterwards guarded_close does. */
 void guarded_open(job *, const sg_kernel *, const int64_t size[3], int64_t points,
                   const sample *samples, uint64_t seed, guarded *out);
 
-/* The same for lists of the sizes of a call. contents[i], which outlive it, are what the program's
-   arrays hold at first; NULL is poison, which the temporary memory holds as well. */
+/* The same for lists of a call's sizes. contents[i], which must live as long, is what the array
+   holds at first; NULL is poison, and so is the temporary memory. */
 void guarded_open_lists(job *, const sg_kernel *, const int64_t *sizes, void *const *contents,
                         size_t temporary_bytes, guarded *out);
 void guarded_close(void *guarded);
 
-/* The grids for a launch, and its temporary memory. */
+/* The grids of a launch, and its temporary memory. */
 void guarded_grids(const guarded *, sg_grid *grids);
 void *guarded_temporary(const guarded *);
 
-/* Brings the written arrays, and the temporary memory, to the host. `final`: after several steps,
-   as of sg_run, it says where what they wrote is, and all arrays that took part may have changed;
-   NULL after a launch. */
+/* Downloads the written arrays and the temporary memory. `final` is sg_run's after several
+   steps, when all arrays that took part may have changed; NULL after a launch. */
 void guarded_fetch(job *, guarded *, const int *final);
 
-/* How many elements changed in guard zones and in arrays that are only read; describes the first
-   in `first`, where that is still empty. */
+/* The elements that changed in guard zones and in arrays that are only read; describes the first
+   in `first` if that is empty. */
 int64_t guarded_verify(job *, const guarded *, text *first);
 
-/* "(3,0,5)" of a cell's index in a dense array, only as many axes as the kernel has; "5" in a list.
- */
+/* "(3,0,5)", a cell's index in a dense array of the kernel's axes; "5" in a list. */
 void guarded_place(const guarded *, int64_t index, text *to);
 
 /* An element of a grid on the host as a double. */
@@ -74,27 +72,27 @@ static inline double guarded_value(const guarded *g, const void *cells, int64_t 
                                        : ((const double *)cells)[index];
 }
 
-/* Host memory outside the job: arrays are too large to be held until its end. It comes from the
-   job's allocator, which takes it back. */
+/* Host memory of the job's allocator, outside the job: arrays are too large to be kept until its
+   end. */
 void *guarded_memory(job *, size_t bytes);
 void guarded_memory_free(const allocator *, void *memory, size_t bytes);
 
-/* Which cells of a grid a check judges. Takes: a grid, its kernel's blocks, and how many cells may
-   be judged. Makes: pieces, each a few cells in a line, which cover every cell of the grid once and
-   say whether theirs are judged.
+/* The cells of a grid that a check judges, in pieces: a few cells in a line each, which cover every
+   cell once. On a grid that is too large to be judged whole these are:
 
-   On a grid that is too large to be judged whole these are:
    - the shell: all cells so near to a face that the shape reaches beyond it;
+
    - the first block, the last block and both sides of a seam between two others, along each axis
-   and in every combination: what a kernel does at the borders of its blocks;
-   - segments of rows, drawn at random, each with the same probability `share`. A fault that spoils
-     cells of k segments is missed with the probability (1 − share)^k at most: of a fault that comes
-     back in every block, in a lane or a row of it, next to nothing is left. */
+   and in every combination, which is what a kernel does at the borders of its blocks;
+
+   - segments of rows, each drawn with the probability `share`. A fault in the cells of k
+   segments is missed with the probability (1 − share)^k at most, which is next to nothing for a
+   fault that recurs in every block, lane or row. */
 
 typedef struct cells {
     int64_t size[PROGRAM_AXES];
     int dims;
-    bool all;                                        /* cells are judged */
+    bool all;                                        /* all cells are judged */
     int segment;                                     /* cells in one, of a row */
     int64_t segments;                                /* of a row */
     int64_t shell[PROGRAM_AXES], near[PROGRAM_AXES]; /* how deep the shell and the blocks' parts */
@@ -105,37 +103,34 @@ typedef struct cells {
 
 typedef struct cells_piece {
     int64_t at[PROGRAM_AXES];
-    int along; /* which axis its cells lie */
+    int along; /* the axis of its cells */
     int count; /* may be 0 */
     bool judged;
 } cells_piece;
 
-/* `radius`: how far the shape reaches, in all steps of a launch. */
+/* `radius`: the reach of the shape over all steps of a launch. */
 void cells_choose(cells *, const program *, const int64_t size[PROGRAM_AXES], int radius,
                   int64_t most, uint64_t seed);
 
 int64_t cells_pieces(const cells *);
-int cells_longest(const cells *); /* cells that a piece has at most */
+int cells_longest(const cells *); /* the most cells of a piece */
 void cells_get(const cells *, int64_t piece, cells_piece *out);
 
-/* The sides of a spec's conditions in a check: data that reach them, and those that hardly any cell
-   took. Takes: a kernel with its subject, counts. Makes: samples for its arrays; the list of an
-   sg_check_result. */
+/* Samples that reach both sides of a spec's conditions, and the sides that hardly any cell took. */
 
-/* The program's array that holds a field: the one written, the current or the previous one; −1. */
+/* The program's array of a field: the written, the current or the previous one; −1: none. */
 int check_array(const program *, const char *field, bool written, bool previous);
 
-/* What the reference evaluates, of a grid kernel that has a spec. */
+/* The model of a grid kernel with a spec, which the reference evaluates. */
 const model *check_model(const sg_kernel *);
 
-/* What each of a grid kernel's arrays is filled from. */
+/* The sample of each array of a grid kernel. */
 const sample *check_samples(job *, const sg_kernel *, const double *parameters);
 
-/* Makes these sides the result's. They are valid until the thread's next call. */
+/* Writes these sides to the result; valid until the thread's next call. */
 void check_unjudged(job *, const sg_kernel *, const condition_sides *, sg_check_result *);
 
-/* Checks of several steps. Takes: a check's arrays. Makes: what the reference says that the last of
-   the steps reads; default sizes that a host can follow. */
+/* Checks of several steps. */
 
 typedef struct check_steps {
     reference_steps march;
@@ -145,19 +140,18 @@ typedef struct check_steps {
     void **scratch; /* one for each worker */
 } check_steps;
 
-/* How many steps a check of a kernel makes, where `wanted` (0: one launch) were asked for. */
+/* The steps of a check, if the caller wanted `wanted` (0: one launch). */
 int64_t check_steps_count(job *, const sg_kernel *, int64_t wanted);
 
-/* Makes a size that nobody asked for small enough that all cells can be followed over several
-   steps, where the kernel can fuse them on a grid so small. */
+/* Reduces a default size so that the host can follow all cells over several steps, if the kernel
+   can fuse them on so small a grid. */
 void check_steps_size(const sg_kernel *, int64_t steps, int64_t size[3], int64_t *points);
 
-/* Launches: as sg_launch where `wanted` is 0, else as sg_run; brings the results to the host. */
+/* Launches as sg_launch does if `wanted` is 0, else as sg_run does; downloads the results. */
 void check_steps_launch(job *, guarded *, const double *parameters, int64_t wanted);
 
-/* Makes so many steps of the whole grid by the reference; `arrays`, of the model, become what the
-   next step reads, in memory that lives until check_steps_close, which is called if the job fails.
- */
+/* Makes the steps of the whole grid by the reference; `arrays`, the model's, become what the
+   next step reads. Their memory lives until check_steps_close, which is called if the job fails. */
 void check_steps_march(job *, check_steps *, const guarded *, const reference *,
                        reference_array *arrays, int64_t steps);
 void check_steps_close(void *check_steps);

@@ -1,5 +1,4 @@
-/* Checks of the families beside stencils: one launch on data that the family draws, judged by it.
-   Takes: a kernel. Makes: sg_check's result. Needs: gen/family. */
+/* Checks of lists: one launch on data that the family draws, judged by the family. */
 #include "runtime/check/check.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 
 enum { RANDOM_KIND = 0 }; /* of a family's data */
 
-/* The family, if a check is possible. */
+/* The family; refuses a kernel that was loaded from a file. */
 static const family *need_family(job *j, const sg_kernel *k) {
     const program *p = k->program;
     if (k->subject == NULL)
@@ -19,7 +18,7 @@ static const family *need_family(job *j, const sg_kernel *k) {
     return k->subject->family;
 }
 
-/* As the kernel gets them; NULL for NULL. */
+/* Rounded as the kernel gets them; NULL for NULL. */
 static double *take_parameters(job *j, const sg_kernel *k, const double *given) {
     const program *p = k->program;
     double *parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *parameters);
@@ -40,13 +39,11 @@ void lists_draw(job *j, const sg_kernel *k, check_data *kept, const int64_t size
     out->parameters = take_parameters(j, k, out->parameters);
 }
 
-/* ---- a given matrix ------------------------------------------------------------------------ */
-
 static void free_uploaded(void *matrix) {
     sg_device_matrix_free(matrix);
 }
 
-/* The arrays that products get, as whoever uploads a matrix has them made, in the job. */
+/* The arrays of a product, downloaded as sg_matrix_upload made them. */
 static const packed_matrix *fetch_arrays(job *j, const sg_kernel *k, const sg_matrix *from) {
     device *d = context_device(j, k->context);
     sg_device_matrix *a = device_matrix_upload(j, from, k);
@@ -79,8 +76,6 @@ static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const d
     out->parameters = take_parameters(j, k, out->parameters);
 }
 
-/* ---- one launch ---------------------------------------------------------------------------- */
-
 /* What a launch on guarded arrays is given. */
 static sg_arguments arguments_for(const guarded *g, const family_call *call, sg_grid *grids) {
     const program *p = g->kernel->program;
@@ -94,7 +89,7 @@ static sg_arguments arguments_for(const guarded *g, const family_call *call, sg_
                           .temporary_bytes = g->temporary};
 }
 
-/* Bytes that were written between one temporary and the next. */
+/* Counts bytes that were written between two temporaries. */
 static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
     const program *p = g->kernel->program;
     const unsigned char *cells = g->temporary > 0 ? g->arrays[g->count - 1].cells : NULL;
@@ -147,7 +142,7 @@ void check_lists(job *j, const sg_kernel *k, const check_given *given,
     else
         lists_draw(j, k, given->kept, size, options->parameters, r->seed, &before);
 
-    /* The family's call, as one of the library: its extents give its temporary memory. */
+    /* The call's extents say how much temporary memory it needs. */
     sg_grid grids[LAUNCH_ARRAYS] = {0};
     launch l;
     size_t temporary;

@@ -1,9 +1,8 @@
-/* Measurements. Takes: a kernel and a size. Makes: sg_measure and the timings of tuning: the time
-   of a launch beside that of a plain copy of as many bytes, taken in turns so that both meet the
-   same clocks. Needs: the families, to draw data for lists. */
+/* sg_measure and the timings of tuning. A launch and a copy of as many bytes are timed in turns,
+   so that both meet the same clocks. */
 #include "runtime/check/check.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -39,7 +38,7 @@ typedef struct measurement {
     check_data *kept;           /* NULL */
     const sg_matrix *matrix;    /* to be multiplied with; NULL */
     sg_device_matrix *uploaded; /* the same in the kernel's format */
-    void *wash;                 /* memory that is written to have it in L2; NULL */
+    void *wash;                 /* memory that is written to fill L2; NULL: none */
     size_t wash_bytes;
     sg_speed result;
 } measurement;
@@ -63,8 +62,8 @@ static void release(void *argument) {
                         STAGE_ELEMENTS * m->kernel->program->element_bytes);
 }
 
-/* Random data: memory of zeros moves faster on some devices. What is on the device already is
-   repeated there, which takes no time beside a host's numbers and its bus. */
+/* Random data, because zeros move faster on some devices. Data that is on the device already is
+   repeated there, which takes almost no time. */
 static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, uint64_t seed) {
     const size_t element = m->kernel->program->element_bytes;
     device *d = m->device;
@@ -86,7 +85,7 @@ static void fill_array(job *j, measurement *m, int which) {
                random_stream(1, (uint64_t)which));
 }
 
-/* The copy's memory, for half of the bytes to be read and half to be written. */
+/* The copy reads half of the bytes and writes half. */
 static void prepare_copy(job *j, measurement *m) {
     device *d = m->device;
     m->half = (size_t)(m->bytes / 2);
@@ -96,15 +95,17 @@ static void prepare_copy(job *j, measurement *m) {
     fill_bytes(j, m, m->from, m->half, 1);
 }
 
-static void check_launch(job *j, measurement *m, const double *parameters, size_t temporary_bytes) {
+static void prepare_launch(job *j, measurement *m, const double *parameters, size_t temporary) {
     const program *p = m->kernel->program;
+    if (temporary > 0)
+        m->temporary = m->device->ops->alloc(m->device, j, temporary);
     const sg_arguments arguments = {.struct_size = sizeof arguments,
                                     .grids = m->grids,
                                     .grid_count = p->array_count,
                                     .parameters = parameters,
                                     .parameter_count = p->parameter_count,
                                     .temporary = m->temporary,
-                                    .temporary_bytes = temporary_bytes};
+                                    .temporary_bytes = temporary};
     launch_check(j, m->kernel, &arguments, m->options->steps > 0, &m->launch);
 }
 
@@ -119,10 +120,16 @@ static void prepare_grid(job *j, measurement *m) {
     }
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
-    const size_t temporary = steps_bytes(j, m->kernel, m->result.size);
-    if (temporary > 0)
-        m->temporary = m->device->ops->alloc(m->device, j, temporary);
-    check_launch(j, m, parameters, temporary);
+    prepare_launch(j, m, parameters, steps_bytes(j, m->kernel, m->result.size));
+}
+
+/* Once all arrays are there. */
+static void prepare_call(job *j, measurement *m, const double *parameters) {
+    const program *p = m->kernel->program;
+    size_t temporary;
+    lists_measure(j, p, m->grids, &m->launch, &temporary);
+    m->points = lists_extent(&p->lists.points, m->launch.sizes);
+    prepare_launch(j, m, parameters, temporary);
 }
 
 static void prepare_list(job *j, measurement *m, int which, const family_call *call) {
@@ -143,17 +150,13 @@ static void prepare_list(job *j, measurement *m, int which, const family_call *c
 static void prepare_lists(job *j, measurement *m) {
     const program *p = m->kernel->program;
     family_call call;
-    size_t temporary;
     lists_draw(j, m->kernel, m->kept, m->result.size, m->options->parameters, 1, &call);
-    m->points = lists_extent(&p->lists.points, call.sizes);
     for (int i = 0; i < p->array_count; i++)
         prepare_list(j, m, i, &call);
-    lists_measure(j, p, m->grids, &m->launch, &temporary);
-    m->temporary = m->device->ops->alloc(m->device, j, temporary);
-    check_launch(j, m, call.parameters, temporary);
+    prepare_call(j, m, call.parameters);
 }
 
-/* x and y, of which the matrix says how long they are, and the spec how many. */
+/* The vectors x and y: the matrix gives their length, the spec their number. */
 static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     const size_t element = m->kernel->program->element_bytes;
     const int64_t points = m->points,
@@ -171,7 +174,7 @@ static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     m->bytes += (double)elements * (double)element;
 }
 
-/* A product with the caller's matrix: its arrays come first, then x and y. */
+/* A product with the caller's matrix: the matrix's arrays come first, then x and y. */
 static void prepare_product(job *j, measurement *m) {
     const program *p = m->kernel->program;
     const sg_device_matrix *a = m->uploaded = device_matrix_upload(j, m->matrix, m->kernel);
@@ -184,12 +187,8 @@ static void prepare_product(job *j, measurement *m) {
     prepare_vector(j, m, a->array_count, a->columns);
     prepare_vector(j, m, a->array_count + 1, a->rows);
     double parameters[LAUNCH_PARAMETERS];
-    size_t temporary;
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
-    lists_measure(j, p, m->grids, &m->launch, &temporary);
-    m->points = lists_extent(&p->lists.points, m->launch.sizes);
-    m->temporary = m->device->ops->alloc(m->device, j, temporary);
-    check_launch(j, m, parameters, temporary);
+    prepare_call(j, m, parameters);
 }
 
 static void prepare(job *j, measurement *m) {
@@ -222,48 +221,71 @@ static void copy(job *j, void *argument) {
     m->device->ops->copy(m->device, j, &all, NULL);
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *sorted, int count) {
-    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-}
-
-static void take_times(job *j, measurement *m) {
-    const device_ops *ops = m->device->ops;
+/* The seconds of the last update. A kernel that takes longer than `enough` is warm after one. */
+static double warm_up(job *j, measurement *m, double enough) {
     double once = 0;
-    for (int i = 0; i < WARM_UPS; i++) {
-        once = ops->time(m->device, j, update, m);
-        ops->time(m->device, j, copy, m);
+    for (int i = 0; i < WARM_UPS && once <= enough; i++) {
+        once = m->device->ops->time(m->device, j, update, m);
+        m->device->ops->time(m->device, j, copy, m);
     }
-    int repeats = m->options->repeats;
-    if (repeats == 0) {
-        const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
-        repeats = enough > MOST_REPEATS ? MOST_REPEATS : (int)enough;
-        repeats = repeats < LEAST_REPEATS ? LEAST_REPEATS : repeats;
+    return once;
+}
+
+static void wash(job *j, const measurement *m) {
+    if (m->wash != NULL)
+        m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
+}
+
+/* results_median sorts the numbers of a copy. */
+static double spread_of(job *j, const double *seconds, int count) {
+    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
+    memcpy(copies, seconds, (size_t)count * sizeof *copies);
+    results_median(copies, count, &spread);
+    return spread;
+}
+
+/* Times updates and copies in turns. */
+static void take_times(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
+    const device_ops *ops = m->device->ops;
+    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
+    out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
+    out->steps = m->result.steps;
+    out->count = 0;
+    while (out->count < w->most) {
+        wash(j, m);
+        const double now = ops->time(m->device, j, update, m);
+        copies[out->count] = ops->time(m->device, j, copy, m);
+        out->seconds[out->count++] = now;
+        taken += now;
+        if ((out->count >= FEWEST && taken > w->seconds) ||
+            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
+            break;
     }
-    double *updates = job_array(j, (size_t)repeats, sizeof *updates);
-    double *copies = job_array(j, (size_t)repeats, sizeof *copies);
-    for (int i = 0; i < repeats; i++) {
-        updates[i] = ops->time(m->device, j, update, m);
-        copies[i] = ops->time(m->device, j, copy, m);
-    }
-    qsort(updates, (size_t)repeats, sizeof *updates, by_size);
-    qsort(copies, (size_t)repeats, sizeof *copies, by_size);
-    sg_speed *r = &m->result;
-    r->repeats = repeats;
-    r->seconds = median(updates, repeats);
-    r->fastest = updates[0];
-    r->slowest = updates[repeats - 1];
+    out->copy_seconds = results_median(copies, out->count, &unused);
+}
+
+static int choose_repeats(const measurement *m, double once) {
+    const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
+    if (m->options->repeats > 0)
+        return m->options->repeats;
+    return enough > MOST_REPEATS    ? MOST_REPEATS
+           : enough < LEAST_REPEATS ? LEAST_REPEATS
+                                    : (int)enough;
+}
+
+static void write_speed(const measurement *m, measure_found *f, sg_speed *r) {
+    double unused;
+    r->repeats = f->count;
+    r->seconds = results_median(f->seconds, f->count, &unused); /* which sorts them */
+    r->fastest = f->seconds[0];
+    r->slowest = f->seconds[f->count - 1];
     r->points = (double)m->points * (double)r->steps / r->seconds;
     r->bytes = m->bytes * (double)r->steps / r->seconds;
-    r->copy_bytes = 2 * (double)m->half / median(copies, repeats);
+    r->copy_bytes = 2 * (double)m->half / f->copy_seconds;
     r->of_copy = r->bytes / r->copy_bytes;
 }
 
-/* Reads the options, which the caller keeps, and opens what must be released. */
+/* Reads the options into the caller's struct and opens what must be released. */
 static void begin(job *j, measurement *m, sg_speed_options *options) {
     context_read(j, options, sizeof *options, m->options, "sg_speed_options");
     if (options->repeats < 0)
@@ -282,8 +304,13 @@ static void begin(job *j, measurement *m, sg_speed_options *options) {
 static void measure(job *j, void *argument) {
     measurement *m = argument;
     sg_speed_options options;
+    measure_found found;
     begin(j, m, &options);
-    take_times(j, m);
+    const int repeats = choose_repeats(m, warm_up(j, m, INFINITY));
+    const measure_wanted w = {
+        .least = repeats, .most = repeats, .spread = INFINITY, .seconds = INFINITY};
+    take_times(j, m, &w, &found);
+    write_speed(m, &found, &m->result);
     context_write(j, m->out, &m->result, sizeof m->result, "sg_speed");
     job_keep(j, m);
     release(m);
@@ -296,54 +323,16 @@ sg_status sg_measure(sg_kernel *kernel, const sg_speed_options *options, sg_spee
     return context_run(kernel->context, measure, &m, NULL);
 }
 
-/* ---- for tuning ---------------------------------------------------------------------------- */
+/* ---- for tuning ------------------------------------------------------------------------------ */
 
-/* As much as twice fills the L2, written, leaves nothing else in it. Devices that tell of none have
-   none that we know to wash. */
+/* Writing twice the size of L2 leaves nothing else in it. If its size is unknown nothing is
+   written. */
 static void prepare_wash(job *j, measurement *m) {
     const device_facts *f = m->device->ops->facts(m->device);
     if (f->l2_cache <= 0)
         return;
     m->wash_bytes = 2 * (size_t)f->l2_cache;
     m->wash = m->device->ops->alloc(m->device, j, m->wash_bytes);
-}
-
-static void wash(job *j, const measurement *m) {
-    if (m->wash != NULL)
-        m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
-}
-
-/* Sorting is for the copies of the numbers. */
-static double spread_of(job *j, const double *seconds, int count) {
-    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
-    memcpy(copies, seconds, (size_t)count * sizeof *copies);
-    results_median(copies, count, &spread);
-    return spread;
-}
-
-static void take_until_calm(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
-    const device_ops *ops = m->device->ops;
-    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
-    out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
-    out->count = 0;
-    for (int i = 0; i < WARM_UPS; i++) {
-        taken = ops->time(m->device, j, update, m);
-        ops->time(m->device, j, copy, m);
-        if (taken > w->seconds)
-            break; /* one launch of that kind is warm enough */
-    }
-    taken = 0;
-    while (out->count < w->most) {
-        wash(j, m);
-        const double now = ops->time(m->device, j, update, m);
-        copies[out->count] = ops->time(m->device, j, copy, m);
-        out->seconds[out->count++] = now;
-        taken += now;
-        if ((out->count >= FEWEST && taken > w->seconds) ||
-            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
-            break;
-    }
-    out->copy_seconds = results_median(copies, out->count, &unused);
 }
 
 void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_found *out) {
@@ -354,8 +343,8 @@ void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_
     begin(j, m, &read);
     if (w->cold)
         prepare_wash(j, m);
-    take_until_calm(j, m, w, out);
-    out->steps = m->result.steps;
+    warm_up(j, m, w->seconds);
+    take_times(j, m, w, out);
     job_keep(j, m);
     release(m);
 }

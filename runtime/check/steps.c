@@ -1,4 +1,4 @@
-/* As check_sides.h says. Needs: gen/reach, gen/conditions. */
+/* The sides of conditions, and the reference's several steps. */
 #include <string.h>
 
 #include "gen/lists/draw.h"
@@ -62,8 +62,6 @@ void check_unjudged(job *j, const sg_kernel *k, const condition_sides *sides, sg
     r->unjudged = out;
 }
 
-/* Checks of several steps, as check_steps.h says. Needs: gen/reference_steps. */
-
 /* Cells of the grid of a check of several steps, unless its size is given: the host makes each of
    them as often. */
 #define STEPPED_POINTS (INT64_C(1) << 21)
@@ -120,8 +118,6 @@ void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wa
     g->device->ops->synchronize(g->device, j, NULL);
     guarded_fetch(j, g, wanted > 0 ? final : NULL);
 }
-
-/* ---- the reference's steps ------------------------------------------------------------------- */
 
 void check_steps_close(void *argument) {
     check_steps *c = argument;

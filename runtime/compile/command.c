@@ -1,4 +1,5 @@
-/* The table, and the handler's side of it. All that sg_abandon calls is safe in a handler. */
+/* The table of what must end with the process, and running programs. Everything that sg_abandon
+   calls may be called in a signal handler. */
 #define _GNU_SOURCE /* syscall, memfd_create */
 
 #include "runtime/compile/command.h"
@@ -78,14 +79,14 @@ void pending_end(pending *p, const pending_hold *h) {
     let_go(h);
 }
 
-/* ---- the handler ---------------------------------------------------------------------------- */
+/* ---- the handler ----------------------------------------------------------------------------- */
 
 static void wait_a_moment(void) {
     nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
 }
 
-/* What another thread is changing is whole in a moment. This thread changes nothing: signals were
-   held back. */
+/* What another thread is changing is complete in a moment. This thread changes nothing, because
+   its signals were blocked. */
 static bool take(pending *p) {
     for (int i = 0; i < PATIENCE; i++) {
         int state = LIVE;
@@ -104,8 +105,8 @@ static bool has_ended(pid_t child) {
     return code == 0 ? facts.si_pid == child : errno != EINTR;
 }
 
-/* A compiler that is asked to end removes its own temporary files. What is left of its group after
-   that is killed. */
+/* A compiler that gets SIGTERM removes its own temporary files. What remains of its group is
+   killed. */
 static void end_child(pid_t child) {
     for (int i = 0; i < PATIENCE && !has_ended(child); i++)
         wait_a_moment();
@@ -129,11 +130,9 @@ void sg_abandon(void) {
     errno = error;
 }
 
-/* Spawning, waiting, and reading what was printed. */
-
 extern char **environ;
 
-/* ---- spawning ------------------------------------------------------------------------------- */
+/* ---- spawning -------------------------------------------------------------------------------- */
 
 /* The environment with another TMPDIR. */
 static char **environment(job *j, const char *temporary) {
@@ -152,8 +151,8 @@ static char **environment(job *j, const char *temporary) {
     return all;
 }
 
-/* The child gets no signal mask and no ignored signals of the application's: compilers start
-   programs of their own and wait for them, and must end when they are told to. */
+/* The child gets no blocked and no ignored signals of the application: compilers start programs
+   of their own, wait for them, and must end when they are told to. */
 static int set_attributes(posix_spawnattr_t *attributes) {
     static const int usual[] = {SIGCHLD, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
     sigset_t none, defaults;
@@ -192,11 +191,11 @@ int command_spawn(const char *const *words, char **variables, const int files[CO
     return error;
 }
 
-/* ---- waiting -------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
-/* False where a handler that ends this process has taken the child over. Its number stays its own
-   until the place is entered again. An application that ignores SIGCHLD has taken the status: the
-   caller then judges by the files. */
+/* False: a handler that ends this process has taken the child over. The child's number stays its
+   own until the place is entered again. If the application ignores SIGCHLD the status is lost,
+   and the caller judges by the files. */
 static bool wait_for(pending *place, pid_t child, int *status) {
     siginfo_t facts;
     pending_hold hold;
@@ -235,7 +234,7 @@ static int run(const command_setting *c, char **variables, int output, int *erro
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* ---- what it printed ------------------------------------------------------------------------ */
+/* ---- what it printed ------------------------------------------------------------------------- */
 
 static void close_file(void *what) {
     close(*(const int *)what);
@@ -251,7 +250,7 @@ static const char *read_output(job *j, int output) {
     return io_read_all(output, text, size) < 0 ? "" : text;
 }
 
-/* What it prints goes to memory, so that it can be read where no disk has room. */
+/* The output goes to memory, so that it can be read when the disk is full. */
 int host_command(job *j, const command_setting *c, const char **printed, int *error) {
     char **variables = environment(j, c->temporary);
     int *output = job_alloc(j, sizeof *output);
@@ -270,7 +269,7 @@ int host_command(job *j, const command_setting *c, const char **printed, int *er
     return code;
 }
 
-/* In the user's language, as the program says it. */
+/* The messages are in the user's language, as the program prints them. */
 int host_command_room(int code, const char *printed) {
     static const int errors[] = {ENOSPC, EDQUOT, EFBIG};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)

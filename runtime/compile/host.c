@@ -1,5 +1,5 @@
-/* Finding the compiler and asking it: its predefined macros tell its family and version and whether
-   it knows -march=native. */
+/* The host's compiler: finding it, asking its predefined macros for its family and version and
+   whether it knows -march=native, and compiling with it. */
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -14,13 +14,13 @@
 #include "runtime/compile/compilers.h"
 #include "runtime/files/paths.h"
 
-/* Contraction as on a GPU; signed integers wrap; no errno, so that sqrt is one instruction. Unknown
-   pragmas are those of CUDA. */
+/* Contraction as on a GPU; signed integers wrap; no errno, so that sqrt is one instruction.
+   CUDA's pragmas are unknown here. */
 static const char *const always[] = {
     "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno",
     "-fno-trapping-math", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra",
     "-Wno-unknown-pragmas",
-    /* What a plan decides against may leave a parameter or a variable without a use. */
+    /* A plan may leave a parameter or a variable unused. */
     "-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
 #if defined(SG_SANITIZE)
     "-Og", /* compiles in 0.6 of the time of -O1, with the same checks */
@@ -127,7 +127,7 @@ static const char *version(job *j, const char *macros) {
 
 static const char limited[] = "cannot run: raise the file-size limit (ulimit -f)";
 
-/* What the compiler predefines, or NULL with *trouble: what happened instead. */
+/* The predefined macros; NULL with *trouble: what happened instead. */
 static const char *ask_macros(job *j, const char *path, bool with_native, const char **trouble) {
     const char *command[HOST_FLAGS + 8] = {path};
     int n = host_flags(command, 1, with_native);
@@ -180,12 +180,10 @@ const host_answer *host_ask(job *j, host_program p, const char **why) {
     return a;
 }
 
-/* Compiling with the host's compiler, and what its binaries depend on. */
-
 extern const char cpu_cuda_header[], cpu_arch_header[];
 
-/* GCC's combiner takes time that grows with more than the square of a block's length: a minute for
-   a shape of 700 points. Kernels of such length do without it. */
+/* GCC's combine pass takes more than quadratic time in the length of a block: a minute for a
+   shape of 700 points. Long kernels do without it. */
 enum { LONG_SOURCE = 40 * 1024 };
 static const char long_kernels[] = "-fdisable-rtl-combine";
 
@@ -198,12 +196,12 @@ static const char *command_line(job *j, const char *const *command) {
 
 /* ---- what a binary depends on ---------------------------------------------------------------- */
 
-/* Which headers, libraries and parts of its own GCC and Clang use also depends on these. */
+/* Variables that choose headers, libraries and parts of GCC and Clang. */
 static const char *const variables[] = {"CPATH",         "CPLUS_INCLUDE_PATH",   "LIBRARY_PATH",
                                         "COMPILER_PATH", "CCC_OVERRIDE_OPTIONS", "GCC_EXEC_PREFIX"};
 
-/* The program as found and its file, since one program may serve under several names. NULL where
-   there is none. */
+/* The program's path and its file, because one program may have several names. NULL: there is
+   none. */
 static const char *identity_of(job *j, host_program p) {
     const char *file = p.path != NULL ? file_identity(j, p.path) : NULL;
     return file != NULL ? job_print(j, "%s = %s", p.path, file) : NULL;
@@ -242,7 +240,7 @@ static int count_lines(const char *begin, const char *end) {
     return count;
 }
 
-/* The emitted text but for the operations of a GPU, under its own name. */
+/* The emitted text under its own name, without the operations of a GPU. */
 static void add_source(text *t, const char *name, const char *source, size_t arch_begin,
                        size_t arch_end) {
     text_printf(t, "#line 1 \"%s.cu\"\n", name);
@@ -251,10 +249,10 @@ static void add_source(text *t, const char *name, const char *source, size_t arc
     text_add(t, source + arch_end);
 }
 
-/* Of the spares, whose kernels have the same names for all but themselves. */
+/* The namespace of the spares, which repeat most names of the program. */
 static const char spares[] = "sg_cpu_spares";
 
-/* The file to compile: the headers, the emitted texts, and the table of kernels. */
+/* The file to compile: headers, emitted texts, table of kernels. */
 static void write_source(job *j, const program *p, const scratch *s) {
     text t = text_new(j);
     text_add(&t, cpu_cuda_header);
@@ -281,7 +279,7 @@ static void write_source(job *j, const program *p, const scratch *s) {
     scratch_write(j, s, SCRATCH_SOURCE, &piece, 1);
 }
 
-/* Its temporary files are in the folder too: they are nobody else's, and go with it. */
+/* The compiler's temporary files go to the same folder and are removed with it. */
 static void run_compiler(job *j, const host_answer *with, const program *p, const scratch *s) {
     const char *words[HOST_FLAGS + 9] = {with->program.path};
     int n = host_flags(words, 1, with->native);
@@ -332,7 +330,7 @@ typedef struct host_maker {
     const host_answer *answer;
 } host_maker;
 
-/* One question, in a job of its own, since the answer outlives the compilation that asks. */
+/* In a job of its own, because the answer outlives the compilation that asks. */
 typedef struct question {
     const char *identity, *why;
     const host_answer *answer;
@@ -362,7 +360,7 @@ static void end_job(void *j) {
     job_end(j);
 }
 
-/* Asks where nobody has, or where the answer was another program's. */
+/* Asks if nobody has, or if the answer was another program's. */
 static void know(host_maker *m, job *j, const char *program_now) {
     question q = {.why = NULL};
     job *own;

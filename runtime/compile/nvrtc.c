@@ -1,5 +1,5 @@
-/* NVRTC behind runtime/compile/compilers.h. Takes: CUDA source. Makes: cubins and PTX, and what
-   ptxas says of registers and memory. The declarations are ours: no CUDA header is needed. */
+/* NVRTC, and what ptxas reports of registers and memory. The declarations are ours: no CUDA
+   header is needed. */
 #include "runtime/compile/compilers.h"
 
 #include <assert.h>
@@ -62,7 +62,7 @@ static const library_wanted wanted = {
     .cure = "install the CUDA toolkit, run ./setup.sh, or set SG_NVRTC to the path of libnvrtc.so",
 };
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 typedef struct opening {
     const char *path, *why;
@@ -96,7 +96,7 @@ static void open_body(job *j, void *argument) {
     memcpy(&n->member, &address, sizeof address);
     NVRTC_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
-    /* Where its file was replaced since it was opened, nothing tells which it was. */
+    /* If its file was replaced after it was opened, its identity is unknown. */
     if (!file_was_replaced(j, n->library.path))
         n->file = file_identity(j, n->library.path);
     ask_version(j, n);
@@ -137,9 +137,9 @@ const char *nvrtc_reason(const nvrtc *n) {
     return n->library.reason;
 }
 
-/* ---- compiling ----------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
-/* One compilation; it owns an NVRTC program until it is over, also when the job fails. */
+/* One compilation, which owns an NVRTC program even if the job fails. */
 typedef struct compilation {
     nvrtc *nvrtc;
     job *job;
@@ -187,8 +187,8 @@ static const char *read_log(compilation *c) {
     return log;
 }
 
-/* The greatest number that stands before `unit` anywhere in the assembler's report ("Used 40
-   registers", "400 bytes stack frame"), `none` where there is none. */
+/* The greatest number before `unit` anywhere in the assembler's report ("Used 40 registers",
+   "400 bytes stack frame"); `none` if there is no such number. */
 static int greatest(const char *report, const char *unit, int none) {
     int most = none;
     for (const char *at = strstr(report, unit); at != NULL; at = strstr(at + 1, unit)) {
@@ -202,8 +202,8 @@ static int greatest(const char *report, const char *unit, int none) {
     return most;
 }
 
-/* The assembler's own words, asked for with -v, are the same in every release since 11, which the
-   layout of a cubin is not. Of several kernels the greatest figure counts. */
+/* The assembler's report (-v) has had the same words in every release since 11, unlike the
+   layout of a cubin. Of several kernels the greatest number counts. */
 static void read_report(binary *r, const char *log) {
     r->registers = greatest(log, " registers", -1);
     const int absent = r->registers < 0 ? -1 : 0; /* without shared memory the report omits it */
@@ -220,7 +220,7 @@ static blob read_binary(compilation *c, bool ptx) {
     return (blob){.data = data, .size = ptx && size > 0 ? size - 1 : size};
 }
 
-/* The log begins with "file(line): error: …", which is what a reader looks for. */
+/* The log begins with "file(line): error: …", as readers expect. */
 static noreturn void fail_with_log(compilation *c, nvrtc_code code, const char *arch) {
     const char *log = read_log(c);
     job_fail(c->job, FAULT_COMPILER, NULL, 0, "%s (%s) failed for %s: %s (%d)\n%s",
@@ -228,7 +228,7 @@ static noreturn void fail_with_log(compilation *c, nvrtc_code code, const char *
              code, log);
 }
 
-/* What is the same for every architecture; further ones follow it. */
+/* The options that do not depend on the architecture. */
 static const char *const fixed_options[] = {
     [BINARY_CUBIN] = "--ptxas-options=-v",
     [BINARY_PTX] = NULL,
@@ -265,7 +265,7 @@ static binary compile_source(nvrtc *n, job *j, const char *name, const char *sou
     return r;
 }
 
-/* The source of the spares, which another thread compiles meanwhile. */
+/* The spares are compiled by another thread at the same time. */
 typedef struct meanwhile {
     nvrtc *nvrtc;
     allocator memory;
@@ -302,7 +302,7 @@ static void end_meanwhile(void *argument) {
     job_end(m->own);
 }
 
-/* Where there is no thread to be had, one after the other. */
+/* Without a thread, one after the other. */
 static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
     check_arch(n, j, arch);
     if (program_spare_source(p) == NULL || kind != BINARY_CUBIN)
@@ -339,8 +339,8 @@ static void unlock(void *lock) {
     pthread_mutex_unlock(lock);
 }
 
-/* The first thread opens it while the others wait. One that does not find it leaves the next to
-   look again. */
+/* The first thread opens it while others wait. If it is not found, the next thread searches
+   again. */
 static nvrtc *opened(nvrtc_maker *m, job *j) {
     const char *why = NULL;
     pthread_mutex_lock(&m->lock);
@@ -355,8 +355,7 @@ static nvrtc *opened(nvrtc_maker *m, job *j) {
     return n;
 }
 
-/* Of the library that is open, whatever has become of its file since; else of the one that would
-   be opened. */
+/* Of the open library, whatever became of its file; else of the one that would be opened. */
 static const char *identity(compiler *base, job *j, binary_kind kind) {
     nvrtc_maker *m = (nvrtc_maker *)base;
     assert(kind == BINARY_CUBIN || kind == BINARY_PTX);

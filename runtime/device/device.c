@@ -1,4 +1,4 @@
-/* The words of binaries, and pairs of cubins. */
+/* Pairs of cubins, and the description of the host's processor. */
 #include "runtime/device/device.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 const char *const binary_words[BINARY_KINDS] = {
     [BINARY_CUBIN] = "cubin", [BINARY_PTX] = "PTX", [BINARY_HOST] = "host object"};
 
-/* What a pair ends with: where the second begins, and that it is one. */
+/* The end of a pair: where the second begins, and a word that marks it. */
 typedef struct pair_end {
     uint64_t second;
     char word[8];
@@ -42,12 +42,10 @@ blob binary_second(blob pair) {
                   .size = pair.size - sizeof end - (size_t)end.second};
 }
 
-/* The host's processor, as the kernel of the system describes the first one in /proc/cpuinfo. */
-
 enum { MOST_BYTES = 8 * 1024 }; /* the first processor's part is smaller */
 
-/* The lines that tell one processor from another for a compiler. The last of each kind of machine
-   names its features, without which the rest is of no use. */
+/* The lines of /proc/cpuinfo that distinguish processors for a compiler. The last of each
+   architecture lists its features, without which the rest is useless. */
 static const char *const told[] = {
     "vendor_id",       "cpu family",  "model",    "model name",       "stepping",     "flags",
     "CPU implementer", "CPU variant", "CPU part", "CPU architecture", "CPU revision", "Features"};

@@ -1,5 +1,6 @@
-/* ld.so.conf: a folder a line; "include" and patterns, which are relative to the file that holds
-   them; the rest of a line from # on is a comment. */
+/* The search for a shared library (GNU dynamic linker: RTLD_NOLOAD, dladdr, dlinfo), and the
+   folders of ld.so.conf: a folder a line; "include" with patterns relative to the file; comments
+   from #. */
 #define _GNU_SOURCE
 
 #include "runtime/device/loader.h"
@@ -135,8 +136,6 @@ const char *const *loader_folders(job *j, const char *conf) {
     return l.folders;
 }
 
-/* The search for a shared library. Needs the GNU dynamic linker: RTLD_NOLOAD, dladdr, dlinfo. */
-
 typedef struct search {
     job *job;
     const library_wanted *wanted;
@@ -162,7 +161,7 @@ static void note_trouble(search *s, const char *trouble) {
         s->trouble = trouble;
 }
 
-/* Takes the handle if it is what is wanted, and closes it otherwise. */
+/* Takes the handle if it has the symbols, and closes it otherwise. */
 static bool accept_handle(search *s, void *handle, const char *name, const char *reason) {
     const char *path = path_of(s->job, handle);
     if (path == NULL)
@@ -202,7 +201,7 @@ static bool look_at(search *s, const char *path, const char *reason) {
     return true;
 }
 
-/* A name without a folder, where the system's loader would look for it. */
+/* A bare name, in the folders of the system's loader. */
 static bool look_around(search *s, const char *name, const char *reason) {
     if (s->folders == NULL)
         s->folders = loader_folders(s->job, s->conf);
@@ -219,7 +218,7 @@ static bool try_name(search *s, const char *name, const char *reason) {
     if (handle != NULL)
         return accept_handle(s, handle, name, reason);
     const char *error = dlerror();
-    /* A bare name that the loader does not know is no trouble, merely the next step's turn. */
+    /* A bare name that the loader does not know is no trouble: the next step searches on. */
     if (strchr(name, '/') != NULL)
         note_trouble(s, job_print(s->job, "%s", error != NULL ? error : name));
     return false;
@@ -308,9 +307,9 @@ static const char *folder_of(job *j, const char *file) {
     return whole != NULL ? job_copy(j, whole, (size_t)(strrchr(whole, '/') - whole)) : NULL;
 }
 
-/* setup.sh lays Python wheels out in the folder `cuda` beside what it builds: the command, which is
-   the running program, and the shared library, which is where this function is. Installed, they are
-   in the folder stencilgen beside the library, and the command is in bin. */
+/* setup.sh puts Python wheels into the folder `cuda` next to what it builds: the command, which
+   is the running program, and the shared library, which contains this function. When installed,
+   they are in the folder stencilgen next to the library, and the command is in bin. */
 static bool try_fetched(search *s) {
     static const char *const patterns[] = {"/cuda/nvidia/*/lib", "/stencilgen/cuda/nvidia/*/lib",
                                            "/../lib*/stencilgen/cuda/nvidia/*/lib"};

@@ -1,4 +1,4 @@
-/* Variables, absolute paths, and folders that nobody else may enter. */
+/* Variables, folders of the user, and what identifies a file. */
 #define _GNU_SOURCE /* secure_getenv, realpath */
 
 #include "runtime/files/paths.h"
@@ -100,8 +100,8 @@ int user_folder_make(job *j, const char *folder) {
     return 0;
 }
 
-/* In a container that knows the user alone, the system's folders belong to nobody: to the number
-   that stands for all users unknown there. */
+/* In a container that maps only the user, the system's folders belong to the number of unknown
+   users. */
 static bool is_of_system(job *j, uid_t owner) {
     enum { UNKNOWN = 65534, MOST_MAP = 4096 };
     unsigned long inside = 0, outside = 0, count = 0;
@@ -134,8 +134,6 @@ const char *user_folder_danger(job *j, const char *folder) {
         slash[slash == path] = '\0'; /* of the root, the slash is the name */
     }
 }
-
-/* A file's identity by realpath and stat, and its text by read. */
 
 enum { MAPS_BYTES = 1 << 20 }; /* of many thousand mapped files */
 

@@ -1,4 +1,4 @@
-/* Values to bytes and back. */
+/* Values to bytes and back, and files with a header. */
 #include "runtime/files/sealed.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ enum { INT_BYTES = 8 };
 
 static const int64_t no_text = -1; /* the length of NULL */
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void record_put_int(text *t, int64_t value) {
     char bytes[INT_BYTES];
@@ -39,7 +39,7 @@ void record_put_bytes(text *t, const void *data, size_t size) {
         text_add_bytes(t, data, size);
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 record record_of(const void *data, size_t size) {
     /* No arithmetic on NULL, which no bytes may be. */
@@ -108,7 +108,7 @@ bool record_done(const record *r) {
     return !r->bad && r->at == r->end;
 }
 
-/* ---- both ---------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 void code_int(coder *c, int *value, int least, int most) {
     if (c->out != NULL)
@@ -179,7 +179,7 @@ void *code_list(coder *c, void *list, int *count, int most, size_t size) {
 
 enum { VERSION_AT = 8, KEY_AT = 16, LENGTH_AT = 48, CHECKSUM_AT = 56 };
 
-/* ---- the header ---------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 static void put(unsigned char *at, uint64_t value) {
     for (int i = 0; i < 8; i++)
@@ -265,7 +265,7 @@ blob sealed_open(job *j, blob whole, const sealed_kind *kind, const digest *key,
     return *why == NULL ? payload : (blob){0};
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static const char *cannot_read(job *j) {
     return job_print(j, "it cannot be read: %s", strerror(errno));
@@ -292,7 +292,7 @@ blob sealed_read(job *j, int file, size_t size, const sealed_kind *kind, const d
     return *why == NULL ? (blob){.data = data, .size = length} : (blob){0};
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* A file that is gone again unless it is finished. */
 static void drop(void *what) {

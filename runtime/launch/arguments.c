@@ -1,6 +1,5 @@
-/* The arguments of a launch: whether they are right, without allocating anything.
-   Takes: a caller's sg_arguments. Makes: a launch with sizes, strides, box and parameters complete.
- */
+/* Checks and completes the arguments of a launch: sizes, strides, box, parameters. Nothing is
+   allocated. */
 #include <string.h>
 
 #include "runtime/launch/launch.h"
@@ -47,8 +46,8 @@ static bool check_size(job *j, const program *p, const sg_grid *grids, launch *o
     return true;
 }
 
-/* Where some of the box is given, an end of 0 is an axis that was forgotten: no cell would be
-   updated, and nothing said. */
+/* If part of the box is given, an end of 0 is a forgotten axis: no cell would be updated,
+   without a word. */
 static bool check_end(job *j, const launch *out, const char *name, int axis) {
     if (out->end[axis] != 0 || out->size[axis] == 0)
         return true;
@@ -132,8 +131,8 @@ static bool find_span(job *j, const program *p, int which, launch *out) {
     return true;
 }
 
-/* Whether no two cells of an array share memory: each axis, from the smallest stride up, steps over
-   all that the ones before it span. */
+/* Whether no two cells of an array share memory: from the smallest stride up, each axis must
+   step over all that the axes before it span. */
 static bool cells_are_distinct(const launch *l, const launch_grid *g) {
     bool done[PROGRAM_AXES] = {false};
     int64_t span = 0;
@@ -194,8 +193,7 @@ static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, 
     return true;
 }
 
-/* Whether a launch of all the steps that sg_launch makes can do what is asked for; sg_run takes
-   shorter ways. */
+/* Whether one launch of sg_launch's steps can do this; sg_run takes shorter ways. */
 static bool check_way(job *j, const program *p, const launch *l) {
     const program_launch *way = &p->launches[0];
     const int steps = program_steps(p);

@@ -1,5 +1,5 @@
-/* Contexts: opening and closing a device, and one error for each thread.
-   Takes: options. Makes: sg_open, sg_close, sg_error, sg_device, and how public calls run. */
+/* Contexts: opening and closing them, how public calls run, device memory for callers, and the
+   names of statuses. */
 #include "runtime/launch/context.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ bool context_refuse(job *j, const char *format, ...) {
     job_vfail(j, FAULT_USAGE, NULL, 0, format, arguments);
 }
 
-/* ---- option and result structs ------------------------------------------------------------- */
+/* ---- option and result structs --------------------------------------------------------------- */
 
 bool context_read(job *j, void *out, size_t size, const void *caller, const char *name) {
     memset(out, 0, size);
@@ -102,7 +102,7 @@ void context_write(job *j, void *caller, const void *from, size_t size, const ch
     memcpy((char *)caller + sizeof given, (const char *)from + sizeof given, known - sizeof given);
 }
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 typedef struct opening {
     sg_context *context;
@@ -135,7 +135,7 @@ static void make_context(job *j, void *argument) {
     o->context = c;
 }
 
-/* The device called `name`, or the first there is; *why gathers what stands against each. */
+/* The device called `name`, or the first available; *why collects what is wrong with each. */
 static device *open_kind(job *j, const opening *o, const char *name, const device_options *options,
                          const char **why) {
     bool known = strcmp(name, "auto") == 0;
@@ -186,7 +186,7 @@ static void open_device(job *j, void *argument) {
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why != NULL ? why : "there is no device");
 }
 
-/* What a context has whether or not its device can be opened. */
+/* The parts that a context has even if its device cannot be opened. */
 static void open_parts(job *j, void *argument) {
     const opening *o = argument;
     sg_context *c = o->context;
@@ -259,7 +259,7 @@ void sg_close(sg_context *c) {
         context_release(c);
 }
 
-/* ---- what a context holds ------------------------------------------------------------------ */
+/* ---- what a context holds -------------------------------------------------------------------- */
 
 device *context_device(job *j, const sg_context *c) {
     if (c->runs_nothing)
@@ -290,7 +290,7 @@ workers *context_workers(job *j, sg_context *c) {
     return w;
 }
 
-/* The generator gives each index another number, of which one is 0. */
+/* The generator gives every index a different number, one of which is 0. */
 uint64_t context_tag(sg_context *c) {
     uint64_t tag;
     do
@@ -327,14 +327,12 @@ sg_status sg_device(sg_context *c, sg_device_info *out) {
     return c == NULL ? SG_ERROR_USAGE : context_run(c, query_device, &q, NULL);
 }
 
-/* Device memory for callers. Takes: a context. Makes: sg_alloc, sg_free, sg_upload, sg_download
-   and sg_synchronize. */
-
 typedef struct transfer {
     sg_context *context;
     void *to;
     const void *from;
     size_t bytes;
+    bool up; /* to the device */
     void *stream;
 } transfer;
 
@@ -359,25 +357,14 @@ void sg_free(sg_context *c, void *memory) {
         c->device->ops->free(c->device, memory);
 }
 
-static void need_ends(job *j, const transfer *t) {
-    if (t->bytes > 0 && (t->to == NULL || t->from == NULL))
+static void do_move(job *j, void *argument) {
+    const transfer *t = argument;
+    device *d = context_device(j, t->context);
+    if (t->bytes == 0)
+        return;
+    if (t->to == NULL || t->from == NULL)
         context_refuse(j, "cannot copy %zu bytes %s NULL", t->bytes, t->to == NULL ? "to" : "from");
-}
-
-static void do_upload(job *j, void *argument) {
-    const transfer *t = argument;
-    device *d = context_device(j, t->context);
-    need_ends(j, t);
-    if (t->bytes > 0)
-        d->ops->upload(d, j, t->to, t->from, t->bytes);
-}
-
-static void do_download(job *j, void *argument) {
-    const transfer *t = argument;
-    device *d = context_device(j, t->context);
-    need_ends(j, t);
-    if (t->bytes > 0)
-        d->ops->download(d, j, t->to, t->from, t->bytes);
+    (t->up ? d->ops->upload : d->ops->download)(d, j, t->to, t->from, t->bytes);
 }
 
 static void do_synchronize(job *j, void *argument) {
@@ -387,21 +374,19 @@ static void do_synchronize(job *j, void *argument) {
 }
 
 sg_status sg_upload(sg_context *c, void *to, const void *from, size_t bytes) {
-    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_upload, &t, NULL);
+    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes, .up = true};
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_move, &t, NULL);
 }
 
 sg_status sg_download(sg_context *c, void *to, const void *from, size_t bytes) {
     transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_download, &t, NULL);
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_move, &t, NULL);
 }
 
 sg_status sg_synchronize(sg_context *c, sg_stream stream) {
     transfer t = {.context = c, .stream = stream};
     return c == NULL ? SG_ERROR_USAGE : context_run(c, do_synchronize, &t, NULL);
 }
-
-/* The names of statuses, and the version. */
 
 #define NAME(status) [status] = #status
 static const char *const names[] = {

@@ -1,6 +1,7 @@
-/* What a context keeps for each thread that uses it: the text of its last error, and a text and a
-   list that a result of its points to. Takes: texts. Makes: copies that live until the thread's
-   next. */
+/* Inside a context: its device, its errors, and the kernels and binaries that it keeps in memory.
+
+   Texts are kept for each thread that uses the context: its last error, and what its last result
+   points to. Each is valid until the thread's next. */
 #ifndef SG_RUNTIME_LAUNCH_CONTEXT_H
 #define SG_RUNTIME_LAUNCH_CONTEXT_H
 
@@ -20,85 +21,83 @@ typedef enum text_slot { SLOT_ERROR, SLOT_RESULT, SLOT_LIST, SLOTS } text_slot;
 typedef struct thread_texts {
     allocator memory;
     pthread_mutex_t lock;
-    struct thread_entry *list; /* one for each thread that had something to keep */
-    size_t count, most;        /* of it; when it is to be looked through for threads that ended */
-    atomic_bool starved;       /* some thread could not even be given one */
+    struct thread_entry *list; /* an entry for each thread with a text */
+    size_t count, most;        /* entries; how many there may be before ended threads are removed */
+    atomic_bool starved;       /* there was no memory for some thread's entry */
 } thread_texts;
 
 void texts_open(thread_texts *, const allocator *);
 void texts_close(thread_texts *);
 
-/* The copy, in place of the one before; NULL where there is no memory for it, which the thread is
-   told of from then on. */
+/* The copy, which replaces the previous one. NULL: out of memory, which the thread's texts say
+   from then on. */
 const char *texts_keep(thread_texts *, text_slot, const char *);
 
-/* The same of other bytes, aligned for any type. */
+/* The same for bytes, aligned for any type. */
 void *texts_keep_bytes(thread_texts *, text_slot, const void *, size_t size);
 
-/* This thread's; "" where it never had one. */
+/* This thread's; "" if it has none. */
 const char *texts_find(thread_texts *, text_slot);
 
 extern const char texts_no_memory[]; /* the error for want of memory */
 
-/* The kernels of a context, by what was asked for.
-   Takes: requests. Makes: the kernel that was built for an equal one before, in a microsecond or
-   two. A kernel that nobody holds any more is kept for a while, until KEPT_KERNELS others were let
-   go after it. */
+/* The kernels of a context by the request that built them: an equal request gets the same kernel
+   within a microsecond or two. A kernel that nobody holds is kept until KEPT_KERNELS others were
+   released after it. */
 
 enum { KEPT_KERNELS = 32 };
 
-/* What tells a file from another and from itself before a change. */
+/* Identifies a file and its version. */
 typedef struct file_stamp {
     uint64_t device, inode;
     int64_t size, modified[2], changed[2]; /* seconds and nanoseconds */
 } file_stamp;
 
 typedef struct kernel_request {
-    const char *text; /* the spec's, or NULL: the file of this stamp */
+    const char *text; /* of the spec; NULL: the file of this stamp */
     size_t length;    /* of the text */
     file_stamp stamp;
     sg_build_options options; /* complete */
-    int sweeps;               /* that the context had made: a later build may take another plan */
+    int sweeps;               /* that the context had made: later builds may choose another plan */
 } kernel_request;
 
 typedef struct kernels {
     pthread_mutex_t lock;
-    sg_kernel *newest, *oldest; /* by when they were last asked for or let go */
-    int idle;                   /* of them, that nobody holds */
+    sg_kernel *newest, *oldest; /* by their last request or release */
+    int idle;                   /* kernels that nobody holds */
 } kernels;
 
 void kernels_open(kernels *);
-void kernels_close(kernels *); /* with those that nobody holds; there are no others */
+void kernels_close(kernels *); /* and the kernels, which nobody holds any more */
 
-/* Completes a request. False where what is asked for now cannot be told from what would be asked
-   for after a change: a file that cannot be looked at, or that changed less than two seconds ago,
-   since the time of a change may be that coarse. */
+/* Completes a request. False if an equal request later might mean something else: the file
+   cannot be examined, or it changed less than two seconds ago, which is how coarse its times may
+   be. */
 bool kernels_request(const char *path, const sg_build_options *, kernel_request *out);
 
-/* A copy with all that it points to, in the job. */
+/* A deep copy in the job. */
 const kernel_request *kernels_copy_request(job *, const kernel_request *);
 
 /* Held, or NULL. */
 sg_kernel *kernels_find(sg_context *, const kernel_request *);
 
-/* Takes a kernel that was just built and held by nobody. Returns it held, or another that was built
-   for an equal request meanwhile; then this one is gone. */
+/* Takes a new kernel that nobody holds. Returns it held, or an equal one that was built
+   meanwhile; then the new one is gone. */
 sg_kernel *kernels_add(sg_context *, sg_kernel *);
 
 void kernels_let_go(sg_kernel *);
 
-/* The binaries that a context has compiled and loaded, each once however many kernels have it.
-   Takes: a program. Makes: a binary, loaded where it is to be launched, that kernels hold; who
-   wants one that is just being made waits for it. */
+/* The binaries of a context, each compiled and loaded once however many kernels use it. A thread
+   that wants one that is being made waits for it. */
 
 typedef struct loaded loaded;
 struct loaded {
     loaded *next;
     digest key;
     int holds;
-    job *own; /* holds all of it; NULL while it is being made */
+    job *own; /* holds the rest; NULL while it is being made */
     binary binary;
-    module *module; /* NULL where it was not to be loaded */
+    module *module; /* NULL: it was not loaded */
     function_facts facts;
 };
 
@@ -109,116 +108,112 @@ typedef struct modules {
 } modules;
 
 void modules_open(modules *);
-void modules_close(modules *); /* when every one has been let go */
+void modules_close(modules *); /* after every one was released */
 
-/* The binary of a program for the context's device, or NVRTC's where it has none. `load`: it will
-   be launched. *origin tells where it came from. Fails as compiling and loading do. */
+/* The binary of a program for the context's device, or NVRTC's without a device. `load`: it will
+   be launched. *origin says where it came from. Fails as compiling and loading do. */
 loaded *modules_hold(job *, sg_context *, const program *, bool load, sg_origin *origin);
-/* The same for a binary that is at hand, which is never compiled. The key is of all that the
-   program and the binary are; nothing of either is used after the call. */
+/* The same for a given binary, which is never compiled. The key identifies the program and the
+   binary; neither is used after the call. */
 loaded *modules_hold_binary(job *, sg_context *, const program *, const binary *,
                             const digest *key);
 
 void modules_let_go(sg_context *, loaded *); /* NULL is allowed */
 
-/* Contexts inside: an open device, and the errors of each thread that uses it.
-   Takes: options. Makes: what sg_context points to, and the way every public call runs its work.
-   Needs: POSIX threads. */
+/* The context itself, and how every public call runs. */
 
-/* Kernels that convert matrices: a place for each number that convert_kernels gives them. */
+/* Places for the kernels that convert matrices, numbered by runtime/matrix/convert.c. */
 enum { CONTEXT_CONVERSIONS = 128 };
 
 struct sg_context {
     job *job;         /* holds the context itself */
-    allocator memory; /* of everything */
+    allocator memory; /* of everything in it */
     logger logger;
-    atomic_int uses; /* the caller's, and one for every kernel that somebody holds */
-    job *parts;      /* holds what stays when opening a device fails */
+    atomic_int uses; /* by the caller, and by every kernel that is held */
+    job *parts;      /* holds what remains if opening a device fails */
     cache *cache;
-    struct results *results; /* of tuning, runtime/store/results.h */
+    struct results *results; /* runtime/store/results.h */
     compiler *nvrtc;
-    device *device;    /* NULL where opening failed, and where there is to be none */
-    bool runs_nothing; /* the latter */
+    device *device;    /* NULL: opening failed, or no device was wanted */
+    bool runs_nothing; /* no device was wanted */
     int threads;
     struct {
         const char *nvrtc, *cache; /* NULL; in parts */
         int64_t cache_bytes;
         int device_index;
-        bool lent; /* a CUDA context that is the caller's */
-    } given;       /* what opens another context like this one, in another process */
+        bool lent; /* the CUDA context is the caller's */
+    } given;       /* to open another context like this one in another process */
     uint64_t tag_seed;
-    _Atomic uint64_t tags; /* drawn, see context_tag */
-    atomic_int sweeps;     /* of sg_tune that have stored something */
+    _Atomic uint64_t tags; /* of context_tag */
+    atomic_int sweeps;     /* sweeps of sg_tune that have stored results */
     kernels kernels;
     modules modules;
 
-    pthread_mutex_t lock; /* of what is opened when it is first needed: */
+    pthread_mutex_t lock; /* of what is opened on first use: */
     workers *workers;
     loaded *conversions[CONTEXT_CONVERSIONS]; /* runtime/matrix/convert.h */
-    const struct plans *plans;                /* runtime/api/build.h, in ... */
+    const struct plans *plans;                /* runtime/api/build.h; in ... */
     job *plans_job;
 
     thread_texts texts;
 };
 
-/* The context goes with the last that holds it. */
+/* The last release closes the context. */
 void context_hold(sg_context *);
 void context_release(sg_context *);
 
-/* sg_open over these kinds of devices, in the order of "auto". */
+/* sg_open with these kinds of devices, in the order of "auto". */
 sg_status context_open(sg_context **out, const sg_options *options, const device_ops *const *kinds,
                        int count);
 
-/* The caller's allocator where the options, which may be NULL, can be read, else the C library's.
- */
+/* The caller's allocator if the options (may be NULL) can be read, else the C library's. */
 allocator context_memory(const sg_options *);
 
-/* Runs `body` as a job and turns its outcome into a status. A job that succeeded goes to *keep, or
-   is ended where that is NULL; one that failed becomes this thread's error. */
+/* Runs `body` as a job and returns its status. A job that succeeds is stored in *keep, or ended
+   if `keep` is NULL; a failure becomes this thread's error. */
 sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument, job **keep);
 
-/* A copy of a text for a result to point to, until this thread's next. */
+/* A copy of a text that a result points to, valid until this thread's next. */
 const char *context_keep(job *, sg_context *, const char *text);
 
-/* The same of other bytes, aligned for any type. */
+/* The same for bytes, aligned for any type. */
 void *context_keep_bytes(job *, sg_context *, const void *bytes, size_t size);
 
-/* A number that is never 0 and that the context never gave before; those of several contexts, also
-   in other processes, are the same by chance alone. From any thread, without a lock. */
+/* A number that is never 0 and new to this context; numbers of other contexts and processes are
+   equal only by chance. Takes no lock. */
 uint64_t context_tag(sg_context *);
 
-/* Fails with FAULT_USAGE where the context has no device. */
+/* Fails with FAULT_USAGE if there is no device. */
 device *context_device(job *, const sg_context *);
 
-/* What compiles for the context's device, and what it makes; without a device that is NVRTC. */
+/* The compiler for the context's device (NVRTC without one), and what it makes. */
 compiler *context_compiler(job *, sg_context *, binary_kind *);
 
-/* Opened at the first call; fails with a text that says what is missing. */
+/* Opened by the first call. */
 workers *context_workers(job *, sg_context *);
 
-/* Fails with FAULT_USAGE, or returns false where there is no job: so that checks which must not
-   allocate run without one, and once more with one for the text when they fail. */
+/* Fails the job with FAULT_USAGE, or returns false if there is no job. So a check can run
+   without allocating, and once more with a job for its text when it fails. */
 bool context_refuse(job *, const char *format, ...) SG_PRINTF(2, 3);
 
-/* Copies a caller's option struct, which may be of an older or a newer header, into `out`, whose
-   size is ours; NULL gives all zeros. `name` is the struct's, for the error. */
+/* Copies a caller's option struct, of an older or newer header, into `out` of our size; NULL
+   gives zeros. `name` is the struct's, for errors. */
 bool context_read(job *, void *out, size_t size, const void *caller, const char *name);
 
-/* Fails where a caller's result struct cannot be written to; its struct_size. */
+/* The struct_size of a caller's result struct; fails if it cannot be written to. */
 size_t context_expect(job *, const void *caller, const char *name);
 
-/* Copies ours into a caller's result struct, as much of it as the caller knows. */
+/* Copies our result into the caller's struct, as much as that knows. */
 void context_write(job *, void *caller, const void *from, size_t size, const char *name);
 
-/* Program to binary, by way of the cache.
-   Takes: a program. Makes: its binary, found in the cache or compiled and stored there. */
+/* Compiling, by way of the cache on disk. */
 
-/* What a binary depends on: the library's version, the source and its kernels, kind and
-   architecture, and the identity of the compiler (NULL: one that cannot be told). */
+/* The digest of what a binary depends on: the library's version, the source and its kernels,
+   kind, architecture, and the compiler's identity (NULL: unknown). */
 digest compile_key(job *, const program *, binary_kind, const char *identity);
 
-/* A binary for the program's target, in the job. `refused` is NULL or says why the one that the
-   cache has is of no use: then it is forgotten and compiled anew. */
+/* A binary for the program's target, in the job. `refused` is NULL, or says why the cached one
+   cannot be used: it is removed and the program compiled. */
 binary compile_program(job *, sg_context *, compiler *, const program *, binary_kind,
                        const char *refused);
 

@@ -1,5 +1,4 @@
-/* Kernels: their facts and texts, their binaries, and their end.
-   Takes: a built kernel. Makes: the sg_kernel_… queries and sg_release. */
+/* The sg_kernel_… queries, the binaries of kernels, and sg_release. */
 #include "runtime/launch/kernel.h"
 
 #include <float.h>
@@ -12,7 +11,7 @@
 
 #define MOST_POINTS (INT64_C(1) << 48)
 
-/* ---- queries ------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
     const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_MEANING;
@@ -97,7 +96,7 @@ int sg_kernel_find_parameter(const sg_kernel *k, const char *name) {
     return i;
 }
 
-/* ---- binaries ------------------------------------------------------------------------------ */
+/* ---- binaries -------------------------------------------------------------------------------- */
 
 static sg_binary shown(const binary *b) {
     return (sg_binary){.data = b->data.data,
@@ -196,7 +195,7 @@ void sg_release(sg_kernel *k) {
         kernels_let_go(k);
 }
 
-/* ---- what checks and measurements share ----------------------------------------------------- */
+/* ---- what checks and measurements share ------------------------------------------------------ */
 
 void kernel_need_launchable(job *j, const sg_kernel *k) {
     if (k->module == NULL)
@@ -236,7 +235,7 @@ static bool round_to(dtype type, double value, double *out) {
                trunc(value) == value;
     if (type == DTYPE_DOUBLE || isnan(value) || isinf(value))
         return true;
-    /* Half a unit of the last place over the largest float is where rounding leaves its range. */
+    /* From half a unit of the last place above the largest float, rounding gives infinity. */
     if (fabs(value) >= (double)FLT_MAX + ldexp(1, FLT_MAX_EXP - FLT_MANT_DIG - 1))
         return false;
     *out = (float)value;

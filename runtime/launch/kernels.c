@@ -1,5 +1,5 @@
-/* The list of kernels, least recently used last. It is short, so that looking through it takes less
-   time than hashing a spec would. */
+/* The list of kernels, least recently used last. It is so short that searching it is faster than
+   hashing a spec. */
 #include "runtime/launch/context.h"
 
 #include <string.h>
@@ -23,8 +23,6 @@ void kernels_close(kernels *all) {
     }
     pthread_mutex_destroy(&all->lock);
 }
-
-/* ---- requests ------------------------------------------------------------------------------ */
 
 static bool stamp_file(const char *path, file_stamp *out) {
     struct stat facts;
@@ -100,8 +98,6 @@ static bool same_request(const kernel_request *a, const kernel_request *b) {
            same_text(p->arch, q->arch) && same_text(p->gpu, q->gpu) && same_constants(p, q) &&
            (a->text == NULL || memcmp(a->text, b->text, a->length) == 0);
 }
-
-/* ---- the list ------------------------------------------------------------------------------ */
 
 static void unlink_kernel(kernels *all, sg_kernel *k) {
     *(k->newer != NULL ? &k->newer->older : &all->newest) = k->older;

@@ -1,4 +1,5 @@
-/* Layers, as layers.h says. */
+/* Layers, and launches: the struct that kernels take is packed, and grids that are too large for
+   one launch are cut. */
 #include "runtime/launch/launch.h"
 
 #include <assert.h>
@@ -93,9 +94,6 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
     }
 }
 
-/* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
-   Takes: checked arguments. Makes: sg_launch. */
-
 const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
 
 enum {
@@ -107,7 +105,7 @@ enum {
     OFFSET_ALIGNED = 96
 };
 
-/* ---- packing ------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 static void put(unsigned char *to, size_t offset, int k, int64_t value) {
     memcpy(to + offset + sizeof value * (size_t)k, &value, sizeof value);
@@ -233,7 +231,7 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
     return bytes;
 }
 
-/* ---- launching ----------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 /* One kernel of the program, in as many launches as its grid takes; a grid that is launched
    together takes one. */

@@ -1,4 +1,4 @@
-/* The arguments of a program of lists: whether they are right. lists.h says what else is here. */
+/* Programs of lists: arguments, temporary memory, launches. */
 #include "runtime/launch/launch.h"
 
 #include "base/dtype.h"
@@ -22,9 +22,9 @@ int64_t lists_elements(const program_array *a, const int64_t *sizes) {
     return extent[0] * extent[1] * extent[2];
 }
 
-/* ---- sizes --------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* From the extents of the arrays that tell them; each may need those before it. */
+/* Each size follows from an array's extent, and may need the sizes before it. */
 static bool find_sizes(job *j, const program *p, const sg_grid *grids, launch *out) {
     for (int i = 0; i < p->lists.size_count; i++) {
         const program_size *s = &p->lists.sizes[i];
@@ -67,7 +67,7 @@ static bool refuse_extent(job *j, const program *p, int which, int axis, int64_t
                           axis_letters[axis], wanted);
 }
 
-/* Every array is as large as the sizes say, and not larger than memory can be. */
+/* Every array must have the extents that follow from the sizes, within memory's limits. */
 static bool check_extents(job *j, const program *p, const sg_grid *grids, const launch *l) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
@@ -91,7 +91,7 @@ static bool check_extents(job *j, const program *p, const sg_grid *grids, const 
     return true;
 }
 
-/* ---- blocks -------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* False where there is none. */
 static bool find_blocks(const program_launch *l, const int64_t *sizes,
@@ -123,7 +123,7 @@ static bool check_blocks(job *j, const program *p, launch *out) {
     return true;
 }
 
-/* ---- temporary memory ---------------------------------------------------------------------- */
+/* ---- temporary memory ------------------------------------------------------------------------ */
 
 static size_t padded(size_t bytes) {
     return (bytes + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
@@ -173,7 +173,7 @@ bool launch_place(job *j, const program *p, const sg_arguments *a, size_t needed
     return true;
 }
 
-/* ---- arrays -------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 static bool check_strides(job *j, const program_array *a, const sg_grid *g, const launch *l) {
     int64_t dense = 1;
@@ -215,7 +215,7 @@ static bool overlap(const launch_grid *a, const launch_grid *b) {
     return a->low < b->high && b->low < a->high;
 }
 
-/* One of them may be the memory of the other, and begins where it does. */
+/* One array may be the memory of the other if both begin at the same place. */
 static bool is_in_place(const program *p, const launch *l, int a, int b) {
     return (p->arrays[a].lists.same_as == b || p->arrays[b].lists.same_as == a) &&
            l->grids[a].low == l->grids[b].low;
@@ -244,7 +244,7 @@ bool lists_check(job *j, const program *p, const sg_arguments *a, launch *out) {
     return check_overlaps(j, p, out) && launch_place(j, p, a, needed, out);
 }
 
-/* ---- the temporary memory of a call -------------------------------------------------------- */
+/* ---- the temporary memory of a call ---------------------------------------------------------- */
 
 typedef struct question {
     const sg_kernel *kernel;
@@ -274,7 +274,7 @@ sg_status sg_temporary_bytes(const sg_kernel *kernel, const sg_arguments *argume
     return context_run(kernel->context, answer, &q, NULL);
 }
 
-/* ---- launching ----------------------------------------------------------------------------- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 static unsigned char *put(unsigned char *to, const void *value, size_t bytes) {
     memcpy(to, value, bytes);

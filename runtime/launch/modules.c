@@ -1,4 +1,6 @@
-/* The key of a binary, and the way through the cache. */
+/* Compiling by way of the cache, and the list of loaded binaries. An entry without a job is
+   reserved by the thread that makes the binary; others wait for it or, if that thread fails, try
+   themselves. */
 #include <string.h>
 
 #include "base/text.h"
@@ -25,8 +27,8 @@ static const char *title_of(job *j, const program *p, binary_kind kind) {
     return job_print(j, "%s, %s for %s", p->name, binary_words[kind], p->target);
 }
 
-/* A compiler that is open knows better who it is than one that was only looked for: the binary is
-   kept under the name that it turned out to have. */
+/* An open compiler knows better who it is than one that was only searched for, so the binary is
+   stored under its new identity. */
 static void store(job *j, sg_context *c, compiler *by, const program *p, const binary *made) {
     const char *identity = by->ops->identity(by, j, made->kind);
     if (identity == NULL)
@@ -55,9 +57,6 @@ binary compile_program(job *j, sg_context *c, compiler *by, const program *p, bi
     return b;
 }
 
-/* The list of loaded binaries. An entry without a job is a place kept by the thread that makes the
-   binary; others wait until it is there or, where that thread fails, try themselves. */
-
 void modules_open(modules *m) {
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->changed, NULL);
@@ -68,8 +67,6 @@ void modules_close(modules *m) {
     pthread_cond_destroy(&m->changed);
     pthread_mutex_destroy(&m->lock);
 }
-
-/* ---- making one ---------------------------------------------------------------------------- */
 
 typedef struct making {
     sg_context *context;
@@ -91,8 +88,8 @@ static void end_job(void *failed) {
     job_end(failed);
 }
 
-/* A binary from the cache may be of no use though it is whole: made by a driver's other version, or
-   for a machine that changed under the same name. Then it is compiled after all. */
+/* A whole binary from the cache may be unusable: another version of the driver made it, or the
+   machine changed under the same name. Then it is compiled after all. */
 static void load_or_compile(job *j, making *m) {
     job *attempt;
     const fault f = job_run(job_allocator(j), load, m, &attempt);
@@ -116,7 +113,7 @@ static void unload(void *what) {
     d->ops->unload(d, m->made->module);
 }
 
-/* Aligned for whoever maps what is in there. */
+/* Aligned, because devices map its content. */
 static binary copy_binary(job *j, const binary *from) {
     binary to = *from;
     to.data.data = job_copy(j, from->data.data, from->data.size);
@@ -140,8 +137,6 @@ static void make(job *j, void *argument) {
     m->made->facts = d->ops->function(d, j, m->made->module, program_main_launch(m->program));
     job_keep(j, m);
 }
-
-/* ---- the list ------------------------------------------------------------------------------ */
 
 static void remove_entry(modules *m, const loaded *gone) {
     for (loaded **link = &m->list; *link != NULL; link = &(*link)->next)
@@ -180,7 +175,7 @@ static loaded *find_or_add(job *j, sg_context *c, const digest *key) {
     return found;
 }
 
-/* Ends the wait of others: with a job the entry is whole, without it is gone. */
+/* Ends the wait of others: with a job the entry is complete, without one it is removed. */
 static void settle(sg_context *c, loaded *l, job *own) {
     modules *m = &c->modules;
     pthread_mutex_lock(&m->lock);
@@ -193,7 +188,7 @@ static void settle(sg_context *c, loaded *l, job *own) {
         c->memory.resize(c->memory.user, l, sizeof *l, 0);
 }
 
-/* One that is loaded is another than one that is only compiled. */
+/* A loaded binary and one that is only compiled are different entries. */
 static digest key_of(job *j, const making *m) {
     const char *identity = m->compiler->ops->identity(m->compiler, j, m->kind);
     const digest compiled = compile_key(j, m->program, m->kind, identity);

@@ -1,5 +1,4 @@
-/* Several steps: which way each launch of a program takes, and the arrays' rotation in between.
-   Takes: checked arguments and a number of steps. Makes: sg_run. */
+/* sg_run: the way that each launch takes, and the rotation of arrays in between. */
 #include "runtime/launch/launch.h"
 
 #include <string.h>
@@ -12,11 +11,9 @@ typedef struct steps {
     int *final;
 } steps;
 
-/* ---- cells that no step writes --------------------------------------------------------------- */
-
-/* Copies the cells, not what lies between them: runs of cells as long as both arrays have them, as
-   rows along the next axis, and along the one after it too where the distances allow. Strides below
-   zero leave rows of one run each. */
+/* Copies cells and nothing between them: the longest runs of cells that are dense in both
+   arrays, as rows along the next axis, and along the one after it if the strides permit. Rows
+   with negative strides are copied one at a time. */
 static void copy_cells(job *j, const steps *s, const launch_grid *from, const launch_grid *to) {
     const launch *l = s->launch;
     device *d = s->kernel->context->device;
@@ -51,8 +48,8 @@ static void copy_cells(job *j, const steps *s, const launch_grid *from, const la
         }
 }
 
-/* Cells that no step writes must be in the buffer about to be written, unless it has been in use as
-   the current one before. There are as many buffers as time levels with the one written. */
+/* Cells that no step writes must be in the buffer that is written next, unless it has been the
+   current one before. There are as many buffers as time levels, with the written one. */
 static void keep_cells(job *j, const steps *s) {
     const launch *l = s->launch;
     const program *p = s->kernel->program;
@@ -80,9 +77,7 @@ static void rotate(const program *p, launch *l, int *final) {
     }
 }
 
-/* ---- ways ------------------------------------------------------------------------------------ */
-
-/* Some of the steps that are left, in one launch. */
+/* Some of the steps that are left, made by one launch. */
 typedef struct leap {
     int way;
     int64_t steps;
@@ -90,8 +85,7 @@ typedef struct leap {
     bool together; /* with words between blocks */
 } leap;
 
-/* Blocks of a launch that updates all of a grid; INT32_MAX where they are more than one may have.
- */
+/* The blocks of a launch that updates a whole grid; INT32_MAX: more than one launch may have. */
 static int64_t count_blocks(const program_launch *l, const int64_t size[PROGRAM_AXES]) {
     int64_t blocks = 1;
     for (int k = 0; k < PROGRAM_AXES; k++) {
@@ -115,8 +109,8 @@ size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES])
                                    : layers_bytes(j, k->program, size);
 }
 
-/* The longest way that the grid can take and that does not go too far. A cooperative one goes as
-   far as it is told, in one launch where blocks can exchange words. */
+/* The longest way that the grid can take and that does not go too far. A cooperative way goes as
+   far as it is told, in one launch if blocks can exchange words. */
 static leap choose(const steps *s, bool together) {
     const program *p = s->kernel->program;
     const int64_t left = s->count - s->done;
@@ -161,14 +155,12 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         l->steps = (int32_t)by.steps;
         if (send(&s, &by, &code) != FAULT_NONE)
             launch_fail(j, k, code);
-        /* Where there are ways, two arrays swap. */
+        /* With ways, two arrays swap. */
         for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
             rotate(k->program, l, final);
         s.done += by.steps;
     }
 }
-
-/* ---- sg_run ---------------------------------------------------------------------------------- */
 
 void steps_allow(job *j, const program *p, int64_t count) {
     if (count < 0)

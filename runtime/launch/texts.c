@@ -1,6 +1,6 @@
-/* The list of threads and their texts. Texts of threads that have ended go when the list has grown
-   to twice what was left the last time. Whether a thread has ended is the system's to say: a
-   function that a thread calls at its end could be called after the library was unloaded. */
+/* The list of threads and their texts. When it has grown to twice its last size, the texts of
+   ended threads are removed. The system says which threads have ended, because a function that a
+   thread calls at its end could be called after the library was unloaded. */
 #define _DEFAULT_SOURCE /* syscall */
 
 #include "runtime/launch/context.h"
@@ -28,7 +28,7 @@ enum { FEW = 16 };
 
 const char texts_no_memory[] = "error: out of memory";
 
-/* The system gives the names of threads that have ended to new ones; these are given once. */
+/* The system reuses the names of ended threads; these numbers are never reused. */
 static uint64_t this_thread(void) {
     static atomic_uint_fast64_t last;
     static _Thread_local uint64_t mine;
@@ -41,7 +41,7 @@ static pid_t system_thread(void) {
     return (pid_t)syscall(SYS_gettid);
 }
 
-/* Numbers are given again: of two threads with one number the other has ended. */
+/* The system's numbers are reused: of two threads with one number the other has ended. */
 static bool has_ended(const thread_entry *e) {
     return e->thread != this_thread() &&
            (e->system == system_thread() ||
@@ -99,7 +99,7 @@ static thread_entry *find(const thread_texts *t) {
 static thread_entry *find_or_add(thread_texts *t) {
     thread_entry *e = find(t);
     if (e != NULL) {
-        e->system = system_thread(); /* another one in a child of fork */
+        e->system = system_thread(); /* another number in a child of fork */
         return e;
     }
     if (t->count >= t->most)

@@ -1,5 +1,4 @@
-/* See runtime/matrix/convert.h. Takes: csr in device memory. Makes: launches of the kernels of
-   templates/convert/, one format a recipe. */
+/* Launches of the kernels of templates/convert/: a recipe for each format. */
 #include "runtime/matrix/convert.h"
 
 #include <assert.h>
@@ -13,8 +12,7 @@ enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 /* Rows by 32 and slots of a table twice as long are counted with 32 bits. */
 #define MOST_COUNTED (INT64_C(1) << 35)
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* A place for each program of convert_program: of bcsr one for each of its lanes and packs. */
 static int place_of(const storage *s) {
@@ -31,8 +29,7 @@ static int place_of(const storage *s) {
     return BCSR + kind * WIDTHS + widths;
 }
 
-/* Kept by the context until it ends, so that a second matrix waits for no compiler and no loading.
- */
+/* The context keeps them until it ends, so a second matrix waits for no compiler and no loading. */
 static const loaded *convert_kernels(job *j, sg_context *c, const storage *s) {
     loaded **const place = &c->conversions[place_of(s)];
     const char *arch = c->device->ops->facts(c->device)->arch;
@@ -70,7 +67,7 @@ void convert_end(job *j, conversion *c) {
     give_back(c);
 }
 
-/* A list of the format, whose length is known now. */
+/* A list of the format, once its length is known. */
 static void add_array(conversion *c, const char *name, packed_kind kind, int64_t x, int64_t y) {
     layout_array(&c->packed, name, kind, x, y);
 }
@@ -79,8 +76,8 @@ static size_t aligned(size_t bytes) {
     return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/* Every array that was added and has no memory yet, one behind the other: an allocation takes
-   longer than many a kernel here. */
+/* Memory for every new array, one after another: an allocation takes longer than many of the
+   kernels here. */
 static void allocate_arrays(job *j, conversion *c) {
     packed_array *const arrays = c->packed.arrays;
     size_t total = 0;
@@ -134,7 +131,7 @@ void convert_set(job *j, conversion *c, void *to, int byte, size_t bytes) {
         fail(j, c, code);
 }
 
-/* The sums of tiles, then those before each: kernels `first` and the next one. */
+/* The sums of tiles, then the sums before each tile: kernels `first` and the next one. */
 static void add_up(job *j, conversion *c, int first, int64_t items) {
     convert_launch(j, c, first, items, CONVERT_TILE);
     convert_launch(j, c, first + 1, 1, 1);

@@ -1,5 +1,5 @@
-/* A matrix in the format of a kernel, in device memory. Takes: a kernel, and what
-   runtime/matrix/device_matrix.c makes. Makes: sg_conversion_facts and sg_device_matrix_free. */
+/* sg_matrix_upload and its result. The host packs a matrix and sends the format's arrays, or
+   sends CSR that kernels convert on the device. */
 #include <assert.h>
 #include <string.h>
 
@@ -56,10 +56,7 @@ sg_status sg_conversion_facts(const sg_device_matrix *m, sg_conversion_info *out
     return m == NULL || out == NULL ? SG_ERROR_USAGE : context_run(m->context, tell, &t, NULL);
 }
 
-/* Matrices to the device: by the host, which packs them and sends the format's arrays, or as csr
-   that kernels convert there. Takes: a matrix and a kernel. Makes: sg_matrix_upload. */
-
-/* Of a matrix of fewer entries the host's conversion takes no longer than loading kernels. */
+/* With fewer entries the host converts in less time than kernels are loaded. */
 enum { MANY_ENTRIES = 1 << 20 };
 
 typedef struct uploading {
@@ -77,7 +74,7 @@ static void begin(job *j, void *argument) {
     u->to->job = j;
 }
 
-/* What the format is said to need before anything is stored. */
+/* Refuses a format that needs too much, before anything is stored. */
 static void need_offer(job *j, const matrix *m, const packed_matrix *p) {
     const char *refusal = format_refusal(j, m, p, FORMAT_LIMIT);
     if (refusal != NULL)
@@ -104,10 +101,9 @@ static void *describe_array(sg_device_matrix *to, const packed_array *a, void *d
     return data;
 }
 
-/* ---- by the host ------------------------------------------------------------------------------
- */
+/* ---- by the host ----------------------------------------------------------------------------- */
 
-/* Array by array, so that what is on the device already can be freed by the caller. */
+/* Array by array, so that the caller can free what was uploaded. */
 static void copy_arrays(job *j, const packed_matrix *p, device *d, sg_device_matrix *to) {
     for (int i = 0; i < p->array_count; i++) {
         const size_t bytes = (size_t)layout_bytes(p, i);
@@ -134,8 +130,7 @@ static void convert_here(job *j, void *argument) {
     format_free(j, &p);
 }
 
-/* ---- by the device ----------------------------------------------------------------------------
- */
+/* ---- by the device --------------------------------------------------------------------------- */
 
 typedef struct device_lists {
     device *device;
@@ -206,10 +201,9 @@ static void convert_there(job *j, void *argument) {
     free_lists(l);
 }
 
-/* ---- what lies there already -------------------------------------------------------------------
- */
+/* ---- what lies there already ----------------------------------------------------------------- */
 
-/* csr is what the caller has; kernels make the formats that they know. */
+/* The caller has CSR; kernels make the formats that they know. */
 static bool take_there(job *j, const uploading *u) {
     const matrix_there *t = u->from->there;
     const device_csr *csr = &t->csr;
@@ -236,8 +230,7 @@ static bool take_there(job *j, const uploading *u) {
     return true;
 }
 
-/* ---- either -----------------------------------------------------------------------------------
- */
+/* ---- either ---------------------------------------------------------------------------------- */
 
 static bool goes_there(const uploading *u) {
     const device *d = u->kernel->context->device;
@@ -259,7 +252,7 @@ static void upload(job *j, void *argument) {
     if (u->from->there == NULL && goes_there(u)) {
         job *own;
         const fault f = job_run(job_allocator(j), convert_there, u, &own);
-        /* Where no compiler is, or no memory for both, the host can still do it. */
+        /* Without a compiler, or memory for both, the host can still convert. */
         if (f != FAULT_NONE && f != FAULT_COMPILER && f != FAULT_DEVICE)
             job_fail_as(j, own);
         job_end(own);

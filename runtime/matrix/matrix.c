@@ -1,6 +1,4 @@
-/* Sparse matrices on the host, put together and changed.
-   Takes: sizes, places and values. Makes: sg_matrix_new, sg_matrix_from, sg_matrix_free,
-   sg_matrix_set, sg_matrix_add, sg_matrix_get, sg_matrix_entries. */
+/* Sparse matrices on the host: making, changing, describing, reading and writing them. */
 #include "runtime/matrix/matrix.h"
 
 #include <errno.h>
@@ -10,7 +8,7 @@
 
 #include "matrix/format.h"
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 typedef struct beginning {
     sg_context *context;
@@ -46,7 +44,7 @@ sg_status matrix_make(sg_context *c, int64_t rows, int64_t columns,
         return status;
     context_hold(c);
     matrix_making making = {b.matrix, given};
-    /* What filling needs meanwhile goes when it is done. */
+    /* The memory of filling goes when it is done. */
     if (fill != NULL)
         status = context_run(c, fill, &making, NULL);
     if (status == SG_OK)
@@ -106,7 +104,7 @@ sg_status sg_matrix_from(sg_context *c, int64_t rows, int64_t columns, int64_t e
     return matrix_make(c, rows, columns, fill_from_lists, &given, out);
 }
 
-/* ---- single entries ------------------------------------------------------------------------ */
+/* ---- single entries -------------------------------------------------------------------------- */
 
 typedef struct change {
     const sg_matrix *matrix;
@@ -125,7 +123,7 @@ static void tell(job *j, void *argument) {
     job_fail(j, c->found, NULL, 0, "out of memory");
 }
 
-/* No job is made where nothing is wrong, since there may be millions of these calls. */
+/* No job is made if nothing is wrong: there may be millions of these calls. */
 static sg_status outcome(const sg_matrix *m, int64_t row, int64_t column, fault found) {
     change c = {m, row, column, found};
     return found == FAULT_NONE ? SG_OK : context_run(m->context, tell, &c, NULL);
@@ -157,7 +155,7 @@ sg_status sg_matrix_get(const sg_matrix *given, int64_t row, int64_t column, dou
     return outcome(m, row, column, found);
 }
 
-/* ---- all of them --------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void settle(job *j, void *argument) {
     assembly_settle(j, argument);
@@ -231,9 +229,6 @@ sg_status sg_matrix_entries(const sg_matrix *m, int64_t *row, int64_t *column, d
     return m == NULL ? SG_ERROR_USAGE : context_run(m->context, copy_entries, &c, NULL);
 }
 
-/* What can be said of a matrix. Takes: a matrix, and perhaps a kernel. Makes: sg_matrix_facts and
-   sg_matrix_formats. */
-
 typedef struct looking {
     const sg_matrix *matrix;
     sg_matrix_info *out;
@@ -266,7 +261,7 @@ sg_status sg_matrix_facts(const sg_matrix *m, sg_matrix_info *out) {
     return m == NULL || out == NULL ? SG_ERROR_USAGE : context_run(m->context, look, &l, NULL);
 }
 
-/* ---- formats ------------------------------------------------------------------------------- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 typedef struct listing {
     const sg_matrix *matrix;
@@ -283,7 +278,7 @@ static void list_formats(job *j, void *argument) {
     storage chosen = {.index_bytes = own.index_bytes, .value_bytes = own.value_bytes};
     const char *reason = format_choose(j, m, NULL, &chosen);
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++) {
-        /* Slices, blocks and packets are the kernel's in its own format, else the usual ones. */
+        /* The kernel's slices, blocks and packets for its own format, else the usual ones. */
         storage s = chosen;
         if (f == (int)own.format)
             s = own;
@@ -320,9 +315,6 @@ sg_status sg_matrix_formats(const sg_matrix *m, const sg_kernel *k,
     job_end(kept);
     return SG_OK;
 }
-
-/* Matrices and files. Takes: paths. Makes: sg_matrix_read and sg_matrix_write, over the reader and
-   writer of Matrix Market files. */
 
 static void close_file(void *file) {
     fclose(file);

@@ -1,5 +1,5 @@
-/* Matrices inside. Takes: entries. Makes: what sg_matrix points to: an assembly, which is settled
-   when it is first used after a change. It holds its context. */
+/* Inside matrices. A matrix of the host is an assembly, which is settled when it is first used
+   after a change. It holds its context. */
 #ifndef SG_RUNTIME_MATRIX_MATRIX_H
 #define SG_RUNTIME_MATRIX_MATRIX_H
 
@@ -7,13 +7,13 @@
 #include "runtime/launch/context.h"
 #include "runtime/launch/kernel.h"
 
-/* Rows in order, columns ascending and different within a row, in device memory. */
+/* CSR in device memory: rows in order, columns ascending and different within a row. */
 typedef struct device_csr {
     int64_t rows, columns, entries;
     const void *offset, *column, *value; /* offset[rows + 1] */
 } device_csr;
 
-/* A matrix of the caller's in device memory, which was looked at. */
+/* A caller's matrix in device memory, after all of it was checked. */
 typedef struct matrix_there {
     device_csr csr;
     size_t index_bytes, value_bytes;
@@ -27,20 +27,20 @@ struct sg_matrix {
     matrix_there lying;
     assembly entries;
     pthread_mutex_t
-        lock; /* of settling: uses that change nothing for the caller are many at once */
+        lock; /* of settling: several threads may use a matrix that they do not change */
 };
 
-/* The sorted entries, valid until the matrix is changed; the struct is the job's. Those of a matrix
-   in device memory are brought here, and are the job's too. */
+/* The sorted entries, valid until the matrix is changed. Those of a matrix in device memory are
+   downloaded into the job. */
 const matrix *matrix_settled(job *, const sg_matrix *);
 
-/* The same for those who only choose a format, or ask what one would need: one that lies in device
-   memory is a remote_matrix (matrix/format.h). */
+/* The same for choosing a format or measuring one: a matrix in device memory stays there as a
+   remote_matrix (matrix/format.h). */
 const matrix *matrix_view(job *, const sg_matrix *);
 matrix_facts matrix_facts_of(job *, const sg_matrix *);
 
-/* A new matrix; `fill` (may be NULL) gets what it says beside the matrix, and where it fails there
-   is none. */
+/* A new matrix, filled by `fill` (may be NULL), which gets a matrix_making. If it fails there is
+   none. */
 typedef struct matrix_making {
     sg_matrix *matrix;
     const void *given;
@@ -48,14 +48,13 @@ typedef struct matrix_making {
 sg_status matrix_make(sg_context *, int64_t rows, int64_t columns,
                       void (*fill)(job *, void *making), const void *given, sg_matrix **out);
 
-/* Matrices on the device. Takes: kernels that multiply with one, and matrices of the host. Makes:
-   what sg_device_matrix points to: the arrays of a format in device memory. */
+/* A matrix on the device: the arrays of a kernel's format in device memory. */
 
 struct sg_device_matrix {
     sg_context *context; /* held */
     job *job;            /* holds the struct */
     int storage[PROGRAM_STORAGE];
-    diagonal diagonals[MOST_DIAGONALS]; /* that it is stored beside */
+    diagonal diagonals[MOST_DIAGONALS]; /* that it is stored without */
     int diagonal_count;
     int64_t rows, columns;
     int array_count;
@@ -69,11 +68,11 @@ struct sg_device_matrix {
     sg_conversion_info info;
 };
 
-/* sg_matrix_upload, which fails through the job: with FAULT_PLAN where the format does not serve,
-   FAULT_DATA where a value does not fit. */
+/* sg_matrix_upload, failing through the job: FAULT_PLAN if the format cannot hold the matrix,
+   FAULT_DATA if a value does not fit. */
 sg_device_matrix *device_matrix_upload(job *, const sg_matrix *, const sg_kernel *);
 
-/* How the kernel's matrix is stored; refuses where it has none. */
+/* How the kernel's matrix is stored; refuses a kernel without one. */
 storage device_matrix_storage(job *, const sg_kernel *);
 
 #endif

@@ -1,5 +1,5 @@
-/* Matrices that lie in device memory. Takes: a caller's csr. Makes: sg_matrix_from_device, which
-   looks at all of it, and what chooses formats for such a matrix without bringing it here. */
+/* sg_matrix_from_device: a matrix in device memory is checked completely, and formats for it are
+   chosen without downloading it. */
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void visit_rows(job *j, conversion *look, matrix_facts *f) {
     f->shortest = entries - look->totals[SHORTEST];
     f->empty = look->totals[EMPTY_ROWS];
     f->mean = (double)entries / (double)rows;
-    /* Squares are of distances from the whole number below the mean. */
+    /* The squares are of distances from the whole number below the mean. */
     const double variance = (double)look->totals[SQUARES] / (double)rows - away * away;
     f->deviation = variance > 0 ? sqrt(variance) : 0;
 }
@@ -76,8 +76,8 @@ static matrix_facts look_at(job *j, sg_context *c, const matrix_there *t) {
 
 enum { MOST_SEEN = 16 };
 
-/* What one build sees of a matrix: it asks more than once for what costs a pass over all entries.
- */
+/* What one build has seen of a matrix, because it asks several times for what costs a pass over
+   all entries. */
 typedef struct view {
     remote_matrix remote; /* first */
     int seen_count;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* ---- checking and measuring ---------------------------------------------------------------- */
+/* ---- checking and measuring ------------------------------------------------------------------ */
 
 typedef struct sg_check_options {
     size_t struct_size;
@@ -82,7 +82,7 @@ typedef struct sg_speed {
 /* Times launches, or runs of several steps, and a plain copy, on random data. */
 SG_API sg_status sg_measure(sg_kernel *, const sg_speed_options *options, sg_speed *out);
 
-/* ---- explaining ---------------------------------------------------------------------------- */
+/* ---- explaining ------------------------------------------------------------------------------ */
 
 typedef struct sg_method_row {
     const char *method;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* ---- the candidates of tuning -------------------------------------------------------------- */
+/* ---- the candidates of tuning ---------------------------------------------------------------- */
 
 /* A key in whose values candidates differ. */
 typedef struct sg_axis {
@@ -61,7 +61,7 @@ SG_API sg_status sg_candidates(sg_context *, const char *spec_path, const sg_bui
                                sg_space **out);
 SG_API void sg_space_free(sg_space *);
 
-/* ---- tuning -------------------------------------------------------------------------------- */
+/* ---- tuning ---------------------------------------------------------------------------------- */
 
 typedef enum sg_search {
     SG_SEARCH_GUIDED,     /* by the planner's model and the measurements so far */
@@ -179,7 +179,7 @@ SG_API void sg_tuning_free(sg_tuning *); /* NULL is allowed */
  * socket, closes. Returns the exit code. */
 SG_API int sg_tune_worker(void);
 
-/* ---- tuning results ------------------------------------------------------------------------ */
+/* ---- tuning results -------------------------------------------------------------------------- */
 
 /* The result of one plan of a spec at one size on one device. What is not known is NAN, or −1 for
  * whole numbers. Times are seconds, of one launch or of one sg_run of `steps` steps. */

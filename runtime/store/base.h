@@ -1,8 +1,6 @@
-/* The database of tuning results inside. Takes: where it is. Makes: a connection to it, or why
-   there is none. Needs: SQLite.
-
-   All that a call does lies between results_enter and results_leave, which hold the lock. Within,
-   nothing but job_fail leaves; what was opened then is closed by results_enter's undo. */
+/* Inside the tuning results. A call works between results_enter and results_leave, which hold
+   the lock. In between only job_fail leaves, and the undo of results_enter closes what was
+   opened. */
 #ifndef SG_RUNTIME_STORE_BASE_H
 #define SG_RUNTIME_STORE_BASE_H
 
@@ -20,7 +18,7 @@ typedef enum statement_id {
     STATEMENT_COMMIT,
     STATEMENT_ROLLBACK,
     STATEMENT_PLACES, /* of a spec, a device and a generator */
-    STATEMENT_BEST,   /* plans that were right at a place, the fastest first */
+    STATEMENT_BEST,   /* right plans at a place, the fastest first */
     STATEMENT_OTHERS, /* generators that know the spec on the device too */
     STATEMENT_ADD_SPEC,
     STATEMENT_ADD_DEVICE,
@@ -41,7 +39,7 @@ typedef enum statement_id {
 } statement_id;
 extern const char *const results_statements[STATEMENTS];
 
-/* What tells whether a file is still the one that it was. */
+/* Identifies a file and its version. */
 typedef struct file_mark {
     bool set;
     dev_t device;
@@ -54,7 +52,7 @@ struct results {
     const char *path, *folder; /* "" where there is none */
     const char *reason;
     const char *off; /* why there is none; NULL where there is */
-    bool ours;       /* in stencilgen's own folder, where nothing else has a place */
+    bool ours;       /* in stencilgen's own folder */
     const logger *logger;
     int finding, storing; /* milliseconds to wait */
 
@@ -62,22 +60,22 @@ struct results {
     io_guard limit;       /* while it is held: SQLite writes */
     bool warned;          /* of rows that are not valid */
     sqlite3 *database;    /* NULL: not connected */
-    bool storable;        /* it was looked through, and is of the current schema */
+    bool storable;        /* it was checked, and has its tables */
     file_mark file;       /* that it is connected to */
     file_mark refused;    /* that is of no use, and was warned of */
     int guard;            /* the open and locked folder; −1 */
     sqlite3_stmt *statements[STATEMENTS];
 };
 
-/* The pragma for a file system by its number (statfs): write-ahead logging, but a rollback journal
-   where machines share files, such as the homes of a cluster: processes of several machines cannot
-   share the memory that the former needs (https://www.sqlite.org/wal.html, 1). */
+/* The pragma for a file system by its number (statfs): write-ahead logging, but a rollback
+   journal on file systems that machines share, where processes cannot share the memory that the
+   log needs (https://www.sqlite.org/wal.html, 1). */
 const char *results_journal(long file_system);
 
 void results_enter(job *, results *);
 void results_leave(job *, results *);
 
-/* ---- schema.c ------------------------------------------------------------------------------ */
+/* ---- schema.c -------------------------------------------------------------------------------- */
 
 /* "sgre", for stencilgen's results, in the header of every such file (bytes 68 to 71). */
 #define RESULTS_APPLICATION 1936159333
@@ -88,10 +86,10 @@ void results_leave(job *, results *);
 /* Makes the tables of an empty database. An SQLite code. */
 int results_make_tables(sqlite3 *);
 
-/* A number that a pragma or a query of one row gives. An SQLite code. */
+/* The number of a pragma or of a query of one row. An SQLite code. */
 int results_number(sqlite3 *, const char *query, int64_t *out);
 
-/* ---- connect.c ----------------------------------------------------------------------------- */
+/* ---- connect.c ------------------------------------------------------------------------------- */
 
 typedef enum connection {
     CONNECTED,
@@ -99,25 +97,26 @@ typedef enum connection {
     CONNECTION_REFUSED /* r->refused was set just now, or before */
 } connection;
 
-/* For lookups: creates and changes nothing. *why, where refused, says why in the job; NULL where
-   that was said before of the same file. */
+/* For lookups: creates and changes nothing. *why says why it is refused; NULL if that was said
+   before of this file. */
 connection results_connect_to_find(job *, results *, const char **why);
 
-/* For storing: sets a damaged file aside, makes what is missing. NULL, or why it cannot be. */
+/* For storing: sets a damaged file aside and makes what is missing. NULL, or why it cannot be
+   used. */
 const char *results_connect_to_store(job *, results *);
 void results_disconnect(results *);
-void results_refuse(results *); /* the file that it is connected to, until that changes */
+void results_refuse(results *); /* refuses the connected file until it changes */
 
-/* After an SQLite code that says that the file is not what it was, or what it ought to be: whether
-   to connect again may help. */
+/* Whether connecting again may help after an SQLite code that says that the file is not what it
+   was. */
 bool results_may_reconnect(int code);
 
-/* What the last failed call says, in the job: "database or disk is full". */
+/* What the last failed call says: "database or disk is full". */
 const char *results_trouble(job *, const results *, int code);
 
-/* ---- statements ---------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
-/* Ready to be bound; NULL where the database lacks what it is about, with the code in *code. */
+/* Ready to be bound; NULL, with the code in *code: the database lacks its table. */
 sqlite3_stmt *results_statement(results *, statement_id, int *code);
 
 /* The same with its values bound, a letter each: t a text, d a digest, b a blob, f a double (NULL
@@ -127,17 +126,17 @@ sqlite3_stmt *results_bind(results *, statement_id, int *code, const char *kinds
 /* Binds values likewise and runs a statement that gives no rows. An SQLite code. */
 int results_run(results *, statement_id, const char *kinds, ...);
 
-/* The number of a place; false where there is none, or with an SQLite code in *code. */
+/* The number of a place; false: there is none, or an SQLite code in *code. */
 bool results_find_place(job *, results *, const result_place *, int64_t *out, int *code);
 
-/* A connection that may be asked what is in it: as results_connect_to_find, but FAULT_IO where it
-   is refused. False: there is no database. */
+/* Connects as results_connect_to_find does, but a refusal is FAULT_IO. False: there is no
+   database. */
 bool results_connect_to_list(job *, results *);
 
-/* ---- rows.c -------------------------------------------------------------------------------- */
+/* ---- rows.c ---------------------------------------------------------------------------------- */
 
-/* The row that a statement is at. False: it is not valid and to be passed over; of the first such
-   row the log was told. */
+/* Reads the current row of a statement. False: it is not valid and must be skipped; the first
+   such row is logged. */
 bool results_read_row(job *, results *, sqlite3_stmt *, result_row *); /* of STATEMENT_LIST */
 bool results_read_result(job *, results *, sqlite3_stmt *, result *);  /* of STATEMENT_BEST */
 bool results_read_drift(job *, results *, sqlite3_stmt *, result_drift *);
@@ -150,7 +149,7 @@ digest results_device_key(const result_device *);
 
 const char *results_column_text(job *, sqlite3_stmt *, int column);
 
-/* "512x512x512" to its numbers; false where it is no size. */
+/* Parses "512x512x512"; false: it is no size. */
 bool results_read_size(const char *, result_size *out);
 
 #endif

@@ -21,7 +21,7 @@
 #include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static file_mark mark_of(const struct stat *f) {
     return (file_mark){true, f->st_dev, f->st_ino, f->st_size, f->st_mtim};
@@ -63,7 +63,7 @@ static bool was_ours(const results *r) {
            application == RESULTS_APPLICATION;
 }
 
-/* ---- the folder's lock --------------------------------------------------------------------- */
+/* ---- the folder's lock ----------------------------------------------------------------------- */
 
 static void unguard(results *r) {
     if (r->guard >= 0)
@@ -89,7 +89,7 @@ static bool guard(results *r, int how, int milliseconds) {
     return true;
 }
 
-/* ---- connections --------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 void results_disconnect(results *r) {
     for (sqlite3_stmt *s;
@@ -186,7 +186,7 @@ static const char *judge_content(job *j, const identity *i, bool *empty) {
     return NULL;
 }
 
-/* ---- to find ------------------------------------------------------------------------------- */
+/* ---- to find --------------------------------------------------------------------------------- */
 
 static connection refuse(results *r, const struct stat *facts) {
     results_disconnect(r);
@@ -255,7 +255,7 @@ void results_refuse(results *r) {
         results_disconnect(r);
 }
 
-/* ---- to store ------------------------------------------------------------------------------ */
+/* ---- to store -------------------------------------------------------------------------------- */
 
 /* SQLite's files of a database; the database itself comes last, since a new one may only be begun
    when the log of the old one is gone. */

@@ -1,4 +1,5 @@
-/* The plan to use: of what was measured at the same place, or at the nearest. */
+/* Reading: the plan to use, from the same place or the nearest; all results; and how many there
+   are. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -28,7 +29,7 @@ typedef struct finding {
     result_match *match;
 } finding;
 
-/* ---- places -------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static sqlite3_stmt *bind_key(const finding *f, statement_id which, int *code) {
     return results_bind(f->r, which, code, "ddt", &f->spec, &f->device, f->place->generator);
@@ -60,7 +61,7 @@ static int read_places(job *j, finding *f) {
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Of two that are equally far away, always the same one. */
+/* The order of equally distant places is fixed. */
 static int nearer_first(const void *a, const void *b) {
     const candidate *x = a, *y = b;
     if (x->distance != y->distance)
@@ -68,9 +69,9 @@ static int nearer_first(const void *a, const void *b) {
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* ---- plans --------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
-/* Of a matrix what tells one from another. */
+/* For a matrix, what distinguishes it. */
 static const char *say_size(job *j, const result_size *s) {
     enum { OF_MATRIX = 6 };
     if (s->count != OF_MATRIX)
@@ -111,7 +112,7 @@ static int read_plans(job *j, finding *f, const candidate *c) {
     return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
-/* What another version has measured is of other kernels. */
+/* Results of another version belong to other kernels. */
 static int note_others(job *j, finding *f) {
     int code;
     sqlite3_stmt *s = bind_key(f, STATEMENT_OTHERS, &code);
@@ -129,7 +130,7 @@ static int note_others(job *j, finding *f) {
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* By far the most common case needs no list of all places. */
+/* The most common case needs no list of places. */
 static int look_here(job *j, finding *f) {
     candidate c = {.steps = f->place->steps, .size = f->place->size};
     int code;
@@ -152,7 +153,7 @@ static int look(job *j, finding *f) {
     return code;
 }
 
-/* ---- the call ------------------------------------------------------------------------------ */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static void go_without(job *j, const results *r, const char *why) {
     logger_say(r->logger, j, SG_LOG_WARNING, "the tuning results in %s are not used: %s", r->path,
@@ -193,9 +194,7 @@ void results_find(job *j, results *r, const result_place *place,
     results_leave(j, r);
 }
 
-/* Reading all that was measured, and what there is at all. */
-
-/* ---- listing ------------------------------------------------------------------------------- */
+/* ---- listing --------------------------------------------------------------------------------- */
 
 bool results_connect_to_list(job *j, results *r) {
     const char *why;
@@ -281,7 +280,7 @@ result_drifts results_drifts(job *j, results *r, int64_t sweep) {
     return out;
 }
 
-/* ---- what there is ------------------------------------------------------------------------- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static void count_all(job *j, results *r, results_facts *out) {
     int code;

@@ -1,4 +1,4 @@
-/* Opening, and the small vocabulary: sizes, devices, keys, medians. */
+/* Opening, and small functions of sizes, devices, keys and medians. */
 #include "runtime/store/results.h"
 
 #include <assert.h>
@@ -19,8 +19,6 @@ const char *const result_state_words[RESULT_STATES] = {
     [RESULT_REFUSED] = "refused", [RESULT_UNCOMPILED] = "not compiled",
     [RESULT_FAILED] = "failed",   [RESULT_HUNG] = "hung",
 };
-
-/* ---- where --------------------------------------------------------------------------------- */
 
 static void choose_path(job *j, results *r, const char *asked) {
     const user_place p = user_place_of(j, asked, "SG_DATABASE", "XDG_DATA_HOME", ".local/share");
@@ -79,9 +77,8 @@ void results_wait(results *r, int finding, int storing) {
     r->storing = storing;
 }
 
-/* ---- the lock ------------------------------------------------------------------------------ */
-
-/* Whatever a call was at, the next finds no transaction and no statement on its way. */
+/* Wherever a call was interrupted, the next one finds no open transaction and no running
+   statement. */
 static void come_out(void *what) {
     results *r = what;
     if (r->guard >= 0)
@@ -119,10 +116,8 @@ void results_leave(job *j, results *r) {
     come_out(r);
 }
 
-/* ---- devices and specs --------------------------------------------------------------------- */
-
-/* What the system calls its processor, out of host_machine's line: its name, or where it has none
-   (on ARM) the numbers that stand for it. */
+/* The processor's name from host_machine's line; on ARM, which has none, the numbers that
+   identify it. */
 static const char *processor(job *j) {
     const char *machine = host_machine(j);
     if (machine == NULL)
@@ -143,7 +138,7 @@ result_device results_device(job *j, const device_facts *f) {
                            .memory = f->memory};
 }
 
-/* Drivers keep some of a device's memory, not always as much: whole GiB tell devices apart. */
+/* Drivers reserve a varying part of a device's memory, so whole GiB are compared. */
 digest results_device_key(const result_device *d) {
     const int64_t gib = (d->memory + (1 << 29)) >> 30, number[2] = {d->multiprocessors, gib};
     unsigned char bytes[sizeof number];
@@ -158,8 +153,6 @@ digest results_spec(const char *family, const char *model) {
     const blob pieces[] = {digest_piece(family), digest_piece(model)};
     return digest_of(pieces, sizeof pieces / sizeof *pieces);
 }
-
-/* ---- sizes --------------------------------------------------------------------------------- */
 
 double results_distance(const result_size *a, const result_size *b) {
     if (a->count != b->count)
@@ -196,8 +189,6 @@ bool results_read_size(const char *at, result_size *out) {
     }
     return false;
 }
-
-/* ---- results ------------------------------------------------------------------------------- */
 
 result results_blank(const char *plan, result_state state, const char *reason) {
     return (result){.plan = plan,

@@ -1,25 +1,23 @@
-/* Tuning results: what was measured on this user's devices, in an SQLite database that later builds
-   ask for the best plan. It is kept apart from the cache: a binary can be compiled again in a
-   second, what a sweep of an hour has found cannot.
+/* Tuning results: what was measured on this user's devices, in an SQLite database that builds ask
+   for the best plan. It is not part of the cache: a binary is compiled again in a second, an hour's
+   sweep is not repeated.
 
-   Takes: what was tuned (a place) and what came of each plan (a result). Makes: rows, and for a
-   place the plan to use. Any number of threads, processes and devices may use one database at a
-   time: it is in WAL mode (https://www.sqlite.org/wal.html), so that readers wait for nobody (on a
-   file system that machines share it is not, and a lookup waits for a moment or goes without), and
-   each result is one short transaction, so that a process that is killed loses what it was
-   measuring and no more.
+   A place is what was tuned, a result what came of one plan. Any number of threads, processes and
+   devices may share a database. It is in WAL mode (https://www.sqlite.org/wal.html), so that
+   readers wait for nobody; on a file system that machines share it is not, and a lookup waits for a
+   moment or goes without. A result is one short transaction, so that a killed process loses only
+   what it was measuring.
 
-   For builds: nothing here is a reason to fail. results_find fails for memory alone, says in the
-   log what it met, and creates nothing: a database that is not there costs a look at the file
-   system. For tuning: results_store and the calls of sweeps fail with FAULT_IO, because a result
-   that was not kept was measured in vain.
+   For builds the results are never a reason to fail: results_find fails only for want of memory,
+   logs what it met and creates nothing. For tuning, storing fails with FAULT_IO, because a result
+   that is not kept was measured in vain.
 
-   A database that is damaged is set aside by whoever next wants to write, as results.db.damaged-1
-   (-2, …), with a warning, and a new one is begun. One whose tables are of another version, and a
-   file that never was one of ours, are refused and left as they are.
+   A damaged database is set aside by whoever next writes, as results.db.damaged-1 (-2, …), with a
+   warning, and a new one is begun. A database with tables of another version, and a file that was
+   never ours, are refused and left alone.
 
-   SQLite takes its memory from the C library: it has one allocator a process, which is the
-   application's to choose and not ours. */
+   SQLite takes its memory from the C library: a process has one allocator for it, which is the
+   application's to choose. */
 #ifndef SG_RUNTIME_STORE_RESULTS_H
 #define SG_RUNTIME_STORE_RESULTS_H
 
@@ -29,23 +27,21 @@
 
 typedef struct results results;
 
-/* ---- where --------------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
-/* In the job's memory; to be closed before that goes. `path` is a file, as `database` of sg_options
-   has it: NULL is SG_DATABASE, else stencilgen/results.db in XDG_DATA_HOME, else in ~/.local/share;
-   "none" is no database. Touches nothing but the environment. The logger is used as long as the
-   results are. Never NULL. */
+/* In the job; close it before the job ends. `path` as `database` of sg_options: NULL is
+   SG_DATABASE, else stencilgen/results.db in XDG_DATA_HOME, else in ~/.local/share; "none" is no
+   database. Only the environment is read. The logger must live as long. Never NULL. */
 results *results_open(job *, const char *path, const logger *);
 void results_close(results *); /* NULL is allowed */
 
-/* For how long to wait for others, in milliseconds: lookups (20 if nothing is said) and writing
-   (10000). For tests. */
+/* Milliseconds to wait for others: lookups (default 20) and writing (10000). For tests. */
 void results_wait(results *, int finding, int storing);
 
-/* The file, whether or not there is one; "" where there is to be none. */
+/* The file, existing or not; "" if there is to be none. */
 const char *results_path(const results *);
 
-/* Whether there is a file to look into. A look at the file system. */
+/* Whether the file exists: one look at the file system. */
 bool results_exist(const results *);
 
 typedef struct results_facts {
@@ -58,13 +54,13 @@ typedef struct results_facts {
 /* Creates nothing. The texts are in the job. */
 void results_examine(job *, results *, results_facts *out);
 
-/* ---- what is tuned ------------------------------------------------------------------------- */
+/* ---- what is tuned --------------------------------------------------------------------------- */
 
-/* A device is another one where any of these differs, of memory only whole GiB. Driver and compiler
-   are facts of a result, not of the device: a plan outlives them. */
+/* Devices differ if any of these differs; of memory only whole GiB count. Driver and compiler
+   belong to a result and not to the device, because plans outlive them. */
 typedef struct result_device {
     const char *kind;    /* "cuda", "cpu" */
-    const char *name;    /* "NVIDIA H100 80GB HBM3"; of the cpu device the processor's */
+    const char *name;    /* "NVIDIA H100 80GB HBM3"; the processor's name for the cpu device */
     const char *arch;    /* "sm_90"; "cpu" */
     int multiprocessors; /* or cores used */
     int64_t memory;      /* bytes */
@@ -83,26 +79,27 @@ typedef struct result_size {
 } result_size;
 
 typedef struct result_place {
-    const char *family, *name; /* "stencil", "heat13": the name is what people call it */
-    const char *model;     /* the spec's meaning (`print` of gen/model/family.h, MODEL_MEANING): its
-                              digest, with the family's, is the spec's key */
-    const char *generator; /* version of the library: plans of another mean another kernel */
+    const char *family, *name; /* "stencil", "heat13"; the name is for people */
+    const char *model; /* the spec's meaning (`print` of gen/model/family.h, MODEL_MEANING); the
+                          digest of family and model is the spec's key */
+    const char
+        *generator; /* version of the library: with another one a plan means another kernel */
     result_device device;
     result_size size;
     int64_t steps; /* that are made at a time; 1: single ones */
 } result_place;
 
-/* The key of a spec; of a family and a canonical model. */
+/* The key of a spec, by its family and model. */
 digest results_spec(const char *family, const char *model);
 
-/* Σ |ln(a/b)| over the numbers, where a 0 counts as 1; infinite where there are not equally many.
-   0 is the same size. */
+/* Σ |ln(a/b)| over the numbers, 0 counting as 1; infinite if their counts differ. The same size
+   has 0. */
 double results_distance(const result_size *, const result_size *);
 
 /* "512x512x512". */
 const char *results_size_text(job *, const result_size *);
 
-/* ---- what came of a plan ------------------------------------------------------------------- */
+/* ---- what came of a plan --------------------------------------------------------------------- */
 
 typedef enum result_state {
     RESULT_RIGHT,      /* checked and timed; the only ones that lookups know */
@@ -119,12 +116,12 @@ typedef struct result {
     const char *plan; /* the line, as plans are printed */
     result_state state;
     const char *reason;    /* for any state but right; "" */
-    const double *seconds; /* every timing, of one launch or of one run of place.steps steps, in the
-                              order taken; NULL where count is 0 */
+    const double *seconds; /* every timing, of a launch or of a run of place.steps steps, in the
+                              order taken; NULL if count is 0 */
     int count;
     double median, spread; /* of them: results_median; NAN where there are none */
-    double estimate;       /* seconds by the planner's model. This and all numbers below: NAN, or a
-                              negative whole number, where unknown */
+    double estimate; /* seconds by the planner's model. For this and all numbers below NAN, or a
+                        negative whole number, is unknown */
     double compile_seconds, check_seconds;
     int driver;           /* CUDA version, 13000; 0: none */
     const char *compiler; /* "NVRTC 13.0" */
@@ -134,22 +131,22 @@ typedef struct result {
     double occupancy;
     double clock_before, clock_after;             /* MHz of the multiprocessors */
     double temperature_before, temperature_after; /* °C */
-    double copy_seconds; /* of a copy of the same bytes in the same run, for drift and rooflines */
+    double copy_seconds; /* of a copy of the same bytes, taken in turns with it */
     int64_t sweep;       /* results_begin's; 0: none */
     int evaluation;      /* which of the sweep, from 1 */
     int64_t taken;       /* milliseconds since 1970; 0: now */
-    /* What results_finals has written; results_store does not. */
+    /* Written by results_finals, not by results_store. */
     double final;                /* seconds; NAN: it took no part */
-    const double *final_seconds; /* a round each, as measured; NULL where final_count is 0 */
+    const double *final_seconds; /* one a round; NULL if final_count is 0 */
     int final_count;
     double settled; /* what lookups order plans by */
 } result;
 
-/* Timings of one result, and bytes of a reason, at most. */
+/* The most timings of a result and bytes of a reason. */
 enum { RESULT_TIMINGS = 1 << 16, RESULT_REASON = 1 << 20 };
 
-/* The one definition of what a result may be, wherever it comes from: NULL, or the name of what is
-   out of range, cannot be a text of its kind, or contradicts another member. */
+/* The one definition of a valid result, wherever it comes from: NULL, or the name of a member
+   that is out of range or contradicts another. */
 const char *result_flaw(const result *);
 const char *result_place_flaw(const result_place *);
 bool result_is_time(double seconds);
@@ -161,29 +158,29 @@ int64_t results_now(void);
 /* Everything unknown, nothing timed. */
 result results_blank(const char *plan, result_state, const char *reason);
 
-/* The median of count ≥ 1 numbers, which are sorted in place, and the distance of the quartiles
-   over it. */
+/* Sorts count ≥ 1 numbers in place. Returns their median; *spread is the distance of the
+   quartiles over it. */
 double results_median(double *seconds, int count, double *spread);
 
-/* Writes one result, in place of what was measured of the same plan at the same place before.
-   Its median and spread are computed here. */
+/* Writes one result in place of an earlier one of the same plan and place. Computes its median
+   and spread. */
 void results_store(job *, results *, const result_place *, const result *);
 
-/* ---- sweeps -------------------------------------------------------------------------------- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
-/* A sweep that was begun and not ended can be taken up again: by whoever asks for the same place
-   with the same options, a text that says what is searched and how. `candidates`: how many there
-   are; 0: unknown. */
+/* A sweep that was begun and not ended can be resumed by whoever asks for the same place with
+   the same options, a text that says what is searched and how. `candidates`: their number; 0:
+   unknown. */
 int64_t results_begin(job *, results *, const result_place *, const char *options,
                       int64_t candidates);
-/* The last such sweep of a number below `before`; 0 where there is none. */
+/* The last such sweep with a number below `before`; 0: none. */
 int64_t results_unfinished(job *, results *, const result_place *, const char *options,
                            int64_t before);
 void results_end(job *, results *, int64_t sweep);
 
-/* What came of comparing the fastest plans of a sweep with each other, in place of what came of
-   that before. From then on lookups order these by `seconds` and before all others of the sweep:
-   they were faster than those when all were measured alike. */
+/* Writes the outcome of comparing the fastest plans of a sweep, in place of an earlier one. From
+   then on lookups order these plans by `seconds` and before all others of the sweep, which were
+   slower when all were measured alike. */
 typedef struct result_final {
     const char *plan;
     double seconds;       /* comparable with the medians of the sweep */
@@ -192,7 +189,7 @@ typedef struct result_final {
 } result_final;
 void results_finals(job *, results *, int64_t sweep, const result_final *, int count);
 
-/* A kernel of a sweep that was timed again, to see what else changes times. */
+/* A kernel of a sweep that was timed again, which shows what else changes times. */
 typedef struct result_drift {
     const char *plan;
     int evaluation;            /* the sweep's last before */
@@ -202,7 +199,7 @@ typedef struct result_drift {
 } result_drift;
 const char *result_drift_flaw(const result_drift *); /* as result_flaw */
 void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
-/* As a caller of the library is shown it; the plan is the same text. */
+/* The public form; the plan is the same text. */
 sg_drift results_shown_drift(const result_drift *);
 
 typedef struct result_drifts {
@@ -212,31 +209,29 @@ typedef struct result_drifts {
 /* As results_list. */
 result_drifts results_drifts(job *, results *, int64_t sweep);
 
-/* ---- finding ------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 typedef enum result_how { RESULT_NONE, RESULT_EXACT, RESULT_NEAREST } result_how;
 
 typedef struct result_match {
     result_how how;
     const char *plan;  /* NULL where there is none */
-    const char *found; /* "none", "exact", "nearest 512x512x512", "nearest 512x512x512, 10 steps" */
+    const char *found; /* "none", "exact", "nearest 512x512x512, 10 steps" */
     result_size size;  /* that it was tuned for, */
     int64_t steps;     /* and the steps */
     double distance;   /* results_distance, and |ln| of the steps' ratio */
     double median;     /* of its timings there */
-    const char *note;  /* what the report should say besides: "results of stencilgen 0.0.9 are not
-                          used"; NULL */
+    const char *note;  /* a remark for reports: "results of stencilgen 0.0.9 are not used"; NULL */
 } result_match;
 
-/* The fastest plan that was right at this place, else at the nearest one of the same spec, device,
-   generator, and of the same kind: single steps or several. `fits` (may be NULL) tells of plans
-   that will not do, because they break a constraint or cannot be had at this size: the next fastest
-   is then asked about, and after those of one size those of the next nearest. All texts in the job.
-   Fails for memory alone. */
+/* The fastest right plan at this place, else at the nearest place of the same spec, device,
+   generator and kind (single steps or several). `fits` (may be NULL) rejects plans that break a
+   constraint or are impossible at this size; then the next fastest is tried, and then the next
+   nearest place. All texts are in the job. Fails only for want of memory. */
 void results_find(job *, results *, const result_place *,
                   bool (*fits)(void *user, const char *plan), void *user, result_match *out);
 
-/* ---- reading all of it --------------------------------------------------------------------- */
+/* ---- reading all of it ----------------------------------------------------------------------- */
 
 typedef struct result_filter {
     const result_place *place; /* NULL: all places */
@@ -255,8 +250,7 @@ typedef struct result_rows {
     size_t count;
 } result_rows;
 
-/* None where there is no database; fails with FAULT_IO where there is one that cannot be read. All
-   in the job. */
+/* None if there is no database; FAULT_IO if it cannot be read. All in the job. */
 result_rows results_list(job *, results *, const result_filter *);
 
 #endif

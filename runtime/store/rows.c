@@ -1,6 +1,6 @@
-/* Rows as they are read. SQLite gives any type in any column, and a file may come from anywhere: a
-   row of other types than ours, or that results_valid.c finds fault with, is passed over, and the
-   first of them is told to the log. Takes: a statement at a row. Makes: values, or nothing. */
+/* Rows, and what makes a valid result. SQLite gives any type in any column, and a file may come
+   from anywhere: a row with other types than ours or with a flaw is skipped, and the first is
+   logged. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "runtime/store/base.h"
 #include "runtime/store/results.h"
 
-/* A row on its way; after the first column that cannot be, the others read nothing. */
+/* A row being read; after the first bad column the others read nothing. */
 typedef struct row {
     job *job;
     sqlite3_stmt *from;
@@ -21,7 +21,7 @@ static bool is_good(row *r, int column, bool good) {
     return r->flaw == NULL;
 }
 
-/* ---- columns ------------------------------------------------------------------------------- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static double number(row *r, int column) {
     const int type = sqlite3_column_type(r->from, column);
@@ -80,7 +80,7 @@ static result_state read_state(row *r, int column) {
     return (result_state)state;
 }
 
-/* ---- what rows are passed over ------------------------------------------------------------- */
+/* ---- what rows are passed over --------------------------------------------------------------- */
 
 static bool judge(results *of, const row *r, const char *flaw) {
     const char *column = r->flaw != NULL ? r->flaw : flaw;
@@ -95,9 +95,9 @@ static bool judge(results *of, const row *r, const char *flaw) {
     return false;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The spec's key is that of its meaning, whatever the row says. */
+/* The spec's key follows from its meaning, whatever the row says. */
 static void read_place(row *r, result_row *out) {
     out->place = (result_place){
         .family = words(r, 0),
@@ -189,10 +189,10 @@ bool results_read_generator(job *j, results *of, sqlite3_stmt *from, const char 
     return judge(of, &r, result_is_line(*out) && **out != '\0' ? NULL : "generator");
 }
 
-/* What results may be at all. Whoever says more is wrong: a measurement, a worker in whose memory a
-   wild kernel ran, or a database that came from elsewhere. */
+/* Whoever exceeds these limits is wrong: a measurement, a worker in which a wild kernel ran, or
+   a foreign database. */
 
-/* ---- texts --------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 enum { MOST_PLAN = 4096, MOST_LINE = 4096, MOST_MODEL = 1 << 24 };
 
@@ -217,10 +217,10 @@ static bool is_name(const char *text) {
     return result_is_line(text) && text[0] != '\0';
 }
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Kernels take more than a picosecond, and nobody waits for thirty years. Quotients and powers of
-   such times stay far from what a double can hold. */
+/* Kernels take more than a picosecond, and nobody waits for thirty years. Quotients and powers
+   of such times stay within a double. */
 #define LEAST_SECONDS 1e-12
 #define MOST_SECONDS 1e9
 #define MOST_SPREAD (MOST_SECONDS / LEAST_SECONDS)
@@ -267,7 +267,7 @@ static bool is_moment(int64_t milliseconds) {
 #temperature, offsetof(type, temperature), -273.15, 1e4                                    \
     }
 
-/* ---- the rows ------------------------------------------------------------------------------ */
+/* ---- the rows -------------------------------------------------------------------------------- */
 
 static const range of_result[] = {
     {"median", offsetof(result, median), LEAST_SECONDS, MOST_SECONDS},

@@ -152,8 +152,6 @@ int results_make_tables(sqlite3 *database) {
     return code;
 }
 
-/* ---- statements ---------------------------------------------------------------------------- */
-
 sqlite3_stmt *results_statement(results *r, statement_id which, int *code) {
     sqlite3_stmt **s = &r->statements[which];
     *code = SQLITE_OK;

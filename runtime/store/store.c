@@ -38,8 +38,6 @@ static void describe(job *j, storing *s) {
     s->device = results_device_key(&p->device);
 }
 
-/* ---- the place ----------------------------------------------------------------------------- */
-
 /* *out stays as it is where the statement gives no row. */
 static int ask(sqlite3_stmt *s, int code, int64_t *out) {
     if (code != SQLITE_OK)
@@ -80,8 +78,6 @@ static int need_place(storing *s) {
     return code == SQLITE_OK && s->id == 0 ? SQLITE_CORRUPT : code;
 }
 
-/* ---- transactions -------------------------------------------------------------------------- */
-
 static int try_transaction(storing *s, int (*body)(storing *)) {
     int code = results_run(s->r, STATEMENT_BEGIN, "");
     if (code == SQLITE_OK)
@@ -119,8 +115,6 @@ static void store(job *j, storing *s, int (*body)(storing *)) {
     transact(j, s, body);
     results_leave(j, s->r);
 }
-
-/* ---- results ------------------------------------------------------------------------------- */
 
 static int add_result(storing *s) {
     const result *r = s->result;
@@ -172,8 +166,6 @@ void results_store(job *j, results *r, const result_place *place, const result *
     refuse_flaws(j, &s);
     store(j, &s, add_result);
 }
-
-/* ---- sweeps -------------------------------------------------------------------------------- */
 
 /* The spec gets the name that it has now. */
 static int add_sweep(storing *s) {

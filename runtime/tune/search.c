@@ -1,5 +1,4 @@
-/* Strategies of the search. Takes: candidates and what was measured. Makes: what to measure next.
- */
+/* The strategies of the search. */
 #include "runtime/tune/search.h"
 
 #include <assert.h>
@@ -63,7 +62,7 @@ search *search_new(job *j, search_kind kind, const search_candidates *c, uint64_
     return s;
 }
 
-/* ---- what was told ------------------------------------------------------------------------- */
+/* ---- what was told --------------------------------------------------------------------------- */
 
 static void tell(search *s, int candidate, state now) {
     assert(candidate >= 0 && candidate < s->of->count);
@@ -99,9 +98,9 @@ int search_told(const search *s) {
     return s->told_count;
 }
 
-/* ---- guided -------------------------------------------------------------------------------- */
+/* ---- guided ---------------------------------------------------------------------------------- */
 
-/* Whether so many valid ones were faster that the model can do without this one. */
+/* Whether enough valid candidates were faster that the model can do without this one. */
 static bool is_slow(const search *s, int candidate) {
     int faster = 0;
     for (int i = 0; i < s->told_count; i++)
@@ -172,8 +171,7 @@ static double improvement(const search *s, int candidate, double best) {
            spread * exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
 }
 
-/* Before anything is known: the one whose estimate is least, and whose neighbours were not invalid.
- */
+/* Before anything is known: the least estimate, away from invalid neighbours. */
 static int least_expected(const search *s) {
     double least = INFINITY;
     int which = -1;
@@ -233,7 +231,7 @@ double search_expected(search *s, int candidate) {
     return exp(search_model_mean(s->model, candidate));
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static int next_in_order(search *s) {
     while (s->next < s->of->count && s->states[s->order[s->next]] != FREE)
@@ -265,8 +263,6 @@ void search_return(search *s, int candidate) {
     s->stale = true;
     s->next = 0; /* of exhaustive and random: those before are not free */
 }
-
-/* A space as a search takes it. Needs both sides: gen/space and runtime/search. */
 
 static_assert((int)SPACE_AXES <= (int)SEARCH_AXES, "a search has room for a space's axes");
 

@@ -33,31 +33,31 @@ typedef struct search_candidates {
     int count, axis_count;
     const int *values;       /* count rows of axis_count; 0: does not apply */
     const bool *named;       /* by axis: values stand for words, and have no order */
-    const double *estimates; /* by candidate, seconds in any unit; NULL, or 0 where there is none */
-    int first;               /* to be measured before all others: what a build takes; −1: none */
+    const double *estimates; /* by candidate, in any unit of time; NULL, or 0: unknown */
+    int first;               /* to be measured first, because builds take it; −1: none */
 } search_candidates;
 
 typedef struct search search;
 
-/* The lists must live as long as the job; `seed` decides what chance has a part in. */
+/* The lists must live as long as the job. */
 search *search_new(job *, search_kind, const search_candidates *, uint64_t seed);
 
-/* Up to `wanted` candidates to measure next, best first, none of which was asked for or told
-   before; returns how many: fewer where no more are left. So a caller may compile several ahead of
-   timing them one at a time; what it learns meanwhile counts from the next call on. */
+/* Up to `wanted` candidates to measure next, best first, that were neither asked for nor told;
+   returns how many. A caller may compile several and time them one at a time; what it tells
+   meanwhile counts from the next call on. */
 int search_ask(search *, int wanted, int *out);
 
-/* How many to ask for at once, at most `most`: so few of guided that what was learnt from the first
-   decides on the others. With 8 at a time a search of 10 or 20 evaluations would ask for half of
-   them knowing next to nothing. */
+/* How many to ask for at once, at most `most`. A guided search gives few, so that the first
+   results decide on the others: with 8 at a time, a search of 10 or 20 evaluations would ask for
+   half of them knowing next to nothing. */
 int search_at_once(const search *, int most);
 
-/* It was asked for, but is not measured now: whoever asks next may get it again. */
+/* Gives back a candidate that was asked for and not measured. */
 void search_return(search *, int candidate);
 
-/* A candidate took so many seconds (a step), or is invalid: it did not compile, gave wrong
-   results, or did not end. Also for candidates that nobody asked for, such as those of an earlier
-   run that is resumed. Told twice, the last counts. */
+/* A candidate took so many seconds a step, or is invalid: it did not compile, was wrong or did
+   not end. Candidates that nobody asked for may be told, such as those of a resumed sweep. Told
+   twice, the last counts. */
 void search_tell(search *, int candidate, double seconds);
 void search_tell_invalid(search *, int candidate);
 
@@ -65,41 +65,39 @@ void search_tell_invalid(search *, int candidate);
 int search_best(const search *);
 int search_told(const search *); /* how many were told, invalid ones included */
 
-/* What is expected of a candidate now, in seconds: the measured time where it was told; 0 where
-   nothing is known. Of guided alone. */
+/* The seconds expected of a candidate by a guided search: the measured time if it was told; 0:
+   unknown. */
 double search_expected(search *, int candidate);
 
-/* What a search believes of candidates that were not measured: a Gaussian process over the
-   logarithm of their times. Takes: candidates, and what some of them took. Makes: for each the mean
-   and the spread of what it may take. The method and its sources stand in runtime/tune/search.h. */
+/* The model of a guided search: a Gaussian process over the logarithms of times, which gives
+   each candidate a mean and a spread. The sources are above. */
 
 typedef struct search_model search_model;
 
 /* Holds at most `most` observations at a time. */
 search_model *search_model_new(job *, const search_candidates *, int most);
 
-/* Begins anew from `count` observations, fewer than `most`: candidates, and the logarithms of their
-   seconds. Chooses how far measurements speak for their neighbours along each axis by what they
-   say of each other. */
+/* Fits the model to `count` observations, fewer than `most`: candidates and the logarithms of
+   their seconds. The observations decide how far a measurement speaks for its neighbours along
+   each axis. */
 void search_model_fit(search_model *, const int *candidates, const double *logs, int count);
 
-/* One more: the candidate took what is expected of it. */
+/* One more observation: the candidate took what is expected of it. */
 void search_model_suppose(search_model *, int candidate);
 
-/* Of the logarithm of a candidate's seconds. Without an observation the mean is the estimate's, or
-   how far it is from the usual candidate. */
+/* Of the logarithm of a candidate's seconds. Without observations the mean is the estimate's, or
+   the distance from the usual candidate. */
 double search_model_mean(const search_model *, int candidate);
 double search_model_spread(const search_model *, int candidate);
 
-/* How alike two candidates are, from 0 to 1, by the scales that fit has chosen. */
+/* How alike two candidates are, from 0 to 1, by the fitted scales. */
 double search_model_likeness(const search_model *, int a, int b);
 
-/* A space as a search takes it. Takes: gen/space/space.h. Makes: what runtime/tune/search.h asks
- * for. */
+/* A space (gen/space/space.h) as a search takes it. */
 
 struct space;
 
-/* In the job's memory; the usual plan is the first to be measured. */
+/* In the job; the usual plan is measured first. */
 search_candidates *search_candidates_of(job *, const struct space *);
 
 #endif

@@ -85,7 +85,7 @@ static double covariance(const search_model *m, const learned *l, int a, int b) 
            l->amplitude * l->amplitude * matern(m, l, a, b);
 }
 
-/* ---- before anything is measured ----------------------------------------------------------- */
+/* ---- before anything is measured ------------------------------------------------------------- */
 
 static int value_of(const search_candidates *c, int candidate, int axis) {
     return c->values[(size_t)candidate * (size_t)c->axis_count + (size_t)axis];
@@ -158,7 +158,7 @@ search_model *search_model_new(job *j, const search_candidates *c, int most) {
     return m;
 }
 
-/* ---- the posterior ------------------------------------------------------------------------- */
+/* ---- the posterior --------------------------------------------------------------------------- */
 
 static double *solved_of(const search_model *m, int candidate) {
     return &m->solved[(size_t)candidate * (size_t)m->most];
@@ -199,7 +199,7 @@ double search_model_spread(const search_model *m, int candidate) {
     return sqrt(fmax(m->variance[candidate], 0));
 }
 
-/* ---- what is learned ----------------------------------------------------------------------- */
+/* ---- what is learned ------------------------------------------------------------------------- */
 
 typedef struct sample {
     const int *candidates;

@@ -1,4 +1,4 @@
-/* A byte of a file for each sweep, locked. */
+/* The lock of a sweep, and what a sweep knows of its trials. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 
 #include "runtime/tune/sweep.h"
@@ -31,10 +31,6 @@ ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *fil
     *file = -1;
     return error == EAGAIN || error == EACCES ? OWNERSHIP_BUSY : OWNERSHIP_UNKNOWN;
 }
-
-/* What a sweep knows of its trials. Needs both sides: the space and the search. */
-
-/* ---- what has been evaluated --------------------------------------------------------------- */
 
 space_candidate sweep_candidate(const sweep *s, int candidate) {
     if (candidate == SWEEP_OUTSIDE)
@@ -86,8 +82,8 @@ void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
     s->resumed += resumed;
 }
 
-/* What a database says: rows of plans that are no candidates are not of this sweep, a second row of
-   one candidate says nothing that counts, and what was right was timed. */
+/* Rows of plans that are no candidates are not of this sweep; of several rows of a candidate the
+   first counts. */
 static void resume_results(job *j, sweep *s) {
     const result_rows rows =
         results_list(j, s->results, &(result_filter){.place = &s->place, .sweep = s->id});
@@ -107,7 +103,7 @@ static void resume_drifts(job *j, sweep *s) {
         sweep_note_drift(j, s, &all.list[i]);
 }
 
-/* Whether the sweep is this one's from now on. It may have come to its end before it was taken. */
+/* Whether this process now runs the sweep. It may have ended before it was taken. */
 static bool take(job *j, sweep *s, int64_t id, const char *what, bool unfinished) {
     switch (sweep_owner_take(j, results_path(s->results), id, &s->owner)) {
     case OWNERSHIP_BUSY:
@@ -130,7 +126,7 @@ void sweep_leave(sweep *s) {
     s->owner = -1;
 }
 
-/* The last sweep that was asked the same, was not ended, and that nobody is at. */
+/* Takes the last unfinished sweep with the same question that nobody runs. */
 static bool take_up(job *j, sweep *s, const char *what) {
     int64_t id = INT64_MAX;
     while ((id = results_unfinished(j, s->results, &s->place, what, id)) > 0) {
@@ -159,8 +155,6 @@ void sweep_resume(job *j, sweep *s) {
         }
     }
 }
-
-/* ---- progress ------------------------------------------------------------------------------ */
 
 bool sweep_report(sweep *s, int building, const sg_evaluation *last) {
     const sg_tune_options *o = &s->options;

@@ -1,7 +1,6 @@
-/* What a sweep times again: a fixed kernel now and then, which shows what else changes times; and
-   the fastest against each other in the end, since of many timings the least is likely to be one
-   that was lucky. Takes: a sweep with its evaluations. Makes: drifts, and the best of the finals.
- */
+/* What a sweep times again: a fixed kernel now and then, which shows what else changes times,
+   and at the end the fastest against each other, because the smallest of many timings is likely
+   to be a lucky one. */
 #include <math.h>
 #include <string.h>
 
@@ -9,13 +8,11 @@
 #include "runtime/tune/sweep.h"
 
 enum { MOST_FINALISTS = 5, ROUNDS = 5, LEAST_ROUNDS = 2 };
-/* To the best: who is farther away does not lose by chance alone. More where times vary more, by
-   the quartiles of the best or by the fixed kernel, up to the last number. */
+/* How close to the best a finalist must be: others do not lose by chance alone. More if times
+   vary more, by the quartiles of the best or by the fixed kernel, up to STILL_CLOSE. */
 #define CLOSE 0.03
 #define STILL_CLOSE 0.5
 #define MOST_OF_BUDGET 0.25
-
-/* ---- building ------------------------------------------------------------------------------ */
 
 typedef struct building {
     sweep *sweep;
@@ -36,8 +33,6 @@ void sweep_build(job *j, sweep *s, int count) {
         if (!b.ok[i])
             job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
 }
-
-/* ---- a fixed kernel ------------------------------------------------------------------------ */
 
 void sweep_note_drift(job *j, sweep *s, const result_drift *d) {
     s->drifts = job_grow(j, s->drifts, (size_t)s->drift_count, sizeof *s->drifts);
@@ -84,8 +79,6 @@ void sweep_resume_fixed(job *j, sweep *s) {
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
 }
 
-/* ---- the finals ---------------------------------------------------------------------------- */
-
 typedef struct finals {
     int of[MOST_FINALISTS]; /* evaluations, the fastest first */
     int count, rounds;
@@ -127,7 +120,7 @@ static bool goes_on(sweep *s) {
     return sweep_report(s, 0, NULL) && (budget <= 0 || clock_seconds() - s->begin <= budget);
 }
 
-/* One timing of each, beginning with another one each time; what fails has no time. */
+/* One timing of each, beginning with another one each time; a failure has no time. */
 static bool run_round(job *j, sweep *s, finals *f) {
     const double fixed = sweep_time_fixed(j, s);
     for (int k = 0; k < f->count; k++) {
@@ -142,8 +135,8 @@ static bool run_round(job *j, sweep *s, finals *f) {
     return goes_on(s);
 }
 
-/* What the fixed kernel took while the others had their trials: the median of its first time and of
-   those before the finals. */
+/* The fixed kernel's time during the trials: the median of its first time and of those before
+   the finals. */
 static double usual_time(job *j, const sweep *s, int drifts) {
     double *times = job_array(j, (size_t)drifts + 1, sizeof *times), unused;
     int count = 0;
@@ -154,7 +147,7 @@ static double usual_time(job *j, const sweep *s, int drifts) {
     return results_median(times, count, &unused);
 }
 
-/* Over the fixed kernel's time; NAN where one of the rounds failed. */
+/* Relative to the fixed kernel's time; NAN: a round failed. */
 static double outcome(finals *f, int which) {
     double unused;
     for (int r = 0; r < f->rounds; r++)

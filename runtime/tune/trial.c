@@ -1,5 +1,5 @@
-/* Finds libnvidia-ml.so.1 and asks it. Numbers and signatures: NVML API reference, "Device
-   queries". */
+/* Trials, by the public calls of building and checking, and a GPU's sensors, by
+   libnvidia-ml.so.1 (NVML API reference, "Device queries"). */
 #include "runtime/tune/trial.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static const library_wanted wanted = {
     .cure = "install NVIDIA's driver",
 };
 
-/* The library stays initialised, as it stays loaded: it counts how often that was asked for. */
+/* NVML stays initialised, as the library stays loaded: it counts its initialisations. */
 sensors *sensors_open(job *j, const char *bus) {
     library found;
     const char *why;
@@ -63,14 +63,10 @@ sensors_reading sensors_read(const sensors *s) {
     return r;
 }
 
-/* Trials by the public calls of building and checking, and the timings of runtime/measure. */
-
 /* Enough for a quiet median, and bounded where there is none. */
 enum { LEAST_TIMINGS = 7, MOST_TIMINGS = 50 };
 #define CALM 0.02           /* distance of the quartiles over the median */
 #define LONGEST_TIMINGS 1.0 /* seconds, all together */
-
-/* ---- what came of a call ------------------------------------------------------------------- */
 
 typedef struct trying {
     const trial_setting *setting;
@@ -103,8 +99,6 @@ static void note_nonsense(job *j, trying *t, const char *flaw) {
         plan, RESULT_FAILED, job_print(j, "it was measured, but its %s makes no sense", flaw));
 }
 
-/* ---- building ------------------------------------------------------------------------------ */
-
 static void build(job *j, void *argument) {
     trying *t = argument;
     trial *r = t->trial;
@@ -134,8 +128,6 @@ bool trial_build(const trial_setting *s, trial *r) {
     return job_run(&s->context->memory, build, &t, &r->building) == FAULT_NONE &&
            t.status != SG_ERROR_MEMORY;
 }
-
-/* ---- checking ------------------------------------------------------------------------------ */
 
 /* Every place of a tile is met, and edges that no tile divides; the reference takes little time for
    it. */
@@ -169,8 +161,6 @@ static bool check(job *j, trying *t) {
     return status == SG_OK;
 }
 
-/* ---- timing -------------------------------------------------------------------------------- */
-
 typedef struct timing {
     const trying *trying;
     measure_found found;
@@ -191,8 +181,7 @@ static void time_kernel(job *j, void *argument) {
     measure_kernel(j, t->trying->trial->kernel, &how, &t->found);
 }
 
-/* Launches that make several steps unasked, because a schedule says so, are compared by the step.
- */
+/* Launches that make several steps because a schedule says so are compared by the step. */
 static void take_times(job *j, trying *t) {
     trial *r = t->trial;
     timing own = {.trying = t};

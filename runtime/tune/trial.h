@@ -1,8 +1,5 @@
-/* One candidate's trial: built, checked, timed. Takes: a plan and what all trials of a sweep share.
-   Makes: a result for the database.
-
-   A trial that fails says why in its result; only out of memory is an error. Whoever makes trials
-   elsewhere, such as in a child process that may be ended, has this same interface. */
+/* One candidate's trial: built, checked, timed. A failure is written to the result; only out of
+   memory is an error. Trials in another process have the same interface (worker.h). */
 #ifndef SG_RUNTIME_TUNE_TRIAL_H
 #define SG_RUNTIME_TUNE_TRIAL_H
 
@@ -32,10 +29,10 @@ typedef struct trial {
 /* By any thread. False where there is no memory. */
 bool trial_build(const trial_setting *, trial *);
 
-/* Checks, and times where that was right. By one thread at a time. */
+/* Checks and, if that was right, times. By one thread at a time. */
 bool trial_measure(const trial_setting *, trial *);
 
-/* A kernel's time again, and what the GPU was like then. */
+/* A kernel's time again, and the state of the GPU. */
 typedef struct retiming {
     double seconds;            /* the median; NAN where a launch failed */
     double clock, temperature; /* MHz, °C; NAN */
@@ -45,12 +42,12 @@ retiming trial_again(const trial_setting *, trial *);
 void trial_end(trial *);
 
 /* A GPU's clock and temperature, by NVIDIA's management library, which comes with the driver.
-   Takes: where on the bus the GPU is. Makes: numbers; not being able to is no error. */
+   Not knowing them is no error. */
 
 typedef struct sensors sensors;
 
-/* In the job; NULL where `bus` is NULL ("00000000:1b:00.0"), or there is no library, or it does not
-   know the GPU. SG_NVML is its path, "none" does without. */
+/* In the job; NULL if `bus` ("00000000:1b:00.0") is NULL, or the library is missing or does not
+   know the GPU. SG_NVML is its path; "none" does without. */
 sensors *sensors_open(job *, const char *bus);
 
 typedef struct sensors_reading {

@@ -1,6 +1,4 @@
-/* Sweeps: which candidates of a spec are tried, and what becomes of what they show.
-   Takes: a spec, options. Makes: sg_tune, rows in the database. Needs: gen/space, and all that
-   trials need. */
+/* sg_tune: which candidates are tried, and what becomes of their results. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +25,7 @@ static void release(void *argument) {
     sweep_leave(s);
 }
 
-/* ---- before -------------------------------------------------------------------------------- */
+/* ---- before ---------------------------------------------------------------------------------- */
 
 static void refuse_time(job *j, const char *name, double seconds) {
     if (seconds >= 0)
@@ -95,9 +93,9 @@ static void find_setting(job *j, sweep *s) {
         open_own(j, s);
 }
 
-/* ---- trials -------------------------------------------------------------------------------- */
+/* ---- trials ---------------------------------------------------------------------------------- */
 
-/* The plan that builds take comes first in every search: gains are over it. */
+/* Every search begins with the plan that builds take, because gains are compared with it. */
 static int choose(sweep *s, int *out) {
     const int left = s->most - s->count;
     const int threads = workers_count(context_workers(s->job, s->request.context));
@@ -111,9 +109,9 @@ static int choose(sweep *s, int *out) {
     return search_ask(s->search, wanted, out);
 }
 
-/* A guided search chooses few at a time. Compilers being slow beside timings, threads without work
-   build what promises most after those: of recorded sweeps two thirds are asked for soon. They wait
-   in the cache. */
+/* A guided search chooses few candidates at a time. Compilers are slow compared with timings, so
+   idle threads build what is most promising after those; in recorded sweeps two thirds of it
+   were asked for soon. The cache keeps them. */
 static int choose_ahead(sweep *s, int *chosen, int count) {
     const int threads = workers_count(context_workers(s->job, s->request.context));
     const int room = (threads < SWEEP_BUILT ? threads : SWEEP_BUILT) - count;
@@ -152,7 +150,7 @@ static void build_all(job *j, sweep *s, const int *chosen, int count) {
     sweep_build(j, s, count);
 }
 
-/* After a launch that failed, the device may not do anything any more. */
+/* After a failed launch the device may not work any more. */
 static void look_after(job *j, sweep *s, const result *r) {
     if ((r->state == RESULT_FAILED || r->state == RESULT_HUNG) && s->fixed.kernel != NULL &&
         isnan(sweep_time_fixed(j, s)))
@@ -162,7 +160,7 @@ static void look_after(job *j, sweep *s, const result *r) {
                  r->plan, r->reason);
 }
 
-/* Where a GPU is for one process alone, for one. */
+/* A GPU may serve one process alone. */
 static void go_without_worker(job *j, sweep *s, const char *why) {
     logger_say(&s->request.context->logger, j, SG_LOG_WARNING,
                "trials are made in this process, where nothing ends one that does not end: %s",
@@ -172,7 +170,7 @@ static void go_without_worker(job *j, sweep *s, const char *why) {
     open_own(j, s);
 }
 
-/* What was measured is stored at once. */
+/* Every result is stored at once. */
 static void measure(job *j, sweep *s, trial *t, int evaluation) {
     result *r = &t->result;
     const char *why;
@@ -209,8 +207,8 @@ static void evaluate(job *j, sweep *s, trial *t) {
     sweep_report(s, 0, &s->done[s->count - 1]);
 }
 
-/* False where there is nothing left to try. A signal that ends the command may have ended a
-   compiler too: nothing is believed of what was built while the caller has asked to stop. */
+/* False: nothing is left to try. A signal that ends the command may have ended a compiler too,
+   so nothing that was built counts once the caller has asked to stop. */
 static bool make_trials(job *j, sweep *s) {
     int chosen[SWEEP_BUILT];
     const int count = choose(s, chosen), all = choose_ahead(s, chosen, count);
@@ -226,7 +224,7 @@ static bool make_trials(job *j, sweep *s) {
     return true;
 }
 
-/* ---- beside the sweep ---------------------------------------------------------------------- */
+/* ---- besides the sweep ----------------------------------------------------------------------- */
 
 typedef struct planning {
     const build_request *request;
@@ -248,9 +246,9 @@ static bool is_known(job *j, const sweep *s, const char *plan) {
     return false;
 }
 
-/* The fastest of a few plans that the caller's schedule leaves is no reason for builds without that
-   schedule to take something slower than the model's choice: so that is measured and stored too,
-   once. What the spec's own schedule leaves is what all builds have. */
+/* A caller's schedule may leave only slow plans, and their fastest must not replace the model's
+   choice in builds without that schedule. So that choice is measured and stored too, once. A
+   schedule of the spec itself applies to all builds. */
 static void anchor(job *j, sweep *s) {
     const char *schedule = s->request.options.schedule;
     planning p = {.request = &s->request};
@@ -275,9 +273,9 @@ static void anchor(job *j, sweep *s) {
     s->trial_count = 0;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Which may be faster than all of this sweep, if it was narrow. */
+/* It may be faster than everything in this sweep, if that was narrow. */
 static const char *find_taken(job *j, const sweep *s) {
     build_request free = s->request;
     const char *found, *plan = NULL;

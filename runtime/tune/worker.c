@@ -1,4 +1,5 @@
-/* The side of the sweep: starts the process, asks it, and ends it. */
+/* Both ends of a worker: the sweep starts, asks and ends it; the worker makes trials until
+   nobody asks. */
 #include "runtime/tune/worker.h"
 
 #include <errno.h>
@@ -33,8 +34,8 @@ worker *worker_new(job *j, const char *program, double limit, const trial_settin
     return w;
 }
 
-/* What waitpid says of it. Killing what has ended already does no harm: until then its number is
-   nobody else's. A process that is asked first takes its compiler along. */
+/* Returns waitpid's status. Killing a process that has ended is harmless: its number is not
+   reused before waitpid. SIGTERM first, so that it ends its compiler. */
 static int end_process(worker *w) {
     enum { MOMENT = 2000000 /* nanoseconds */, PATIENCE = 2000 };
     int status = 0;
@@ -62,13 +63,13 @@ void worker_close(worker *w) {
         end_process(w);
 }
 
-/* A matrix is no small message: who does not take it must not hold up the sweep. */
+/* A matrix is a large message, and a worker that does not take it must not block the sweep. */
 static void limit_sending(const worker *w) {
     const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
     setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
 }
 
-/* Where there is no process yet. False where it takes nothing. */
+/* Starts the process if there is none. False: it takes nothing. */
 static bool start(job *j, worker *w) {
     int ends[2];
     if (w->process != 0)
@@ -162,8 +163,6 @@ retiming worker_again(job *j, worker *w, const trial *r) {
                       own.result.temperature_after};
 }
 
-/* The side of the worker: trials, one after another, until nobody asks any more. */
-
 typedef struct serving {
     sg_context *context; /* NULL until the setup came */
     job *setup_job;
@@ -185,7 +184,7 @@ static void open_all(job *j, serving *s, record *r) {
             sensors_open(j, s->context->device->ops->facts(s->context->device)->bus);
 }
 
-/* The lists go when the matrix has them. */
+/* The lists are freed once the matrix has them. */
 static void take_lists(job *j, void *argument) {
     serving *s = argument;
     matrix m;
@@ -215,7 +214,7 @@ static void refuse(const serving *s, text *answer) {
     record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
 }
 
-/* A timing as a result of one. */
+/* A timing as a result. */
 static void tell_again(result *out, retiming again, double *median) {
     *median = again.seconds;
     out->seconds = median;
@@ -290,7 +289,7 @@ static void clean_and_die(int number) {
     raise(number);
 }
 
-/* If the parent is killed while a kernel here does not end, this process must not stay. */
+/* PR_SET_PDEATHSIG: if the parent is killed while a kernel hangs, this process must end too. */
 int sg_tune_worker(void) {
     serving s = {.status = SG_OK};
     job *j;

@@ -1,10 +1,7 @@
-/* Trials in a process of their own, which may be ended. Takes: the program that runs there, and
-   trials that are built. Makes: their results, as trial_measure does.
-
-   A kernel that never ends keeps the process that launched it from doing anything else, and cannot
-   be called back; but the system takes all that a process had when it is killed, and a driver of
-   GPUs then ends its kernels too. So this process builds, which warms the cache on disk, but only
-   the worker launches. It is started when it is first needed, and again after it was ended. */
+/* Trials in a process of their own, which can be ended. A kernel that never ends blocks the
+   process that launched it; but when that process is killed, the driver ends its kernels too. So
+   this process builds, which fills the cache on disk, and only the worker launches. It is
+   started on first use and again after it was ended. */
 #ifndef SG_RUNTIME_TUNE_WORKER_H
 #define SG_RUNTIME_TUNE_WORKER_H
 
@@ -14,22 +11,22 @@
 
 typedef struct worker worker;
 
-/* Nothing is started yet. All in the job, which outlives it. `limit`: seconds for one trial. */
+/* Starts nothing. All in the job, which must live as long. `limit`: seconds for one trial. */
 worker *worker_new(job *, const char *program, double limit, const trial_setting *);
 void worker_close(worker *); /* ends the process; NULL is allowed */
 
-/* As trial_measure and trial_again; fails where the program cannot be run. False, with *why in the
-   trial, where it can make no trial at all: a GPU may be for one process alone. */
+/* As trial_measure and trial_again; fails if the program cannot be run. False, with *why set: no
+   trial can be made at all, because a GPU may serve one process alone. */
 bool worker_measure(job *, worker *, trial *, const char **why);
 retiming worker_again(job *, worker *, const trial *);
 
-/* What a sweep and its worker say to each other: records, each after its length, over a socket.
-   Takes: values of both sides. Makes: bytes and the values again. Both are the same library on the
-   same machine; but what comes from a process in which a wild kernel ran is not trusted. */
+/* Messages between a sweep and its worker: records, each after its length, over a socket. Both
+   ends are the same library on the same machine; but a wild kernel may have run in the worker,
+   so its answers are not trusted. */
 
 typedef enum worker_word {
-    WORKER_SETUP, /* to the worker: the context, the spec; no answer. Where it says so, the lists of
-                     a matrix come after it */
+    WORKER_SETUP,   /* to the worker: context and spec, and the lists of a matrix if it says so; no
+                       answer */
     WORKER_MEASURE, /* a plan, parameters; answered by WORKER_RESULT */
     WORKER_AGAIN,   /* likewise, to be timed alone */
     WORKER_RESULT,
@@ -37,19 +34,19 @@ typedef enum worker_word {
     WORKER_WORDS
 } worker_word;
 
-/* Sends all of a message; false where nobody is there any more. */
+/* Sends a message; false: the other end is gone. */
 bool worker_send(int socket, const text *message);
 
 typedef enum worker_outcome { WORKER_GOT, WORKER_CLOSED, WORKER_LATE } worker_outcome;
 
-/* Waits for a message, at most so many seconds (negative: for ever). The bytes are in the job. */
+/* Waits for a message, at most so many seconds (negative: for ever). Its bytes are in the job. */
 worker_outcome worker_receive(job *, int socket, double seconds, record *out);
 
 void worker_put_setup(text *, const trial_setting *, const matrix *); /* NULL: no matrix */
 void worker_put_trial(text *, worker_word, const trial_setting *, const trial *);
 void worker_put_result(text *, const trial *);
 
-/* After the word: what a worker opens, and what it tries. Texts are in the job. */
+/* What follows the word: what a worker opens and tries. Texts are in the job. */
 typedef struct worker_setup {
     sg_options options;
     trial_setting setting;          /* without context, matrix and parameters */
@@ -57,15 +54,14 @@ typedef struct worker_setup {
 } worker_setup;
 void worker_get_setup(job *, record *, worker_setup *out);
 
-/* The lists of a matrix, as they lie in memory. False where the other side is gone, or does not
-   take them. What is received is in the job. */
+/* The lists of a matrix as they are in memory. False: the other end is gone or does not take
+   them. What is received is in the job. */
 bool worker_send_matrix(int socket, const matrix *);
 bool worker_receive_matrix(job *, int socket, const worker_setup *, matrix *out);
 
 const double *worker_get_trial(job *, record *, trial *out); /* the parameters; NULL */
 
-/* What the worker found is written over the trial's result, if it is valid (result_flaw); else that
-   stays as it was. */
+/* Writes the worker's findings to the trial's result if they are valid (result_flaw). */
 bool worker_get_result(job *, record *, trial *);
 
 #endif

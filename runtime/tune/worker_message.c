@@ -1,4 +1,4 @@
-/* Messages to bytes and back. */
+/* Messages to bytes and back, and the socket. */
 #include "runtime/tune/worker.h"
 
 #include <errno.h>
@@ -13,9 +13,7 @@
 
 enum { MOST_BYTES = 1 << 26, MOST_NUMBERS = 1 << 16 };
 
-/* ---- the socket ---------------------------------------------------------------------------- */
-
-/* A process that is gone is no reason for a signal to this one. */
+/* MSG_NOSIGNAL: a process that is gone must not cause a signal. */
 static bool send_bytes(int socket, const char *bytes, size_t count) {
     while (count > 0) {
         const ssize_t sent = send(socket, bytes, count, MSG_NOSIGNAL);
@@ -72,8 +70,6 @@ worker_outcome worker_receive(job *j, int socket, double seconds, record *out) {
     *out = record_of(bytes, (size_t)length);
     return o;
 }
-
-/* ---- to the worker ------------------------------------------------------------------------- */
 
 static const size_t list_bytes = sizeof(int64_t); /* and of a double */
 _Static_assert(sizeof(double) == sizeof(int64_t), "lists of one width");
@@ -169,8 +165,6 @@ const double *worker_get_trial(job *j, record *r, trial *out) {
         list[i] = record_double(r);
     return list;
 }
-
-/* ---- from it ------------------------------------------------------------------------------- */
 
 static void code_result(coder *c, result *r, int64_t *steps) {
     int state = r->state;

@@ -15,18 +15,18 @@ typedef struct input {
 
 /* What a launch relies on: no count or index leads out of its array. */
 static void check_program(const program *p) {
+    const bool grid = p->kind == PROGRAM_GRID;
     DEMAND(p->array_count >= 0 && p->array_count <= LAUNCH_ARRAYS);
     DEMAND(p->parameter_count >= 0 && p->parameter_count <= LAUNCH_PARAMETERS);
-    DEMAND(p->size_count <= LAUNCH_SIZES && p->temporary_count <= LAUNCH_TEMPORARIES);
+    DEMAND(grid ||
+           (p->lists.size_count <= LAUNCH_SIZES && p->lists.temporary_count <= LAUNCH_TEMPORARIES));
     DEMAND(p->arguments_bytes <= LAUNCH_BYTES && p->launch_count >= 1);
-    for (int i = 0; i < p->array_count; i++)
-        DEMAND(p->arrays[i].reads < p->array_count && p->arrays[i].previous < p->array_count);
+    for (int i = 0; grid && i < p->array_count; i++)
+        DEMAND(p->arrays[i].grid.reads < p->array_count &&
+               p->arrays[i].grid.previous < p->array_count);
     for (int i = 0; i < p->launch_count; i++)
-        for (int k = 0; k < PROGRAM_AXES; k++) {
-            const program_launch *l = &p->launches[i];
-            DEMAND(l->axes[k] >= -1 && l->axes[k] < p->dims && l->spare < p->launch_count);
-            DEMAND(l->per_block[k] > 0 && l->block[k] > 0);
-        }
+        for (int k = 0; k < PROGRAM_AXES; k++)
+            DEMAND(p->launches[i].per_block[k] > 0 && p->launches[i].block[k] > 0);
 }
 
 static void read_file(job *j, void *argument) {

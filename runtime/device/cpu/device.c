@@ -1,12 +1,5 @@
-/* The cpu device: the host's compiler, shared objects for binaries, blocks spread over a pool of
-   threads. Takes: what device.h says. */
-#include "runtime/device/device.h"
-#include "base/clock.h"
-#include "base/workers.h"
-#include "runtime/compile/compilers.h"
-#include "runtime/device/cpu/block.h"
-
-#include "runtime/device/cpu/fiber.h"
+/* The cpu device: the host's compiler makes shared objects, whose blocks are spread over a pool
+   of threads. */
 #include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,9 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Kernels' shared objects: dlopen and dlclose, as ThreadSanitizer must see them. The loader puts a
-   library where another was that it has closed, and the lock by which one comes after the other is
-   its own. */
+#include "base/clock.h"
+#include "base/workers.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/device/cpu/block.h"
+#include "runtime/device/cpu/fiber.h"
+#include "runtime/device/device.h"
+
+/* dlopen and dlclose as ThreadSanitizer must see them: the loader puts a library where a closed
+   one was, and it orders the two by a lock of its own. */
 #if defined(SG_FIBER_TSAN)
 #include <sanitizer/tsan_interface.h>
 static char cpu_library_order; /* for its address */
@@ -136,7 +135,7 @@ static const device_facts *facts(const device *base) {
     return &((const cpu_device *)base)->facts;
 }
 
-/* ---- loading ------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static compiler *compiler_of(device *base) {
     return ((cpu_device *)base)->compiler;
@@ -184,8 +183,8 @@ static void open_library(job *j, module *m, blob b, scratch_place *place) {
     m->table = table;
 }
 
-/* Larger states for the workers. Where there is no memory for all of them the old ones stay: other
-   modules run on them. */
+/* Makes larger states for the workers. If there is no memory for all of them, the old ones stay,
+   which other modules use. */
 static bool enlarge(cpu_device *d, int threads, size_t shared_bytes) {
     const int count = workers_count(d->workers);
     for (int i = 0; i < count; i++) {
@@ -204,7 +203,7 @@ static bool enlarge(cpu_device *d, int threads, size_t shared_bytes) {
     return true;
 }
 
-/* Makes the workers' states serve the module's launches, so that launching need not. */
+/* Makes the workers' states large enough for the module, so that launches allocate nothing. */
 static bool reserve(cpu_device *d, const module *m) {
     int threads = 0;
     size_t shared_bytes = 0;
@@ -298,11 +297,11 @@ static int64_t together(device *base, const module *m, int number) {
     (void)base;
     (void)m;
     (void)number;
-    return 0; /* a worker runs a block to its end before it takes another */
+    return 0; /* a worker finishes a block before it takes another */
 }
 
-/* A launch of as many blocks hands out one at a time, and a worker that waits in one keeps no other
-   from being begun. */
+/* A launch of so many blocks hands out one at a time, so a worker that waits in one delays no
+   other. */
 static int64_t resident(device *base, const module *m, int number) {
     (void)m;
     (void)number;

@@ -1,6 +1,6 @@
-/* Fibers: contexts of one operating-system thread, each with a stack of its own, that hand control
-   to each other by name. Takes: memory for a stack, a function. Makes: a switch that costs about as
-   much as a call and is no system call (except where only ucontext is to be had). */
+/* Fibers: contexts of one operating-system thread, each with its own stack, that switch to each
+   other by name. A switch costs about as much as a call and makes no system call, except where
+   only ucontext is available. */
 #ifndef SG_RUNTIME_DEVICE_CPU_FIBER_H
 #define SG_RUNTIME_DEVICE_CPU_FIBER_H
 
@@ -36,10 +36,10 @@ struct fiber {
 #if defined(SG_FIBER_PORTABLE)
     ucontext_t context;
 #else
-    void *stack_pointer; /* while another fiber runs */
+    void *stack_pointer; /* valid while another fiber runs */
 #endif
 #if defined(SG_FIBER_ASAN)
-    fiber *from; /* who switched here last */
+    fiber *from; /* the last to switch here */
     void *fake_stack;
     const void *bottom;
     size_t size;
@@ -49,17 +49,17 @@ struct fiber {
 #endif
 };
 
-/* The calling thread itself, so that it can be switched away from and back to. */
+/* Makes the calling thread a fiber, so that it can switch away and be switched back to. */
 void fiber_adopt(fiber *);
 
-/* A fiber that runs entry(self, argument) when first switched to. `top` is the end of its stack and
-   aligned to 16 bytes. entry must not return; it ends with fiber_leave. */
+/* A fiber that runs entry(self, argument) when it is first switched to. `top` is the end of its
+   stack, aligned to 16 bytes. entry must end with fiber_leave and not return. */
 void fiber_make(fiber *, void *bottom, void *top, void (*entry)(fiber *, void *), void *argument);
 
-/* Stops `from`, which is the running fiber, and goes on with `to`. */
+/* Stops `from`, the running fiber, and continues `to`. */
 void fiber_switch(fiber *from, fiber *to);
 
-/* Has the processor fetch what a switch to `f` will read first, if one comes soon. */
+/* Prefetches what a switch to `f` reads first. */
 static inline void fiber_expect(const fiber *f) {
 #if !defined(SG_FIBER_PORTABLE)
     __builtin_prefetch(f->stack_pointer);
@@ -68,10 +68,10 @@ static inline void fiber_expect(const fiber *f) {
 #endif
 }
 
-/* A switch for the last time: `from` never runs again, and its stack is free once `to` runs. */
+/* The last switch: `from` never runs again, and its stack is free once `to` runs. */
 void fiber_leave(fiber *from, fiber *to);
 
-/* After fiber_leave, or for a fiber that never ran: gives back what tools keep about it. */
+/* After fiber_leave, or for a fiber that never ran: releases what sanitizers keep of it. */
 void fiber_forget(fiber *);
 
 #endif

@@ -1,8 +1,6 @@
-/* The cuda device: a GPU through the driver, behind runtime/device/device.h.
-   Takes: cubins. Makes: memory, kernels and launches in the caller's context, or in the GPU's
-   primary one, which the CUDA runtime and PyTorch use as well. Every function makes that context
-   current for its own calls alone, so that any thread may call it and keeps whatever context it
-   had. */
+/* The cuda device: a GPU through the driver, in the caller's context or in the GPU's primary
+   context, which the CUDA runtime and PyTorch use as well. Every function makes the context
+   current only for its own calls, so any thread may call it and keeps the context that it had. */
 #include <stdint.h>
 #include <string.h>
 
@@ -34,19 +32,15 @@ typedef struct opening {
 
 /* The GPU of a context, which is the caller's own. */
 static cu_result adopt(cuda *d, void *context) {
-    bool pushed;
+    cu_result code;
     d->context = context;
     d->adopted = true;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code != CU_OK)
-        return code;
-    code = d->driver.context_device(&d->number);
-    cuda_leave(d, pushed);
+    CUDA_CALL(code, d, d->driver.context_device(&d->number));
     return code;
 }
 
-/* The GPU of the caller's context or else of the wanted index; returns what stands against it, or
-   NULL. */
+/* The GPU of the caller's context, else of the wanted index. Returns NULL, or why it cannot be
+   used. */
 static const char *find_gpu(cuda *d, job *j, const device_options *options) {
     const cuda_driver *driver = &d->driver;
     const int index = options->index;
@@ -73,7 +67,7 @@ static const char *find_gpu(cuda *d, job *j, const device_options *options) {
     return NULL;
 }
 
-/* A driver that does not tell is no obstacle. */
+/* Optional: a driver may not say. */
 static const char *ask_bus(const cuda *d, job *j) {
     int domain = 0, bus = 0, device = 0;
     const cuda_driver *driver = &d->driver;
@@ -84,8 +78,7 @@ static const char *ask_bus(const cuda *d, job *j) {
     return job_print(j, "%08x:%02x:%02x.0", (unsigned)domain, (unsigned)bus, (unsigned)device);
 }
 
-/* Two edges a clock. A driver that does not tell is no obstacle: planners take the usual board's.
- */
+/* Two edges a clock. If the driver does not say, planners take the usual board's. */
 static void ask_rates(cuda *d) {
     const cuda_driver *driver = &d->driver;
     int clock = 0, memory_clock = 0, bits = 0;
@@ -142,7 +135,8 @@ static void open_body(job *j, void *argument) {
         return;
     cu_result code = ask_facts(d, j);
     if (code == CU_OK && !d->adopted)
-        code = d->driver.context_retain(&d->context, d->number); /* last: nothing to undo */
+        code = d->driver.context_retain(&d->context,
+                                        d->number); /* last, so there is nothing to undo */
     if (code == CU_OK)
         o->result = d;
     else
@@ -195,18 +189,15 @@ static void *cuda_alloc(device *base, job *j, size_t bytes) {
     cuda *d = (cuda *)base;
     cu_pointer memory = 0;
     size_t unused = 0, total = 0;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.memory_alloc(&memory, bytes > 0 ? bytes : 1);
-        if (code != CU_OK)
-            (void)d->driver.memory_info(&unused, &total);
-        cuda_leave(d, pushed);
-    }
-    if (code != CU_OK)
+    cu_result code, asked;
+    CUDA_CALL(code, d, d->driver.memory_alloc(&memory, bytes > 0 ? bytes : 1));
+    if (code != CU_OK) {
+        CUDA_CALL(asked, d, d->driver.memory_info(&unused, &total));
+        (void)asked;
         job_fail(j, FAULT_DEVICE, NULL, 0,
                  "%s: allocating %zu bytes failed, %zu of %zu are free: %s", d->facts.name, bytes,
                  unused, total, cuda_error(&d->driver, j, code));
+    }
     return (void *)(uintptr_t)memory;
 }
 
@@ -223,12 +214,8 @@ static void cuda_upload(device *base, job *j, void *to, const void *from, size_t
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.upload(address(to), from, bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.upload(address(to), from, bytes));
     must_move(d, j, code, bytes, "to the GPU");
 }
 
@@ -236,12 +223,8 @@ static void cuda_download(device *base, job *j, void *to, const void *from, size
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.download(to, address(from), bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.download(to, address(from), bytes));
     must_move(d, j, code, bytes, "from the GPU");
 }
 
@@ -250,7 +233,7 @@ static cu_result copy_row(cuda *d, const device_copy *c, size_t row, void *strea
                           address(c->from) + row * c->from_pitch, c->bytes, stream);
 }
 
-/* The driver takes rows whose distance it does not like, or that is beyond its limit, only one at a
+/* Some pitches the driver does not take, or not beyond a limit: then rows are copied one at a
    time. */
 static cu_result copy_rows(cuda *d, const device_copy *c, void *stream) {
     const cu_copy_rows whole = {.srcMemoryType = CU_MEMORY_DEVICE,
@@ -272,14 +255,10 @@ static cu_result copy_rows(cuda *d, const device_copy *c, void *stream) {
 
 static void cuda_copy(device *base, job *j, const device_copy *c, void *stream) {
     cuda *d = (cuda *)base;
-    bool pushed;
+    cu_result code;
     if (c->bytes == 0 || c->rows == 0)
         return;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = c->rows == 1 ? copy_row(d, c, 0, stream) : copy_rows(d, c, stream);
-        cuda_leave(d, pushed);
-    }
+    CUDA_CALL(code, d, c->rows == 1 ? copy_row(d, c, 0, stream) : copy_rows(d, c, stream));
     must_move(d, j, code, c->bytes * c->rows, "within the GPU");
 }
 
@@ -287,12 +266,8 @@ static void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
     cuda *d = (cuda *)base;
     if (bytes == 0)
         return;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.fill(address(to), (unsigned char)byte, bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.fill(address(to), (unsigned char)byte, bytes));
     cuda_must(d, j, code, "filling memory");
 }
 
@@ -312,12 +287,8 @@ static fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, voi
 
 static void cuda_synchronize(device *base, job *j, void *stream) {
     cuda *d = (cuda *)base;
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.stream_synchronize(stream);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.stream_synchronize(stream));
     cuda_must(d, j, code, "waiting for the GPU");
 }
 
@@ -371,7 +342,7 @@ static cu_result stop_timer(timer *t, float *milliseconds) {
 
 static double cuda_time(device *base, job *j, void (*body)(job *, void *), void *argument) {
     cuda *d = (cuda *)base;
-    timer *t = job_alloc(j, sizeof *t); /* in the job: the undo reads it after unwinding */
+    timer *t = job_alloc(j, sizeof *t); /* in the job, because the undo reads it after unwinding */
     t->device = d;
     job_defer(j, destroy_timer, t);
     cuda_must(d, j, start_timer(t), "starting the clock");
@@ -412,3 +383,46 @@ const device_ops device_cuda = {
     .time = cuda_time,
     .code_name = cuda_code_name,
 };
+
+static const char *const names[] = {"libcuda.so.1", NULL};
+
+#define SYMBOL(member, symbol, arguments) #symbol,
+static const char *const symbols[] = {CUDA_DRIVER_FUNCTIONS(SYMBOL) NULL};
+#undef SYMBOL
+
+static const library_wanted wanted = {
+    .title = "the CUDA driver (libcuda.so.1)",
+    .variable = "SG_CUDA_DRIVER",
+    .names = names,
+    .symbols = symbols,
+    .toolkit = false,
+    .cure = "install NVIDIA's driver to use a GPU",
+};
+
+bool cuda_driver_open(job *j, cuda_driver *out, const char **why) {
+    if (!library_open(j, &wanted, NULL, &out->library, why))
+        return false;
+    /* A function's address is copied byte by byte: C has no cast from an object's. */
+    void *address;
+#define LOOK_UP(member, symbol, arguments)                                                         \
+    address = library_symbol(&out->library, #symbol);                                              \
+    memcpy(&out->member, &address, sizeof address);
+    CUDA_DRIVER_FUNCTIONS(LOOK_UP)
+    CUDA_DRIVER_LATER_FUNCTIONS(LOOK_UP)
+#undef LOOK_UP
+    return true;
+}
+
+const char *cuda_error_name(const cuda_driver *d, cu_result code) {
+    const char *name = NULL;
+    if (d->error_name(code, &name) != CU_OK || name == NULL)
+        return "a CUDA error without a name";
+    return name;
+}
+
+const char *cuda_error(const cuda_driver *d, job *j, cu_result code) {
+    const char *string = NULL;
+    if (d->error_string(code, &string) != CU_OK || string == NULL)
+        string = "the driver does not know it";
+    return job_print(j, "%s (%d: %s)", cuda_error_name(d, code), code, string);
+}

@@ -1,4 +1,4 @@
-/* Shared by the two halves of the cuda device: its struct, and entering and leaving its context. */
+/* The cuda device's struct, and entering and leaving its context. */
 #ifndef SG_RUNTIME_DEVICE_CUDA_DEVICE_H
 #define SG_RUNTIME_DEVICE_CUDA_DEVICE_H
 
@@ -9,19 +9,19 @@ typedef struct cuda {
     device base;
     cuda_driver driver;
     cu_context context;
-    bool adopted; /* the context is the caller's */
+    bool adopted; /* it is the caller's */
     cu_device number;
     int threads_per_multiprocessor;
-    int cooperative; /* whether the blocks of a launch can be had all at once */
+    int cooperative; /* the GPU has cooperative launches */
     device_facts facts;
-    job *own;         /* the memory of this struct and its texts */
-    allocator memory; /* for modules, which come and go */
+    job *own;         /* holds this struct */
+    allocator memory; /* of modules, which come and go */
     compiler *nvrtc;  /* the opener's */
 } cuda;
 
-/* Makes the device's context current, until cuda_leave; every call of the driver lies between the
-   two, and nothing in between may fail the job. Where it is current already, as in a program that
-   uses the CUDA runtime, that costs one quick call instead of two slower ones. */
+/* Makes the device's context current until cuda_leave. Every driver call lies between the two,
+   and nothing there may fail the job. If the context is current already, as in a program that
+   uses the CUDA runtime, this is one quick call instead of two slower ones. */
 static inline cu_result cuda_enter(cuda *d, bool *pushed) {
     cu_context current = NULL;
     *pushed = d->driver.context_current(&current) != CU_OK || current != d->context;
@@ -34,10 +34,21 @@ static inline void cuda_leave(cuda *d, bool pushed) {
         (void)d->driver.context_pop(&ours);
 }
 
+/* The result of one driver call in the device's context. */
+#define CUDA_CALL(code, d, call)                                                                   \
+    do {                                                                                           \
+        bool pushed;                                                                               \
+        code = cuda_enter(d, &pushed);                                                             \
+        if (code == CU_OK) {                                                                       \
+            code = (call);                                                                         \
+            cuda_leave(d, pushed);                                                                 \
+        }                                                                                          \
+    } while (0)
+
 /* Fails the job where the code is an error. */
 void cuda_must(const cuda *, job *, cu_result code, const char *doing);
 
-/* The functions of device_ops that deal with binaries: cuda_kernel.c. */
+/* The functions of device_ops for binaries (kernel.c). */
 module *cuda_load(device *, job *, const program *, blob);
 void cuda_unload(device *, module *);
 function_facts cuda_function(device *, job *, const module *, int launch);

@@ -1,5 +1,4 @@
-/* Binaries on the cuda device. Takes: programs and the cubins that NVRTC makes of them. Makes:
-   loaded kernels with their facts, and launches. */
+/* Cubins on the cuda device: loading them, their kernels' facts, and launches. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,11 +9,11 @@ typedef struct kernel {
     unsigned block[3];
     unsigned shared_bytes;
     int registers, local_bytes;
-    int64_t together; /* blocks that run at a time, where they may be launched so */
-    int64_t resident; /* the same, where the program's launch says that it needs to know */
+    int64_t together; /* resident blocks of a cooperative launch; 0: it is none */
+    int64_t resident; /* resident blocks, if the launch needs to know */
     bool early;       /* it may begin before the launch ahead of it has ended */
-    int64_t most;     /* of the blocks of such a launch that wait for each other; 0 where they do
-                         not, and where it cannot be launched together */
+    int64_t most; /* blocks of such a launch that wait for each other; 0: none do, or it cannot be
+                     launched cooperatively */
 } kernel;
 
 struct module {
@@ -61,16 +60,13 @@ static module *new_module(cuda *d, job *j, const program *p) {
 static cu_result load_image(cuda *d, cu_module *out, blob binary, char *log) {
     cu_jit_option options[] = {CU_JIT_OPTION_ERROR_LOG, CU_JIT_OPTION_ERROR_LOG_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LINK_LOG_BYTES};
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code != CU_OK)
-        return code;
-    code = d->driver.module_load(out, binary.data, 2, options, values);
-    cuda_leave(d, pushed);
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.module_load(out, binary.data, 2, options, values));
     return code;
 }
 
-/* The most shared memory of the launches of a kernel: what it asks for holds for all of them. */
+/* The most shared memory of all launches of a kernel, because what a kernel asks for holds for
+   all of them. */
 static int most_shared_bytes(const program *p, const char *entry) {
     size_t most = 0;
     for (int i = 0; i < p->launch_count; i++)
@@ -79,7 +75,7 @@ static int most_shared_bytes(const program *p, const char *entry) {
     return (int)most;
 }
 
-/* The blocks that the whole device runs at a time. */
+/* The blocks that are resident on the whole device. */
 static cu_result count_blocks(cuda *d, const kernel *k, int64_t *out) {
     const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
     int blocks = 0;
@@ -88,8 +84,7 @@ static cu_result count_blocks(cuda *d, const kernel *k, int64_t *out) {
     return code;
 }
 
-/* Asking for the attributes also makes the driver load a kernel that it would otherwise load, and
-   allocate for, at its first launch. */
+/* Asking for attributes makes the driver load the kernel now and not at its first launch. */
 static cu_result load_kernel(cuda *d, cu_module from, const program *p, const program_launch *l,
                              kernel *k) {
     const cuda_driver *driver = &d->driver;
@@ -164,19 +159,16 @@ function_facts cuda_function(device *base, job *j, const module *m, int launch) 
     const kernel *k = &m->kernels[launch];
     const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
     function_facts facts = {.registers = k->registers, .local_bytes = k->local_bytes};
-    bool pushed;
-    cu_result code = cuda_enter(d, &pushed);
-    if (code == CU_OK) {
-        code = d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes);
-        cuda_leave(d, pushed);
-    }
+    cu_result code;
+    CUDA_CALL(code, d,
+              d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes));
     cuda_must(d, j, code, "asking how many blocks fit a multiprocessor");
     facts.occupancy = (double)facts.blocks_resident * threads / d->threads_per_multiprocessor;
     return facts;
 }
 
-/* Beside the launch ahead of it in the stream, once all blocks of that have begun, or as it says.
- */
+/* Programmatic dependent launch: it may begin once all blocks of the launch before it have
+   begun, or as that launch says. */
 static cu_result launch_early(const cuda *d, const kernel *k, const unsigned blocks[3],
                               void *stream, void **arguments) {
     cu_launch_attribute attribute = {.id = CU_LAUNCH_SERIALIZATION};
@@ -219,10 +211,10 @@ static fault launch_kernel(device *base, const module *m, int launch, bool toget
     return *code == CU_OK ? FAULT_NONE : FAULT_DEVICE;
 }
 
-/* Where resident blocks wait for any other, what else runs on the device must not keep some of them
-   from beginning for ever, which blocks that wait for some of theirs could: that is what launches
-   together are for. With fewer blocks it is enough that they begin in the order of their numbers,
-   as they do, and the plain launch takes less time. */
+/* If resident blocks wait for any other block, something else on the device must not keep some
+   of them from starting for ever: that needs a cooperative launch. With fewer blocks it is
+   enough that blocks start in the order of their numbers, which they do, and a plain launch is
+   faster. */
 fault cuda_launch(device *base, const module *m, int launch, const int64_t grid[3],
                   const void *arguments, size_t bytes, void *stream, int *code) {
     const int64_t most = m->kernels[launch].most;
@@ -245,7 +237,8 @@ int64_t cuda_together(device *base, const module *m, int launch) {
     return m->kernels[launch].together;
 }
 
-/* A kernel of which no block fits cannot be launched; with one block the driver says so. */
+/* If no block fits, the kernel cannot be launched; a launch of one block makes the driver say
+   so. */
 int64_t cuda_resident(device *base, const module *m, int launch) {
     (void)base;
     assert(launch >= 0 && launch < m->count);
