@@ -1,6 +1,6 @@
-/* The report's page: that it is HTML whatever texts hold, that its numbers are those of the
-   results, which parameters it finds and how much they explain, and that the same results make the
-   same bytes. */
+/* The page of `report`: it is HTML whatever its texts hold, its numbers are those of the
+   results, it finds the parameters that matter and how much they explain, and the same results
+   make the same bytes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -338,7 +338,7 @@ static void test_scales_of_anything(void **state) {
     }
 }
 
-/* As of a database that nobody has checked. */
+/* Results of a database that has not been checked. */
 static void test_times_of_any_size(void **state) {
     (void)state;
     static const double times[][3] = {{1e300, 1e-3, 1e-3},

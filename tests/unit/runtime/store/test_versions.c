@@ -1,4 +1,5 @@
-/* From one version of the database's tables to the next, also by several processes at a time. */
+/* Migration of the database from one version of its tables to the next, also by several
+   processes at a time. */
 #include "tests/unit/group.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/runtime/store/results_scene.h"
@@ -112,7 +113,7 @@ static void test_the_first_version(void **state) {
     scene_close(&s);
 }
 
-/* One that nobody may write to is left as it is, and said to be. */
+/* A database that cannot be written is left as it is, with a warning. */
 static int find_in_old(void *unused) {
     (void)unused;
     CHECK(geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));
