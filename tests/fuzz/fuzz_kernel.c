@@ -76,7 +76,7 @@ static void launch_lists(const sg_kernel *k, const double *parameters) {
         DEMAND(launch_send(k, &l, NULL, &code) == FAULT_NONE);
 }
 
-/* A launch as a caller's who knows nothing of the kernel but what it tells. */
+/* A launch by a caller who knows only the facts that the kernel reports. */
 static void launch_once_more(const kernel_file *f) {
     static const device_ops ops = {
         .name = "none", .launch = look, .resident = look_at_resident, .fill_async = look_at_fill};

@@ -87,7 +87,7 @@ sg_unit_program(runtime/matrix)
 sg_unit_program(runtime/store)
 sg_unit_program(runtime/tune tune-worker)
 
-# These wait by taking turns, which costs most where others take the turns.
+# Threads that wait here yield the processor, so other tests at the same time would slow these most.
 foreach(test unit.runtime.device.cpu.order unit.gen.lists.look_back)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
