@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum { ATTEMPTS = 6 };
 

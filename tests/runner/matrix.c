@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 /* ---- reading
  * ------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ set(threaded
     unit.runtime.api.api unit.runtime.api.kernels unit.runtime.api.threads unit.runtime.api.threads_contexts
     unit.runtime.check.branches unit.runtime.check.check unit.runtime.check.partial unit.runtime.check.speed
     unit.runtime.device.cpu.cpu unit.runtime.device.cpu.fiber unit.runtime.device.cpu.modules
-    unit.runtime.device.cpu.order unit.runtime.device.cpu.warps unit.runtime.device.workers
+    unit.runtime.device.cpu.order unit.runtime.device.cpu.warps unit.base.workers
     unit.runtime.launch.run unit.runtime.launch.steps unit.runtime.launch.tags unit.runtime.matrix.calls
     unit.runtime.store.processes)
 add_custom_target(threaded)

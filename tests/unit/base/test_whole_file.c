@@ -7,7 +7,6 @@
 #include <signal.h>
 
 #include "base/io.h"
-#include "base/whole_file.h"
 #include "tests/unit/group.h"
 
 static int write_text(const char *path, const char *text, whole_rule rule) {

@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-#include "cli/files/element.h"
+#include "cli/files/formats.h"
 #include "tests/unit/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-static void expect_text(element type, const void *from, const char *wanted) {
+static void expect_text(dtype type, const void *from, const char *wanted) {
     text out = new_text();
     element_print(&out, type, from);
     assert_string_equal(out.data, wanted);
@@ -27,16 +27,16 @@ static void test_prints_exactly(void **state) {
     const int64_t most = INT64_MAX, least = INT64_MIN, odd = ((int64_t)1 << 53) + 1;
     const int32_t minus = -1;
     const uint32_t all = UINT32_MAX;
-    expect_text(ELEMENT_FLOAT, &tenth, "0.1");
-    expect_text(ELEMENT_FLOAT, &tiny, "1e-45");
-    expect_text(ELEMENT_DOUBLE, &third, "0.3333333333333333");
-    expect_text(ELEMENT_DOUBLE, &large, "1e+300");
-    expect_text(ELEMENT_DOUBLE, &zero, "-0");
-    expect_text(ELEMENT_INT64, &most, "9223372036854775807");
-    expect_text(ELEMENT_INT64, &least, "-9223372036854775808");
-    expect_text(ELEMENT_INT64, &odd, "9007199254740993");
-    expect_text(ELEMENT_INT32, &minus, "-1");
-    expect_text(ELEMENT_UINT32, &all, "4294967295");
+    expect_text(DTYPE_FLOAT, &tenth, "0.1");
+    expect_text(DTYPE_FLOAT, &tiny, "1e-45");
+    expect_text(DTYPE_DOUBLE, &third, "0.3333333333333333");
+    expect_text(DTYPE_DOUBLE, &large, "1e+300");
+    expect_text(DTYPE_DOUBLE, &zero, "-0");
+    expect_text(DTYPE_INT64, &most, "9223372036854775807");
+    expect_text(DTYPE_INT64, &least, "-9223372036854775808");
+    expect_text(DTYPE_INT64, &odd, "9007199254740993");
+    expect_text(DTYPE_INT32, &minus, "-1");
+    expect_text(DTYPE_UINT32, &all, "4294967295");
 }
 
 static void test_prints_what_is_no_number(void **state) {
@@ -45,8 +45,8 @@ static void test_prints_what_is_no_number(void **state) {
     static const char *const words[] = {"nan", "inf", "-inf"};
     for (size_t i = 0; i < LENGTH(values); i++) {
         const double wide = values[i];
-        expect_text(ELEMENT_FLOAT, &values[i], words[i]);
-        expect_text(ELEMENT_DOUBLE, &wide, words[i]);
+        expect_text(DTYPE_FLOAT, &values[i], words[i]);
+        expect_text(DTYPE_DOUBLE, &wide, words[i]);
     }
 }
 
@@ -57,7 +57,7 @@ static void test_text_reads_back(void **state) {
         float value;
         text out = new_text();
         memcpy(&value, &bits, sizeof value);
-        element_print(&out, ELEMENT_FLOAT, &value);
+        element_print(&out, DTYPE_FLOAT, &value);
         assert_true(strtof(out.data, NULL) == value);
     }
 }
@@ -65,39 +65,39 @@ static void test_text_reads_back(void **state) {
 static void test_puts_within_range(void **state) {
     (void)state;
     static const struct {
-        element type;
+        dtype type;
         double value, wanted;
     } cases[] = {
-        {ELEMENT_INT32, 2.5, 3},
-        {ELEMENT_INT32, -2.4, -2},
-        {ELEMENT_INT32, 1e300, INT32_MAX},
-        {ELEMENT_INT32, 2147483647.0, INT32_MAX},
-        {ELEMENT_INT32, -INFINITY, INT32_MIN},
-        {ELEMENT_INT64, -1e300, (double)INT64_MIN},
-        {ELEMENT_INT64, 9007199254740993.0, 9007199254740992.0},
-        {ELEMENT_UINT32, -1, 0},
-        {ELEMENT_UINT32, 4294967295.0, UINT32_MAX},
-        {ELEMENT_UINT32, INFINITY, UINT32_MAX},
-        {ELEMENT_UINT32, NAN, 0},
-        {ELEMENT_FLOAT, 0.1, (double)0.1f},
-        {ELEMENT_DOUBLE, 0.1, 0.1},
+        {DTYPE_INT32, 2.5, 3},
+        {DTYPE_INT32, -2.4, -2},
+        {DTYPE_INT32, 1e300, INT32_MAX},
+        {DTYPE_INT32, 2147483647.0, INT32_MAX},
+        {DTYPE_INT32, -INFINITY, INT32_MIN},
+        {DTYPE_INT64, -1e300, (double)INT64_MIN},
+        {DTYPE_INT64, 9007199254740993.0, 9007199254740992.0},
+        {DTYPE_UINT32, -1, 0},
+        {DTYPE_UINT32, 4294967295.0, UINT32_MAX},
+        {DTYPE_UINT32, INFINITY, UINT32_MAX},
+        {DTYPE_UINT32, NAN, 0},
+        {DTYPE_FLOAT, 0.1, (double)0.1f},
+        {DTYPE_DOUBLE, 0.1, 0.1},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         unsigned char place[9] = {0}; /* aligned for nothing */
         element_put(cases[i].type, cases[i].value, place + 1);
-        assert_true(element_get(cases[i].type, place + 1) == cases[i].wanted);
+        assert_true(dtype_value(cases[i].type, place + 1) == cases[i].wanted);
     }
     int64_t most;
-    element_put(ELEMENT_INT64, INFINITY, &most);
+    element_put(DTYPE_INT64, INFINITY, &most);
     assert_true(most > INT64_MAX - 1024);
 }
 
 static void test_finds_dtypes(void **state) {
     (void)state;
-    for (element type = 0; type < ELEMENT_COUNT; type++)
-        assert_int_equal(element_find(element_words[type].dtype), type);
-    assert_int_equal(element_find("float32"), ELEMENT_COUNT);
-    assert_int_equal(element_find(""), ELEMENT_COUNT);
+    for (dtype type = 0; type < DTYPE_COUNT; type++)
+        assert_int_equal(dtype_find(dtype_words[type].name), type);
+    assert_int_equal(dtype_find("float32"), DTYPE_COUNT);
+    assert_int_equal(dtype_find(""), DTYPE_COUNT);
 }
 
 static const struct CMUnitTest tests[] = {

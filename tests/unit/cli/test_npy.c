@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/files/npy.h"
+#include "cli/files/formats.h"
 #include "tests/unit/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -29,7 +29,7 @@ static bool collect(void *user, uint64_t offset, const void *bytes, size_t count
 }
 
 /* The elements in the order in which they arrive, as doubles. */
-static void expect_file(const char *name, element type, int dims, const int64_t size[3],
+static void expect_file(const char *name, dtype type, int dims, const int64_t size[3],
                         double (*value)(int64_t index)) {
     FILE *file = open_data(name);
     npy header;
@@ -40,10 +40,10 @@ static void expect_file(const char *name, element type, int dims, const int64_t 
     assert_memory_equal(header.size, size, sizeof header.size);
     assert_true(npy_read_data(file, &header, collect, &all, &error));
     const int64_t count = size[0] * size[1] * size[2];
-    const size_t bytes = element_words[type].bytes;
+    const size_t bytes = dtype_words[type].bytes;
     assert_int_equal(all.length, (size_t)count * bytes);
     for (int64_t i = 0; i < count; i++)
-        assert_true(element_get(type, all.data + (size_t)i * bytes) == value(i));
+        assert_true(dtype_value(type, all.data + (size_t)i * bytes) == value(i));
     fclose(file);
 }
 
@@ -61,23 +61,23 @@ static double between(int64_t i) {
 
 static void test_reads_numpy(void **state) {
     (void)state;
-    expect_file("f4_2x3.npy", ELEMENT_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
-    expect_file("f4_2x3_v2.npy", ELEMENT_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
-    expect_file("f4_2x3_v3.npy", ELEMENT_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
-    expect_file("f8_2x3x4.npy", ELEMENT_DOUBLE, 3, (const int64_t[]){4, 3, 2}, eighths);
-    expect_file("f8_5.npy", ELEMENT_DOUBLE, 1, (const int64_t[]){5, 1, 1}, between);
+    expect_file("f4_2x3.npy", DTYPE_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f4_2x3_v2.npy", DTYPE_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f4_2x3_v3.npy", DTYPE_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f8_2x3x4.npy", DTYPE_DOUBLE, 3, (const int64_t[]){4, 3, 2}, eighths);
+    expect_file("f8_5.npy", DTYPE_DOUBLE, 1, (const int64_t[]){5, 1, 1}, between);
 }
 
 static void test_converts_fortran_order(void **state) {
     (void)state;
-    expect_file("f4_2x3_fortran.npy", ELEMENT_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
-    expect_file("f8_2x3x4_fortran.npy", ELEMENT_DOUBLE, 3, (const int64_t[]){4, 3, 2}, eighths);
+    expect_file("f4_2x3_fortran.npy", DTYPE_FLOAT, 2, (const int64_t[]){3, 2, 1}, halves);
+    expect_file("f8_2x3x4_fortran.npy", DTYPE_DOUBLE, 3, (const int64_t[]){4, 3, 2}, eighths);
 }
 
 /* Nothing arrives, and nothing is missing. */
 static void test_reads_empty_arrays(void **state) {
     (void)state;
-    expect_file("empty.npy", ELEMENT_FLOAT, 2, (const int64_t[]){3, 0, 1}, halves);
+    expect_file("empty.npy", DTYPE_FLOAT, 2, (const int64_t[]){3, 0, 1}, halves);
 }
 
 static void test_refuses_other_arrays(void **state) {
@@ -228,13 +228,13 @@ static void test_writes_as_numpy(void **state) {
     (void)state;
     static const struct {
         const char *name;
-        element type;
+        dtype type;
         int dims;
         int64_t size[3];
-    } cases[] = {{"f4_2x3.npy", ELEMENT_FLOAT, 2, {3, 2, 1}},
-                 {"f8_2x3x4.npy", ELEMENT_DOUBLE, 3, {4, 3, 2}},
-                 {"int32.npy", ELEMENT_INT32, 2, {3, 2, 1}},
-                 {"f8_5.npy", ELEMENT_DOUBLE, 1, {5, 1, 1}}};
+    } cases[] = {{"f4_2x3.npy", DTYPE_FLOAT, 2, {3, 2, 1}},
+                 {"f8_2x3x4.npy", DTYPE_DOUBLE, 3, {4, 3, 2}},
+                 {"int32.npy", DTYPE_INT32, 2, {3, 2, 1}},
+                 {"f8_5.npy", DTYPE_DOUBLE, 1, {5, 1, 1}}};
     for (size_t i = 0; i < LENGTH(cases); i++) {
         text header = new_text();
         npy_header(&header, cases[i].type, cases[i].dims, cases[i].size);

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
 #include "tests/unit/group.h"
 
 /* Another call of the command, which does not know the files that came before. */

@@ -1,6 +1,5 @@
-/* The page of `report`: it is HTML whatever its texts hold, its numbers are those of the
-   results, it finds the parameters that matter and how much they explain, and the same results
-   make the same bytes. */
+/* The report's page: it is HTML whatever texts hold, its numbers are those of the results, and the
+   same results make the same bytes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cli/report/page.h"
+#include "cli/words.h"
 #include "tests/unit/cli/html_reader.h"
 #include "tests/unit/cli/tuned_result.h"
 #include "tests/unit/group.h"
@@ -47,7 +47,7 @@ static void sweep(sg_result rows[ROWS], char plans[ROWS][64]) {
     rows[n++] = lost("naive tile=16", "not compiled", "");
 }
 
-static page page_of(const sg_result *rows, int count, const page_results *all) {
+static page page_of(const sg_result *rows, int count) {
     page p = {.spec = "a</title>&.lua",
               .name = rows[0].name,
               .shape = "3D <star>",
@@ -56,22 +56,13 @@ static page page_of(const sg_result *rows, int count, const page_results *all) {
               .bytes = 8,
               .source = "__global__ void k() { a < b && c > d; } // </code></script>'\"",
               .rows = rows,
-              .count = count,
-              .all = all};
+              .count = count};
     page_look(&p);
     return p;
 }
 
-static page_results keep(const sg_result *rows, int count) {
-    page_results all = {0};
-    for (int i = 0; i < count; i++)
-        page_keep(&all, &rows[i]);
-    return all;
-}
-
 static char *written(const sg_result *rows, int count, const char *usual) {
-    page_results all = keep(rows, count);
-    page p = page_of(rows, count, &all);
+    page p = page_of(rows, count);
     p.usual = usual;
     page_look(&p);
     text out = new_text();
@@ -133,15 +124,14 @@ static void test_a_page(void **state) {
     sweep(rows, plans);
     char *text = written(rows, ROWS, "register tile=128x8 coarsen=z4,y2 vec=4");
     expect_page(text);
-    static const char *const sections[] = {"roofline", "progress", "parameters", "candidates",
-                                           "source"};
+    static const char *const sections[] = {"roofline", "progress", "candidates", "source"};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         char id[64];
         snprintf(id, sizeof id, "<section id=\"%s\"", sections[i]);
         if (strstr(text, id) == NULL)
             fail_msg("there is no %s", sections[i]);
     }
-    assert_null(strstr(text, "id=\"scaling\"")); /* one size alone */
+    assert_non_null(strstr(text, ">copy</text>"));
     assert_non_null(strstr(text, "u.next &lt;b&gt;at&lt;/b&gt; &quot;(3)&quot; &amp; &#39;more"));
     assert_non_null(strstr(text, "a &lt; b &amp;&amp; c &gt; d;"));
     assert_non_null(strstr(text, "<b>8×</b><span>speed over the default plan"));
@@ -181,6 +171,7 @@ static void test_little_is_known(void **state) {
     char *text = written(rows, 2, NULL);
     expect_page(text);
     assert_null(strstr(text, "id=\"roofline\""));
+    assert_null(strstr(text, ">copy</text>"));
     text = written(rows, 1, NULL);
     expect_page(text);
     sg_result empty[2] = {result_of("naive", 1e-6), result_of("naive", 1e-6)};
@@ -192,60 +183,6 @@ static void test_little_is_known(void **state) {
     assert_non_null(strstr(text, "No candidate was right"));
 }
 
-/* ---- parameters ---------------------------------------------------------------------------- */
-
-static const page_axis *axis(const page *p, const char *name) {
-    const page_axis *a = page_axis_named(&p->axes, name);
-    if (a == NULL)
-        fail_msg("there is no parameter %s", name);
-    return a;
-}
-
-static void test_parameters(void **state) {
-    (void)state;
-    sg_result rows[ROWS];
-    char plans[ROWS][64];
-    sweep(rows, plans);
-    page p = page_of(rows, ROWS, &(page_results){0});
-    assert_int_equal(p.axes.count, 10); /* method, tile and coarsen with 3 each, vec */
-    const page_axis *x = axis(&p, "tile.x");
-    static const char *const values[] = {"8", "16", "32", "64", "128"};
-    assert_int_equal(x->count, 5);
-    for (int i = 0; i < 5; i++)
-        assert_string_equal(x->values[i], values[i]);
-    assert_string_equal(x->values[x->of[0]], "128");
-    assert_string_equal(axis(&p, "tile.y")->values[axis(&p, "tile.y")->of[ROWS - 1]], "1");
-    assert_string_equal(axis(&p, "coarsen.z")->values[0], "4");
-    assert_string_equal(axis(&p, "coarsen.z")->values[2], "16");
-    assert_string_equal(axis(&p, "coarsen.y")->values[0], "2");
-    assert_int_equal(axis(&p, "coarsen.y")->of[ROWS - 1], -1);
-    assert_true(axis(&p, "tile")->whole && !x->whole);
-    assert_int_equal(x->rows, TILES * WALKS);
-    assert_true(x->explained > 0.999 && x->explained <= 1);
-    assert_true(axis(&p, "coarsen.z")->explained == 0);
-    assert_true(axis(&p, "vec")->explained == 0);
-}
-
-/* By hand: logs 0, 2 and 4, 6 in two groups: 16 between, 4 within by 2 degrees of freedom, of 20.
- */
-static void test_what_is_explained(void **state) {
-    (void)state;
-    const sg_result rows[] = {result_of("a n=1", 1), result_of("a n=1", exp(2)),
-                              result_of("a n=2", exp(4)), result_of("a n=2", exp(6))};
-    page p = page_of(rows, 4, &(page_results){0});
-    assert_true(fabs(axis(&p, "n")->explained - 14.0 / 20) < 1e-12);
-}
-
-static void test_words_of_lists(void **state) {
-    (void)state;
-    sg_result rows[] = {result_of("csr warp threads=256", 1), result_of("ell threads=64", 2)};
-    rows[0].kind = rows[1].kind = SG_KIND_PRODUCT;
-    page p = page_of(rows, 2, &(page_results){0});
-    assert_string_equal(axis(&p, "format")->values[0], "csr");
-    assert_string_equal(axis(&p, "algorithm")->values[0], "warp");
-    assert_string_equal(axis(&p, "threads")->values[0], "64");
-}
-
 /* The best plan's method comes first, and those beyond the marks share one. */
 static void test_kinds(void **state) {
     (void)state;
@@ -253,32 +190,12 @@ static void test_kinds(void **state) {
     sg_result rows[8];
     for (int i = 0; i < 8; i++)
         rows[i] = result_of(plans[i], i == 6 ? 0.5 : 1 + i);
-    page p = page_of(rows, 8, &(page_results){0});
+    page p = page_of(rows, 8);
     static const int wanted[] = {2, 1, 3, 4, 5, 5, 0, 1};
     assert_memory_equal(p.kinds, wanted, sizeof wanted);
-    assert_int_equal(p.kind_count, PAGE_KINDS);
+    assert_int_equal(p.kind_count, CHART_KINDS);
     assert_string_equal(p.kind_names[0], "g");
     assert_string_equal(p.kind_names[5], "others");
-}
-
-/* ---- sizes --------------------------------------------------------------------------------- */
-
-static void test_sizes(void **state) {
-    (void)state;
-    sg_result rows[] = {result_of("naive", 1e-3), result_of("naive", 4e-3),
-                        result_of("tiled", 2e-3), result_of("naive", 1e-6),
-                        result_of("naive", 1e-6)};
-    rows[1].size[0] = rows[2].size[0] = 1024;
-    rows[3].steps = 8, rows[3].size[0] = 64;
-    rows[4].device_name = "Another", rows[4].size[0] = 32;
-    page_results all = keep(rows, 5);
-    page p = page_of(rows, 1, &all);
-    text out = new_text();
-    page_write_scaling(&p, &out);
-    assert_non_null(out.data);
-    assert_int_equal(count_of(out.data, "<g class=\"m"), 2);
-    assert_non_null(strstr(out.data, "512x256x128: 16.8 G points a second; naive: 1 ms"));
-    assert_non_null(strstr(out.data, "1024x256x128: 16.8 G points a second; tiled: 2 ms"));
 }
 
 static void test_matrices(void **state) {
@@ -288,9 +205,9 @@ static void test_matrices(void **state) {
     r.kind = SG_KIND_PRODUCT, r.size_count = 6;
     memcpy(r.size, size, sizeof size);
     text b = new_text();
-    page_add_size(&b, &r);
+    result_add_size(&b, &r);
     assert_string_equal(b.data, "2000x1000 with 5000 entries");
-    assert_true(page_points(&r) == 5000);
+    assert_true(result_points(&r) == 5000);
 }
 
 /* ---- the builder --------------------------------------------------------------------------- */
@@ -324,7 +241,7 @@ static void test_scales_of_anything(void **state) {
         const double least = numbers[i / 2 / NUMBERS], most = numbers[i / 2 % NUMBERS];
         text out = new_text();
         svg s;
-        svg_begin(&s, &out, "", "", CHART_HEIGHT);
+        svg_begin(&s, &out, "", "");
         s.x = svg_scale_of(least, most, i % 2);
         s.y = s.x;
         assert_true(isfinite(s.x.from) && isfinite(s.x.to) && s.x.from < s.x.to);
@@ -365,19 +282,17 @@ static void test_times_of_any_size(void **state) {
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(test_escaping),
-                                          cmocka_unit_test(test_what_is_no_page),
-                                          cmocka_unit_test(test_a_page),
-                                          cmocka_unit_test(test_numbers),
-                                          cmocka_unit_test(test_parameters),
-                                          cmocka_unit_test(test_what_is_explained),
-                                          cmocka_unit_test(test_kinds),
-                                          cmocka_unit_test(test_words_of_lists),
-                                          cmocka_unit_test(test_sizes),
-                                          cmocka_unit_test(test_matrices),
-                                          cmocka_unit_test(test_scales),
-                                          cmocka_unit_test(test_little_is_known),
-                                          cmocka_unit_test(test_scales_of_anything),
-                                          cmocka_unit_test(test_times_of_any_size)};
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_escaping),
+    cmocka_unit_test(test_what_is_no_page),
+    cmocka_unit_test(test_a_page),
+    cmocka_unit_test(test_numbers),
+    cmocka_unit_test(test_kinds),
+    cmocka_unit_test(test_matrices),
+    cmocka_unit_test(test_scales),
+    cmocka_unit_test(test_little_is_known),
+    cmocka_unit_test(test_scales_of_anything),
+    cmocka_unit_test(test_times_of_any_size),
+};
 
 TEST_GROUP(page, NULL, NULL)

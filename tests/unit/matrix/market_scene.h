@@ -2,7 +2,7 @@
 #ifndef TESTS_MARKET_SCENE_H
 #define TESTS_MARKET_SCENE_H
 
-#include "matrix/market.h"
+#include "matrix/format.h"
 
 typedef struct reading {
     FILE *file;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "matrix/assembly.h"
+#include "matrix/format.h"
 #include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 #include "tests/unit/miser.h"

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "matrix/layout.h"
-#include "matrix/packet.h"
 #include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 

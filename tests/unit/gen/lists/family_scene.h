@@ -75,16 +75,16 @@ static inline family_verdict scene_run(scene *s, const family_call *call, int of
     void *results[SCENE_ARRAYS] = {NULL};
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        const size_t bytes = (size_t)family_elements(p, i, call->sizes) * a->element_bytes;
-        if (in_place && a->same_as >= 0)
-            memory[i] = memory[a->same_as];
+        const size_t bytes = (size_t)program_elements(p, i, call->sizes) * a->element_bytes;
+        if (in_place && a->lists.same_as >= 0)
+            memory[i] = memory[a->lists.same_as];
         else
             memory[i] = scene_alloc(bytes, (size_t)offset * a->element_bytes);
         if (call->arrays[i] != NULL)
             memcpy(memory[i].data, call->arrays[i], bytes);
         grids[i].data = memory[i].data;
         for (int axis = 0; axis < 3; axis++)
-            grids[i].size[axis] = program_extent_of(&a->extent[axis], call->sizes);
+            grids[i].size[axis] = program_extent_of(&a->lists.extent[axis], call->sizes);
         results[i] = a->written ? memory[i].data : NULL;
     }
     sg_arguments arguments = {.struct_size = sizeof arguments,
@@ -103,7 +103,7 @@ static inline family_verdict scene_run(scene *s, const family_call *call, int of
     const family_call after = {call->sizes, call->parameters, results};
     s->subject->family->lists.judge(s->job, s->subject, p, call, &after, &verdict);
     for (int i = 0; i < p->array_count; i++) {
-        if (in_place && p->arrays[i].same_as >= 0)
+        if (in_place && p->arrays[i].lists.same_as >= 0)
             continue;
         if (!p->arrays[i].written && !in_place && call->arrays[i] != NULL)
             assert_memory_equal(memory[i].data, call->arrays[i], memory[i].bytes);

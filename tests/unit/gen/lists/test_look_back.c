@@ -182,8 +182,8 @@ static void replay(scene *s, int64_t count) {
     const program *p = s->made->program;
     assert_int_equal(p->arguments_bytes, sizeof(persistent_arguments));
     const int64_t tiles = (count - 1) / TILE + 1;
-    const words published = words_of(s->job, &p->temporaries[0], tiles);
-    const words groups = words_of(s->job, &p->temporaries[1], (tiles - 1) / 32 + 1);
+    const words published = words_of(s->job, &p->lists.temporaries[0], tiles);
+    const words groups = words_of(s->job, &p->lists.temporaries[1], (tiles - 1) / 32 + 1);
     int32_t *input = job_array(s->job, (size_t)count, sizeof *input);
     int32_t *output = job_array(s->job, (size_t)count, sizeof *output);
     const persistent_arguments a = {count, input, output, published.at, groups.at, 0, TAG};

@@ -188,7 +188,7 @@ static void test_unsorted(void **state) {
                 scene_memory memory[6];
                 for (int i = 0; i < 6; i++) {
                     grids[i].size[0] =
-                        program_extent_of(&s.made->program->arrays[i].extent[0], call.sizes);
+                        program_extent_of(&s.made->program->arrays[i].lists.extent[0], call.sizes);
                     memory[i] = scene_alloc((size_t)grids[i].size[0] * 4, 0);
                     grids[i].data = memory[i].data;
                     if (i < 4)

@@ -82,7 +82,7 @@ static void thresholds_have_both_sides(void **state) {
     int above = 0, usual = 0;
     uint64_t seed = 7;
     for (int i = 0; i < DRAWN; i++) {
-        const double v = sample_real(&all[0], draw_bits(&seed));
+        const double v = sample_real(&all[0], random_next(&seed));
         assert_true(fabs(v) <= 3.4028234663852886e38);
         above += v > 1e30;
         usual += fabs(v) <= 1;
@@ -107,8 +107,8 @@ static void cells_are_equal(void **state) {
         int equal = 0;
         uint64_t seed = 7;
         for (int i = 0; i < DRAWN; i++) {
-            const double u = sample_real(&all[0], draw_bits(&seed));
-            equal += u == sample_real(&all[1], draw_bits(&seed));
+            const double u = sample_real(&all[0], random_next(&seed));
+            equal += u == sample_real(&all[1], random_next(&seed));
         }
         if (equal < DRAWN / 100)
             fail_msg("%s\n%d of %d are equal", texts[t], equal, DRAWN);
@@ -129,12 +129,12 @@ static void fields_hold_what_they_say(void **state) {
     uint64_t seed = 7;
     int ends = 0;
     for (int i = 0; i < DRAWN; i++) {
-        const double c = sample_real(&all[0], draw_bits(&seed));
-        const double m = sample_real(&all[1], draw_bits(&seed));
+        const double c = sample_real(&all[0], random_next(&seed));
+        const double m = sample_real(&all[1], random_next(&seed));
         assert_true(c >= 1500 && c <= 4500);
         assert_true(m == 0 || m == 1 || m == -0.5);
-        assert_true(sample_real(&all[2], draw_bits(&seed)) == 3);
-        assert_true(sample_real(&all[3], draw_bits(&seed)) == 3);
+        assert_true(sample_real(&all[2], random_next(&seed)) == 3);
+        assert_true(sample_real(&all[3], random_next(&seed)) == 3);
         ends += c == 1500 || c == 4500;
     }
     assert_true(ends > DRAWN / 20);

@@ -339,11 +339,11 @@ static void launch_for(scene *s, const family_call *call, void *y, size_t bytes)
     sg_grid grids[SCENE_ARRAYS] = {{0}};
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        const size_t size = (size_t)family_elements(p, i, call->sizes) * a->element_bytes;
+        const size_t size = (size_t)program_elements(p, i, call->sizes) * a->element_bytes;
         expect_ok(sg_alloc(context, size + 1, &grids[i].data));
         expect_ok(sg_upload(context, grids[i].data, call->arrays[i], size));
         for (int axis = 0; axis < 3; axis++)
-            grids[i].size[axis] = program_extent_of(&a->extent[axis], call->sizes);
+            grids[i].size[axis] = program_extent_of(&a->lists.extent[axis], call->sizes);
     }
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = grids,
@@ -369,7 +369,7 @@ static void test_determinism(void **state) {
         s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 5, NULL, 9, &call);
         const program *p = s.made->program;
         const int y = p->array_count - 1;
-        const size_t bytes = (size_t)family_elements(p, y, call.sizes) * sizeof(float);
+        const size_t bytes = (size_t)program_elements(p, y, call.sizes) * sizeof(float);
         unsigned char *first = NULL;
         for (int run = 0; run < 3; run++) {
             unsigned char *result = malloc(bytes);

@@ -182,7 +182,7 @@ static void emit_body(job *j, void *argument) {
         r.size[0] = 1 << 26;
     const program *p = s->family->build(j, s, &r)->program;
     e->text = p->source;
-    e->spare = p->spare_source;
+    e->spare = p->grid.spare_source;
 }
 
 static job *emit(emitting *e) {

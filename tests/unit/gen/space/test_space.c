@@ -7,7 +7,7 @@
 #include "gen/stencil/plan.h"
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/stencil.h"
-#include "runtime/tune/search_space.h"
+#include "runtime/tune/search.h"
 #include "tests/unit/group.h"
 
 #define UPDATE2                                                                                    \
@@ -204,12 +204,12 @@ static void every_family_fills_its_row(void **state) {
         assert_true(f->wanted != NULL && f->plan != NULL && f->build != NULL && f->explain != NULL);
         assert_true(f->space_agrees != NULL && f->space_fill != NULL);
         assert_ptr_equal(family_named(f->name), f);
-        if (f->kind == KIND_GRID) {
+        if (f->kind == PROGRAM_GRID) {
             assert_non_null(f->grid.model);
             continue;
         }
         assert_true(f->lists.kinds != NULL && f->lists.draw != NULL && f->lists.judge != NULL);
-        if (f->kind == KIND_PRODUCT)
+        if (f->kind == PROGRAM_PRODUCT)
             assert_true(f->lists.draw_given != NULL && f->lists.judge_given != NULL);
     }
     assert_null(family_named("histogram"));

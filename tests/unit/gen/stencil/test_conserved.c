@@ -5,7 +5,7 @@
 
 #include "tests/unit/runtime/api/api.h"
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 #include "tests/unit/group.h"
 
 enum { NX = 13, NY = 9, CELLS = NX * NY, STEPS = 40 };

@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "gen/model/plans.h"
-#include "gen/stencil/measured.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
+#include "gen/stencil/search.h"
 #include "tests/unit/group.h"
 
 /* A line of a stencil, by its numbers. */

@@ -104,8 +104,8 @@ static void a_walked_axis_comes_last(void **state) {
     loaded l = the_spec("return stencil { name = 's', shape = star(2, 1), "
                         "coefficients = { 1, 2, 3, 4, 5 } }");
     planning p = make(&l, "register tile=64 coarsen=y16", "sm_90");
-    assert_int_equal(p.program->launches[0].axes[1], -1);
-    assert_int_equal(p.program->launches[0].axes[2], 1);
+    assert_int_equal(p.program->launches[0].grid.axes[1], -1);
+    assert_int_equal(p.program->launches[0].grid.axes[2], 1);
     assert_int_equal(p.program->launches[0].per_block[2], 16);
     assert_int_equal(p.plan->low[1], 0);
     assert_int_equal(p.plan->high[2], 1);
@@ -148,19 +148,19 @@ static void fused_steps_have_ways(void **state) {
     assert_int_equal(p.plan->schedule.tile[0], 32 * 12 - 2 * 8);
     assert_non_null(p.plan->single);
     assert_int_equal(p.plan->single->schedule.time, 1);
-    assert_true(p.program->ways);
+    assert_true(p.program->grid.ways);
     assert_int_equal(program_own_launches(p.program), 3);
     const program_launch *ways = p.program->launches;
-    assert_int_equal(ways[0].steps, 8);
+    assert_int_equal(ways[0].grid.steps, 8);
     assert_int_equal(ways[0].block[2], 2);
-    assert_int_equal(ways[1].steps, 4);
+    assert_int_equal(ways[1].grid.steps, 4);
     assert_int_equal(ways[1].block[2], 1);
     assert_true(ways[1].shared_bytes < ways[0].shared_bytes);
     assert_string_equal(ways[0].entry, ways[1].entry);
-    assert_int_equal(ways[2].steps, 1);
+    assert_int_equal(ways[2].grid.steps, 1);
     assert_string_equal(ways[2].entry, "s_step");
-    assert_true(ways[0].least[0] > p.plan->tile[0]);
-    assert_int_equal(ways[2].least[0], 0);
+    assert_true(ways[0].grid.least[0] > p.plan->tile[0]);
+    assert_int_equal(ways[2].grid.least[0], 0);
     text line = text_new(p.job);
     schedule_print(&p.plan->schedule, 2, &line);
     planning again = make_steps(&l, line.data, 1);
@@ -177,7 +177,7 @@ static void steps_are_fused_where_there_are_several(void **state) {
              many = make_steps(&l, "", 1000), forced = make_steps(&l, "time=1", 1000);
     assert_int_equal(one.plan->schedule.time, 1);
     assert_null(one.plan->single);
-    assert_false(one.program->ways);
+    assert_false(one.program->grid.ways);
     assert_int_equal(forced.plan->schedule.time, 1);
     assert_in_range(five.plan->schedule.time, 2, 5);
     assert_int_equal(many.plan->schedule.method, method_find("temporal", 8));

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "gen/reference/reference.h"
-#include "gen/stencil/passes.h"
 #include "gen/stencil/schedule.h"
+#include "gen/stencil/search.h"
 #include "tests/unit/gen/spec/load_spec.h"
 #include "tests/unit/group.h"
 

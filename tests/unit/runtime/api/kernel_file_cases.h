@@ -38,23 +38,29 @@ static inline void expect_same_extents(const program_extent *a, const program_ex
     assert_true(a->plus == b->plus);
 }
 
+static inline void expect_same_array(bool grid, const program_array *a, const program_array *b) {
+    assert_string_equal(a->name, b->name);
+    assert_int_equal(a->written, b->written);
+    assert_string_equal(a->dtype, b->dtype);
+    assert_int_equal(a->element_bytes, b->element_bytes);
+    if (grid) {
+        assert_string_equal(a->grid.field, b->grid.field);
+        assert_int_equal(a->grid.reads, b->grid.reads);
+        assert_int_equal(a->grid.previous, b->grid.previous);
+        assert_memory_equal(a->grid.low, b->grid.low, sizeof a->grid.low);
+        assert_memory_equal(a->grid.high, b->grid.high, sizeof a->grid.high);
+        return;
+    }
+    assert_int_equal(a->lists.updated, b->lists.updated);
+    assert_int_equal(a->lists.same_as, b->lists.same_as);
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        expect_same_extents(&a->lists.extent[k], &b->lists.extent[k]);
+}
+
 static inline void expect_same_arrays(const program *a, const program *b) {
     assert_int_equal(a->array_count, b->array_count);
-    for (int i = 0; i < a->array_count; i++) {
-        assert_string_equal(a->arrays[i].name, b->arrays[i].name);
-        assert_string_equal(a->arrays[i].field, b->arrays[i].field);
-        assert_int_equal(a->arrays[i].written, b->arrays[i].written);
-        assert_int_equal(a->arrays[i].reads, b->arrays[i].reads);
-        assert_int_equal(a->arrays[i].previous, b->arrays[i].previous);
-        assert_memory_equal(a->arrays[i].low, b->arrays[i].low, sizeof a->arrays[i].low);
-        assert_memory_equal(a->arrays[i].high, b->arrays[i].high, sizeof a->arrays[i].high);
-        assert_string_equal(a->arrays[i].dtype, b->arrays[i].dtype);
-        assert_int_equal(a->arrays[i].element_bytes, b->arrays[i].element_bytes);
-        assert_int_equal(a->arrays[i].updated, b->arrays[i].updated);
-        assert_int_equal(a->arrays[i].same_as, b->arrays[i].same_as);
-        for (int k = 0; k < PROGRAM_AXES; k++)
-            expect_same_extents(&a->arrays[i].extent[k], &b->arrays[i].extent[k]);
-    }
+    for (int i = 0; i < a->array_count; i++)
+        expect_same_array(program_is_grid(a), &a->arrays[i], &b->arrays[i]);
     assert_int_equal(a->parameter_count, b->parameter_count);
     for (int i = 0; i < a->parameter_count; i++) {
         assert_string_equal(a->parameters[i].name, b->parameters[i].name);
@@ -65,85 +71,102 @@ static inline void expect_same_arrays(const program *a, const program *b) {
 }
 
 static inline void expect_same_lists(const program *a, const program *b) {
-    assert_int_equal(a->shape, b->shape);
-    assert_int_equal(a->size_count, b->size_count);
-    for (int i = 0; i < a->size_count; i++) {
-        assert_string_equal(a->sizes[i].name, b->sizes[i].name);
-        assert_int_equal(a->sizes[i].array, b->sizes[i].array);
-        assert_int_equal(a->sizes[i].axis, b->sizes[i].axis);
+    assert_int_equal(a->lists.size_count, b->lists.size_count);
+    for (int i = 0; i < a->lists.size_count; i++) {
+        assert_string_equal(a->lists.sizes[i].name, b->lists.sizes[i].name);
+        assert_int_equal(a->lists.sizes[i].array, b->lists.sizes[i].array);
+        assert_int_equal(a->lists.sizes[i].axis, b->lists.sizes[i].axis);
     }
-    assert_int_equal(a->temporary_count, b->temporary_count);
-    for (int i = 0; i < a->temporary_count; i++) {
-        const program_temporary *x = &a->temporaries[i], *y = &b->temporaries[i];
+    assert_int_equal(a->lists.temporary_count, b->lists.temporary_count);
+    for (int i = 0; i < a->lists.temporary_count; i++) {
+        const program_temporary *x = &a->lists.temporaries[i], *y = &b->lists.temporaries[i];
         assert_string_equal(x->name, y->name);
         expect_same_extents(&x->items, &y->items);
         assert_true(x->per == y->per && x->bytes == y->bytes && x->fixed == y->fixed);
         assert_int_equal(x->fill, y->fill);
     }
-    assert_int_equal(a->tagged, b->tagged);
-    expect_same_extents(&a->points, &b->points);
-    assert_memory_equal(a->storage, b->storage, sizeof a->storage);
-    assert_int_equal(a->diagonal_count, b->diagonal_count);
-    for (int i = 0; i < a->diagonal_count; i++)
-        assert_memory_equal(&a->diagonals[i], &b->diagonals[i], sizeof a->diagonals[i]);
+    assert_int_equal(a->lists.tagged, b->lists.tagged);
+    expect_same_extents(&a->lists.points, &b->lists.points);
+    const program_product *x = a->lists.product, *y = b->lists.product;
+    assert_int_equal(x != NULL, y != NULL);
+    if (x == NULL)
+        return;
+    assert_memory_equal(x->storage, y->storage, sizeof x->storage);
+    assert_int_equal(x->diagonal_count, y->diagonal_count);
+    for (int i = 0; i < x->diagonal_count; i++)
+        assert_memory_equal(&x->diagonals[i], &y->diagonals[i], sizeof x->diagonals[i]);
 }
 
-static inline void expect_same_layers(const program *a, const program *b) {
-    assert_int_equal(a->layer_count, b->layer_count);
-    for (int i = 0; i < a->layer_count; i++) {
-        const program_layer *x = &a->layers[i], *y = &b->layers[i];
+static inline void expect_same_grids(const program *a, const program *b) {
+    assert_true(a->grid.bytes_per_point == b->grid.bytes_per_point);
+    assert_int_equal(a->grid.layer_count, b->grid.layer_count);
+    for (int i = 0; i < a->grid.layer_count; i++) {
+        const program_layer *x = &a->grid.layers[i], *y = &b->grid.layers[i];
         assert_string_equal(x->name, y->name);
         assert_memory_equal(x->low, y->low, sizeof x->low);
         assert_memory_equal(x->high, y->high, sizeof x->high);
     }
+    assert_int_equal(a->grid.ways, b->grid.ways);
+    assert_int_equal(a->grid.spare_count, b->grid.spare_count);
+    assert_int_equal(a->grid.spare_source != NULL, b->grid.spare_source != NULL);
+    if (a->grid.spare_source != NULL)
+        assert_string_equal(a->grid.spare_source, b->grid.spare_source);
+    assert_int_equal(a->grid.spare_arch_begin, b->grid.spare_arch_begin);
+    assert_int_equal(a->grid.spare_arch_end, b->grid.spare_arch_end);
+}
+
+static inline void expect_same_grid_launches(const program_launch *x, const program_launch *y) {
+    assert_memory_equal(x->grid.axes, y->grid.axes, sizeof x->grid.axes);
+    assert_memory_equal(x->grid.low, y->grid.low, sizeof x->grid.low);
+    assert_memory_equal(x->grid.high, y->grid.high, sizeof x->grid.high);
+    assert_int_equal(x->grid.vector, y->grid.vector);
+    assert_int_equal(x->grid.steps, y->grid.steps);
+    assert_memory_equal(x->grid.least, y->grid.least, sizeof x->grid.least);
+    assert_int_equal(x->grid.cooperative, y->grid.cooperative);
+    assert_int_equal(x->grid.spare, y->grid.spare);
+    assert_memory_equal(&x->grid.needs, &y->grid.needs, sizeof x->grid.needs);
+}
+
+static inline void expect_same_lists_launches(const program_launch *x, const program_launch *y) {
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        const program_block_rule *a = &x->lists.blocks[k], *b = &y->lists.blocks[k];
+        expect_same_extents(&a->items, &b->items);
+        assert_int_equal(a->least, b->least);
+        assert_true(a->most == b->most);
+        assert_true(a->alone == b->alone);
+        assert_int_equal(a->cluster, b->cluster);
+    }
+    assert_int_equal(x->lists.early, y->lists.early);
+    assert_int_equal(x->lists.resident, y->lists.resident);
 }
 
 static inline void expect_same_programs(const program *a, const program *b) {
+    assert_int_equal(a->kind, b->kind);
     assert_string_equal(a->name, b->name);
     assert_string_equal(a->source, b->source);
     assert_string_equal(a->target, b->target);
     assert_int_equal(a->dims, b->dims);
     assert_int_equal(a->element_bytes, b->element_bytes);
     assert_int_equal(a->arguments_bytes, b->arguments_bytes);
-    assert_true(a->bytes_per_point == b->bytes_per_point);
-    expect_same_arrays(a, b);
-    expect_same_lists(a, b);
-    expect_same_layers(a, b);
-    assert_int_equal(a->launch_count, b->launch_count);
-    assert_int_equal(a->ways, b->ways);
-    assert_int_equal(a->spare_count, b->spare_count);
     assert_int_equal(a->arch_begin, b->arch_begin);
     assert_int_equal(a->arch_end, b->arch_end);
-    assert_int_equal(a->spare_source != NULL, b->spare_source != NULL);
-    if (a->spare_source != NULL)
-        assert_string_equal(a->spare_source, b->spare_source);
-    assert_int_equal(a->spare_arch_begin, b->spare_arch_begin);
-    assert_int_equal(a->spare_arch_end, b->spare_arch_end);
+    expect_same_arrays(a, b);
+    if (program_is_grid(a))
+        expect_same_grids(a, b);
+    else
+        expect_same_lists(a, b);
+    assert_int_equal(a->launch_count, b->launch_count);
     for (int i = 0; i < a->launch_count; i++) {
         const program_launch *x = &a->launches[i], *y = &b->launches[i];
         assert_string_equal(x->entry, y->entry);
-        assert_memory_equal(x->axes, y->axes, sizeof x->axes);
         assert_memory_equal(x->per_block, y->per_block, sizeof x->per_block);
         assert_memory_equal(x->block, y->block, sizeof x->block);
-        assert_memory_equal(x->low, y->low, sizeof x->low);
-        assert_memory_equal(x->high, y->high, sizeof x->high);
         assert_int_equal(x->shared_bytes, y->shared_bytes);
         assert_int_equal(x->barriers, y->barriers);
-        assert_int_equal(x->vector, y->vector);
-        assert_int_equal(x->steps, y->steps);
-        assert_memory_equal(x->least, y->least, sizeof x->least);
-        assert_int_equal(x->cooperative, y->cooperative);
-        assert_int_equal(x->spare, y->spare);
-        assert_memory_equal(&x->needs, &y->needs, sizeof x->needs);
-        assert_int_equal(x->early, y->early);
-        for (int k = 0; k < PROGRAM_AXES; k++) {
-            expect_same_extents(&x->blocks[k].items, &y->blocks[k].items);
-            assert_int_equal(x->blocks[k].least, y->blocks[k].least);
-            assert_true(x->blocks[k].most == y->blocks[k].most);
-            assert_true(x->blocks[k].alone == y->blocks[k].alone);
-            assert_int_equal(x->blocks[k].cluster, y->blocks[k].cluster);
-        }
-        assert_int_equal(x->resident, y->resident);
+        if (program_is_grid(a))
+            expect_same_grid_launches(x, y);
+        else
+            expect_same_lists_launches(x, y);
     }
 }
 

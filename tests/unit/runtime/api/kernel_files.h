@@ -31,8 +31,8 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
         made->source = "// source\n";
         made->arch_begin = 3;
         made->arch_end = 9;
-        made->spare_source = made->spare_count > 0 ? "// spare\n" : NULL;
-        made->spare_arch_begin = made->spare_arch_end = 0;
+        made->grid.spare_source = made->grid.spare_count > 0 ? "// spare\n" : NULL;
+        made->grid.spare_arch_begin = made->grid.spare_arch_end = 0;
     }
     kernel_file *f = job_alloc(j, sizeof *f);
     *f = (kernel_file){.program = made,
@@ -56,7 +56,7 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
                                .parameters = made->parameter_count,
                                .textbook_operations = 13,
                                .emitted_operations = 8,
-                               .bytes_per_point = made->bytes_per_point,
+                               .bytes_per_point = made->grid.bytes_per_point,
                                .threads = plan_threads(p),
                                .shared_bytes = p->shared_bytes,
                                .registers = 32,
@@ -92,20 +92,22 @@ static inline kernel_file *file_of_lists(job *j) {
     join *made = join_lists(job_alloc(j, sizeof *made));
     kernel_file *f = job_alloc(j, sizeof *f);
     made->program.source = "// source\n";
-    made->program.tagged = true;
+    made->program.lists.tagged = true;
     made->program.arguments_bytes += 8;
-    made->launches[0].resident = true;
-    made->launches[1].early = true;
-    made->launches[1].blocks[0].alone = 100;
-    made->launches[1].blocks[0].most = 16;
-    made->launches[1].blocks[0].cluster = 4;
+    made->launches[0].lists.resident = true;
+    made->launches[1].lists.early = true;
+    made->launches[1].lists.blocks[0].alone = 100;
+    made->launches[1].lists.blocks[0].most = 16;
+    made->launches[1].lists.blocks[0].cluster = 4;
     static const diagonal diagonals[] = {{-7, 0.5}, {0, -1}};
-    made->program.storage[STORAGE_FORMAT] = FORMAT_STENCIL;
-    made->program.diagonals = diagonals;
-    made->program.diagonal_count = 2;
-    made->program.storage[STORAGE_INDEX_BYTES] = 8;
-    made->program.storage[STORAGE_VALUE_BYTES] = 4;
-    made->program.storage[STORAGE_PACKET] = 64;
+    program_product *product = job_alloc(j, sizeof *product);
+    *product = (program_product){.diagonals = diagonals, .diagonal_count = 2};
+    product->storage[STORAGE_FORMAT] = FORMAT_STENCIL;
+    product->storage[STORAGE_INDEX_BYTES] = 8;
+    product->storage[STORAGE_VALUE_BYTES] = 4;
+    product->storage[STORAGE_PACKET] = 64;
+    made->program.kind = PROGRAM_PRODUCT;
+    made->program.lists.product = product;
     *f = (kernel_file){.program = &made->program,
                        .texts = {"join", "lists", "a model\n", "a plan", "a reason", "// source\n",
                                  "int64", "", "sm_90", "join"},
@@ -114,7 +116,7 @@ static inline kernel_file *file_of_lists(job *j) {
                          .data = {fake_code, sizeof fake_code},
                          .registers = 40,
                          .compiler = "a compiler"};
-    f->info = (sg_kernel_info){.kind = SG_KIND_LISTS,
+    f->info = (sg_kernel_info){.kind = SG_KIND_PRODUCT,
                                .struct_size = sizeof f->info,
                                .dims = 1,
                                .element_size = 8,

@@ -5,7 +5,7 @@
 
 #include "tests/unit/scratch_folder.h"
 
-#include "runtime/device/machine.h"
+#include "runtime/device/device.h"
 #include "runtime/stencilgen.h"
 #include "tests/unit/runtime/api/kernel_files.h"
 

@@ -16,14 +16,11 @@ static program_array list(const char *name, const char *dtype, program_extent ex
                           bool written) {
     const program_extent one = ONE_CELL;
     return (program_array){.name = name,
-                           .field = name,
                            .dtype = dtype,
                            .element_bytes = strstr(dtype, "64") != NULL ? 8 : 4,
                            .written = written,
-                           .reads = -1,
-                           .previous = -1,
-                           .same_as = -1,
-                           .extent = {extent, one, one}};
+                           .lists.same_as = -1,
+                           .lists.extent = {extent, one, one}};
 }
 
 static const program_extent first = {{0, -1}, 0}, second = {{1, -1}, 0}, both = {{0, 1}, 0},
@@ -37,23 +34,23 @@ static sg_kernel *kernel_of(const char *family, program_array *arrays, int count
     static program_launch launch = {.entry = "kernel",
                                     .per_block = {1, 1, 1},
                                     .block = {1, 1, 1},
-                                    .blocks = {{ONE_CELL}, {ONE_CELL}, {ONE_CELL}}};
+                                    .lists.blocks = {{ONE_CELL}, {ONE_CELL}, {ONE_CELL}}};
     static program_parameter parameter = {
         .name = "k", .dtype = "float", .has_value = true, .value = 2};
     static program_size sizes[2];
     sizes[0] = (program_size){"count", 0, 0};
     sizes[1] = (program_size){"other", other, 0};
     const program p = {.name = "test",
-                       .shape = PROGRAM_LISTS,
+                       .kind = PROGRAM_LISTS,
                        .element_bytes = 4,
                        .arrays = arrays,
                        .array_count = count,
-                       .sizes = sizes,
-                       .size_count = other < 0 ? 1 : 2,
+                       .lists.sizes = sizes,
+                       .lists.size_count = other < 0 ? 1 : 2,
                        .parameters = &parameter,
                        .parameter_count = 1,
-                       .temporaries = &temporary,
-                       .temporary_count = 1,
+                       .lists.temporaries = &temporary,
+                       .lists.temporary_count = 1,
                        .launches = &launch,
                        .launch_count = 1};
     sg_kernel *k = fake_kernel(&p);
@@ -177,7 +174,7 @@ static void scans(void **state) {
     (void)state;
     program_array arrays[] = {list("input", "float", first, false),
                               list("output", "float", first, true)};
-    arrays[1].same_as = 0;
+    arrays[1].lists.same_as = 0;
     sg_kernel *k = kernel_of("scan", arrays, 2, -1);
     size_t bytes;
     assert_int_equal(sg_scan_bytes(k, 1000, &bytes), SG_OK);
@@ -259,8 +256,8 @@ static void arrays_tell_of_themselves(void **state) {
     (void)state;
     program_array arrays[] = {list("input", "float", first, false),
                               list("output", "int64", first, true)};
-    arrays[1].same_as = 0;
-    arrays[1].updated = true;
+    arrays[1].lists.same_as = 0;
+    arrays[1].lists.updated = true;
     sg_kernel *k = kernel_of("scan", arrays, 2, -1);
     sg_array_info info = {.struct_size = sizeof info};
     assert_int_equal(sg_kernel_array(k, 0, &info), SG_OK);

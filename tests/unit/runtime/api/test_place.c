@@ -1,6 +1,6 @@
 /* The places of requests on the cpu device: which requests share a place and which do not. */
 #include "gen/model/family.h"
-#include "runtime/api/place.h"
+#include "runtime/api/build.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 

@@ -158,7 +158,7 @@ static void a_loaded_kernel_has_no_spec(void **state) {
     free(again);
 }
 
-/* By the rule of all files (base/whole_file.h). */
+/* By the rule of all files (base/io.h). */
 static void saved_files_keep_links_and_modes(void **state) {
     (void)state;
     char *path = scratch_path("kernel"), *link = scratch_path("link");

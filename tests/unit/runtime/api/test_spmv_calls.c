@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "runtime/matrix/device_matrix.h"
+#include "runtime/matrix/matrix.h"
 #include "tests/unit/group.h"
 #include "tests/unit/matrix/matrices.h"
 #include "tests/unit/miser.h"
@@ -43,19 +43,17 @@ typedef struct csr {
     program_size sizes[3];
     program_parameter parameters[2];
     program_temporary temporary;
+    program_product product;
     program_launch launch;
 } csr;
 
 static program_array list(const char *name, const char *dtype, int bytes, program_extent x,
                           program_extent y) {
     return (program_array){.name = name,
-                           .field = name,
                            .dtype = dtype,
                            .element_bytes = (size_t)bytes,
-                           .reads = -1,
-                           .previous = -1,
-                           .same_as = -1,
-                           .extent = {x, y, {{-1, -1}, 1}}};
+                           .lists.same_as = -1,
+                           .lists.extent = {x, y, {{-1, -1}, 1}}};
 }
 
 static sg_kernel *csr_kernel(csr *c) {
@@ -64,7 +62,7 @@ static sg_kernel *csr_kernel(csr *c) {
     *c = (csr){.program = {.name = "csr",
                            .source = csr_text,
                            .target = "sm_90",
-                           .shape = PROGRAM_LISTS,
+                           .kind = PROGRAM_PRODUCT,
                            .dims = 1,
                            .element_bytes = 8,
                            .arrays = c->arrays,
@@ -74,12 +72,13 @@ static sg_kernel *csr_kernel(csr *c) {
                            .launches = &c->launch,
                            .launch_count = 1,
                            .arguments_bytes = 8 * (3 + ARRAYS + 1 + 2),
-                           .sizes = c->sizes,
-                           .size_count = 3,
-                           .temporaries = &c->temporary,
-                           .temporary_count = 1,
-                           .points = entries,
-                           .storage = {FORMAT_CSR, 4, 8, 32, 32, 1, 1, 64}},
+                           .lists.sizes = c->sizes,
+                           .lists.size_count = 3,
+                           .lists.temporaries = &c->temporary,
+                           .lists.temporary_count = 1,
+                           .lists.points = entries,
+                           .lists.product = &c->product},
+               .product = {.storage = {FORMAT_CSR, 4, 8, 32, 32, 1, 1, 64}},
                .arrays = {list("offset", "int32", 4, (program_extent){{0, -1}, 1}, one),
                           list("column", "int32", 4, entries, one),
                           list("value", "double", 8, entries, one),
@@ -89,12 +88,10 @@ static sg_kernel *csr_kernel(csr *c) {
                               {.name = "beta", .dtype = "double", .has_value = true}},
                .temporary = {.name = "room", .items = rows, .per = 1, .bytes = 4, .fill = -1},
                .launch = {.entry = "product",
-                          .axes = {-1, -1, -1},
                           .per_block = {8, 1, 1},
                           .block = {8, 1, 1},
-                          .vector = 1,
-                          .blocks = {{.items = rows}, {one}, {one}}}};
-    c->arrays[Y].written = c->arrays[Y].updated = true;
+                          .lists.blocks = {{.items = rows}, {one}, {one}}}};
+    c->arrays[Y].written = c->arrays[Y].lists.updated = true;
     sg_kernel *k = lists_kernel(&c->program);
     k->texts[SG_TEXT_FAMILY] = "spmv";
     k->info.kind = SG_KIND_PRODUCT;
@@ -202,10 +199,10 @@ static void wrong_products_are_refused(void **state) {
     assert_int_equal(sg_spmv(NULL, &good, NULL), SG_ERROR_USAGE);
     expect_error(other, sg_spmv(other, &good, NULL), SG_ERROR_USAGE, "different contexts");
     expect_error(other, sg_matrix_upload(m, other, &none), SG_ERROR_USAGE, "different contexts");
-    program.program.storage[STORAGE_VALUE_BYTES] = 4;
+    program.product.storage[STORAGE_VALUE_BYTES] = 4;
     expect_error(k, sg_spmv(k, &good, NULL), SG_ERROR_USAGE,
                  "for another kernel, as csr; 'csr' wants it as csr with widths");
-    program.program.storage[STORAGE_FORMAT] = FORMAT_AUTO;
+    program.program.kind = PROGRAM_SCAN;
     expect_error(k, sg_matrix_upload(m, k, &none), SG_ERROR_USAGE, "multiplies with no matrix");
     k->texts[SG_TEXT_FAMILY] = "scan";
     k->info.kind = SG_KIND_SCAN;
@@ -268,7 +265,7 @@ static void every_format_reaches_the_device(void **state) {
                 const storage s = {f, wide ? 8 : 4, wide ? 4 : 8, 8, 64, 2, 3, 100, NULL, 0};
                 const int numbers[PROGRAM_STORAGE] = {
                     (int)f, (int)s.index_bytes, (int)s.value_bytes, 8, 64, 2, 3, 100};
-                memcpy(program.program.storage, numbers, sizeof numbers);
+                memcpy(program.product.storage, numbers, sizeof numbers);
                 sg_device_matrix *on_device = NULL;
                 must(k, sg_matrix_upload(m, k, &on_device));
                 comparing c = {&drawn_matrices[i], &s, on_device};
@@ -291,21 +288,21 @@ static void too_large_formats_are_refused(void **state) {
     must(k, sg_matrix_new(k->context, 20000, 20000, &m));
     for (int i = 0; i < 20000; i++)
         must(k, sg_matrix_set(m, 7, i, 1));
-    program.program.storage[STORAGE_FORMAT] = FORMAT_ELL;
+    program.product.storage[STORAGE_FORMAT] = FORMAT_ELL;
     expect_error(k, sg_matrix_upload(m, k, &none), SG_ERROR_PLAN,
                  "ell would need 4800000000 bytes, more than 16 times the 320004 of csr and more "
                  "than 1073741824");
     must(k, sg_matrix_set(m, 8, 9, 1e300));
-    program.program.storage[STORAGE_FORMAT] = FORMAT_CSR;
-    program.program.storage[STORAGE_VALUE_BYTES] = 4;
+    program.product.storage[STORAGE_FORMAT] = FORMAT_CSR;
+    program.product.storage[STORAGE_VALUE_BYTES] = 4;
     expect_error(k, sg_matrix_upload(m, k, &none), SG_ERROR_DATA,
                  "row 8, column 9 (from 0) is too large for a float");
-    program.program.storage[STORAGE_SLICE] = 5; /* as a file might have it */
+    program.product.storage[STORAGE_SLICE] = 5; /* as a file might have it */
     expect_error(k, sg_matrix_upload(m, k, &none), SG_ERROR_USAGE, "no multiple of the slice");
     sg_matrix_free(m);
     must(k, sg_matrix_new(k->context, INT64_C(1) << 31, 2, &m));
-    program.program.storage[STORAGE_SLICE] = 32;
-    program.program.storage[STORAGE_FORMAT] = FORMAT_COO;
+    program.product.storage[STORAGE_SLICE] = 32;
+    program.product.storage[STORAGE_FORMAT] = FORMAT_COO;
     must(k, sg_matrix_set(m, INT32_MAX, 0, 1));
     must(k, sg_matrix_upload(m, k, &none));
     sg_device_matrix_free(none);
@@ -328,7 +325,7 @@ static void memory_may_run_out(void **state) {
     must(k, sg_matrix_entries(m, NULL, NULL, NULL)); /* settled with the old memory */
     const allocator before = k->context->memory;
     for (format f = FORMAT_COO; f < FORMAT_STENCIL; f++) {
-        program.program.storage[STORAGE_FORMAT] = (int)f;
+        program.product.storage[STORAGE_FORMAT] = (int)f;
         for (long refused = 1;; refused++) {
             miser pocket = {.refused = refused};
             sg_device_matrix *on_device = NULL;

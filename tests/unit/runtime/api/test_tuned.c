@@ -1,8 +1,7 @@
 /* Builds and tuning results: which plan a build takes, and how it reports its choice. */
 #include "base/clock.h"
 #include "gen/model/family.h"
-#include "runtime/api/place.h"
-#include "runtime/api/tuned.h"
+#include "runtime/api/build.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 

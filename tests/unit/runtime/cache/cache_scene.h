@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "runtime/cache/cache.h"
-#include "runtime/cache/entry.h"
+#include "runtime/cache/folder.h"
 #include "tests/unit/scratch_folder.h"
 
 typedef struct scene {

@@ -3,7 +3,7 @@
 #define _DEFAULT_SOURCE /* setgroups */
 #include <grp.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/cache/cache_scene.h"
 

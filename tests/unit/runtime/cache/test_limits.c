@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 #include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 #include "tests/unit/runtime/cache/cache_scene.h"

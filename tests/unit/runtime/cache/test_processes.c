@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "base/whole_file.h"
+#include "base/io.h"
 #include "tests/unit/group.h"
 #include "tests/unit/processes.h"
 #include "tests/unit/runtime/cache/cache_scene.h"

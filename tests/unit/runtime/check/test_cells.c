@@ -1,6 +1,6 @@
 /* Which cells a check judges: every cell is in one piece; and on grids that are judged in part, the
    faces, the borders of blocks and a sample of each place within a block are. */
-#include "runtime/check/cells.h"
+#include "runtime/check/guard.h"
 #include "tests/unit/group.h"
 
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static int64_t index_of(const scene *s, const int64_t at[PROGRAM_AXES]) {
 }
 
 static judged judge(const scene *s, uint64_t seed) {
-    program_launch l = {.axes = {0, s->dims > 1 ? 1 : -1, s->dims > 2 ? 2 : -1}};
+    program_launch l = {.grid.axes = {0, s->dims > 1 ? 1 : -1, s->dims > 2 ? 2 : -1}};
     const program p = {.dims = s->dims, .launches = &l, .launch_count = 1};
     memcpy(l.per_block, s->block, sizeof l.per_block);
     judged out = {.state = calloc((size_t)points_of(s), 1)};

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "gen/model/family.h"
-#include "runtime/check/lists.h"
+#include "runtime/check/check.h"
 #include "tests/unit/group.h"
 
 /* ---- a family ------------------------------------------------------------------------------ */
@@ -70,7 +70,7 @@ static void print_join(const subject *s, model_detail detail, text *out) {
 }
 
 static const family joins = {.name = "join",
-                             .kind = KIND_LISTS,
+                             .kind = PROGRAM_LISTS,
                              .print = print_join,
                              .lists = {.alike = true, .draw = draw_join, .judge = judge_join}};
 static const subject a_join = {.family = &joins, .name = "join"};

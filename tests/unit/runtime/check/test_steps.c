@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "runtime/check/lists.h"
+#include "runtime/check/check.h"
 #include "runtime/launch/launch.h"
 #include "tests/unit/group.h"
 
@@ -107,12 +107,12 @@ static sg_kernel *build_fused(void) {
     program *p = (program *)(uintptr_t)k->program;
     program_launch *ways = job_array(k->job, 2, sizeof *ways);
     ways[0] = ways[1] = p->launches[0];
-    ways[0].steps = FUSED;
+    ways[0].grid.steps = FUSED;
     for (int axis = 0; axis < 3; axis++)
-        ways[0].least[axis] = 8;
+        ways[0].grid.least[axis] = 8;
     p->launches = ways;
     p->launch_count = 2;
-    p->ways = true;
+    p->grid.ways = true;
     fused = k->module;
     return k;
 }

@@ -1,7 +1,7 @@
 /* The compiler of the cpu device, its temporary files, memory and clock, and their errors. */
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 
-#include "runtime/compile/host_find.h"
+#include "runtime/compile/compilers.h"
 #include "tests/unit/group.h"
 
 #include <dirent.h>

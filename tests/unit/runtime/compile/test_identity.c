@@ -18,10 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/compile/host.h"
-#include "runtime/compile/nvrtc.h"
-#include "runtime/device/machine.h"
-#include "runtime/files/file_facts.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/device/device.h"
+#include "runtime/files/paths.h"
 #include "tests/unit/group.h"
 
 /* Every test has a folder of its own, and paths in it are made in the job of the test. */

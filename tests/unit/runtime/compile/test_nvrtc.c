@@ -14,7 +14,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "runtime/compile/nvrtc.h"
+#include "runtime/compile/compilers.h"
 #include "tests/unit/fake/nvrtc.h"
 #include "tests/unit/group.h"
 

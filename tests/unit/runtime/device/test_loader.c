@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "runtime/device/loader.h"
-#include "runtime/device/loader_system.h"
 #include "tests/unit/group.h"
 
 static char root[] = "/tmp/sg [loader]* XXXXXX"; /* with what has a meaning in patterns */

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/device/loader_system.h"
+#include "runtime/device/loader.h"
 #include "tests/unit/group.h"
 
 static char root[] = "/tmp/sg [conf]* XXXXXX"; /* with what has a meaning in patterns */

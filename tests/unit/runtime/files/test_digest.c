@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/files/digest.h"
+#include "base/hash.h"
 #include "tests/unit/group.h"
 
 static void expect(const blob *pieces, int count, const char *wanted) {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/files/record.h"
+#include "runtime/files/sealed.h"
 #include "tests/unit/group.h"
 
 static void run(void (*body)(job *, void *)) {

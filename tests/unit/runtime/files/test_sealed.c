@@ -1,8 +1,8 @@
 /* Sealed files: written whole or not at all, read back whole or not at all. */
 #include <sys/resource.h>
 
-#include "base/whole_file.h"
-#include "runtime/files/checksum.h"
+#include "base/hash.h"
+#include "base/io.h"
 #include "runtime/files/sealed.h"
 #include "tests/unit/group.h"
 #include "tests/unit/miser.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/launch/kernels.h"
+#include "runtime/launch/context.h"
 #include "runtime/launch/launch.h"
 
 enum { FAKE_LAUNCHES = 1024, FAKE_FILLS = 16 };
@@ -175,13 +175,7 @@ static void fake_make(job *j, void *argument) {
     sg_kernel *k = job_alloc(j, sizeof *k);
     program *p = job_alloc(j, sizeof *p);
     *p = *m->program;
-    const size_t count = (size_t)(p->parameter_count > 0 ? p->parameter_count : 1);
-    const size_t bytes = PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * (size_t)program_grid_count(p) +
-                         p->element_bytes * count;
-    p->arguments_bytes = (bytes + 7) / 8 * 8;
-    if (p->shape == PROGRAM_LISTS)
-        p->arguments_bytes =
-            8 * ((size_t)(p->size_count + p->array_count + p->temporary_count + p->tagged) + count);
+    p->arguments_bytes = program_arguments_bytes(p);
     k->context = m->context;
     k->job = j;
     k->program = p;

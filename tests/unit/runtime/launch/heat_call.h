@@ -6,16 +6,16 @@
 #include "tests/unit/runtime/launch/fake_device.h"
 
 static program_array heat_arrays[] = {
-    {.name = "u", .field = "u", .reads = -1, .previous = -1},
-    {.name = "u.next", .field = "u", .written = true, .reads = 0, .previous = -1}};
+    {.name = "u", .grid.field = "u", .grid.reads = -1, .grid.previous = -1},
+    {.name = "u.next", .grid.field = "u", .written = true, .grid.reads = 0, .grid.previous = -1}};
 static program_parameter heat_parameters[] = {{.name = "k", .has_value = true, .value = 0.1},
                                               {.name = "c"}};
 static program_launch heat_launch = {.entry = "heat",
-                                     .axes = {0, 1, 2},
+                                     .grid.axes = {0, 1, 2},
                                      .per_block = {32, 8, 4},
                                      .block = {32, 8, 1},
-                                     .vector = 4,
-                                     .steps = 1};
+                                     .grid.vector = 4,
+                                     .grid.steps = 1};
 
 static inline program heat(void) {
     return (program){.name = "heat",

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "runtime/launch/context.h"
 #include "runtime/launch/launch.h"
-#include "runtime/launch/modules.h"
 #include "tests/unit/runtime/launch/lists_call.h"
 
 typedef struct lists_making {
@@ -34,19 +34,18 @@ static inline void lists_make(job *j, void *argument) {
     k->texts[SG_TEXT_NAME] = m->program->name;
     k->texts[SG_TEXT_SOURCE] = m->program->source;
     k->texts[SG_TEXT_ARCH] = m->program->target;
-    k->info =
-        (sg_kernel_info){.struct_size = sizeof k->info,
-                         .dims = 1,
-                         .element_size = m->program->element_bytes,
-                         .arrays = m->program->array_count,
-                         .parameters = m->program->parameter_count,
-                         .threads = 8,
-                         .registers = -1,
-                         .local_bytes = -1,
-                         .blocks_resident = -1,
-                         .occupancy = -1,
-                         .size = {1000, 1, 1},
-                         .kind = m->program->shape == PROGRAM_LISTS ? SG_KIND_LISTS : SG_KIND_GRID};
+    k->info = (sg_kernel_info){.struct_size = sizeof k->info,
+                               .dims = 1,
+                               .element_size = m->program->element_bytes,
+                               .arrays = m->program->array_count,
+                               .parameters = m->program->parameter_count,
+                               .threads = 8,
+                               .registers = -1,
+                               .local_bytes = -1,
+                               .blocks_resident = -1,
+                               .occupancy = -1,
+                               .size = {1000, 1, 1},
+                               .kind = (sg_kind)m->program->kind};
     kernel_take(j, k, modules_hold(j, m->context, m->program, true, &k->info.origin));
     pthread_mutex_init(&k->lock, NULL);
     m->kernel = k;

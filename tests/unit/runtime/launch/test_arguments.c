@@ -130,9 +130,9 @@ static void refuses_with_a_text(void **state) {
 static void read_arrays_may_overlap_and_repeat(void **state) {
     (void)state;
     program_array arrays[] = {
-        {.name = "a", .field = "a", .reads = -1, .previous = -1},
-        {.name = "b", .field = "b", .reads = -1, .previous = -1},
-        {.name = "o", .field = "o", .written = true, .reads = -1, .previous = -1}};
+        {.name = "a", .grid.field = "a", .grid.reads = -1, .grid.previous = -1},
+        {.name = "b", .grid.field = "b", .grid.reads = -1, .grid.previous = -1},
+        {.name = "o", .grid.field = "o", .written = true, .grid.reads = -1, .grid.previous = -1}};
     program p = heat();
     p.arrays = arrays;
     p.array_count = 3;

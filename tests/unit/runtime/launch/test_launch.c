@@ -38,7 +38,8 @@ static void expect_inner(const fake_launch *l, int axis, const program_launch *p
         bool all = true;
         for (int64_t i = 0; i < p->per_block[axis]; i++) {
             const int64_t point = begin + b * (int64_t)p->per_block[axis] + i;
-            all = all && point < end && point - p->low[axis] >= 0 && point + p->high[axis] < size;
+            all = all && point < end && point - p->grid.low[axis] >= 0 &&
+                  point + p->grid.high[axis] < size;
         }
         assert_int_equal(b >= inner[0] && b < inner[1], all);
     }
@@ -52,11 +53,11 @@ static void inner_blocks_read_nothing_outside(void **state) {
             for (int per_block = 1; per_block <= 128; per_block = per_block * 3 + 1)
                 for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
                     program p = heat();
-                    program_launch launch = {.axes = {0, 1, 2},
+                    program_launch launch = {.grid.axes = {0, 1, 2},
                                              .per_block = {per_block, 7, 2},
-                                             .low = {low, high, 0},
-                                             .high = {high, low, 1},
-                                             .vector = 1};
+                                             .grid.low = {low, high, 0},
+                                             .grid.high = {high, low, 1},
+                                             .grid.vector = 1};
                     p.launches = &launch;
                     sg_kernel *k = fake_kernel(&p);
                     call c;
@@ -106,7 +107,7 @@ static void packs_as_program_h_says(void **state) {
 static void kernel_axes_are_not_grid_axes(void **state) {
     (void)state;
     program p = heat();
-    program_launch walking = {.axes = {0, -1, 1}, .per_block = {32, 1, 7}, .vector = 1};
+    program_launch walking = {.grid.axes = {0, -1, 1}, .per_block = {32, 1, 7}, .grid.vector = 1};
     p.dims = 2;
     p.element_bytes = 8;
     p.launches = &walking;
@@ -166,7 +167,7 @@ static void alignment_wants_every_row(void **state) {
 static void large_grids_take_several_launches(void **state) {
     (void)state;
     program p = heat();
-    program_launch single = {.axes = {0, 1, 2}, .per_block = {1, 1, 1}, .vector = 1};
+    program_launch single = {.grid.axes = {0, 1, 2}, .per_block = {1, 1, 1}, .grid.vector = 1};
     p.launches = &single;
     const int64_t sizes[][3] = {{INT64_C(1) << 34, 1, 1}, {3, 200000, 1}, {2, 70000, 140000}};
     const int counts[] = {9, 4, 2 * 3};

@@ -2,7 +2,7 @@
    and which arguments each launch has. */
 #include "tests/unit/runtime/api/api.h"
 
-#include "runtime/launch/layers.h"
+#include "runtime/launch/launch.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/specs.h"
 #include "tests/unit/runtime/launch/fake_device.h"
@@ -12,34 +12,32 @@ enum { X = 40, Y = 30 };
 /* Two passes: the first makes a row more below, the second reads it. */
 static program_layer rows[] = {{.name = "pass_1", .low = {0, 1, 0}, .high = {0, 2, 0}}};
 static program_array arrays[] = {{.name = "image",
-                                  .field = "image",
+                                  .grid.field = "image",
                                   .dtype = "float",
                                   .element_bytes = 4,
-                                  .reads = -1,
-                                  .previous = -1,
-                                  .same_as = -1},
+                                  .grid.reads = -1,
+                                  .grid.previous = -1},
                                  {.name = "result",
-                                  .field = "result",
+                                  .grid.field = "result",
                                   .dtype = "float",
                                   .element_bytes = 4,
                                   .written = true,
-                                  .reads = -1,
-                                  .previous = -1,
-                                  .same_as = -1}};
+                                  .grid.reads = -1,
+                                  .grid.previous = -1}};
 static program_launch launches[] = {{.entry = "a",
-                                     .axes = {0, 1, -1},
+                                     .grid.axes = {0, 1, -1},
                                      .per_block = {16, 4, 1},
                                      .block = {16, 4, 1},
-                                     .low = {1, 0, 0},
-                                     .high = {1, 0, 0},
-                                     .vector = 1},
+                                     .grid.low = {1, 0, 0},
+                                     .grid.high = {1, 0, 0},
+                                     .grid.vector = 1},
                                     {.entry = "b",
-                                     .axes = {0, 1, -1},
+                                     .grid.axes = {0, 1, -1},
                                      .per_block = {16, 4, 1},
                                      .block = {16, 4, 1},
-                                     .low = {0, 1, 0},
-                                     .high = {0, 2, 0},
-                                     .vector = 1}};
+                                     .grid.low = {0, 1, 0},
+                                     .grid.high = {0, 2, 0},
+                                     .grid.vector = 1}};
 static const program two_passes = {.name = "filter",
                                    .source = "",
                                    .target = "sm_90",
@@ -49,8 +47,8 @@ static const program two_passes = {.name = "filter",
                                    .array_count = 2,
                                    .launches = launches,
                                    .launch_count = 2,
-                                   .layers = rows,
-                                   .layer_count = 1};
+                                   .grid.layers = rows,
+                                   .grid.layer_count = 1};
 
 static unsigned char memory[1 << 16] __attribute__((aligned(256)));
 static float image[X * Y], result[X * Y];
@@ -128,7 +126,7 @@ static void sums_of_layers_are_refused(void **state) {
     program_launch nine[9] = {launches[0], launches[0], launches[0], launches[0], launches[0],
                               launches[0], launches[0], launches[0], launches[1]};
     program p = two_passes;
-    p.layers = many, p.layer_count = 8;
+    p.grid.layers = many, p.grid.layer_count = 8;
     p.launches = nine, p.launch_count = 9;
     sg_kernel *k = fake_kernel(&p);
     sg_grid grids[2];

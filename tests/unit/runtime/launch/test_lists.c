@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "runtime/launch/modules.h"
+#include "runtime/launch/context.h"
 #include "tests/unit/group.h"
 #include "tests/unit/miser.h"
 
@@ -120,7 +120,7 @@ static void blocks_have_limits(void **state) {
     (void)state;
     join p;
     join_lists(&p);
-    p.launches[1].blocks[1].items = (program_extent){{0, -1}, 0};
+    p.launches[1].lists.blocks[1].items = (program_extent){{0, -1}, 0};
     sg_kernel *k = fake_kernel(&p.program);
     join_call c;
     size_t bytes;
@@ -186,7 +186,7 @@ static void sizes_are_found(void **state) {
     (void)state;
     join p;
     join_lists(&p);
-    p.arrays[JOIN_A].extent[0].plus = 1;
+    p.arrays[JOIN_A].lists.extent[0].plus = 1;
     p.sizes[1] = (program_size){"b_count", JOIN_OUTPUT, 0};
     sg_kernel *k = fake_kernel(&p.program);
     join_call c;
@@ -264,13 +264,13 @@ static void counts_blocks(void **state) {
         join p;
         join_lists(&p);
         p.launches[0].per_block[0] = (int)cases[i][1];
-        p.launches[0].blocks[0].least = cases[i][2] != 0;
-        p.launches[0].blocks[0].most = cases[i][3];
-        p.launches[0].blocks[0].alone = cases[i][4];
-        p.launches[0].blocks[0].cluster = (int)cases[i][5];
-        p.launches[1].blocks[0].most = 1;
+        p.launches[0].lists.blocks[0].least = cases[i][2] != 0;
+        p.launches[0].lists.blocks[0].most = cases[i][3];
+        p.launches[0].lists.blocks[0].alone = cases[i][4];
+        p.launches[0].lists.blocks[0].cluster = (int)cases[i][5];
+        p.launches[1].lists.blocks[0].most = 1;
         p.temporaries[1].fixed = 8;
-        p.program.temporary_count = 0;
+        p.program.lists.temporary_count = 0;
         sg_kernel *k = fake_kernel(&p.program);
         join_call c;
         join_of(&c, cases[i][0], 0);
@@ -286,7 +286,7 @@ static void nothing_is_done_for_nothing(void **state) {
     (void)state;
     join p;
     join_lists(&p);
-    p.launches[0].blocks[0].least = false;
+    p.launches[0].lists.blocks[0].least = false;
     sg_kernel *k = fake_kernel(&p.program);
     join_call c;
     join_of(&c, 0, 0);
@@ -298,7 +298,7 @@ static void nothing_is_done_for_nothing(void **state) {
     assert_int_equal(fake_of(k)->launches[0].which, 1);
     assert_int_equal(fake_of(k)->fill_count, 1);
     fake_end(k);
-    p.launches[1].blocks[0].least = false;
+    p.launches[1].lists.blocks[0].least = false;
     k = fake_kernel(&p.program);
     expect_bytes(k, 0, 0, 0);
     c.arguments.temporary = NULL;

@@ -129,14 +129,11 @@ static const char numbers_text[] =
 static void parameters_have_types(void **state) {
     (void)state;
     program_array array = {.name = "out",
-                           .field = "out",
                            .dtype = "double",
                            .element_bytes = 8,
                            .written = true,
-                           .reads = -1,
-                           .previous = -1,
-                           .same_as = -1,
-                           .extent = {{{0, -1}, 0}, ONE_CELL, ONE_CELL}};
+                           .lists.same_as = -1,
+                           .lists.extent = {{{0, -1}, 0}, ONE_CELL, ONE_CELL}};
     program_size size = {"count", 0, 0};
     program_parameter parameters[] = {{.name = "f", .dtype = "float"},
                                       {.name = "d", .dtype = "double"},
@@ -146,17 +143,17 @@ static void parameters_have_types(void **state) {
     program_launch launch = {.entry = "numbers",
                              .per_block = {1, 1, 1},
                              .block = {1, 1, 1},
-                             .blocks = {{ONE_CELL}, {ONE_CELL}, {ONE_CELL}}};
+                             .lists.blocks = {{ONE_CELL}, {ONE_CELL}, {ONE_CELL}}};
     const program p = {.name = "numbers",
                        .source = numbers_text,
                        .target = "sm_90",
-                       .shape = PROGRAM_LISTS,
+                       .kind = PROGRAM_LISTS,
                        .dims = 1,
                        .element_bytes = 8,
                        .arrays = &array,
                        .array_count = 1,
-                       .sizes = &size,
-                       .size_count = 1,
+                       .lists.sizes = &size,
+                       .lists.size_count = 1,
                        .parameters = parameters,
                        .parameter_count = 5,
                        .launches = &launch,

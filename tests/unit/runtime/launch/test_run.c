@@ -4,15 +4,16 @@
 #include "tests/unit/runtime/launch/fake_device.h"
 
 static program_array wave_arrays[] = {
-    {.name = "c", .field = "c", .reads = -1, .previous = -1},
-    {.name = "u", .field = "u", .reads = -1, .previous = -1},
-    {.name = "u.prev", .field = "u", .reads = -1, .previous = -1},
-    {.name = "u.next", .field = "u", .written = true, .reads = 1, .previous = 2}};
+    {.name = "c", .grid.field = "c", .grid.reads = -1, .grid.previous = -1},
+    {.name = "u", .grid.field = "u", .grid.reads = -1, .grid.previous = -1},
+    {.name = "u.prev", .grid.field = "u", .grid.reads = -1, .grid.previous = -1},
+    {.name = "u.next", .grid.field = "u", .written = true, .grid.reads = 1, .grid.previous = 2}};
 static program_array heat_arrays[] = {
-    {.name = "u", .field = "u", .reads = -1, .previous = -1},
-    {.name = "u.next", .field = "u", .written = true, .reads = 0, .previous = -1},
-    {.name = "d", .field = "d", .written = true, .reads = -1, .previous = -1}};
-static program_launch launches = {.axes = {0, 1, 2}, .per_block = {32, 8, 4}, .vector = 1};
+    {.name = "u", .grid.field = "u", .grid.reads = -1, .grid.previous = -1},
+    {.name = "u.next", .grid.field = "u", .written = true, .grid.reads = 0, .grid.previous = -1},
+    {.name = "d", .grid.field = "d", .written = true, .grid.reads = -1, .grid.previous = -1}};
+static program_launch launches = {
+    .grid.axes = {0, 1, 2}, .per_block = {32, 8, 4}, .grid.vector = 1};
 
 static program make(program_array *arrays, int count) {
     return (program){.name = "steps",

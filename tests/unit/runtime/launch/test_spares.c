@@ -1,7 +1,7 @@
 /* Spare kernels: which calls take them, and how their binaries are kept. */
 #include "tests/unit/runtime/launch/heat_call.h"
 
-#include "runtime/device/binary.h"
+#include "runtime/device/device.h"
 #include "tests/unit/group.h"
 
 static program_launch launches[2];
@@ -10,14 +10,14 @@ static program_launch launches[2];
 static program with_spare(void) {
     program p = heat();
     launches[0] = launches[1] = heat_launch;
-    launches[0].spare = 1;
-    launches[0].needs = (program_needs){
+    launches[0].grid.spare = 1;
+    launches[0].grid.needs = (program_needs){
         .multiple = 4, .width = 4, .rows = true, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
     launches[1].entry = "heat_any";
     p.launches = launches;
     p.launch_count = 2;
-    p.spare_count = 1;
-    p.spare_source = "";
+    p.grid.spare_count = 1;
+    p.grid.spare_source = "";
     return p;
 }
 
@@ -61,13 +61,13 @@ static void small_grids_take_the_spare_where_they_wrap(void **state) {
     (void)state;
     const program p = with_spare();
     call c;
-    launches[0].needs.low[2] = 9;
-    launches[0].needs.high[2] = 9;
+    launches[0].grid.needs.low[2] = 9;
+    launches[0].grid.needs.high[2] = 9;
     assert_int_equal(taken(&p, good_call(&c)), 0);
-    launches[0].needs.low[2] = 10; /* 10 planes: one lies beyond */
+    launches[0].grid.needs.low[2] = 10; /* 10 planes: one lies beyond */
     assert_int_equal(taken(&p, good_call(&c)), 1);
-    launches[0].needs.low[2] = 9;
-    launches[0].needs.high[2] = 10;
+    launches[0].grid.needs.low[2] = 9;
+    launches[0].grid.needs.high[2] = 10;
     assert_int_equal(taken(&p, good_call(&c)), 1);
 }
 

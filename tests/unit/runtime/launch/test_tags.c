@@ -19,7 +19,7 @@ static join_call *call_of(join_call *c) {
 
 static join *tagged(join *p, int parameters) {
     join_lists(p);
-    p->program.tagged = true;
+    p->program.lists.tagged = true;
     p->program.parameter_count = parameters;
     p->program.arguments_bytes = 8 * (size_t)(2 + JOIN_ARRAYS + 2 + (parameters > 0 ? 2 : 1) + 1);
     return p;
@@ -105,7 +105,7 @@ static void no_more_blocks_than_are_resident(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         join p;
         join_lists(&p);
-        p.launches[1].resident = true;
+        p.launches[1].lists.resident = true;
         sg_kernel *k = fake_kernel(&p.program);
         join_call c;
         fake_of(k)->resident = cases[i][0];
@@ -149,8 +149,8 @@ static void resident_blocks_may_wait_for_each_other(void **state) {
     p.program.source = waiting_text;
     p.program.launch_count = 1;
     p.launches[0].entry = "wait";
-    p.launches[0].blocks[0].most = 0;
-    p.launches[0].resident = true;
+    p.launches[0].lists.blocks[0].most = 0;
+    p.launches[0].lists.resident = true;
     for (int workers = 1; workers <= 5; workers += 2) {
         sg_kernel *k = lists_kernel_on(&p.program, workers, NULL, NULL);
         memset(temporary, 0xa5, sizeof temporary);

@@ -5,27 +5,30 @@
 #include "tests/unit/runtime/launch/fake_device.h"
 
 static program_array arrays[] = {
-    {.name = "u", .field = "u", .reads = -1, .previous = -1},
-    {.name = "u.next", .field = "u", .written = true, .reads = 0, .previous = -1},
-    {.name = "d", .field = "d", .written = true, .reads = -1, .previous = -1}};
+    {.name = "u", .grid.field = "u", .grid.reads = -1, .grid.previous = -1},
+    {.name = "u.next", .grid.field = "u", .written = true, .grid.reads = 0, .grid.previous = -1},
+    {.name = "d", .grid.field = "d", .written = true, .grid.reads = -1, .grid.previous = -1}};
 
 /* A method that walks y: the kernel's last axis is the grid's second. */
 #define WAY(n, x, y)                                                                               \
     {                                                                                              \
-        .entry = "fused", .axes = {0, -1, 1}, .per_block = {16, 1, 8}, .vector = 1, .steps = n,    \
-        .least = {                                                                                 \
+        .entry = "fused", .grid.axes = {0, -1, 1}, .per_block = {16, 1, 8}, .grid.vector = 1,      \
+        .grid.steps = n, .grid.least = {                                                           \
             x,                                                                                     \
             0,                                                                                     \
             y                                                                                      \
         }                                                                                          \
     }
 #define SINGLE                                                                                     \
-    { .entry = "single", .axes = {0, 1, -1}, .per_block = {32, 8, 1}, .vector = 1, .steps = 1 }
+    {                                                                                              \
+        .entry = "single", .grid.axes = {0, 1, -1}, .per_block = {32, 8, 1}, .grid.vector = 1,     \
+        .grid.steps = 1                                                                            \
+    }
 static program_launch plain[] = {WAY(8, 40, 20), WAY(4, 30, 10), WAY(2, 20, 5), SINGLE};
 static program_launch resident[] = {WAY(8, 0, 0), SINGLE};
 
 static program make(program_launch *launches, int count) {
-    resident[0].cooperative = true;
+    resident[0].grid.cooperative = true;
     return (program){.name = "heat",
                      .dims = 2,
                      .element_bytes = 4,
@@ -33,7 +36,7 @@ static program make(program_launch *launches, int count) {
                      .array_count = 3,
                      .launches = launches,
                      .launch_count = count,
-                     .ways = true};
+                     .grid.ways = true};
 }
 
 /* Addresses that are never followed, far apart. */
@@ -85,7 +88,7 @@ static void expect_ways(const scene *s, const char *ways) {
     for (int i = 0; i < count; i++) {
         const fake_launch *l = &s->device->launches[i];
         assert_int_equal(l->which, ways[i] - '0');
-        assert_int_equal(told_steps(l), p->launches[l->which].steps);
+        assert_int_equal(told_steps(l), p->launches[l->which].grid.steps);
         assert_false(l->together);
         assert_ptr_equal(grid_of(l, 0), memory[i % 2]);
         assert_ptr_equal(grid_of(l, 1), memory[1 - i % 2]);

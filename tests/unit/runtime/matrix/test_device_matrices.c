@@ -5,7 +5,6 @@
 #include "tests/unit/matrix/stencils.h"
 #include "tests/unit/runtime/matrix/cpu_context.h"
 
-#include "runtime/matrix/device_matrix.h"
 #include "runtime/matrix/matrix.h"
 #include "tests/unit/group.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/tune/sensors.h"
+#include "runtime/tune/trial.h"
 #include "tests/unit/group.h"
 
 typedef struct asking {

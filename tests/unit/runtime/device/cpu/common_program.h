@@ -6,7 +6,7 @@
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 
 #include "gen/source/file.h"
-#include "runtime/compile/nvrtc.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/device/cpu/fiber.h"
 
 static program *text_program_for(job *j, const char *arch, const char *code, int x, int y, int z,

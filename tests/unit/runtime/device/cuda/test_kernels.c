@@ -59,7 +59,7 @@ static void use_together(job *j, void *argument) {
     program_launch ways[2] = {launches[1], launches[1]};
     program p = two_launches();
     p.launches = ways;
-    p.ways = ways[0].cooperative = true;
+    p.grid.ways = ways[0].grid.cooperative = true;
     ways[1].shared_bytes = 60 * 1024;
     module *m = d->ops->load(d, j, &p, (blob){"", 0});
     assert_int_equal(fake->dynamic_shared, 100 * 1024); /* what both have enough of */
@@ -117,10 +117,10 @@ static void use_resident(job *j, void *argument) {
     device *d = argument;
     program_launch both[2] = {launches[0], launches[1]};
     program p = two_launches();
-    p.shape = PROGRAM_LISTS;
+    p.kind = PROGRAM_LISTS;
     p.launches = both;
-    p.tagged = true;
-    both[0].resident = true;
+    p.lists.tagged = true;
+    both[0].lists.resident = true;
     module *m = d->ops->load(d, j, &p, (blob){"", 0});
     assert_int_equal(d->ops->resident(d, m, 0), (2048 / 256 - 1) * 132);
     assert_int_equal(d->ops->resident(d, m, 1), 1); /* nobody said that it should */
@@ -128,12 +128,12 @@ static void use_resident(job *j, void *argument) {
     expect_launch(d, m, 0, (2048 / 256 - 1) * 132, !fake->not_cooperative);
     expect_launch(d, m, 1, (2048 / 256 - 1) * 132, false);
     d->ops->unload(d, m);
-    both[0].blocks[0].most = 264;
+    both[0].lists.blocks[0].most = 264;
     m = d->ops->load(d, j, &p, (blob){"", 0});
     expect_launch(d, m, 0, 263, false);
     expect_launch(d, m, 0, 264, !fake->not_cooperative);
     d->ops->unload(d, m);
-    p.tagged = false; /* resident for other reasons: they do not wait for each other */
+    p.lists.tagged = false; /* resident for other reasons: they do not wait for each other */
     m = d->ops->load(d, j, &p, (blob){"", 0});
     expect_launch(d, m, 0, 264, false);
     fake->fail = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
@@ -162,16 +162,16 @@ static void use_early(job *j, void *argument) {
     device *d = argument;
     program_launch both[2] = {launches[0], launches[1]};
     program p = two_launches();
-    p.shape = PROGRAM_LISTS;
+    p.kind = PROGRAM_LISTS;
     p.launches = both;
-    both[1].early = true;
+    both[1].lists.early = true;
     module *m = d->ops->load(d, j, &p, (blob){"", 0});
     expect_as(d, m, 0, 17, "kernel");
     expect_as(d, m, 1, 17, early);
     d->ops->unload(d, m);
-    p.tagged = both[1].resident =
+    p.lists.tagged = both[1].lists.resident =
         true; /* blocks that wait for each other need to be together more */
-    both[1].blocks[0].most = 17;
+    both[1].lists.blocks[0].most = 17;
     m = d->ops->load(d, j, &p, (blob){"", 0});
     expect_as(d, m, 1, 16, early);
     expect_as(d, m, 1, 17, "kernels together");

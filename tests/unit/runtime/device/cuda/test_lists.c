@@ -2,7 +2,7 @@
    caller's stream in their order, by calls that a stream which is being captured takes. */
 #include "tests/unit/fake/fixture.h"
 
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/lists_call.h"
 
