@@ -13,9 +13,10 @@ function(sg_case_test name seconds)
 endfunction()
 sg_case_test(selftest 300 run_cases --mode selftest)
 sg_case_test(golden 60 run_cases --mode golden)
-# The product is compiled with -O1; files of specs/ have the flags that users have, as have properties, self-tests and the
-# unit tests of the families. Under the sanitizers, where everything takes three times as long, one case of 32 has to do,
-# one property of 16, and NVRTC is not asked again: it is not compiled with them.
+# `run` compiles all kernels with -O1. Those of the files of specs/ are compiled once more with the flags that users have,
+# which the properties, the self-tests, the command's tests and most unit tests have too.
+# Under the sanitizers everything takes three times as long: there, one case of 32 and one property of 16 have to do, and
+# NVRTC, which is not built with sanitizers, is not asked again.
 if(SG_SANITIZE)
   sg_case_test(run 900 run_cases --mode run --shard 0/32)
   sg_case_test(properties 300 run_cases --mode properties --shard 0/16)

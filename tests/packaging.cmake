@@ -1,7 +1,7 @@
-# What others see of the library: its header and the manual page of its command.
+# What users see of the library: its header, and the manual page of its command.
 sg_test(header 60 sh ${CMAKE_CURRENT_LIST_DIR}/header.sh)
 sg_test(manual 60 sh ${CMAKE_CURRENT_LIST_DIR}/manual.sh)
-# Instrumented libraries are not what anybody installs.
+# Nobody installs instrumented libraries.
 if(NOT SG_SANITIZE)
   sg_test(exports 60 sh ${CMAKE_CURRENT_LIST_DIR}/exports.sh $<TARGET_FILE:stencilgen_shared>
           $<TARGET_FILE:stencilgen_static>)

@@ -1,4 +1,4 @@
--- All algorithms of a family, each judged on the same data; see tests/runner/lists_agree.c.
+-- Every algorithm of a family is judged on the same data; see tests/runner/lists_agree.c.
 local lists = require "lists"
 local cases = {}
 

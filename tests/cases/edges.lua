@@ -1,4 +1,4 @@
--- What the product does not reach: launches of more blocks than a grid may have along an axis,
+-- Cases outside the product: launches of more blocks than a grid may have along an axis,
 -- tiles and boxes at their limits, parameters given by name.
 local shapes = require "shapes"
 
@@ -30,7 +30,7 @@ local cases = {
     { { size = { 2, 3, 66101 }, first = { 0, 1, 50 }, last = { 1, 3, 66100 }, steps = 2 } }),
   case("many blocks along z, sums", "box3d1", "register tile=4x4 coarsen=z1", { { size = { 2, 3, 66001 } } }),
 
-  -- The largest tiles that a block can make one point a thread of, and far more.
+  -- The largest tile with one point a thread, and one that is far larger.
   case("a block of 1024 threads", "star2d1", "tiled tile=32x32", { { size = { 65, 97 } }, { size = { 31, 31 } } }),
   case("a tile of 16384 points", "star2d1", "tiled tile=128x128", { { size = { 300, 290 } }, { size = { 5, 5 } } }),
   case("a naive tile larger than the grid", "star3d2", "naive tile=128x128x64", { { size = { 37, 21, 9 } } }),
@@ -51,7 +51,7 @@ local cases = {
     { size = { 33, 17, 19 }, first = { 31, 15, 17 }, last = { 33, 17, 19 } },
     { size = { 33, 17, 19 }, first = { 31, 0, 17 }, last = { 33, 2, 19 }, steps = 3 },
   }, { boundary = "'periodic'" }),
-  -- Packs beside the last points may reach over the end of the memory.
+  -- Packs next to the last points may reach over the end of the memory.
   case("packs at the end", "star1d1", "naive tile=64 vec=4", {
     { size = { 4097 }, layout = { guard = false } },
     { size = { 4098 }, layout = { guard = false } },

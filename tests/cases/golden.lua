@@ -1,4 +1,4 @@
--- Kernels whose plan.h is kept in tests/golden, so that a change of what is written shows.
+-- Kernels whose plan.h is kept in tests/golden, so that a change of the generator's text shows.
 local shapes = require "shapes"
 local cases = {}
 

@@ -1,5 +1,5 @@
--- The product that every shape, method, tile, boundary and dtype goes through, and the sizes,
--- layouts, boxes and steps that each kernel is run with. The runner chooses from it.
+-- The product of shapes, methods, tiles, boundaries and dtypes, and the sizes, layouts, boxes and steps
+-- that each kernel is run with. The runner chooses from it.
 local shapes = require "shapes"
 
 local function names(list)
@@ -12,8 +12,8 @@ end
 
 ---- schedules ------------------------------------------------------------------------------------
 
--- Tiles by dimensions, and how often a method that walks an axis repeats them; `walked` has the tiles
--- of those methods where they are others.
+-- Tiles by dimensions, and how often a method that walks an axis repeats them; `walked` has the tiles of
+-- such methods where theirs differ.
 local tiles = {
   free  = {},
   odd   = { { 7 }, { 7, 5 }, { 7, 5, 3 }, coarsen = 3 },
@@ -30,7 +30,7 @@ local function walks(method)
   return method == "coarsened" or method == "register"
 end
 
--- Of the methods with packs and rows: threads in a row that are no warp, several rows a thread, as few as can be.
+-- For methods with packs and rows: rows of threads that are not whole warps, several rows a thread, the fewest possible.
 local function rows(method, tile, dims, bytes)
   local wide = 16 // bytes
   local line = ({
@@ -69,7 +69,7 @@ local function schedule(method, tile, dims, bytes)
   return wide and line .. " vec=" .. wide or line
 end
 
--- A tile asked for may need more than a block has; the planner's own choice must always fit.
+-- A tile that the schedule asks for may need more than a block has; the planner's own choice must always fit.
 local may_refuse = { "bytes of shared memory a block", "registers and has" }
 
 local function build(v)
@@ -111,7 +111,7 @@ local sizes = {
   odd = function(k, axis) return ({ { 4099 }, { 131, 67 }, { 67, 35, 29 } })[k.dims][axis] end,
   even = function(k, axis) return ({ { 4096 }, { 128, 48 }, { 64, 16, 24 } })[k.dims][axis] end,
   flat = function(k, axis) return ({ { 33 }, { 1, 70 }, { 1, 33, 9 } })[k.dims][axis] end,
-  -- blocks whose shapes all lie inside, beside others
+  -- some blocks whose taps all lie inside the grid, and some whose taps do not
   inner = function(k, axis)
     local block = k.block[axis]
     local first = math.max(block, (k.low[axis] + block - 1) // block * block)
@@ -120,7 +120,7 @@ local sizes = {
 }
 local size_names = { "one", "under", "part", "tile", "odd", "even", "flat", "inner" }
 
--- A grid that would keep the reference busy for too long becomes lower.
+-- A grid that would keep the reference busy for too long is cut along its last axis.
 local function fit(size, k)
   local most = 3000000 // math.max(k.points, 6)
   for axis = k.dims, 1, -1 do
@@ -162,7 +162,7 @@ local boxes = {
     return at, at + 1
   end,
   empty = function(n) return n, n end,
-  -- whole blocks away from the edges: what they write too much lies outside of the box
+  -- whole blocks away from the edges: a cell that they write by mistake lies outside of the box
   blocks = function(n, axis, k)
     local block = k.block[axis]
     local first = (k.low[axis] + block - 1) // block * block

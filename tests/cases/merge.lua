@@ -1,11 +1,11 @@
 -- Merges: every algorithm, order and dtype of keys and of values, on lists of all sizes and kinds,
--- shared out between the two in all ways.
+-- divided between the two in all ways.
 local lists = require "lists"
 
 local orders = {
   ascending = "",
   descending = ", order = 'descending'",
-  -- Unlike keys are equal, so that it shows which come first.
+  -- Keys with different bits compare equal, so that their order shows.
   own = ", order = function(a, b) return gt(abs(a), abs(b)) end",
   parameter = ", parameters = { k = 4 }, order = function(a, b, p) return lt(max(a, p.k), max(b, p.k)) end",
 }

@@ -1,4 +1,4 @@
--- What must hold of kernels whatever their reference says: see tests/runner/properties.c.
+-- Properties that hold without a reference: see tests/runner/properties.c.
 local shapes = require "shapes"
 local cases = {}
 
@@ -24,7 +24,7 @@ for i, shape in ipairs { "star1d3", "heat2d", "box2d2", "points2d", "star3d2", "
   add("linearity", shape, i % 2 == 0 and "float" or "double", boundary, methods)
 end
 
--- On a periodic grid, what is shifted goes in and comes out.
+-- On a periodic grid, a shifted input makes a shifted output.
 for i, shape in ipairs { "star1d3", "points1d", "box2d1", "nonlinear2d", "star3d2", "points3d", "functions2d" } do
   add("shift", shape, i % 2 == 0 and "double" or "float", "periodic", any_update)
 end
@@ -42,7 +42,7 @@ for dims, body in ipairs(steady) do
   end
 end
 
--- All methods make the same of the same data.
+-- All methods agree on the same data.
 for i, shape in ipairs { "star1d3", "heat2d", "box2d2", "points2d", "nonlinear2d", "grayscott2d", "wave2d",
                          "heat3d", "box3d1", "points3d", "variable3d", "wave3d", "out3d" } do
   local boundary = ({ "mixed", "clamp", "mixed2", "periodic" })[i % 4 + 1]

@@ -1,7 +1,7 @@
 -- Reductions: every algorithm, operator, dtype and way to read, on lists of all sizes and kinds.
 local lists = require "lists"
 
--- Blocks of other than the usual size. What is `large` for one-pass are few blocks with long shares.
+-- Blocks of unusual sizes. For one-pass, `large` means few blocks with long shares.
 local schedules = {
   ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3", large = " threads=1024 items=64 blocks=7", clusters = " threads=128 cluster=4 share=4 blocks=12" },
   ["coarsened"] = { free = "", small = " threads=32 items=1", odd = " threads=64 items=7", large = " threads=1024 items=64", clusters = "" },
@@ -23,7 +23,7 @@ local reads = {
   two = ", inputs = 2, map = function(x, y) return x - y end",
 }
 
--- Of products of reals only elements near 1 can be judged.
+-- A product of reals can be judged only if its elements are near 1.
 local function reading(name, dtype, read)
   local reals = dtype == "float" or dtype == "double"
   return name == "product" and reals and "" or reads[read]

@@ -11,7 +11,7 @@ local sizes = {
 }
 local layouts = { { pad = { 3, 2 }, vary = true }, { offset = 1 }, { pad = { 5, 0 }, negative = true }, { guard = false } }
 
--- Every boundary where all is asked for, else a few, in turn.
+-- Every boundary with --full, else a few in turn.
 local count, lists = 0, 0
 local function add(shape, schedule, steps)
   local s = assert(shapes.list[shape], shape)

@@ -1,7 +1,7 @@
 -- Scans: every algorithm, operator, dtype, kind and way to begin, on lists of all sizes and kinds.
 local lists = require "lists"
 
--- Blocks of other than the usual size; brent-kung takes an even number of items, persistent whole packs.
+-- Blocks of unusual sizes; brent-kung takes an even number of items, persistent whole packs.
 local schedules = {
   free = "",
   small = " threads=32 items=2",

@@ -1,5 +1,5 @@
 -- Reductions by segments: every operator and dtype, from one segment to more than there are elements.
--- Cuts are drawn, so that segments have very unequal lengths; a block or a warp has each by their mean.
+-- Cuts are drawn at random, so that lengths are very unequal; their mean decides whether a warp or a block takes a segment.
 local lists = require "lists"
 
 local operators = { "argmin", "argmax" }

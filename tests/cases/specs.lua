@@ -1,11 +1,11 @@
--- Every file in specs/ with every method, as it stands.
+-- Every file of specs/, unchanged, with every method.
 local cases = {}
 local function read(file)
   local opened <close> = assert(io.open(root .. "/" .. file))
   return opened:read("a")
 end
 
--- Those of lists choose their algorithm themselves: the cases of their families try all.
+-- Specs of lists have `auto` alone: the cases of their families try all algorithms.
 local function is_list(text)
   for _, family in ipairs { "reduce", "scan", "merge", "spmv" } do
     if text:find("return%s*{?%s*" .. family .. "%s*{") then
@@ -32,7 +32,7 @@ end
 files:close()
 assert(#cases >= 9, "the specs were not found")
 
--- Grids by dimensions, which a case does not know: axes that it does not have are cut off.
+-- Grids by the dimensions in the spec's text: further axes are cut off.
 for _, case in ipairs(cases) do
   local text = read(case.file)
   local dims = tonumber(text:match("dims%s*=%s*(%d)") or text:match("star%((%d)") or text:match("box%((%d)")) or 2

@@ -17,7 +17,7 @@ local variants = { -- keys, and a dtype that they need
   vectors = { ", vectors = 3" },
   all = { ", matrix = 'float', index = 'int64', vectors = 16", "double" },
 }
--- What a stencil has compiled in: a grid's neighbours, one-sided, and reaching further than most of the sizes.
+-- Diagonals that are compiled in: those of a grid, one-sided ones, and some that reach further than most sizes.
 local five = ", diagonals = { {0, 4}, {-1, -1}, {1, -1}, {-33, -1}, {33, -1} }"
 local stencils = {
   five = { five },

@@ -1,6 +1,6 @@
--- Several steps of sg_run, by as many steps of the reference: kernels that make one step a launch and
+-- Several steps of sg_run, compared with as many steps of the reference: kernels that make one step a launch and
 -- kernels that fuse some, on odd grids, on grids smaller than a tile and than the shape, padded, and
--- in a box. Numbers of steps that a launch makes no multiple of leave a remainder to shorter launches.
+-- in a box. Where the number of steps is no multiple of a launch's, shorter launches make the remainder.
 -- `plan` is the size that a kernel is planned for: small, so that the larger grids here can fuse steps.
 local counts = { 1, 4, 7, 33 }
 local large = { { 5000 }, { 331, 75 }, { 99, 41, 29 } }
@@ -17,7 +17,7 @@ local places = {
     { size = { 21, 12, 10 }, first = { 1, 2, 3 }, last = { 20, 12, 9 }, steps = { 6 } } },
 }
 
--- Updates that keep their values in bounds: else there is nothing to compare after 33 steps.
+-- These updates keep their values in bounds; others leave nothing to compare after 33 steps.
 local updates = {
   { name = "heat1d", dims = 1, text = "shape = star(1, 1), coefficients = { 1/2, 1/4, 1/4 }" },
   { name = "wide1d", dims = 1, text = "shape = star(1, 3), coefficients = { 1/4, 1/8, 1/8, 1/8, 1/8, 1/8, 1/8 }" },
@@ -36,7 +36,7 @@ local updates = {
 }
 local boundaries = { "'fixed'", "'zero'", "'periodic'", "constant(0.5)", "'mirror'" }
 
--- One of the schedules, in turn, or all where all is asked for.
+-- One of the schedules in turn, or all with --full.
 local schedules = { "auto", "temporal", "temporal time=4", "resident time=3" }
 
 local cases = {}

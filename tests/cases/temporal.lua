@@ -53,8 +53,8 @@ local function add_case(s, line, name, dtype, sizes, steps)
   }
 end
 
--- A schedule may be a function of the bytes of an element, which may have none. Each meets every
--- boundary and both types where all is asked for; else one of them, in turn.
+-- A schedule may be a function of the bytes of an element, which returns nil for a type that it does not serve.
+-- With --full each meets every boundary and both types, else one of them in turn.
 local lists = 0
 local function add(shape, schedule, sizes, steps)
   local s = assert(shapes.list[shape], shape)
@@ -113,7 +113,7 @@ local function by_dtype(float, double)
 end
 local deep = by_dtype("temporal time=3 tile=24x10 lane=4x4 coarsen=z9", "temporal time=3 tile=24x10 lane=4x2 coarsen=z9")
 add("star3d1", deep, planes, { 3, 7 })
--- Too many steps of too many points for levels to keep their planes in registers.
+-- So many steps and points that the levels cannot keep their planes in registers.
 local many = by_dtype("temporal time=4 tile=24x24 lane=4x4 coarsen=z30")
 add("star3d1", many, planes, { 5, 11 })
 add("box3d1", many, planes, { 5 })

@@ -60,7 +60,7 @@ begin 'a read-only folder'
 mkdir "$folder/locked"
 chmod 555 "$folder/locked"
 chmod 755 "$folder"
-# Nothing is read-only for root, who therefore becomes nobody.
+# Nothing is read-only for root, so root becomes the user nobody.
 nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
 [ -w "$folder/locked" ] || nobody=
 if $nobody test -x "$STENCILGEN" -a -r "$spec" -a ! -w "$folder/locked" 2>/dev/null; then
@@ -205,7 +205,7 @@ interrupt() {
     code=$?
 }
 
-# ended PROCESS: also where nobody has asked for its status yet.
+# ended PROCESS: also if its parent has not asked for its status yet.
 ended() {
     ! grep '^State:' "/proc/$1/status" 2>/dev/null | grep -qv Z
 }

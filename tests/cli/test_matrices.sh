@@ -158,7 +158,7 @@ says ' bytes'
 exits 0 explain $cpu "$product" --input "$folder/wide.mtx"
 grep -A1 '^  dia ' "$out" | grep -q 'bytes' || flunk "$(cat "$out")"
 
-begin 'explain shows every format beside the textbook'
+begin 'explain compares every format with the textbook'
 exits 0 explain $cpu "$product" --input $bus
 reports '1138_bus.mtx: M = 1138 rows, N = 1138 columns, nnz = 4054 entries, symmetric'
 for format in dense coo csr csc ell hyb jds dia bcsr pkt sell stencil; do

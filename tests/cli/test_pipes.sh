@@ -16,7 +16,7 @@ judged() {
 }
 
 # pipes ARGUMENT…: the command with the spec through a named pipe, and through one without a name, as
-# a shell's <( ) makes it. Whoever opened the first again would wait for ever, and whoever read the
+# a shell's <( ) makes it. Whoever opened the first again would wait without end, and whoever read the
 # other again would find nothing.
 pipes() {
     cat $spec >"$folder/pipe.lua" &

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The specs and commands that the README shows of the families beside stencils, as they stand there.
+# The specs and commands that the README shows for the families other than stencils, exactly as printed there.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/arrays.sh"
 readme=$SOURCE/README.md

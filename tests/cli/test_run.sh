@@ -151,7 +151,7 @@ ln -s one "$folder/other"
 ln -s there.npy "$folder/one/live.npy"
 ln -s new.npy "$folder/one/dangling.npy"
 ln "$folder/one/there.npy" "$folder/one/hard.npy"
-# refuses FILE FILE: the two would lose one.
+# refuses FILE FILE: one of the two would be lost.
 refuses() {
     exits 2 run $cpu "$folder/levels.lua" --input "$a" --output "u=$1" --output "u.prev=$2"
     says "$2: error: two outputs go to this file"
@@ -187,7 +187,7 @@ exits 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/long/n$name"
 says 'cannot write: File name too long'
 
 begin 'outputs are opened before the work'
-# Nothing can be compiled here, so that whoever gets to work has exit code 4.
+# Nothing can be compiled here: a run that is not refused earlier ends with exit code 4.
 opened() {
     SG_CACHE=none SG_CXX=/nowhere/c++ exits "$@"
 }

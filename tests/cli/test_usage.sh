@@ -1,5 +1,5 @@
 #!/bin/sh
-# The command line: help, version, slips of the pen, and what each mistake is told.
+# The command line: help, version, typing mistakes, and the message for each.
 . "$(dirname "$0")/common.sh"
 spec=specs/heat2d5.lua
 

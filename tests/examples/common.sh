@@ -58,7 +58,7 @@ options() {
     refuses "$EXAMPLES/$1" extra
 }
 
-# What the library refuses is told in its own words.
+# Refusals of the library appear in its own words.
 failures() {
     begin "$1: an unknown device is an error"
     exits 1 "$EXAMPLES/$1" --device abacus

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples that use CUDA themselves: right where a GPU is, and skipped with a word where none is.
+# The examples that use CUDA themselves: right on a GPU, and skipped with a reason without one.
 . "$(dirname "$0")/common.sh"
 
 if [ -e "$EXAMPLES/embed" ]; then

@@ -66,7 +66,7 @@ typedef struct chooser {
     int counts[COVER_DIMENSIONS];
     int **kernels; /* rows */
     int kernel_count, kernel_capacity;
-    int **places; /* of each kernel: rows one behind the other */
+    int **places; /* of each kernel: rows one after the other */
     int *place_count, *place_capacity;
 } chooser;
 

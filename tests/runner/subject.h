@@ -1,4 +1,4 @@
-/* A subject: a case's kernel, built through the public API, and its model, loaded beside it.
+/* A subject: a case's kernel, built through the public API, and its model, loaded separately.
    Takes: a case and a context. Makes: what running and judging need. Lives in a job. */
 #ifndef TESTS_RUNNER_SUBJECT_H
 #define TESTS_RUNNER_SUBJECT_H

@@ -4,10 +4,18 @@
 
 # These are about hundreds of kernels, which no sanitizer looks into: under the sanitizers their families have a share of
 # the cases instead.
-set(about_kernels unit.gen.lists.look_back unit.gen.lists.merge unit.gen.lists.products unit.gen.lists.reduce unit.gen.lists.scan unit.gen.lists.spmv unit.gen.lists.spmv_stencil)
+set(about_kernels
+    unit.gen.lists.look_back unit.gen.lists.merge unit.gen.lists.products unit.gen.lists.reduce
+    unit.gen.lists.scan unit.gen.lists.spmv unit.gen.lists.spmv_stencil)
 
 # These have threads, and run under ThreadSanitizer too, in a build of their own that has these programs alone.
-set(threaded unit.runtime.api.api unit.runtime.check.check unit.runtime.device.cpu.cpu unit.runtime.device.cpu.modules unit.runtime.device.cpu.order unit.runtime.device.cpu.warps unit.runtime.device.cpu.fiber unit.runtime.api.kernels unit.runtime.matrix.calls unit.runtime.store.processes unit.runtime.launch.run unit.runtime.launch.steps unit.runtime.launch.tags unit.runtime.api.threads unit.runtime.api.threads_contexts unit.runtime.device.workers)
+set(threaded
+    unit.runtime.api.api unit.runtime.api.kernels unit.runtime.api.threads unit.runtime.api.threads_contexts
+    unit.runtime.check.branches unit.runtime.check.check unit.runtime.check.partial unit.runtime.check.speed
+    unit.runtime.device.cpu.cpu unit.runtime.device.cpu.fiber unit.runtime.device.cpu.modules
+    unit.runtime.device.cpu.order unit.runtime.device.cpu.warps unit.base.workers
+    unit.runtime.launch.run unit.runtime.launch.steps unit.runtime.launch.tags unit.runtime.matrix.calls
+    unit.runtime.store.processes)
 add_custom_target(threaded)
 
 # sg_unit_program(FOLDER [ROLE…]): the program of unit/FOLDER and its tests. A role is what the program does instead of
@@ -79,7 +87,7 @@ sg_unit_program(runtime/matrix)
 sg_unit_program(runtime/store)
 sg_unit_program(runtime/tune tune-worker)
 
-# These wait by taking turns, which costs most where others take the turns.
+# Threads that wait here yield the processor, so other tests at the same time would slow these most.
 foreach(test unit.runtime.device.cpu.order unit.gen.lists.look_back)
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)

@@ -1,6 +1,7 @@
 /* The part of the CUDA driver's interface that is used here, declared anew so that the build needs
-   no CUDA header. Takes: libcuda.so.1. Makes: a table of its functions. tests/unit/test_cuda_abi.c
-   compares every type and number with cuda.h where that is installed. */
+   no CUDA header. Takes: libcuda.so.1. Makes: a table of its functions.
+   tests/unit/runtime/device/cuda/test_abi.c compares every type and number with cuda.h where that
+   is installed. */
 #ifndef SG_RUNTIME_DEVICE_CUDA_DRIVER_H
 #define SG_RUNTIME_DEVICE_CUDA_DRIVER_H
 

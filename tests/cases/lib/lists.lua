@@ -25,8 +25,8 @@ local function count(size, by, k)
   return math.max(0, n + ({ less = -1, exact = 0, more = 1 })[by])
 end
 
--- How the arrays lie: between guard cells, ending with the memory; launched twice with the same
--- temporary memory; in the memory of what is read.
+-- How the arrays lie: between guard cells; at the end of the memory; launched twice with the same temporary
+-- memory; written over what is read.
 lists.memory = { "guarded", "exact", "again", "shared" }
 
 -- Of two lists: how many elements the first has.
@@ -90,7 +90,7 @@ lists.own = {
 local lowest = { float = "-math.huge", double = "-math.huge", int32 = "-2147483648", uint32 = "0",
                  int64 = "math.mininteger" }
 
--- The keys of an operator: one by name, or one of its own.
+-- The keys of an operator: its name, or a function.
 function lists.operator(name, dtype)
   local own = lists.own[name]
   if not own then

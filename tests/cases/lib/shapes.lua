@@ -11,7 +11,7 @@ local function fraction(i, count)
   return sign .. (i * 37 % 101 + 20) .. "/" .. 64 * count
 end
 
--- So many coefficients, no two alike, so that taps taken for each other show.
+-- That many coefficients, all different, so that a confusion of taps shows.
 local function distinct(count)
   local out = {}
   for i = 0, count - 1 do

@@ -1,5 +1,5 @@
-/* Files that appear whole or not at all: where they appear, with which mode, and what is refused
-   before there is anything to write. */
+/* Files that appear whole or not at all: their places and modes, and what is refused before
+   anything is written. */
 #include "tests/unit/scratch_folder.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static void links_are_followed(void **state) {
     assert_true(S_ISLNK(mode_of(chain)) && S_ISLNK(mode_of(middle)));
     assert_int_equal(count_files(sub, ""), 2);
     assert_int_equal(write_text(loop, "new", WHOLE_FILE_USUAL), ELOOP);
-    /* One that is private takes the place of the link. */
+    /* A private file replaces the link. */
     assert_int_equal(write_text(chain, "own", WHOLE_FILE_PRIVATE), 0);
     assert_int_equal(mode_of(chain), S_IFREG | 0600);
     expect_text(target, "newer");
@@ -76,7 +76,7 @@ static void modes_are_kept(void **state) {
     free(path);
 }
 
-/* As another user than the superuser, who may write anywhere. */
+/* A user other than the superuser, who may write anywhere. */
 static int write_what_is_closed(void *unused) {
     (void)unused;
     char *kept = scratch_path("kept"), *closed = scratch_path("closed/file");

@@ -1,4 +1,4 @@
-/* Elements of arrays: as numbers and back, and as text that reads back. */
+/* Elements of arrays: conversion to numbers and back, and to text that reads back. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,7 +20,7 @@
 #include "cli/command.h"
 #include "tests/unit/group.h"
 
-/* As another call of the command, which knows nothing of the files before. */
+/* Another call of the command, which does not know the files that came before. */
 static output *begin(const char *path) {
     output_set alone = {0};
     output *o;
@@ -126,7 +126,7 @@ static void test_writes_through_a_link(void **state) {
     assert_true(S_ISLNK(status.st_mode));
 }
 
-/* The error is printed; here it would only be noise. */
+/* The error would be printed, which is noise here. */
 static void hush(void) {
     const int nowhere = open("/dev/null", O_WRONLY);
     assert_true(nowhere >= 0);

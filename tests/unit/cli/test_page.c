@@ -255,7 +255,7 @@ static void test_scales_of_anything(void **state) {
     }
 }
 
-/* As of a database that nobody has checked. */
+/* Results of a database that has not been checked. */
 static void test_times_of_any_size(void **state) {
     (void)state;
     static const double times[][3] = {{1e300, 1e-3, 1e-3},

@@ -81,7 +81,7 @@ static bool keeps_rules(const value *v, const rule *rules, char *why) {
     for (const rule *r = rules; r->key != NULL; r++)
         if (!keeps_rule(get(v, r->key), r, why))
             return false;
-    /* T4 lets other keys be; a key that nobody knows is a slip of ours all the same. */
+    /* T4 allows other keys, but we write none: an unknown key is a mistake of ours. */
     for (const value *c = v->first; c != NULL; c = c->next) {
         const rule *r = rules;
         while (r->key != NULL && strcmp(r->key, c->key) != 0)

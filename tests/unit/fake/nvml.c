@@ -1,5 +1,5 @@
-/* A stand-in for NVIDIA's management library: one GPU, on the bus at 00000001:2a:03.0, whose clock
-   is 1755 MHz and whose temperature nobody knows. Built as a shared library. */
+/* A stand-in for NVIDIA's management library: one GPU, on the bus at 00000001:2a:03.0, whose
+   clock is 1755 MHz and whose temperature is unknown. Built as a shared library. */
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))

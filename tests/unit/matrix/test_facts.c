@@ -1,4 +1,4 @@
-/* What is said of matrices, counted by hand; and which format is chosen, and why. */
+/* Facts of matrices, counted by hand; and the format that is chosen, with its reason. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

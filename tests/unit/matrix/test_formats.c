@@ -1,5 +1,5 @@
-/* Storage formats: the arrays of a small matrix by hand, every format of every matrix there and
-   back, and sizes by the textbook's formulas. */
+/* Storage formats: the arrays of a small matrix written by hand, the round trip of every matrix
+   through every format, and sizes by the textbook's formulas. */
 #include "tests/unit/group.h"
 #include "tests/unit/matrix/format_scene.h"
 

@@ -1,5 +1,5 @@
-/* Matrix Market files: good ones, bad ones with the line of their fault, the three real ones, which
-   come back the same from every format. */
+/* Matrix Market files: good ones, bad ones with the line of their fault, and three real ones,
+   which survive the round trip through every format. */
 #include "tests/unit/scratch_folder.h"
 
 #include <locale.h>

@@ -1,5 +1,5 @@
-/* Matrix Market files written: read again they are the same matrix, whatever the locale; the file
-   appears whole or not at all; memory that runs out, also while one is read. */
+/* Writing Matrix Market files: a file reads back as the same matrix in every locale, appears
+   whole or not at all, and memory may run out while it is written or read. */
 #include "tests/unit/scratch_folder.h"
 
 #include <locale.h>

@@ -1,4 +1,5 @@
-/* The packet format: what its header promises of the arrays, and that a grid's entries gather. */
+/* The packet format: the promises of its header about the arrays, and that the entries of a grid
+   gather in packets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Matrices that are stencils, on the host: the diagonals that are found, the rows that deviate,
-   there and back, and what is refused. */
+   the round trip, and what is refused. */
 #include <math.h>
 
 #include "tests/unit/matrix/format_scene.h"

@@ -1,6 +1,7 @@
-/* Decoupled look-back over many tiles. On the cpu device a tile's predecessor nearly always knows
-   its prefix; here only every so many-th tile publishes one, or group of tiles, and results must be
-   the same. And what a launch leaves in its temporary memory is not taken by the next. */
+/* Decoupled look-back over many tiles. On the cpu device the predecessor of a tile has nearly
+   always published its prefix. Here only every n-th tile, or group of tiles, publishes one, and
+   the results must be the same. A launch must also not take what an earlier launch left in its
+   temporary memory. */
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/lists_kernel.h"
@@ -79,7 +80,7 @@ static void test_sums(void **state) {
         }
 }
 
-/* Where the spec asks for it, sums do not depend on which prefixes were known, bit by bit. */
+/* A deterministic sum does not depend on which prefixes were known: all bits are equal. */
 static void test_bits(void **state) {
     (void)state;
     enum { COUNT = 20000 };

@@ -1,5 +1,5 @@
-/* The whole way on the cpu device: real matrices from their files, in every format, times vectors
-   that hold NaNs where no entry is, against sums in double. */
+/* From file to result on the cpu device: real matrices, in every format, times vectors that hold
+   NaNs where the matrix has no entry, against sums in double. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -61,7 +61,7 @@ static void close_problem(problem *p) {
         free(lists[i]);
 }
 
-/* On the cpu device memory of the host will do. */
+/* On the cpu device, memory of the host will do. */
 static void multiply(problem *p, const sg_kernel *k, const sg_device_matrix *m, double alpha,
                      double beta, double accuracy, const char *what) {
     sg_spmv_arguments a = {.struct_size = sizeof a,

@@ -1,5 +1,5 @@
-/* The data of checks: what specs say that fields hold, and the numbers that conditions compare
-   with. */
+/* The data of checks: they follow what a spec says of its fields, and include the numbers that
+   conditions compare with. */
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static void comparisons_are_reached(void **state) {
            5.0);
 }
 
-/* A linear update has data as they have always been. */
+/* The data of a linear update are those of earlier versions. */
 static void others_are_plain(void **state) {
     (void)state;
     loaded l;
@@ -141,7 +141,7 @@ static void fields_hold_what_they_say(void **state) {
     job_end(l.job);
 }
 
-/* They are said in the model's text, and are no part of its meaning. */
+/* The ranges stand in the text of the model, but are no part of its meaning. */
 static void contents_are_no_meaning(void **state) {
     (void)state;
     loaded a, b;
@@ -211,7 +211,7 @@ static double count_yes(const char *text, const float *cells, int count, int whi
     return yes;
 }
 
-/* Of a constant that no float holds a kernel has the nearest float; counts are exact. */
+/* A kernel has the nearest float of a constant that no float holds; counts are exact. */
 static void equality_is_decided(void **state) {
     (void)state;
     const float cells[] = {0, 1, 1, 1, 0.1f, 0.5f, 0.25f, 2};

@@ -24,7 +24,7 @@ static const char *reduce_text(const char *dtype, const char *more) {
     return text;
 }
 
-/* Every operator of every other dtype, by an algorithm that changes along; every kind of data. */
+/* Every operator with every second dtype, the algorithms in turn; every kind of data. */
 static void test_operators(void **state) {
     (void)state;
     int which = 0;
@@ -181,8 +181,8 @@ static outcome reduce_floats(const char *op, const char *schedule, const float *
     return out;
 }
 
-/* What the documentation says of NaN, ties, infinities and emptiness, in numbers rather than by the
-   reference. */
+/* NaN, ties, infinities and empty lists as the documentation describes them, with the numbers
+   written out instead of the reference. */
 static void test_special_values(void **state) {
     (void)state;
     enum { COUNT = 3000 };
@@ -253,7 +253,7 @@ static void test_deterministic(void **state) {
     }
 }
 
-/* Offsets out of range spoil results, and nothing else. */
+/* Offsets out of range spoil results and nothing else. */
 static void test_wild_offsets(void **state) {
     (void)state;
     scene s;
@@ -274,7 +274,7 @@ static void test_wild_offsets(void **state) {
     scene_close(&s);
 }
 
-/* What a kernel might make of three elements of which the second is as given, judged. */
+/* The verdict on three elements, the second of which is given. */
 static int64_t count_wrong(const char *op, double second, double result, int64_t index) {
     char more[64];
     snprintf(more, sizeof more, "op = '%s'", op);

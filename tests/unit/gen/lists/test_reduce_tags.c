@@ -1,6 +1,6 @@
-/* One-pass reductions in temporary memory that nobody prepares: twice in the same memory, with a
-   tag that was there before as a CUDA graph replays it, and in memory that holds words of other
-   launches; and how many blocks there are for a count. */
+/* One-pass reductions in temporary memory that was not prepared: launched twice in the same
+   memory, with a repeated tag as a CUDA graph replays it, and in memory that holds words of
+   other launches; and the number of blocks for a number of elements. */
 #include "runtime/launch/context.h"
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/group.h"
@@ -100,8 +100,9 @@ static uint64_t next_tag(void) {
     return tag;
 }
 
-/* Launches of other data with one tag: as soon as a word of a launch were left, the next might take
-   it for its own. None is left, and as many as there should be were there. */
+/* Launches of other data with the same tag. A word that a launch left behind could be taken by
+   the next launch as its own, so no word may be left; and the expected number of words was
+   published. */
 static void replays_are_right(void **state) {
     (void)state;
     for (int s = 0; s < SETTINGS; s++) {
@@ -123,8 +124,8 @@ static void replays_are_right(void **state) {
     }
 }
 
-/* Nothing in the memory passes for what a launch publishes: words of other tags with values that
-   would show, zeros, the words of a larger and a smaller launch. */
+/* No content of the memory passes for what a launch publishes: words of other tags with values
+   that would show, zeros, and the words of a larger and of a smaller launch. */
 static void any_memory_will_do(void **state) {
     (void)state;
     for (int s = 0; s < SETTINGS; s++) {

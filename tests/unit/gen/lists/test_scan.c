@@ -18,7 +18,7 @@ static const char *scan_text(const char *dtype, const char *more) {
     return text;
 }
 
-/* Every operator of every other dtype, by an algorithm and a kind that change along. */
+/* Every operator with every second dtype, the algorithms and kinds in turn. */
 static void test_operators(void **state) {
     (void)state;
     int which = 0;
@@ -129,8 +129,8 @@ static void test_special_values(void **state) {
         }
 }
 
-/* A judge that sees: one output that is off by a little more than rounding may do, or that is
-   finite instead of infinite, is wrong, and the only one. */
+/* The verdict is sharp: one output that is off by a little more than rounding allows, or finite
+   instead of infinite, is reported as wrong, and no other is. */
 static void test_verdicts(void **state) {
     (void)state;
     static const struct {
@@ -259,7 +259,7 @@ static void test_call(void **state) {
     sg_release(k);
 }
 
-/* Plans that cannot be are refused with a reason; the others all have a row. */
+/* Impossible plans are refused with a reason; each of the others has a row. */
 static void test_plans(void **state) {
     (void)state;
     const sg_build_options odd = {.struct_size = sizeof odd,

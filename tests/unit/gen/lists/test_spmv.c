@@ -49,7 +49,7 @@ static int kind_count(void) {
     return count;
 }
 
-/* All kinds at sizes that change along; each seed draws other factors. */
+/* All kinds of matrices at various sizes; each seed draws other factors. */
 static void expect_all(scene *s, uint64_t *seed) {
     static const int64_t sizes[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 1000};
     enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -75,7 +75,7 @@ static void test_formats(void **state) {
     }
 }
 
-/* The dtypes, index widths and vectors that csr, sell and dia have besides. */
+/* The further dtypes, index widths and numbers of vectors of csr, sell and dia. */
 static void test_variants(void **state) {
     (void)state;
     static const char *const kernels[] = {"csr thread threads=64", "csr warp lanes=8 threads=64",

@@ -1,5 +1,5 @@
-/* What tuning results are kept by: the same text for specs that mean the same, however they are
-   written and whatever schedule they ask for, and another for those that do not. */
+/* The key of tuning results: specs that mean the same have the same text, however they are
+   written and whatever schedule they ask for; specs that differ in meaning have another. */
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include "gen/model/family.h"

@@ -1,4 +1,4 @@
-/* The emitted file: what is left out of it, in which order it stands, and how long it is. */
+/* The emitted file: what it leaves out, its order, and its length. */
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include "gen/families.h"

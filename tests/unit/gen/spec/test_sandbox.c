@@ -84,7 +84,7 @@ static void test_loops(void **state) {
     END_ALL(cases);
 }
 
-/* What would let a spec catch the error, or loop inside C, is out of reach. */
+/* Functions that would let a spec catch the error, or loop inside C, are missing. */
 static void test_left_out(void **state) {
     (void)state;
     static const hostile_spec cases[] = {

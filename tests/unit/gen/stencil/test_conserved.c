@@ -54,7 +54,7 @@ static void fill(double *u) {
         u[i] = random_unit(42, (uint64_t)i);
 }
 
-/* The sum is the same but for rounding; or else it is far from it. */
+/* The sum is the same except for rounding, or far from it. */
 static void expect_sum(const char *boundary, const char *what, double before, double after,
                        bool kept) {
     const double change = fabs(after - before) / before;

@@ -1,5 +1,5 @@
-/* Updates of several fields: all of their reads are of values from before the step, whichever field
-   an expression belongs to, in one step and in several, by every method that takes them. */
+/* Updates of several fields: all reads see values from before the step, whichever field an
+   expression belongs to, in one step and in several, with every method that takes such updates. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 

@@ -1,6 +1,6 @@
-/* The planner's choice for filters beside what was measured: within 6 % of the best, one pass where
-   the filter is separable. Figures: bench/primitives --only convolution on an NVIDIA H100 80GB
-   HBM3. */
+/* The planner's choice for filters compared with measurements: it is within 6 % of the best, and
+   takes one pass where the filter is separable. Figures: bench/primitives --only convolution on
+   an NVIDIA H100 80GB HBM3. */
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include "gen/stencil/plan.h"

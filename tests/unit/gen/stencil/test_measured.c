@@ -1,5 +1,5 @@
-/* The planner beside what was measured: what it picks comes within 5 % of the best measured, for
-   every shape, precision and size of the table. */
+/* The planner's choice compared with measurements: it comes within 5 % of the best measured
+   plan, for every shape, precision and size of the table. */
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include <math.h>
@@ -148,7 +148,8 @@ static void picks_are_near_the_best(void **state) {
     }
 }
 
-/* Rates are of one board; for others the model stands alone, also for those of its architecture. */
+/* Rates belong to one board. For all others, also those of its architecture, the model decides
+   alone. */
 static void other_boards_have_no_measurements(void **state) {
     (void)state;
     static const char *const others[] = {"A100", "H200", "B200", NULL};
@@ -171,7 +172,8 @@ static void other_boards_have_no_measurements(void **state) {
     job_end(l.job);
 }
 
-/* A plan near a measured one is corrected as that one is; one of another tile is doubted. */
+/* A plan near a measured one is corrected as the measured one is; a plan with another tile is
+   trusted less. */
 static void what_was_not_measured_is_doubted(void **state) {
     (void)state;
     loaded l;

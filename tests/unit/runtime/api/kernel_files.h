@@ -1,4 +1,4 @@
-/* Kernel files of small specs, with a binary that is none. Takes: the text of a spec, a schedule.
+/* Kernel files of small specs, whose binary is made up. Takes: the text of a spec, a schedule.
    Makes: the content of a kernel file, as saving its kernel would. */
 #ifndef TESTS_KERNEL_FILES_H
 #define TESTS_KERNEL_FILES_H

@@ -25,7 +25,7 @@
     "    return 2 * u(0,0) - u.prev(0,0) + p.dt * f.c(0,0) * l\n"                                  \
     "  end }\n"
 
-/* An out field beside an inout one, and a parameter with a default beside one without. */
+/* An out field and an inout one, and a parameter with a default and one without. */
 #define SLOPE1                                                                                     \
     "return stencil { name = 'slope', dims = 1, dtype = 'double', boundary = 'fixed',\n"           \
     "  parameters = { k = 0.25, h = true },\n"                                                     \

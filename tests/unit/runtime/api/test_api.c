@@ -1,5 +1,5 @@
-/* Building as a program does it, on the cpu device: what a kernel tells of itself, its binaries,
-   and the texts of errors. */
+/* Building on the cpu device as a program does it: the facts of a kernel, its binaries, and the
+   texts of errors. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 

@@ -1,5 +1,5 @@
-/* Parameters that are compiled in: the kernel is as if the numbers stood in the spec. And how far
-   the taps of each array reach. */
+/* Parameters that are compiled in: the kernel is the one of a spec with the numbers in place of
+   the parameters. And how far the taps of each array reach. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 

@@ -1,5 +1,5 @@
-/* Kernel files: what comes back is what was written, and what makes no sense is refused, however it
-   came to be. */
+/* Kernel files: they read back as they were written, and what makes no sense is refused, however
+   it arose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

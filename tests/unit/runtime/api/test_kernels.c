@@ -1,5 +1,5 @@
-/* Kernels by what was asked for: when a build is the one of before and when it is not, what is
-   compiled once, and how long kernels and contexts live. */
+/* When a build returns a kernel that exists and when it makes a new one, what is compiled only
+   once, and how long kernels and contexts live. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>

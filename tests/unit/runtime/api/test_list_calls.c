@@ -1,5 +1,5 @@
-/* sg_reduce, sg_scan, sg_merge: each array and size goes where its name says, and what a kernel has
-   not is refused. On a device that only records. */
+/* sg_reduce, sg_scan and sg_merge on a device that only records: each array and size reaches the
+   parameter of its name, and arrays that a kernel does not have are refused. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 

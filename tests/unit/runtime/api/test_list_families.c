@@ -1,5 +1,5 @@
-/* The families' calls with kernels of specs, as a program makes them: what comes out is right, and
-   the arrays have the names and the order that docs/api.md gives them. */
+/* The calls of the families with kernels of specs, as a program makes them: the results are
+   right, and the arrays have the names and the order of docs/api.md. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 

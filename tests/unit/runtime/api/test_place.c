@@ -1,4 +1,4 @@
-/* The places of requests on the cpu device: what is the same place, and what another one. */
+/* The places of requests on the cpu device: which requests share a place and which do not. */
 #include "gen/model/family.h"
 #include "runtime/api/build.h"
 #include "tests/unit/group.h"

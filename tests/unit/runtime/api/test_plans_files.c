@@ -1,5 +1,5 @@
-/* Plans files of SG_PLANS on GPUs: whose lines a build takes. Needs: the stand-in for the driver.
- */
+/* Plans files of SG_PLANS on GPUs: which lines a build takes. Needs: the stand-in for the
+   driver. */
 #include "gen/model/gpu.h"
 #include "runtime/stencilgen.h"
 #include "tests/unit/fake/fixture.h"

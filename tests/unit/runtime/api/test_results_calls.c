@@ -1,5 +1,5 @@
-/* sg_results: what a program is told of tuning results, by which options and variables they are
-   found, and with what it is refused. */
+/* sg_results: what a program learns of tuning results, which options and variables find them,
+   and what is refused. */
 #include "runtime/stencilgen.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"

@@ -1,5 +1,5 @@
-/* Kernels in files: a loaded one does what the built one does, without a compiler and on any device
-   that the file is for, from several threads, and where memory runs out. */
+/* Kernels in files: a loaded kernel does what the built one does, without a compiler, on every
+   device that the file is for, from several threads, and while memory runs out. */
 #include "tests/unit/runtime/api/saved.h"
 
 #include <dlfcn.h>

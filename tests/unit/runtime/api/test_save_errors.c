@@ -1,5 +1,5 @@
-/* Kernel files that are not to be: what is not whole or not ours is refused, and where a file
-   cannot be written nothing of it is left. */
+/* Kernel files that are refused because they are damaged or foreign; and where a file cannot be
+   written, nothing of it is left. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/saved.h"
 

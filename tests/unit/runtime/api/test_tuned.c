@@ -1,4 +1,4 @@
-/* Builds and tuning results: which plan a build takes, and what it says of that. */
+/* Builds and tuning results: which plan a build takes, and how it reports its choice. */
 #include "base/clock.h"
 #include "gen/model/family.h"
 #include "runtime/api/build.h"

@@ -1,5 +1,5 @@
-/* The cache of one process: what is stored is found and listed, and nothing that is wrong with the
-   folder fails the caller's work. */
+/* The cache of one process: it finds and lists what was stored, and no fault of its folder fails
+   the work of the caller. */
 #define _DEFAULT_SOURCE /* setgroups */
 #include <grp.h>
 

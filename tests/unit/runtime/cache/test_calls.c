@@ -1,4 +1,4 @@
-/* The public calls on the cache, from a context, and what kernels built with it tell. */
+/* The public calls on the cache of a context, and what kernels that were built with it report. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 #include "tests/unit/scratch_folder.h"

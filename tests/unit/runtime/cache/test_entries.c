@@ -1,5 +1,5 @@
-/* Entries of the cache that are damaged, foreign or not to be trusted: they are not used, are told
-   of and removed, and stored again. */
+/* Entries of the cache that are damaged, foreign or not to be trusted: they are not used, are
+   reported and removed, and are stored again. */
 #include <math.h>
 
 #include "tests/unit/group.h"
@@ -211,7 +211,7 @@ static void test_suspicious_files(void **state) {
     assert_int_equal(access(away, F_OK), 0);
     assert_int_equal(symlink("nowhere", path), 0);
     expect_cured();
-    /* A pipe, which nobody must wait for. */
+    /* A pipe, for which the cache must not wait. */
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
     expect_bad_entry(path, "it is no regular file");

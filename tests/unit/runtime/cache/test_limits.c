@@ -1,5 +1,4 @@
-/* The limits of the cache: its size, and what it does when the disk, the descriptors or the memory
-   run out. */
+/* The limits of the cache: its size, and its behaviour when disk, descriptors or memory run out. */
 #define _GNU_SOURCE /* unshare */
 #include <sched.h>
 #include <sys/mount.h>

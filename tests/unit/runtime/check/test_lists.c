@@ -1,5 +1,5 @@
-/* Checks and measurements of programs of lists, with a family of this test's own: what a kernel
-   writes where it should not, and results that are wrong, are found and told. */
+/* Checks and measurements of programs of lists, with a family of this test's own: writes out of
+   place and wrong results are found and reported. */
 #include "tests/unit/runtime/launch/lists_kernel.h"
 
 #include <stdatomic.h>

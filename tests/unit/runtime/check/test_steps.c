@@ -1,6 +1,6 @@
-/* Checks of several steps on the cpu device: of kernels that make one step a launch, and of one
-   that makes four, which a device between puts together from single steps, and can do so wrongly.
- */
+/* Checks of several steps on the cpu device, of kernels that make one step a launch and of one
+   that makes four. A device in between puts the latter together from single steps, and can do so
+   wrongly. */
 #include "tests/unit/runtime/api/api.h"
 
 #include <math.h>

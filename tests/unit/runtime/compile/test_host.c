@@ -1,4 +1,4 @@
-/* The cpu device's compiler, temporary files, memory and clock; and what it says when they fail. */
+/* The compiler of the cpu device, its temporary files, memory and clock, and their errors. */
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 
 #include "runtime/compile/compilers.h"
@@ -222,7 +222,7 @@ static void test_descriptors(void **state) {
     assert_int_equal(entries(p->folder), 0);
 }
 
-/* The application may have asked not to be told of its children. */
+/* The application may have asked not to be notified of its children. */
 static void test_ignored_children(void **state) {
     (void)state;
     const struct sigaction ignore = {.sa_handler = SIG_IGN};

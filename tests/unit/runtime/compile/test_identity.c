@@ -1,5 +1,5 @@
-/* What binaries depend on: the identity of a compiler changes with its file, its path and what it
-   is told, stays as it is otherwise, and is told without opening or running anything. Needs:
+/* What binaries depend on: the identity of a compiler changes with its file, its path and its
+   settings, is otherwise stable, and is found without opening or running anything. Needs:
    FAKE_CUDA, the path of any library. */
 #define _XOPEN_SOURCE 700 /* nftw */
 #include <setjmp.h>

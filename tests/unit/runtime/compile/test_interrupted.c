@@ -1,5 +1,5 @@
-/* Compilations of the cpu device that are interrupted, meet limits and full folders, or are asked
-   for where code is not safe. */
+/* Compilations of the cpu device that are interrupted, meet limits and full folders, or would
+   run in a folder that others can write to. */
 #define _GNU_SOURCE /* unshare */
 #include "tests/unit/runtime/compile/cpu_scratch_scene.h"
 

@@ -216,7 +216,7 @@ static char *system_file(const library_wanted *wanted) {
 
 static void check_system(void **unused) {
     (void)unused;
-    /* Part of glibc, and used by nobody. */
+    /* Part of glibc, and not loaded by any test. */
     static const char *const unloaded[] = {"libBrokenLocale.so.1", NULL};
     static const char *const functions[] = {"malloc", NULL}; /* found through what it needs */
     library_wanted system = test_library;

@@ -1,4 +1,5 @@
-/* Records: what is written reads back; what is cut off or cannot be is bad and harmless. */
+/* Records: they read back as written; a record that is cut off or impossible is refused and does
+   no harm. */
 #include <float.h>
 #include <limits.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Grids of temporary memory between the launches of a program: what they take, what is refused, and
-   what each launch is told. */
+/* Grids of temporary memory between the launches of a program: what they hold, what is refused,
+   and which arguments each launch has. */
 #include "tests/unit/runtime/api/api.h"
 
 #include "runtime/launch/launch.h"

@@ -1,5 +1,5 @@
-/* Programs of lists: what of a call is refused, what reaches a device that only records, and what
-   the cpu device makes of it. */
+/* Programs of lists: which calls are refused, what reaches a device that only records, and what
+   the cpu device computes. */
 #include "tests/unit/runtime/launch/fake_device.h"
 #include "tests/unit/runtime/launch/lists_call.h"
 

@@ -1,5 +1,5 @@
-/* A program of lists on the cpu device: two launches, one after the other and after the fill, with
-   temporary memory that holds anything, and arrays of several types and extents. */
+/* A program of lists on the cpu device: two launches in order after the fill, with arbitrary
+   content in temporary memory, and arrays of several types and extents. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/lists_kernel.h"
 

@@ -1,4 +1,4 @@
-/* Spares: which calls take them, and how their binaries travel. */
+/* Spare kernels: which calls take them, and how their binaries are kept. */
 #include "tests/unit/runtime/launch/heat_call.h"
 
 #include "runtime/device/device.h"

@@ -1,5 +1,5 @@
-/* What blocks need to work together in one launch: a tag that no launch before had, at the end of
-   the arguments, and no more blocks than the device runs at a time. */
+/* What blocks need to work together in one launch: a tag that is new to the memory, at the end
+   of the arguments, and no more blocks than the device can run at a time. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 #include "tests/unit/runtime/launch/lists_kernel.h"

@@ -1,5 +1,6 @@
-/* Programs with ways on a device that only records: which way each launch of sg_run takes, what the
-   kernels are told, where the arrays end up; and what sg_launch refuses. */
+/* Programs with several ways to make a step, on a device that only records: the way of each
+   launch of sg_run, the arguments of its kernels, where the arrays end up, and what sg_launch
+   refuses. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/launch/fake_device.h"
 

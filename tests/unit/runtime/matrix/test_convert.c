@@ -1,5 +1,5 @@
-/* Conversions by kernels, on the cpu device: of every matrix and width, array by array what the
-   host's conversion makes; what is not written stays as it was. */
+/* Conversion of matrices by kernels on the cpu device: for every matrix and width, each array
+   equals that of the host's conversion, and what is not written stays as it was. */
 #include "tests/unit/matrix/format_scene.h"
 #include "tests/unit/matrix/stencils.h"
 #include "tests/unit/runtime/matrix/cpu_context.h"
@@ -88,7 +88,7 @@ static void convert(const scene *s) {
 
 static const diagonal given[] = {{-3, 1}, {0, 2}, {1, 1}};
 
-/* Numbers of each format beside the usual ones. */
+/* Other numbers of each format than the usual ones. */
 static const storage storages[] = {
     {.format = FORMAT_SELL},
     {.format = FORMAT_SELL, .slice = 1, .sigma = 1},

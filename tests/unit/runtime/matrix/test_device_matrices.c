@@ -1,6 +1,6 @@
-/* Matrices that lie in device memory, on the cpu device, where that is the host's: what is chosen
-   for them, what they become and what is said of them is what would be of the same entries on the
-   host; and csr that is none is refused. */
+/* Matrices in device memory, on the cpu device, where that is memory of the host: the choice,
+   the conversion and the facts equal those of the same entries on the host, and invalid csr is
+   refused. */
 #include "tests/unit/matrix/format_scene.h"
 #include "tests/unit/matrix/stencils.h"
 #include "tests/unit/runtime/matrix/cpu_context.h"

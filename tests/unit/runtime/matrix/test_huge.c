@@ -1,9 +1,6 @@
-/* A matrix of more than 2^31 entries, whose offsets need 64 bits, in the memory of a GPU: products
-   with it in the formats that take such ones, every row of y compared. Where there is no GPU of 70
-   GB it is skipped.
-
-   Rows are made of a piece that is repeated, but for a factor that changes from piece to piece, so
-   that entries 2^31 apart, which a number of 32 bits would confuse, differ. */
+/* A matrix of more than 2^31 entries, whose offsets need 64 bits, in the memory of a GPU:
+   products in the formats that take such matrices, every row of y compared. Skipped without a
+   GPU of 70 GB. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

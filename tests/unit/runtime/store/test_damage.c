@@ -1,5 +1,5 @@
-/* Databases that are damaged: a lookup goes without and says so once; storing sets aside what is
-   damaged, and begins a new one. */
+/* Damaged databases: a lookup does without and warns once; storing sets the damaged file aside
+   and begins a new one. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_user.h"
 

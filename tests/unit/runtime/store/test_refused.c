@@ -1,6 +1,6 @@
 /* Databases that cannot be used: of another version, of another program, in the way, locked,
-   read-only, on a full disk. They are left alone; a lookup goes without and says so once, and
-   storing says what is wrong. */
+   read-only, on a full disk. They are left alone; a lookup does without and warns once, and
+   storing reports the fault. */
 #define _GNU_SOURCE /* unshare */
 #include <sched.h>
 #include <signal.h>
@@ -175,7 +175,7 @@ static void test_a_folder_that_is_held(void **state) {
     free(ready);
 }
 
-/* In a child that is nobody, for whom the modes of files count. */
+/* In a child of the user `nobody`, to whom the modes of files apply. */
 static int read_as_nobody(void *unused) {
     (void)unused;
     CHECK(geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0));

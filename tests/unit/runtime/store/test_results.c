@@ -1,5 +1,5 @@
-/* Tuning results: where they are kept, that what is stored comes back, sweeps that are taken up
-   again, and lists. */
+/* Tuning results: where they are kept, that they read back as stored, sweeps that are continued,
+   and lists. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/store/results_scene.h"
 

@@ -1,5 +1,5 @@
-/* Who goes on with a sweep: at most one at a time, of processes and of threads; and what a sweep
-   believes of a database that somebody else has filled. */
+/* The owner of a sweep: at most one process or thread continues it at a time; and what a sweep
+   accepts of a database that others have filled. */
 #include "runtime/stencilgen.h"
 #include "tests/unit/group.h"
 #include "tests/unit/processes.h"

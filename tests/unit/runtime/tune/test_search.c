@@ -1,5 +1,5 @@
-/* The search: that every strategy asks for everything once, learns from what it is told, and, on
-   sweeps that were recorded on an H100, that the guided one needs few evaluations. */
+/* The search: every strategy asks for every candidate once and learns from the answers; on
+   sweeps that were recorded on an H100, the guided search needs few evaluations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

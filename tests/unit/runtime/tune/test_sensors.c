@@ -1,4 +1,4 @@
-/* A GPU's sensors, by a stand-in for the library that knows them. */
+/* The sensors of a GPU, over a stand-in for the management library. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Sweeps on the cpu device: what they store, how they go on, what they say of wrong candidates, and
-   that later builds take what they found. Kernels are compiled once for all tests. */
+/* Sweeps on the cpu device: what they store, how they continue, how they report wrong
+   candidates, and that later builds take their results. Kernels are compiled once for all tests. */
 #include <signal.h>
 
 #include "runtime/launch/context.h"

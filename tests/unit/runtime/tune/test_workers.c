@@ -1,4 +1,4 @@
-/* Sweeps whose trials are made by a process of their own, and calls that are refused. */
+/* Sweeps whose trials run in a worker process, and calls that are refused. */
 #include "runtime/files/sealed.h"
 #include "runtime/tune/worker.h"
 #include "tests/unit/group.h"

@@ -1,4 +1,4 @@
-/* Fibers: control arrives where it was left, with the registers that a callee keeps. */
+/* Fibers: control returns to where it left, with the registers that a callee preserves. */
 #include "runtime/device/cpu/fiber.h"
 #include "tests/unit/group.h"
 

@@ -1,5 +1,5 @@
-/* Modules of the cpu device beside each other: several launches in one, larger ones loaded later or
-   too large to load, and launches from several threads. */
+/* Several modules of the cpu device at a time: several launches in one, larger modules loaded
+   later or too large to load, and launches from several threads. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 

@@ -1,6 +1,6 @@
-/* Blocks that work together on the cpu device: atomic operations, memory order, waiting for blocks
-   that came earlier, integers that wrap; and what a debug build says of threads that would wait for
-   ever. NVRTC takes the same texts for every architecture. */
+/* Blocks that work together on the cpu device: atomic operations, memory order, waiting for
+   blocks that came earlier, integers that wrap; and what a debug build reports of threads that
+   would wait without end. NVRTC takes the same texts for every architecture. */
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/device/cpu/common_program.h"
 

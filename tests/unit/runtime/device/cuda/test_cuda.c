@@ -1,5 +1,5 @@
-/* The cuda device over a stand-in for the driver: what it asks for, and that it leaves the caller's
-   current context alone. */
+/* The cuda device over a stand-in for the driver: which calls it makes, and that it leaves the
+   current context of the caller alone. */
 #include "tests/unit/fake/fixture.h"
 #include "tests/unit/group.h"
 

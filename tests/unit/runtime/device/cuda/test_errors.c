@@ -1,5 +1,5 @@
-/* The cuda device where a function of the driver fails: the error's text, and that nothing of what
-   was under way stays behind. */
+/* The cuda device when a function of the driver fails: the text of the error, and that nothing
+   unfinished stays behind. */
 #include "tests/unit/fake/fixture.h"
 #include "tests/unit/group.h"
 

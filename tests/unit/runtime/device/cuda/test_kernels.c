@@ -1,5 +1,4 @@
-/* Kernels of the cuda device over a stand-in for the driver: what it asks for as it loads and
-   launches them. */
+/* Kernels of the cuda device over a stand-in for the driver: which calls load and launch them. */
 #include "tests/unit/fake/fixture.h"
 #include "tests/unit/group.h"
 

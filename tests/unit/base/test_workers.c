@@ -1,4 +1,4 @@
-/* The pool of threads: every index once, callers of all kinds, no index left over. */
+/* The pool of threads: it runs every index once, for callers of all kinds, and leaves none over. */
 #include "base/workers.h"
 #include "tests/unit/group.h"
 

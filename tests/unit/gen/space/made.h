@@ -1,0 +1,45 @@
+/* What tests of the space of candidates share. Takes: the text of a spec, a schedule, a GPU, a
+   size. Makes: the space, in a job of its own. */
+#ifndef TESTS_UNIT_SPACE_MADE_H
+#define TESTS_UNIT_SPACE_MADE_H
+
+#include "gen/families.h"
+#include "gen/space/space.h"
+#include "matrix/format.h"
+#include "tests/unit/gen/spec/load_spec.h"
+
+typedef struct made {
+    job *job;
+    fault fault;
+    const char *text, *schedule, *arch;
+    int64_t size[AXES], steps;
+    const matrix *matrix;
+    const subject *subject;
+    family_request request;
+    space *space;
+} made;
+
+static inline void make_body(job *j, void *argument) {
+    made *m = argument;
+    m->subject = spec_load(j, "test.lua", m->text, NULL)->subjects[0];
+    m->request = (family_request){
+        .schedule = m->schedule, .gpu = gpu_find(m->arch), .steps = m->steps, .matrix = m->matrix};
+    memcpy(m->request.size, m->size, sizeof m->size);
+    m->space = space_make(j, m->subject, &m->request);
+}
+
+static inline made make_for(const char *text, const char *schedule, const char *arch, int64_t x,
+                            int64_t y, int64_t z, int64_t steps) {
+    made m = {.text = text, .schedule = schedule, .arch = arch, .size = {x, y, z}, .steps = steps};
+    m.fault = job_run(&allocator_libc, make_body, &m, &m.job);
+    if (m.fault != FAULT_NONE && m.fault != FAULT_PLAN)
+        print_error("%s\n", job_error(m.job));
+    return m;
+}
+
+#define STAR(dims, more)                                                                           \
+    "return stencil { name = 's', shape = star(" #dims                                             \
+    ", 1), coefficients = identity() + 0.1 * laplacian { dims = " #dims ", accuracy = 2 }, " more  \
+    " }"
+
+#endif
