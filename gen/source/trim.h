@@ -74,6 +74,7 @@ piece scan_piece(span);
    with what stands for them. */
 typedef struct constant {
     const char *name;
+    size_t length;
     int64_t value;
     span stands; /* of a macro */
     bool unsure; /* whether the macro is defined is not known */
@@ -89,6 +90,7 @@ void constants_set(constants *, const char *name, int64_t value);
 void constants_define(constants *, span name, span stands, bool unsure);
 void constants_forget(constants *, span name);
 constant *constants_find(const constants *, span name);
+constant *constants_get(const constants *, const char *name);
 
 /* Whether a macro is one of the templates' own, by its first word. */
 bool is_own_macro(span name);
@@ -104,6 +106,31 @@ constants fold_constants(job *, const char *arch);
 
 /* The text folded; what it defines is added to the constants, for text that comes after it. */
 const char *fold(constants *, const char *text);
+
+/* The steps of it. First the directives of the preprocessor, in the whole text. */
+const char *fold_directives(constants *, const char *text);
+
+/* A declaration that is being folded. Constants from number `own` on are its own. */
+typedef struct folder {
+    constants *constants;
+    int own;
+    span piece;
+} folder;
+
+/* As `decide`, where the declaration has no other meaning for the constants' names. */
+bool fold_decide(const folder *, span expression, int64_t *value);
+
+/* Recursive templates of one turn become plain functions. */
+const char *fold_recursions(const folder *, span text);
+/* Conditions, loops of one turn or none, and assertions. */
+const char *fold_statements(const folder *, span text);
+/* What constants decide within an expression. */
+const char *fold_expressions(const folder *, span text);
+
+/* The text with a number in place of a variable. */
+const char *fold_in_place(job *, span text, span name, int64_t value);
+/* Lines, as many columns further left. */
+void fold_dedent(text *, span lines, int columns);
 
 /* ---- pruning --------------------------------------------------------------------------------- */
 
