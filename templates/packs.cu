@@ -26,7 +26,7 @@ template <int row> struct Window {
             using Wide = Pack<Real, plan::vector>;
 #pragma unroll
             for (int k = 0; k < before + 1 + after; ++k) {
-                const Wide pack = load(reinterpret_cast<const Wide *>(from) + k - before);
+                const Wide pack = load_pack(reinterpret_cast<const Wide *>(from) + k - before);
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
                     element[k * plan::vector + i] = pack.element[i];

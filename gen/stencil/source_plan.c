@@ -183,13 +183,11 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
     const char *targets[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
         targets[o] = job_print(t->job, "out[%d] =", o);
-    text_printf(t,
-                "// One point; taps come from `at`.\n"
-                "template <class At>\n"
-                "__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,\n"
-                "                                             [[maybe_unused]] const Arguments "
-                "&arguments,\n                                             Real (&out)[%d]) {\n",
-                m->output_count);
+    text_printf(
+        t,
+        "// One point; taps come from `at`.\ntemplate <class At>\n__device__ __forceinline__ "
+        "void update_point(const At &at, const Arguments &arguments, Real (&out)[%d]) {\n",
+        m->output_count);
     emit_statements(t, e, f->roots, targets, m->output_count);
     text_add(t, "}\n");
 }

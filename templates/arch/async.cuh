@@ -96,7 +96,7 @@ __device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to.at), "l"(from), "n"(bytes)
                      : "memory");
 #else
-    to.template write<count>(load(reinterpret_cast<const Pack<T, count> *>(from)));
+    to.template write<count>(load_pack(reinterpret_cast<const Pack<T, count> *>(from)));
 #endif
 }
 

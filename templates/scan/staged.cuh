@@ -105,7 +105,7 @@ __device__ __forceinline__ void store_items(const Lists &lists, Packed *staged, 
         Packed *const packed = reinterpret_cast<Packed *>(to) + lane();
 #pragma unroll
         for (int k = 0; k < packs; ++k)
-            store_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
+            store_pack_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
     } else {
 #pragma unroll 1
         for (int i = lane(); i < warp_items; i += warp_size)

@@ -10,10 +10,16 @@ template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element
 template <class T> __forceinline__ T load(const T *from) {
     return *from;
 }
+template <class T> __forceinline__ T load_pack(const T *from) {
+    return *from;
+}
 template <class T> __forceinline__ T load_behind(const T *from) {
     return *from;
 }
 template <class T> __forceinline__ void store_once(T *to, const T &from) {
+    *to = from;
+}
+template <class T> __forceinline__ void store_pack_once(T *to, const T &from) {
     *to = from;
 }
 template <class T> __forceinline__ void fetch(const T *) {
