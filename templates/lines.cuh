@@ -1,5 +1,3 @@
-// The lines of the streamed methods: what a thread holds of one array at one offset in y.
-
 // The sides of a thread's points of a row: what lies below and above a pack, or around each point
 // where rows cannot be packed.
 template <int low, int high> struct Sides {
@@ -43,23 +41,12 @@ template <int low, int high> struct Sides {
         }
     }
 #endif
-    __device__ __forceinline__ void read([[maybe_unused]] const Arguments &a, const Thread &t,
-                                         const Real *from) {
+    template <class Line>
+    __device__ __forceinline__ void read(const Line &line, const Arguments &a, const Thread &t,
+                                         int z) {
         constexpr int bytes = sizeof(Real);
-#if PLAN_WIDE_SIDES
-        if constexpr (low > 2 || high > 2) {
-            read_wide(a, t, from);
-            return;
-        }
-#endif
-#if PLAN_PACKS
-#pragma unroll
-        for (int d = 0; d < low; ++d)
-            below[0][d] = load(multiply_add(t.before[d], bytes, from));
-#pragma unroll
-        for (int d = 0; d < high; ++d)
-            above[0][d] = load(multiply_add(t.after[d], bytes, from));
-#else
+        const Real *const from = line.cell(a, t, z);
+#if !PLAN_PACKS
 #pragma unroll
         for (int i = 0; i < each; ++i) {
 #pragma unroll
@@ -71,7 +58,22 @@ template <int low, int high> struct Sides {
                 above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], bytes, from)
                                                  : from + i * warp_lanes + 1 + d);
         }
+#elif PLAN_WIDE_SIDES
+        read_wide(a, t, from);
+#else
+#pragma unroll
+        for (int d = 0; d < low; ++d)
+            below[0][d] = load(multiply_add(t.before[d], bytes, from));
+#pragma unroll
+        for (int d = 0; d < high; ++d)
+            above[0][d] = load(multiply_add(t.after[d], bytes, from));
 #endif
+        if constexpr (plan::gives_values) {
+            Real value = 0;
+            if (line.is_given(a, t, z, value))
+                fill(value);
+            apply_rules(a, t);
+        }
     }
     __device__ __forceinline__ void fill(Real value) {
 #pragma unroll
@@ -125,11 +127,11 @@ template <int array, int y> struct Line {
 
     // Whether the boundary along y or z gives the values of the line in plane z.
     __device__ __forceinline__ bool is_given(const Arguments &a, const Thread &t, int z,
-                                             Real &value) {
+                                             Real &value) const {
         const bool above = outside<2>(z, int(a.size[2]), value);
         return outside<1>(t.y + y, int(a.size[1]), value) || above;
     }
-    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) {
+    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) const {
 #if PLAN_FLAT
         return t.template cell<Array<array>::grid>(a, 0, inside<2>(z, int(a.size[2])));
 #else
@@ -147,25 +149,6 @@ template <int array, int y> struct Line {
                     own[k].element[i] = value;
         }
     }
-    __device__ __forceinline__ void read_sides(Sides<Of::low, Of::high> &to, const Arguments &a,
-                                               const Thread &t, int z) {
-        to.read(a, t, cell(a, t, z));
-        if constexpr (plan::gives_values) {
-            Real value = 0;
-            if (is_given(a, t, z, value))
-                to.fill(value);
-            to.apply_rules(a, t);
-        }
-    }
-    // Each thread fetches a part of the warp's cells.
-    __device__ __forceinline__ void fetch_own(const Arguments &a, const Thread &t, int z) {
-#if PLAN_PACKS
-        fetch(cell(a, t, z));
-#else
-        fetch(cell(a, t, z) + t.share);
-#endif
-    }
-
     // Before a walk from z to `end`.
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
 #pragma unroll
@@ -173,27 +156,35 @@ template <int array, int y> struct Line {
             read(k, a, t, z + first + k);
 #if PLAN_HELD_SIDES
             if constexpr (holds_sides)
-                read_sides(sides[k], a, t, z + first + k);
+                sides[k].read(*this, a, t, z + first + k);
 #endif
         }
 #pragma unroll
         for (int k = 0; fetches && k < plan::ahead; ++k)
             if (z + k < end)
-                fetch_own(a, t, z + last + k);
+#if PLAN_PACKS
+                fetch(cell(a, t, z + last + k));
+#else
+                fetch(cell(a, t, z + last + k) + t.share);
+#endif
     }
     // Before the points at z are made.
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
         read(depth - 1, a, t, z + last);
         if (fetches && z + plan::ahead < end)
-            fetch_own(a, t, z + last + plan::ahead);
+#if PLAN_PACKS
+            fetch(cell(a, t, z + last + plan::ahead));
+#else
+            fetch(cell(a, t, z + last + plan::ahead) + t.share);
+#endif
 #if PLAN_HELD_SIDES
         if constexpr (holds_sides)
-            read_sides(sides[depth - 1], a, t, z + last);
+            sides[depth - 1].read(*this, a, t, z + last);
         else if constexpr (Of::sides == 1)
-            read_sides(sides[0], a, t, z + Of::plane);
+            sides[0].read(*this, a, t, z + Of::plane);
 #else
         if constexpr (Of::sides == 1)
-            read_sides(sides, a, t, z + Of::plane);
+            sides.read(*this, a, t, z + Of::plane);
 #endif
     }
     __device__ __forceinline__ void advance() {

@@ -1,6 +1,3 @@
-// What the streamed methods share: where a thread stands, what it loads and stores of a row, and
-// where a block stands.
-
 #if !PLAN_PACKS
 // When rows cannot be packed, the lanes of a warp interleave their points along x.
 constexpr int warp_lanes = plan::threads_x % 32 == 0 ? 32 : plan::threads_x;
@@ -11,8 +8,6 @@ constexpr unsigned all_points = (1u << plan::vector) - 1; // of a thread's row, 
 
 using Points = Pack<Real, plan::vector>;           // of a thread's row
 using Results = Real[plan::vector][plan::outputs]; // of these
-
-// ---- where a thread stands --------------------------------------------------------------------
 
 // The cell to read in place of cell i. Where the boundary is fixed or gives a value, the edge cell
 // is read and not used.
@@ -45,6 +40,30 @@ template <int axis> __device__ __forceinline__ bool outside(int i, int size, Rea
     return false;
 }
 
+#if PLAN_FLAT
+__device__ __forceinline__ Point first_point(const Arguments &a) {
+    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1],
+            a.begin[2] + Index(blockIdx.z) * plan::walk};
+}
+#else
+// The first point of a block. Blocks run in the order of their numbers. A slab of rows goes through
+// all planes before the next slab begins, so that the planes that two of its blocks share are still
+// in the second-level cache.
+__device__ __forceinline__ Point first_point(const Arguments &a) {
+    const unsigned rows = gridDim.y;
+    const float points = float(a.size[0]) * (plan::tile_y * plan::walk);
+    const float wanted = float(plan::slab) / points;
+    const unsigned most = wanted < 1 ? 1 : wanted < rows ? unsigned(wanted) : rows;
+    const unsigned all = most * gridDim.z;
+    const unsigned place = blockIdx.y + rows * blockIdx.z; // among all rows of blocks
+    const unsigned slab = place / all, within = place - slab * all;
+    const unsigned height = min(most, rows - slab * most), plane = within / height;
+    const Index row = slab * most + (within - plane * height);
+    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1] + row * plan::tile_y,
+            a.begin[2] + Index(plane) * plan::walk};
+}
+#endif
+
 struct Thread {
 #if PLAN_PACKS
     static constexpr int apart = 1; // from a point of x to the next
@@ -53,10 +72,12 @@ struct Thread {
     int share;      // from the first point to the first of the warp's cells that the thread fetches
     unsigned makes; // points that no other thread makes, a bit each
 #endif
-    int x, y, z; // the first point
-    int steps;   // planes that lie in the box
-#if !PLAN_FLAT
-    int rows;                                           // that lie in the box
+#if PLAN_FLAT
+    static constexpr int y = 0;
+    int x, z, steps; // the first point; planes that lie in the box
+#else
+    int x, y, z;                                        // the first point
+    int steps, rows;                                    // planes and rows that lie in the box
     int row[plan::low_y + plan::lane_y + plan::high_y]; // y of each row to read
 #endif
     // From the first point to the cells below it, and to those above the last point.
@@ -64,16 +85,23 @@ struct Thread {
     unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
 
     // False where the thread has no point.
-    __device__ __forceinline__ bool place(const Arguments &a, const Point &origin) {
+    __device__ __forceinline__ bool place(const Arguments &a) {
         const int end_x = int(a.end[0]), size_x = int(a.size[0]);
-#if PLAN_PACKS
-        x = int(origin.x) + int(threadIdx.x) * plan::vector;
+#if PLAN_FLAT
+        x = int(a.begin[0]) + int(blockIdx.x) * plan::tile_x;
+        z = int(a.begin[2]) + int(blockIdx.z) * plan::walk;
 #else
-        const int lane = threadIdx.x % warp_lanes;
-        x = int(origin.x) + (int(threadIdx.x) - lane) * plan::vector;
-#endif
+        const Point origin = first_point(a);
+        x = int(origin.x);
         y = int(origin.y) + int(threadIdx.y) * plan::lane_y;
         z = int(origin.z);
+#endif
+#if PLAN_PACKS
+        x += int(threadIdx.x) * plan::vector;
+#else
+        const int lane = threadIdx.x % warp_lanes;
+        x += (int(threadIdx.x) - lane) * plan::vector;
+#endif
         steps = min(plan::walk, int(a.end[2]) - z);
 #if PLAN_FLAT
         if (x >= end_x)
@@ -131,8 +159,6 @@ struct Thread {
     }
 };
 
-// ---- rows -------------------------------------------------------------------------------------
-
 __device__ __forceinline__ Points read_points(const Real *from) {
     if constexpr (plan::packs)
         return load_pack(reinterpret_cast<const Points *>(from));
@@ -176,8 +202,7 @@ struct Stores {
             advance<output + 1>(a);
         }
     }
-    // Row j of plane z. The points in `stay` keep their current value; an array that is only
-    // written is left as it is there.
+    // Row j of plane z. The points in `stay` keep their current value.
     template <int output = 0>
     __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
                                         unsigned stay, const Results &out) const {
@@ -192,12 +217,12 @@ struct Stores {
             which = t.makes;
 #endif
             if constexpr (Output<output>::current < 0)
-                which &= ~stay;
+                which &= ~stay; // it stays in the array
 #endif
             if constexpr (Output<output>::current >= 0)
                 if (stay != 0) {
-                    const Points current =
-                        read_points(t.template cell<Output<output>::current>(a, t.y + j, z));
+                    constexpr int from = Output<output>::current;
+                    const Points current = read_points(t.template cell<from>(a, t.y + j, z));
 #pragma unroll
                     for (int i = 0; i < plan::vector; ++i)
                         points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
@@ -212,34 +237,6 @@ struct Stores {
         }
     }
 };
-
-// ---- blocks -----------------------------------------------------------------------------------
-
-#if PLAN_FLAT
-__device__ __forceinline__ Point first_point(const Arguments &a) {
-    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1],
-            a.begin[2] + Index(blockIdx.z) * plan::walk};
-}
-#else
-// The first point of a block. Blocks run in the order of their numbers. A slab of rows goes through
-// all planes before the next slab begins, so that the planes that two of its blocks share are still
-// in the second-level cache.
-__device__ __forceinline__ Point first_point(const Arguments &a) {
-    const unsigned rows = gridDim.y;
-    const float points = float(a.size[0]) * (plan::tile_y * plan::walk);
-    const float wanted = float(plan::slab) / points;
-    const unsigned most = wanted < 1 ? 1 : wanted < rows ? unsigned(wanted) : rows;
-    const unsigned all = most * gridDim.z;
-    const unsigned place = blockIdx.y + rows * blockIdx.z; // among all rows of blocks
-    const unsigned slab = place / all, within = place - slab * all;
-    const unsigned height = min(most, rows - slab * most), plane = within / height;
-    const Index row = slab * most + (within - plane * height);
-    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1] + row * plan::tile_y,
-            a.begin[2] + Index(plane) * plan::walk};
-}
-#endif
-
-// ---- what packs cannot do ---------------------------------------------------------------------
 
 // The kernel that takes the place of the one of packs (program_launch.spare) serves all rows, and
 // boxes smaller than a thread's points, and grids smaller than its reach.

@@ -36,9 +36,7 @@ __device__ __forceinline__ void make_rows(const Lines &lines, const Arguments &a
         Results out;
         update_row<j>(lines, a, out);
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
-#if !PLAN_FLAT
-        if (j < thread.rows)
-#endif
+        if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
         make_rows<j + 1>(lines, a, thread, stores, z);
     }
@@ -54,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #endif
     Thread thread;
-    if (!thread.place(a, first_point(a)))
+    if (!thread.place(a))
         return;
     Lines lines;
     const int end = thread.z + thread.steps;

@@ -63,9 +63,7 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &threa
                 out[i][o] = sum[j][i][o][0];
             finish_sums(a, out[i]);
         }
-#if !PLAN_FLAT
-        if (j < thread.rows)
-#endif
+        if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
     }
 }
@@ -101,6 +99,6 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #endif
     Thread thread;
-    if (thread.place(arguments, first_point(arguments)))
+    if (thread.place(arguments))
         walk(arguments, thread);
 }

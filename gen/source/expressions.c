@@ -134,8 +134,19 @@ static bool only_adds(span s) {
     return true;
 }
 
-/* Writes the expression without terms that are 0. */
-static void write_sum(text *out, span s) {
+/* Past `* ONE` behind the text, where ONE is a constant that is 1; else NULL. */
+static const char *past_one(const folder *f, span s) {
+    const token times = next_token(&s), one = next_token(&s);
+    const token next = scan_token(s);
+    int64_t value;
+    return token_is(&times, "*") && one.kind == TOKEN_NAME && !token_in(&next, "( [ . : < -") &&
+                   fold_decide(f, one.at, &value) && value == 1
+               ? one.at.end
+               : NULL;
+}
+
+/* Writes the expression without terms that are 0 and factors that are 1. */
+static void write_sum(const folder *f, text *out, span s) {
     span rest = s;
     const char *copied = s.begin;
     const bool adds = only_adds(s);
@@ -148,6 +159,12 @@ static void write_sum(text *out, span s) {
     while (adds && scan_token(rest).kind != TOKEN_END) {
         const char *end = rest.begin;
         const span part = next_part(&rest);
+        const char *one = past_one(f, rest);
+        if (one != NULL) {
+            add_span(out, copied, rest.begin);
+            copied = rest.begin = one;
+            continue;
+        }
         if (part.end - part.begin != 1 || (*part.begin != '+' && *part.begin != '-') ||
             end == s.begin || (zero = past_zero(rest)) == NULL || *rest.begin != ' ')
             continue;
@@ -161,7 +178,7 @@ static void write_expression(const folder *f, text *out, const char *from) {
     const span all = {from, from + strlen(from)}, s = trimmed(all);
     const span left = s.begin == s.end ? s : reduced(f, s);
     add_span(out, all.begin, s.begin);
-    write_sum(out, left);
+    write_sum(f, out, left);
     add_span(out, s.end, all.end);
 }
 

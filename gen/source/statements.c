@@ -303,6 +303,34 @@ static bool is_block(span s) {
     return token_is(&first, "{");
 }
 
+/* Whether the block holds one statement, which means the same without brackets. */
+static bool is_single(span block, bool of_if) {
+    const span lines = lines_of(block);
+    const token first = scan_token(lines);
+    return !has_word(lines, "#") && first.kind != TOKEN_END &&
+           !token_in(&first, "const constexpr using") &&
+           !(of_if && token_in(&first, "if for while")) &&
+           scan_token((span){past_statement(lines), lines.end}).kind == TOKEN_END;
+}
+
+/* Writes `for (…) {` and the one statement of its block without the brackets, where `s` begins
+   behind the `for`. Returns where the text goes on, or NULL. */
+static const char *put_single(text *out, span s, const char *copied, bool of_if) {
+    const token open = scan_token(s);
+    if (!token_is(&open, "("))
+        return NULL;
+    const char *close = scan_past_bracket((span){open.at.begin, s.end});
+    const span block = {close, past_statement((span){close, s.end})};
+    const token other = scan_token((span){block.end, s.end});
+    if (!is_block(block) || token_is(&other, "else") || !is_single(block, of_if))
+        return NULL;
+    const span lines = lines_of(block);
+    add_span(out, copied, close);
+    text_add(out, "\n");
+    add_span(out, lines.begin, lines.end);
+    return scan_past_line((span){block.end, s.end});
+}
+
 static void fold_range(const folder *f, text *out, span s) {
     const char *copied = s.begin, *pragma = NULL;
     token before = {TOKEN_END, {s.begin, s.begin}};
@@ -320,7 +348,12 @@ static void fold_range(const folder *f, text *out, span s) {
         const bool body = token_is(&before, ")") && token_in(&t, "if for");
         if (!o.decided ||
             (body && (o.left.begin == o.left.end || is_block(o.left) || token_is(&t, "if")))) {
-            before = t;
+            const char *past = token_in(&t, "if for while")
+                                   ? put_single(out, rest, copied, token_is(&t, "if"))
+                                   : NULL;
+            if (past != NULL)
+                copied = rest.begin = past;
+            before = past != NULL ? (token){TOKEN_MARK, {";", ";" + 1}} : t;
             pragma = NULL;
             continue;
         }
