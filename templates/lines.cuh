@@ -1,13 +1,11 @@
-// The sides of a thread's points of a row: what lies below and above a pack, or around each point
-// where rows cannot be packed.
+// What lies below and above a thread's points of a row.
 template <int low, int high> struct Sides {
 #if PLAN_PACKS
     static constexpr int each = 1;
 #else
-    static constexpr int each = plan::vector;
+    static constexpr int each = plan::vector; // around each point, where rows cannot be packed
 #endif
     Real below[each][low > 0 ? low : 1], above[each][high > 0 ? high : 1];
-
 #if PLAN_WIDE_SIDES
     // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
     // the first-level cache either way. Threads whose packs would reach over the grid's ends load
@@ -44,18 +42,17 @@ template <int low, int high> struct Sides {
     template <class Line>
     __device__ __forceinline__ void read(const Line &line, const Arguments &a, const Thread &t,
                                          int z) {
-        constexpr int bytes = sizeof(Real);
         const Real *const from = line.cell(a, t, z);
 #if !PLAN_PACKS
 #pragma unroll
         for (int i = 0; i < each; ++i) {
 #pragma unroll
             for (int d = 0; d < low; ++d) // only the first point's sides may lie outside
-                below[i][d] = load(i == 0 ? multiply_add(t.before[d], bytes, from)
+                below[i][d] = load(i == 0 ? multiply_add(t.before[d], sizeof(Real), from)
                                           : from + i * warp_lanes - 1 - d);
 #pragma unroll
             for (int d = 0; d < high; ++d)
-                above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], bytes, from)
+                above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], sizeof(Real), from)
                                                  : from + i * warp_lanes + 1 + d);
         }
 #elif PLAN_WIDE_SIDES
@@ -63,27 +60,14 @@ template <int low, int high> struct Sides {
 #else
 #pragma unroll
         for (int d = 0; d < low; ++d)
-            below[0][d] = load(multiply_add(t.before[d], bytes, from));
+            below[0][d] = load(multiply_add(t.before[d], sizeof(Real), from));
 #pragma unroll
         for (int d = 0; d < high; ++d)
-            above[0][d] = load(multiply_add(t.after[d], bytes, from));
+            above[0][d] = load(multiply_add(t.after[d], sizeof(Real), from));
 #endif
         if constexpr (plan::gives_values) {
-            Real value = 0;
-            if (line.is_given(a, t, z, value))
-                fill(value);
+            line.apply_rules(*this, a, t, z);
             apply_rules(a, t);
-        }
-    }
-    __device__ __forceinline__ void fill(Real value) {
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-#pragma unroll
-            for (int d = 0; d < low; ++d)
-                below[i][d] = value;
-#pragma unroll
-            for (int d = 0; d < high; ++d)
-                above[i][d] = value;
         }
     }
     __device__ __forceinline__ void apply_rules(const Arguments &a, const Thread &t) {
@@ -111,6 +95,24 @@ template <int low, int high> struct Sides {
     }
 };
 
+__device__ __forceinline__ void fill(Points &points, Real value) {
+#pragma unroll
+    for (int i = 0; i < plan::vector; ++i)
+        points.element[i] = value;
+}
+template <int low, int high>
+__device__ __forceinline__ void fill(Sides<low, high> &sides, Real value) {
+#pragma unroll
+    for (int i = 0; i < sides.each; ++i) {
+#pragma unroll
+        for (int d = 0; d < low; ++d)
+            sides.below[i][d] = value;
+#pragma unroll
+        for (int d = 0; d < high; ++d)
+            sides.above[i][d] = value;
+    }
+}
+
 // Line y of an array, from the thread's first row on: the planes from `first` to `last`.
 template <int array, int y> struct Line {
     using Of = Asks<array, y>;
@@ -125,11 +127,15 @@ template <int array, int y> struct Line {
     Sides<Of::low, Of::high> sides; // in plane Of::plane
 #endif
 
-    // Whether the boundary along y or z gives the values of the line in plane z.
-    __device__ __forceinline__ bool is_given(const Arguments &a, const Thread &t, int z,
-                                             Real &value) const {
-        const bool above = outside<2>(z, int(a.size[2]), value);
-        return outside<1>(t.y + y, int(a.size[1]), value) || above;
+    // Fills the part of plane z where the boundary along z or y gives its values.
+    template <class Part>
+    __device__ __forceinline__ void apply_rules(Part &part, const Arguments &a, const Thread &t,
+                                                int z) const {
+        Real value = 0;
+        if (outside<2>(z, int(a.size[2]), value))
+            fill(part, value);
+        if (outside<1>(t.y + y, int(a.size[1]), value))
+            fill(part, value);
     }
     __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) const {
 #if PLAN_FLAT
@@ -141,13 +147,8 @@ template <int array, int y> struct Line {
     }
     __device__ __forceinline__ void read(int k, const Arguments &a, const Thread &t, int z) {
         own[k] = read_points(cell(a, t, z));
-        if constexpr (plan::gives_values) {
-            Real value = 0;
-            if (is_given(a, t, z, value))
-#pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-                    own[k].element[i] = value;
-        }
+        if constexpr (plan::gives_values)
+            apply_rules(own[k], a, t, z);
     }
     // Before a walk from z to `end`.
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {

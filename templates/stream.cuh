@@ -9,8 +9,7 @@ constexpr unsigned all_points = (1u << plan::vector) - 1; // of a thread's row, 
 using Points = Pack<Real, plan::vector>;           // of a thread's row
 using Results = Real[plan::vector][plan::outputs]; // of these
 
-// The cell to read in place of cell i. Where the boundary is fixed or gives a value, the edge cell
-// is read and not used.
+// The cell inside the grid to read in place of cell i.
 template <int axis> __device__ __forceinline__ int inside(int i, int size) {
     if constexpr (!plan::wraps)
         return min(max(i, 0), size - 1);
@@ -125,11 +124,11 @@ struct Thread {
             makes |= unsigned(x + i * apart >= first) << i;
 #endif
 #pragma unroll
-        for (int d = 1; d <= plan::low_x; ++d)
-            before[d - 1] = opaque(inside<0>(x - d, size_x) - x);
+        for (int d = 0; d < plan::low_x; ++d)
+            before[d] = opaque(inside<0>(x - 1 - d, size_x) - x);
 #pragma unroll
-        for (int d = 1; d <= plan::high_x; ++d)
-            after[d - 1] = opaque(inside<0>(x + (plan::vector - 1) * apart + d, size_x) - x);
+        for (int d = 0; d < plan::high_x; ++d)
+            after[d] = opaque(inside<0>(x + (plan::vector - 1) * apart + 1 + d, size_x) - x);
         unsigned keeps_x = 0;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -151,11 +150,10 @@ struct Thread {
         const Grid &g = a.grid[grid];
         const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Real)));
         char *const plane = reinterpret_cast<char *>(g.data + x) + unsigned(at_z) * plane_bytes;
-        Real *const row = reinterpret_cast<Real *>(plane);
         if constexpr (plan::flat)
-            return row;
-        else
-            return multiply_add(at_y, int(g.stride_y) * int(sizeof(Real)), row);
+            return reinterpret_cast<Real *>(plane);
+        Real *const row = reinterpret_cast<Real *>(plane);
+        return multiply_add(at_y, int(g.stride_y) * int(sizeof(Real)), row);
     }
 };
 
@@ -187,7 +185,6 @@ __device__ __forceinline__ void store_points(Real *to, const Points &points, uns
 // Where the results of all outputs go, of the thread's first row.
 struct Stores {
     Real *to[plan::outputs];
-
     template <int output = 0>
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t) {
         if constexpr (output < plan::outputs) {
@@ -240,7 +237,6 @@ struct Stores {
 
 // The kernel that takes the place of the one of packs (program_launch.spare) serves all rows, and
 // boxes smaller than a thread's points, and grids smaller than its reach.
-
 __device__ __forceinline__ bool is_short(const Grid &grid) {
     constexpr Index most = 0x40000000 / sizeof(Real);
     return grid.stride_y <= most && grid.stride_y >= -most;

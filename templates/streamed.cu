@@ -43,8 +43,7 @@ __device__ __forceinline__ void make_rows(const Lines &lines, const Arguments &a
 }
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
-    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    const Arguments &a = arguments;
+    STENCIL_KERNEL(const __grid_constant__ Arguments a) {
 #if !PLAN_PACKS
     if (!fits(a, warp_lanes * plan::vector)) {
         update_small(a);

@@ -11,13 +11,12 @@ template <> struct Word<4> { using type = unsigned; };
 template <> struct Word<8> { using type = uint2; };
 template <> struct Word<16> { using type = uint4; };
 
-// Reads memory that nothing writes while the kernel runs. Compilers may move such reads, and these
-// take the read-only path of the first-level cache.
+// Loads what nothing writes while the kernel runs; compilers may move such loads.
 template <class T> __device__ __forceinline__ T load(const T *from) {
     return __ldg(from);
 }
 
-// The same of a pack.
+// Loads a pack that nothing writes while the kernel runs.
 template <class T, int count>
 __device__ __forceinline__ Pack<T, count> load_pack(const Pack<T, count> *from) {
     using Bits = typename Word<sizeof(*from)>::type;
