@@ -50,6 +50,9 @@ static void leave_line(text *t) {
         text_add(t, "\n");
 }
 
+/* What a template says of itself heads no other: pruning takes this line out. */
+static const char end_of_template[] = PRUNE_END "\n";
+
 static void lay(laying *, text *to, const char *by, const char *from);
 
 /* What stands before the plan is the same for every plan. */
@@ -95,6 +98,7 @@ static void lay(laying *l, text *to, const char *by, const char *from) {
     leave_line(to);
     text_add_bytes(to, about, about_length);
     text_add(to, own.data);
+    text_add(to, own.length > 0 ? end_of_template : "");
 }
 
 source_file source_begin(job *j) {

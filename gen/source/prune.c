@@ -191,10 +191,18 @@ static void write_heading(writer *w) {
     w->heading.begin = NULL;
 }
 
+static bool is_end(const node *n) {
+    const size_t length = strlen(PRUNE_END);
+    return n->kind == NODE_DIRECTIVE && (size_t)(n->at.end - n->at.begin) > length &&
+           memcmp(n->at.begin, PRUNE_END, length) == 0;
+}
+
 static void write_code(writer *w, int which) {
     const node *n = &w->pruner->graph.nodes[which];
     if (n->kind == NODE_DIRECTIVE && n->always) /* a pragma ends what stands under a heading */
         w->heading.begin = NULL;
+    if (is_end(n))
+        return;
     write_heading(w);
     if (n->lists) {
         write_declarators(w->pruner, w->out, n);

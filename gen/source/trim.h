@@ -138,4 +138,7 @@ void fold_dedent(text *, span lines, int columns);
    of all everywhere. */
 const char *prune(job *, const char *text);
 
+/* A line that ends what a comment heads, and is left out. */
+#define PRUNE_END "#pragma stencilgen end"
+
 #endif

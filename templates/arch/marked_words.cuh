@@ -55,11 +55,7 @@ __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     return word;
 }
 
-// No tag is 0. By an access as wide as the one that it follows.
+// No tag is 0.
 __device__ __forceinline__ void erase(MarkedWord *at) {
-#if defined(SG_WIDE_WORDS)
     publish(at, {0, 0});
-#else
-    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(&at->mark), "l"(0ull) : "memory");
-#endif
 }

@@ -9,14 +9,14 @@ constexpr int warps = plan::threads / warp_size;
 constexpr bool at_once = can_join_lanes && plan::lanes != 0; // all lanes' by one instruction
 
 // The result is lane 0's; the others hold what nobody needs. Lanes from `count` on, a power of two,
-// give nothing; where `at_once` they hold Kind::none().
+// give nothing; where `at_once` they hold none().
 template <int count = warp_size>
 __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item mine) {
     if constexpr (at_once && count > 1)
         mine = join_lanes<plan::lanes>(mine);
 #pragma unroll
     for (int distance = 1; distance < count && !at_once; distance *= 2)
-        mine = join(arguments, mine, shuffle_down(mine, distance));
+        mine = combine(arguments, mine, shuffle_down(mine, distance));
     return mine;
 }
 
@@ -27,7 +27,7 @@ __device__ __forceinline__ Item join_neighbours(const Arguments &arguments, Item
     for (int distance = 1; distance < count; distance *= 2)
 #pragma unroll
         for (int k = 0; k + distance < count; k += 2 * distance)
-            item[k] = join(arguments, item[k], item[k + distance]);
+            item[k] = combine(arguments, item[k], item[k + distance]);
     return item[0];
 }
 
@@ -36,7 +36,7 @@ __device__ __forceinline__ Item join_neighbours(const Arguments &arguments, Item
 // Where one instruction joins all lanes' items, that pays for few warps.
 __device__ __forceinline__ Item join_warps(const Arguments &arguments, const Item *place) {
     if constexpr (at_once && warps > 8) {
-        return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : Kind::none());
+        return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : none());
     } else {
         constexpr int most = 64 / sizeof(Item), run = warps < most ? warps : most;
         constexpr int wide = 16 / sizeof(Item), part = run < wide ? run : wide;

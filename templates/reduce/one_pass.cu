@@ -3,8 +3,7 @@
 // the order of the blocks. Shares and order depend on the length alone: every run gives the same
 // bits. All other blocks end without waiting for anybody, so that they get their turn.
 //
-//     blocks     0 1 2 3 0 1 2 3 0 1 …        packs to the threads of all blocks in turn,
-//                0 0 0 1 1 1 2 2 2 …          or consecutive shares where the order counts
+//     blocks     0 1 2 3 0 1 2 3 0 1 …        (0 0 0 1 1 1 … where the order counts)
 //     partials   tag p0 | tag p1 | tag p2     block 3 waits for these and joins its own
 //
 // What is published is erased as it is read: words of this tag exist only while the launch runs.
@@ -30,8 +29,11 @@ constexpr int cluster = has_clusters ? PATTERN_CLUSTER_0 : 1;
 constexpr int cluster = 1;
 #endif
 
-constexpr int words = sizeof(Item) > 8 ? 2 : 1; // of an item
-static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
+#if PLAN_PLACES
+constexpr int words = 2; // of an item
+#else
+constexpr int words = 1; // of an item
+#endif
 
 struct Shared {
     alignas(16) Item place[warps];
@@ -61,6 +63,39 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
         publish(to + w, {tag, value[w]});
 }
 
+// Joins the results of the blocks before the last one, whose own thread 0 has.
+#if PLAN_EACH_ALONE
+__device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
+                                         Shared &shared) {
+    const int block = static_cast<int>(threadIdx.x); // the one that the thread waits for
+    Item others = none();
+    if (block < last) {
+        MarkedWord *const at = static_cast<MarkedWord *>(arguments.partials) + block * words;
+        MarkedWord seen[words];
+        bool all = false;
+        while (!all) {
+            all = true;
+#pragma unroll
+            for (int w = 0; w < words; ++w) {
+                seen[w] = look_at(at + w);
+                all = all && seen[w].mark == arguments.tag;
+            }
+            if (!all)
+                wait_a_moment();
+        }
+        unsigned long long value[words];
+#pragma unroll
+        for (int w = 0; w < words; ++w) {
+            erase(at + w);
+            value[w] = seen[w].value;
+        }
+        others = from_words(value);
+    }
+    __syncthreads(); // the places of the warps are free again
+    others = reduce_block(arguments, others, shared.place);
+    return combine(arguments, others, own);
+}
+#else
 constexpr int most_partials = plan::blocks / cluster - 1; // that the last block waits for
 // So many of them a lane of the first warp takes alone; of more all threads take their part.
 constexpr int of_a_lane = 4 / words;
@@ -116,7 +151,7 @@ __device__ __forceinline__ Item await_partials(const Arguments &arguments, Item 
             erase(at[i] + w);
             value[w] = seen[i][w].value;
         }
-        mine = join(arguments, mine, from_words(value));
+        mine = combine(arguments, mine, from_words(value));
     }
     return mine;
 }
@@ -128,14 +163,13 @@ __device__ __forceinline__ Item await_all(const Arguments &arguments, int last) 
     constexpr int count = most < of_a_lane ? most : of_a_lane;
     const int run = one ? 1 : (last - 1) / group + 1;
     const Part part = {static_cast<int>(threadIdx.x), group, run, last};
-    Item others = Kind::none();
+    Item others = none();
     for (int n = 0; n < (count < most ? run : 1) && part.has(n); n += count)
         others = await_partials<count>(arguments, others, part, n);
     return others;
 }
 
-// All that the last block has to do with the partials, where thread 0 has its own result. The first warp
-// does it alone, if there are few: then no barrier stands behind the last that comes.
+// The first warp does it alone where the blocks are few: then no barrier follows the last result.
 __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
                                          Shared &shared) {
     Item others;
@@ -150,8 +184,9 @@ __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, i
         __syncthreads(); // the places of the warps are free again
         others = reduce_block(arguments, others, shared.place);
     }
-    return join(arguments, others, own);
+    return combine(arguments, others, own);
 }
+#endif
 
 #if defined(PATTERN_CLUSTER_0)
 // The results of a cluster's blocks, of which thread 0 has its own; thread 0 of the first block gets all.
@@ -169,7 +204,7 @@ __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item 
     }
     if (rank != 0 || thread >= warp_size)
         return own;
-    Item mine = Kind::none(); // of the first warp's lanes one a block, in order
+    Item mine = none(); // of the first warp's lanes one a block, in order
     if (thread < cluster) {
         await_mailbox(&shared.mailbox);
         mine = from_words(shared.results[thread]);
@@ -178,15 +213,86 @@ __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item 
 }
 #endif
 
-__device__ __forceinline__ Item join_elements(const Arguments &arguments, unsigned width) {
-    const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
-    const bool aligned = is_aligned(arguments);
-    constexpr bool narrow = static_cast<Index>(plan::blocks) * plan::threads * plan::items < 1 << 30;
-    if constexpr (plan::ordered == 0 && narrow)
-        if (__builtin_expect(aligned && arguments.count <= Index(width * plan::items), true))
-            return join_at_once(arguments, rank, width);
-    return aligned ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
-                   : join_share<false, true>(arguments, 0, arguments.count, rank, width);
+// Of a whole list, where the order does not count: the packs go to the threads of all blocks in turn.
+//
+//     |  pack  |  pack  |  pack  | … | tail |
+//        t0       t1       t2
+template <bool aligned>
+__device__ __forceinline__ Item join_packs(const Arguments &arguments, Index rank, Index width) {
+    const Index high = arguments.count / pack; // whole packs
+    Item sum[pack];
+#pragma unroll
+    for (int k = 0; k < pack; ++k)
+        sum[k] = none();
+    if (high * pack + rank < arguments.count)
+        sum[1] = item_at(arguments, high * pack + rank);
+    Index p = rank;
+    for (; p + packs * width < high; p += packs * width) {
+        Elements from[packs];
+#pragma unroll
+        for (int i = 0; i < packs; ++i)
+            from[i] = read_elements<aligned>(arguments, p + i * width);
+#pragma unroll
+        for (int k = 0; k < pack; ++k)
+#pragma unroll
+            for (int i = 0; i < packs; ++i)
+                sum[k] = combine(arguments, sum[k], item_of(arguments, from[i], p + i * width, k));
+    }
+    // The last round, also where it is a full one: all of it is in flight before any is joined.
+    const Index most = packs * width; // threads of all blocks are below 2^26, packs below 32
+    const int step = static_cast<int>(width);
+    const int left = static_cast<int>(high - p < most ? high - p : most);
+    Elements from[packs];
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (i * step < left)
+            from[i] = read_elements<aligned>(arguments, p + i * step);
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (i * step < left) {
+            one_by_one();
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] = combine(arguments, sum[k], item_of(arguments, from[i], p + i * step, k));
+        }
+    return join_halves(arguments, sum);
+}
+
+// All of a list that the threads of all blocks take at once, which is short: indices of 32 bits, and no
+// more before the first load than it needs. The same operations in the same order as join_packs.
+__device__ __forceinline__ Item join_at_once(const Arguments &arguments, unsigned rank,
+                                             unsigned width) {
+    const unsigned count = static_cast<unsigned>(arguments.count), high = count / pack;
+    Elements from[packs];
+    Item sum[pack];
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (rank + i * width < high)
+            from[i] = read_elements<true>(arguments, rank + i * width);
+#pragma unroll
+    for (int k = 0; k < pack; ++k)
+        sum[k] = none();
+    if (high * pack + rank < count)
+        sum[1] = item_at(arguments, high * pack + rank);
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (rank + i * width < high) {
+            one_by_one();
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] =
+                    combine(arguments, sum[k], item_of(arguments, from[i], rank + i * width, k));
+        }
+    return join_halves(arguments, sum);
+}
+
+template <bool aligned>
+__device__ __forceinline__ Item join_list(const Arguments &arguments, unsigned rank,
+                                          unsigned width) {
+    if constexpr (plan::ordered != 0)
+        return join_runs<aligned>(arguments, 0, arguments.count, rank, width);
+    else
+        return join_packs<aligned>(arguments, rank, width);
 }
 
 extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, plan::resident)
@@ -206,7 +312,16 @@ extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, pla
 #else
     constexpr bool alone = false;
 #endif
-    const Item mine = join_elements(arguments, (alone ? 1 : gridDim.x) * plan::threads);
+    const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
+    const unsigned width = (alone ? 1 : gridDim.x) * plan::threads;
+    Item mine;
+#if PLAN_AT_ONCE
+    if (__builtin_expect(is_aligned(arguments) && arguments.count <= Index(width * plan::items), true))
+        mine = join_at_once(arguments, rank, width);
+    else
+#endif
+        mine = is_aligned(arguments) ? join_list<true>(arguments, rank, width)
+                                     : join_list<false>(arguments, rank, width);
     Item total = reduce_block(arguments, mine, shared.place);
 #if defined(PATTERN_CLUSTER_0)
     if (together) {
@@ -227,5 +342,5 @@ extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, pla
     if (last > 0)
         total = join_all(arguments, total, last, shared);
     if (threadIdx.x == 0)
-        Kind::store(arguments, 0, total);
+        store_item(arguments, 0, total);
 }

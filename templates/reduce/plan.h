@@ -5,6 +5,9 @@
 using Real = float;
 
 #define PLAN_PLACES 0 // as plan::places, for the preprocessor: so is each of its constants
+#define PLAN_INPUTS 2
+#define PLAN_AT_ONCE 1
+#define PLAN_EACH_ALONE 0
 #define PATTERN_KERNEL_0 example_first
 #define PATTERN_KERNEL_1 example_second
 

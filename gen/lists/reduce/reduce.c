@@ -111,11 +111,13 @@ static const char *write_code(job *j, const reduce *r, dtype type) {
     operator_write(&t, &r->pattern, type, &r->op);
     if (r->mapped)
         pattern_write_function(&t, &r->pattern, REDUCE_MAP, "Real", "map");
+    const char *second = r->inputs == 2 ? "y" : "x";
+    const char *made = r->mapped ? job_print(j, "map(arguments, x, %s)", second) : "x";
     text_printf(&t,
                 "__device__ __forceinline__ Real element([[maybe_unused]] const Arguments "
-                "&arguments, Real x,\n                                        [[maybe_unused]] "
-                "Real y) {\n    return prepare(%s);\n}\n",
-                r->mapped ? "map(arguments, x, y)" : "x");
+                "&arguments, Real x%s) {\n    return %s;\n}\n",
+                r->inputs == 2 ? ", [[maybe_unused]] Real y" : "",
+                operator_prepared(j, &r->op, made));
     return t.data;
 }
 
@@ -142,8 +144,23 @@ static int lanes_of(const reduce *r, dtype type) {
     return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
 }
 
+/* Whether the list that is planned for is taken at once: a round of the threads of all blocks. */
+static bool is_at_once(const reduce *r, const reduce_plan *plan, int64_t count) {
+    const int64_t round = (int64_t)plan->blocks * plan->threads * plan->items;
+    return operator_commutes(&r->op) && round < (int64_t)1 << 30 && count <= round;
+}
+
+/* Whether so many blocks work on it that all threads of the last one wait, for at most one block's
+   result each. */
+static bool waits_each_alone(const reduce *r, const reduce_plan *plan, int64_t count) {
+    const int64_t of_a_warp = 32 * (r->places ? 2 : 4);
+    const int64_t wanted = count / ((int64_t)plan->threads * (plan->share > 0 ? plan->share : 1));
+    const int64_t blocks = wanted < plan->blocks ? wanted : plan->blocks;
+    return plan->cluster <= 1 && blocks - 1 > of_a_warp && plan->blocks - 1 <= plan->threads;
+}
+
 static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, program *p,
-                                const char *model, const char *line) {
+                                int64_t count, const char *model, const char *line) {
     const dtype type = r->pattern.functions->dtype;
     const pattern_constant constants[] = {
         {"threads", plan->threads},
@@ -159,6 +176,8 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
         {"blocks", plan->blocks},
         {"share", plan->share},
         {"resident", plan->resident},
+        {"at_once", is_at_once(r, plan, count)},
+        {"each_alone", waits_each_alone(r, plan, count)},
     };
     const pattern_source source = {
         .pattern = &r->pattern,
@@ -191,7 +210,9 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     if (!request->untold)
         reduce_print(subject, MODEL_ALL, &model);
     pattern_schedule_print(&reduce_words, &plan.schedule, &line);
-    const char *header = request->untold ? "" : write_source(j, r, &plan, p, model.data, line.data);
+    const char *header =
+        request->untold ? ""
+                        : write_source(j, r, &plan, p, request->size[0], model.data, line.data);
 
     const double operations = operator_operations(j, &r->pattern, &r->op) +
                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0);
