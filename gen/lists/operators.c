@@ -188,10 +188,13 @@ const char *operator_prepared(job *j, const pattern_operator *o, const char *val
     return is_truth(o) ? job_print(j, "prepare(%s)", value) : value;
 }
 
-void operator_write(text *t, const pattern *p, dtype type, const pattern_operator *o) {
+void operator_write(text *t, const pattern *p, dtype type, const pattern_operator *o,
+                    const char *identity) {
     const bool own = o->id == OPERATOR_OWN;
-    text_add(t, "// combine(identity(), a) == combine(a, identity()) == a\n"
-                "__device__ __forceinline__ Real identity() {\n    return ");
+    text_printf(t,
+                "// combine(%s(), a) == combine(a, %s()) == a\n"
+                "__device__ __forceinline__ Real %s() {\n    return ",
+                identity, identity, identity);
     operator_write_value(t, type, operator_identity(o, type));
     text_add(t, ";\n}\n");
     if (is_truth(o))

@@ -134,12 +134,12 @@ static bool only_adds(span s) {
     return true;
 }
 
-/* Past `* ONE` behind the text, where ONE is a constant that is 1; else NULL. */
+/* Past `* ONE` or `/ ONE` at the beginning, where ONE is a constant that is 1; else NULL. */
 static const char *past_one(const folder *f, span s) {
     const token times = next_token(&s), one = next_token(&s);
     const token next = scan_token(s);
     int64_t value;
-    return token_is(&times, "*") && one.kind == TOKEN_NAME && !token_in(&next, "( [ . : < -") &&
+    return token_in(&times, "* /") && one.kind == TOKEN_NAME && !token_in(&next, "( [ . : < -") &&
                    fold_decide(f, one.at, &value) && value == 1
                ? one.at.end
                : NULL;

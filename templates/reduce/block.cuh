@@ -5,11 +5,10 @@
 //     distance 2   abcd    efgh
 //     distance 4   abcdefgh
 
-constexpr int warps = plan::threads / warp_size;
+constexpr int warps = plan::threads / 32;
 constexpr bool at_once = can_join_lanes && plan::lanes != 0; // all lanes' by one instruction
 
-// The result is lane 0's; the others hold what nobody needs. Lanes from `count` on, a power of two,
-// give nothing; where `at_once` they hold none().
+// The result is lane 0's. Lanes from `count` on, a power of two, give nothing.
 template <int count = warp_size>
 __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item mine) {
     if constexpr (at_once && count > 1)
@@ -31,9 +30,8 @@ __device__ __forceinline__ Item join_neighbours(const Arguments &arguments, Item
     return item[0];
 }
 
-// The items of all warps. A lane takes 64 bytes of them, in loads of 16 one after another, and has a tree
-// of its own in registers, which takes about as long as one step by shuffles and spares up to four.
-// Where one instruction joins all lanes' items, that pays for few warps.
+// The items of all warps. Each lane loads 64 bytes of them and joins these in registers, which takes
+// about as long as one step by shuffles and saves up to four.
 __device__ __forceinline__ Item join_warps(const Arguments &arguments, const Item *place) {
     if constexpr (at_once && warps > 8) {
         return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : none());
@@ -55,8 +53,7 @@ __device__ __forceinline__ Item join_warps(const Arguments &arguments, const Ite
     }
 }
 
-// The result is thread 0's. `place` is shared memory for `warps` items, at a multiple of 16 bytes, that
-// nobody uses meanwhile.
+// The result is thread 0's. `place` is shared memory for an item of each warp.
 __device__ __forceinline__ Item reduce_block(const Arguments &arguments, Item mine, Item *place) {
     mine = reduce_warp(arguments, mine);
     if constexpr (warps > 1) {

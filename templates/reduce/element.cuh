@@ -1,7 +1,5 @@
-// An item is what a reduction joins: an element of the input, or of two; of argmin and argmax an
-// element with its place. plan.h supplies `identity()`, `combine(arguments, a, b)` and
-// `element(arguments, x)`, which makes an element out of the input's, or `element(arguments, x, y)`.
-
+// What a reduction joins. plan.h supplies `none()`, `combine(arguments, a, b)` and what makes an
+// element of the input's: `element(arguments, x)`, or of two inputs `element(arguments, x, y)`.
 #if PLAN_PLACES
 struct alignas(8) Item {
     Real value;
@@ -10,6 +8,10 @@ struct alignas(8) Item {
 
 template <class T> __device__ __forceinline__ bool is_nan(T a) {
     return a != a;
+}
+
+__device__ __forceinline__ Item none() {
+    return {identity(), ~0ull};
 }
 
 // NaN is more extreme than any number; of equals the lower place wins.
@@ -27,27 +29,15 @@ __device__ __forceinline__ Item shuffle_down(const Item &item, unsigned distance
 using Item = Real;
 #endif
 
-// What changes nothing that it is combined with.
-__device__ __forceinline__ Item none() {
-#if PLAN_PLACES
-    return {identity(), ~0ull};
-#else
-    return identity();
-#endif
-}
-
-// Element i of the input; A is Arguments, which has only the arrays that the spec needs.
+// Element i of the input. A is Arguments, which has only the arrays that the spec needs.
 template <class A> __device__ __forceinline__ Item item_at(const A &arguments, Index i) {
-    const Real x = load_behind(arguments.input + i);
 #if PLAN_INPUTS == 2
-    const Real value = element(arguments, x, load_behind(arguments.second + i));
-#else
-    const Real value = element(arguments, x);
-#endif
-#if PLAN_PLACES
+    return element(arguments, load_behind(arguments.input + i), load_behind(arguments.second + i));
+#elif PLAN_PLACES
+    const Real value = element(arguments, load_behind(arguments.input + i));
     return {value, static_cast<unsigned long long>(i)};
 #else
-    return value;
+    return element(arguments, load_behind(arguments.input + i));
 #endif
 }
 __device__ __forceinline__ Item item_or_none(const Arguments &arguments, Index i) {

@@ -1,12 +1,11 @@
 // one-pass: a list of any length in one launch. Each block reduces its share and publishes the result
-// with the launch's tag beside it; the last block by number waits for all of them and joins them in
-// the order of the blocks. Shares and order depend on the length alone: every run gives the same
-// bits. All other blocks end without waiting for anybody, so that they get their turn.
+// with the launch's tag. The last block by number waits for all of them and joins them in the order
+// of the blocks. Shares and order depend on the length alone, so every run gives the same bits.
 //
 //     blocks     0 1 2 3 0 1 2 3 0 1 …        (0 0 0 1 1 1 … where the order counts)
 //     partials   tag p0 | tag p1 | tag p2     block 3 waits for these and joins its own
 //
-// What is published is erased as it is read: words of this tag exist only while the launch runs.
+// The last block erases each result that it reads, so a replay with the same tag finds none.
 #include "arch/compilers.cuh"
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
@@ -29,20 +28,17 @@ constexpr int cluster = has_clusters ? PATTERN_CLUSTER_0 : 1;
 constexpr int cluster = 1;
 #endif
 
-#if PLAN_PLACES
-constexpr int words = 2; // of an item
-#else
-constexpr int words = 1; // of an item
-#endif
+#if !PLAN_EACH_ALONE
+constexpr int words = sizeof(Item) > 8 ? 2 : 1; // of an item
 
+#if defined(PATTERN_CLUSTER_0)
 struct Shared {
     alignas(16) Item place[warps];
-#if defined(PATTERN_CLUSTER_0)
     Mailbox mailbox; // of the first block of a cluster, and all its blocks' results:
     unsigned long long results[cluster][words];
-#endif
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host gives as much shared memory");
+#endif
 
 __device__ __forceinline__ void to_words(const Item &item, unsigned long long (&value)[words]) {
     value[words - 1] = 0;
@@ -62,38 +58,33 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
     for (int w = 0; w < words; ++w)
         publish(to + w, {tag, value[w]});
 }
+#else
+constexpr int words = 1; // of an item
+
+__device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long tag,
+                                             const Item &item) {
+    MarkedWord word = {tag, 0};
+    memcpy(&word.value, &item, sizeof item);
+    publish(to, word);
+}
+#endif
 
 // Joins the results of the blocks before the last one, whose own thread 0 has.
 #if PLAN_EACH_ALONE
 __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
-                                         Shared &shared) {
+                                         Item *place) {
     const int block = static_cast<int>(threadIdx.x); // the one that the thread waits for
     Item others = none();
     if (block < last) {
-        MarkedWord *const at = static_cast<MarkedWord *>(arguments.partials) + block * words;
-        MarkedWord seen[words];
-        bool all = false;
-        while (!all) {
-            all = true;
-#pragma unroll
-            for (int w = 0; w < words; ++w) {
-                seen[w] = look_at(at + w);
-                all = all && seen[w].mark == arguments.tag;
-            }
-            if (!all)
-                wait_a_moment();
-        }
-        unsigned long long value[words];
-#pragma unroll
-        for (int w = 0; w < words; ++w) {
-            erase(at + w);
-            value[w] = seen[w].value;
-        }
-        others = from_words(value);
+        MarkedWord *const at = static_cast<MarkedWord *>(arguments.partials) + block;
+        MarkedWord seen = look_at(at);
+        for (; seen.mark != arguments.tag; seen = look_at(at))
+            wait_a_moment();
+        erase(at);
+        memcpy(&others, &seen.value, sizeof others);
     }
     __syncthreads(); // the places of the warps are free again
-    others = reduce_block(arguments, others, shared.place);
-    return combine(arguments, others, own);
+    return combine(arguments, reduce_block(arguments, others, place), own);
 }
 #else
 constexpr int most_partials = plan::blocks / cluster - 1; // that the last block waits for
@@ -171,7 +162,7 @@ __device__ __forceinline__ Item await_all(const Arguments &arguments, int last) 
 
 // The first warp does it alone where the blocks are few: then no barrier follows the last result.
 __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
-                                         Shared &shared) {
+                                         Item *place) {
     Item others;
     if (most_partials <= of_a_lane * warp_size || last <= of_a_lane * warp_size) {
         if (warp() != 0)
@@ -182,7 +173,7 @@ __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, i
     } else {
         others = await_all<plan::threads>(arguments, last);
         __syncthreads(); // the places of the warps are free again
-        others = reduce_block(arguments, others, shared.place);
+        others = reduce_block(arguments, others, place);
     }
     return combine(arguments, others, own);
 }
@@ -286,20 +277,12 @@ __device__ __forceinline__ Item join_at_once(const Arguments &arguments, unsigne
     return join_halves(arguments, sum);
 }
 
-template <bool aligned>
-__device__ __forceinline__ Item join_list(const Arguments &arguments, unsigned rank,
-                                          unsigned width) {
-    if constexpr (plan::ordered != 0)
-        return join_runs<aligned>(arguments, 0, arguments.count, rank, width);
-    else
-        return join_packs<aligned>(arguments, rank, width);
-}
-
 extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, plan::resident)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     await_launch_before();
-    Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
 #if defined(PATTERN_CLUSTER_0)
+    Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
+    Item *const place = shared.place;
     const bool alone = arguments.count <= plan::threads * plan::share;
     const bool together = cluster > 1 && !alone;
     if (alone && blockIdx.x > 0)
@@ -309,30 +292,38 @@ extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, pla
             open_mailbox(&shared.mailbox, sizeof shared.results);
         cluster_begin();
     }
+    const unsigned width = (alone ? 1 : gridDim.x) * plan::threads;
 #else
-    constexpr bool alone = false;
+    Item *const place = reinterpret_cast<Item *>(shared_bytes());
+    const unsigned width = gridDim.x * plan::threads;
 #endif
     const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
-    const unsigned width = (alone ? 1 : gridDim.x) * plan::threads;
-    Item mine;
-#if PLAN_AT_ONCE
-    if (__builtin_expect(is_aligned(arguments) && arguments.count <= Index(width * plan::items), true))
-        mine = join_at_once(arguments, rank, width);
-    else
+#if PLAN_ORDERED
+    Item total = is_aligned(arguments)
+                     ? join_runs<true>(arguments, 0, arguments.count, rank, width)
+                     : join_runs<false>(arguments, 0, arguments.count, rank, width);
+#elif PLAN_AT_ONCE
+    const bool aligned = is_aligned(arguments);
+    Item total = __builtin_expect(aligned && arguments.count <= Index(width * plan::items), true)
+                     ? join_at_once(arguments, rank, width)
+                 : aligned ? join_packs<true>(arguments, rank, width)
+                           : join_packs<false>(arguments, rank, width);
+#else
+    Item total = is_aligned(arguments) ? join_packs<true>(arguments, rank, width)
+                                       : join_packs<false>(arguments, rank, width);
 #endif
-        mine = is_aligned(arguments) ? join_list<true>(arguments, rank, width)
-                                     : join_list<false>(arguments, rank, width);
-    Item total = reduce_block(arguments, mine, shared.place);
+    total = reduce_block(arguments, total, place);
 #if defined(PATTERN_CLUSTER_0)
     if (together) {
         total = gather_cluster(arguments, total, shared);
-        if (blockIdx.x % cluster != 0)
+        if (blockIdx.x % cluster != 0) // the first block of a cluster goes on
             return;
     }
-#endif
-    // A block that is left is a cluster's first, if there are clusters.
     const int block = static_cast<int>(blockIdx.x) / cluster;
     const int last = alone ? 0 : static_cast<int>(gridDim.x) / cluster - 1;
+#else
+    const int block = static_cast<int>(blockIdx.x), last = static_cast<int>(gridDim.x) - 1;
+#endif
     if (block != last) {
         if (threadIdx.x == 0)
             publish_item(static_cast<MarkedWord *>(arguments.partials) + block * words,
@@ -340,7 +331,11 @@ extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, pla
         return;
     }
     if (last > 0)
-        total = join_all(arguments, total, last, shared);
+        total = join_all(arguments, total, last, place);
     if (threadIdx.x == 0)
+#if PLAN_PLACES
         store_item(arguments, 0, total);
+#else
+        *arguments.result = total;
+#endif
 }

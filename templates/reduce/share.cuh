@@ -4,19 +4,20 @@
 constexpr int pack = 16 / static_cast<int>(sizeof(Real));
 constexpr int packs = plan::items / pack; // of a thread, in flight at once
 
-struct Elements {
-    Pack<Real, pack> x;
 #if PLAN_INPUTS == 2
-    Pack<Real, pack> y;
-#endif
+struct Elements {
+    Pack<Real, pack> x, y;
 };
+#else
+using Elements = Pack<Real, pack>;
+#endif
 
 template <class A> __device__ __forceinline__ bool is_aligned(const A &arguments) {
-    auto bits = reinterpret_cast<unsigned long long>(arguments.input);
 #if PLAN_INPUTS == 2
-    bits |= reinterpret_cast<unsigned long long>(arguments.second);
+    if (reinterpret_cast<unsigned long long>(arguments.second) % 16 != 0)
+        return false;
 #endif
-    return bits % 16 == 0;
+    return reinterpret_cast<unsigned long long>(arguments.input) % 16 == 0;
 }
 
 template <bool aligned> __device__ __forceinline__ Pack<Real, pack> read_pack(const Real *from) {
@@ -34,7 +35,14 @@ __device__ __forceinline__ Elements read_elements(const A &arguments, Index numb
     return {read_pack<aligned>(arguments.input + number * pack),
             read_pack<aligned>(arguments.second + number * pack)};
 #else
-    return {read_pack<aligned>(arguments.input + number * pack)};
+    const Real *const from = arguments.input + number * pack;
+    if constexpr (aligned)
+        return load_behind(reinterpret_cast<const Elements *>(from));
+    Elements to;
+#pragma unroll
+    for (int k = 0; k < pack; ++k)
+        to.element[k] = load_behind(from + k);
+    return to;
 #endif
 }
 
@@ -42,14 +50,12 @@ __device__ __forceinline__ Elements read_elements(const A &arguments, Index numb
 __device__ __forceinline__ Item item_of(const Arguments &arguments, const Elements &from,
                                         [[maybe_unused]] Index number, int k) {
 #if PLAN_INPUTS == 2
-    const Real value = element(arguments, from.x.element[k], from.y.element[k]);
-#else
-    const Real value = element(arguments, from.x.element[k]);
-#endif
-#if PLAN_PLACES
+    return element(arguments, from.x.element[k], from.y.element[k]);
+#elif PLAN_PLACES
+    const Real value = element(arguments, from.element[k]);
     return {value, static_cast<unsigned long long>(number * pack + k)};
 #else
-    return value;
+    return element(arguments, from.element[k]);
 #endif
 }
 

@@ -108,7 +108,7 @@ static const char *template_of(const reduce *r, const reduce_plan *plan) {
 
 static const char *write_code(job *j, const reduce *r, dtype type) {
     text t = text_new(j);
-    operator_write(&t, &r->pattern, type, &r->op);
+    operator_write(&t, &r->pattern, type, &r->op, r->places ? "identity" : "none");
     if (r->mapped)
         pattern_write_function(&t, &r->pattern, REDUCE_MAP, "Real", "map");
     const char *second = r->inputs == 2 ? "y" : "x";
@@ -153,10 +153,11 @@ static bool is_at_once(const reduce *r, const reduce_plan *plan, int64_t count) 
 /* Whether so many blocks work on it that all threads of the last one wait, for at most one block's
    result each. */
 static bool waits_each_alone(const reduce *r, const reduce_plan *plan, int64_t count) {
-    const int64_t of_a_warp = 32 * (r->places ? 2 : 4);
+    const int64_t of_a_warp = 32 * 4;
     const int64_t wanted = count / ((int64_t)plan->threads * (plan->share > 0 ? plan->share : 1));
     const int64_t blocks = wanted < plan->blocks ? wanted : plan->blocks;
-    return plan->cluster <= 1 && blocks - 1 > of_a_warp && plan->blocks - 1 <= plan->threads;
+    return plan->cluster <= 1 && !r->places && blocks - 1 > of_a_warp &&
+           plan->blocks - 1 <= plan->threads;
 }
 
 static const char *write_source(job *j, const reduce *r, const reduce_plan *plan, program *p,

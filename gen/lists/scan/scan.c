@@ -81,7 +81,7 @@ static const char *write_code(job *j, const scan *s, dtype type) {
     text t = text_new(j);
     if (s->op.id == OPERATOR_OWN)
         text_add(&t, "#define PATTERN_OWN_OPERATOR 1\n");
-    operator_write(&t, &s->pattern, type, &s->op);
+    operator_write(&t, &s->pattern, type, &s->op, "identity");
     if (s->mapped)
         pattern_write_function(&t, &s->pattern, SCAN_MAP, "Real", "map");
     text_printf(&t,
