@@ -220,7 +220,7 @@ struct Walk {
 #pragma unroll
         for (int k = 0; k < C::rounds; ++k) {
             if (copied >> k & 1)
-                copy_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
+                copy_one_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
                            reinterpret_cast<const Copied *>(row));
             row += C::row_step * a.grid[Array<0>::grid].stride_y;
         }
@@ -248,7 +248,7 @@ struct Walk {
                 rows -= first;
             }
             if (cells)
-                copy_async(reinterpret_cast<Copied *>(to_row),
+                copy_one_async(reinterpret_cast<Copied *>(to_row),
                            reinterpret_cast<const Copied *>(plane + rows * grid.stride_y));
             else
                 for (int e = 0; e < count; ++e)

@@ -90,7 +90,7 @@ template <class T> __forceinline__ SharedAt<T> shared_place(int place) {
 template <int count, class T> __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
     to.template write<count>(load(reinterpret_cast<const Pack<T, count> *>(from)));
 }
-template <class T> __forceinline__ void copy_async(T *shared, const T *from) {
+template <class T> __forceinline__ void copy_one_async(T *shared, const T *from) {
     *shared = *from;
 }
 template <class T> __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
