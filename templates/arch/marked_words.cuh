@@ -1,8 +1,8 @@
 #pragma once
 #include "cooperation.cuh"
 
-// A word that blocks publish with a mark of the launch, in memory that nobody prepares. A block that
-// waits takes the value once it finds the mark: both are one access, or the value is stored first.
+// A word that blocks publish with a mark, never 0, in memory that nobody prepares. The value counts
+// only with the mark that is waited for: both are one access, or the value is stored first.
 struct alignas(16) MarkedWord {
     unsigned long long mark, value;
 };
@@ -34,7 +34,6 @@ __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) 
 #endif
 }
 
-// The value counts only with the mark that is waited for.
 __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     MarkedWord word;
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
@@ -51,7 +50,6 @@ __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     return word;
 }
 
-// No tag is 0.
 __device__ __forceinline__ void erase(MarkedWord *at) {
     publish(at, {0, 0});
 }

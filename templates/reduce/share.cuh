@@ -3,7 +3,6 @@
 // bytes is read by single elements, and gives the same bits.
 constexpr int pack = 16 / static_cast<int>(sizeof(Real));
 constexpr int packs = plan::items / pack; // of a thread, in flight at once
-
 #if PLAN_INPUTS == 2
 struct Elements {
     Pack<Real, pack> x, y;

@@ -32,10 +32,12 @@ static_assert(!early || plan::stages > 1, "two tiles are in shared memory");
 //
 //     ahead=1   publish 0, look back 0, store 0, publish 1, look back 1, store 1, …
 //     ahead=2   publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
+
 #endif
 #if PLAN_DRAW > 1
 // A block draws the number of its next tile from a counter when it has a stage free, so that a slow
 // block gets fewer tiles.
+
 #endif
 // The sum of a tile, and what comes before the thread's items in it.
 struct Sums {

@@ -52,9 +52,7 @@ template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real west_value = arguments.parameter[1];
     const Real east_value = arguments.parameter[0];
     const Real u_c = at.template tap<0, 0, 0, 0>();

@@ -54,9 +54,7 @@ template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[2]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[2]) {
     const Real u_1_zp1 = at.template tap<1, 0, 0, 1>();
     const Real u_1_zm1 = at.template tap<1, 0, 0, -1>();
     const Real t1 = u_1_zp1 - u_1_zm1;

@@ -58,9 +58,7 @@ template <> struct Edge<2, 1> : Side<Boundary::zero> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real image_xm1 = at.template tap<0, -1, 0, 0>();
     const Real image_c = at.template tap<0, 0, 0, 0>();
     const Real image_xp1 = at.template tap<0, 1, 0, 0>();
@@ -110,9 +108,7 @@ template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real pass_1_ym1 = at.template tap<0, 0, 0, -1>();
     const Real pass_1_c = at.template tap<0, 0, 0, 0>();
     const Real pass_1_yp1 = at.template tap<0, 0, 0, 1>();

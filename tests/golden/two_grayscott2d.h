@@ -65,9 +65,7 @@ template <> struct Edge<2, 1> : Side<Boundary::periodic> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[2]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[2]) {
     const Real u_0_c = at.template tap<0, 0, 0, 0>();
     const Real v_1_c = at.template tap<1, 0, 0, 0>();
     const Real t1 = u_0_c * (v_1_c * v_1_c);

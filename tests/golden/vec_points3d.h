@@ -65,9 +65,7 @@ template <> struct Row<5> { static constexpr int array = 0, dy = 1, dz = -4, low
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     const Real u_xm2yp1 = at.template tap<0, -2, 1, 0>();
     const Real u_ym3zp2 = at.template tap<0, 0, -3, 2>();
