@@ -104,8 +104,7 @@ static bool touches(const char *a, const char *b) {
     return a == b;
 }
 
-/* How often the text seems to declare something by this name. */
-static int count_declared(span s, span name) {
+int fold_declared(span s, span name) {
     int count = 0;
     token before = {TOKEN_END, {s.begin, s.begin}};
     for (token t; (t = next_token(&s)).kind != TOKEN_END; before = t) {
@@ -134,7 +133,7 @@ bool fold_decide(const folder *f, span expression, int64_t *value) {
         if (t.kind == TOKEN_END)
             return true;
         const constant *c = t.kind == TOKEN_NAME ? constants_find(f->constants, t.at) : NULL;
-        if (c != NULL && c < f->constants->list + f->own && count_declared(f->piece, t.at) > 0)
+        if (c != NULL && c < f->constants->list + f->own && fold_declared(f->piece, t.at) > 0)
             return false;
     }
 }
@@ -156,7 +155,7 @@ static void learn_own(const folder *f) {
                 break;
             const span after = scan_value(rest);
             if (constants_find(f->constants, name.at) == NULL &&
-                count_declared(f->piece, name.at) == 1 &&
+                fold_declared(f->piece, name.at) == 1 &&
                 fold_decide(f, (span){rest.begin, after.begin}, &value))
                 set_named(f->constants, NULL, name.at, value);
             more = after.begin < after.end && *after.begin == ',';

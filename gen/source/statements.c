@@ -117,6 +117,26 @@ typedef struct outcome {
     bool goes_on; /* also where what is left returns */
 } outcome;
 
+/* Whether the block declares a name that the declaration has for something else as well: its
+   brackets must stay. */
+static bool clashes(const folder *f, span block) {
+    const token open = scan_token(block);
+    if (!token_is(&open, "{"))
+        return false;
+    token before = open;
+    for (span rest = {open.at.end, block.end - 1};;) {
+        const token t = scan_token(rest);
+        if (t.kind == TOKEN_END)
+            return false;
+        rest.begin = scan_past(rest);
+        const span here = {before.at.begin, scan_token(rest).at.end};
+        if (t.kind == TOKEN_NAME && fold_declared(here, t.at) > 0 &&
+            fold_declared(f->piece, t.at) > fold_declared(block, t.at))
+            return true;
+        before = t;
+    }
+}
+
 /* `s` begins behind `if` or `if constexpr`. */
 static outcome decide_if(const folder *f, span s) {
     const token open = scan_token(s);
@@ -129,7 +149,8 @@ static outcome decide_if(const folder *f, span s) {
         no = (span){other.at.end, past_statement((span){other.at.end, s.end})};
     int64_t value = 0;
     const bool decided = fold_decide(f, condition, &value);
-    return (outcome){decided, value != 0 ? yes : no, no.end, false};
+    const span left = value != 0 ? yes : no;
+    return (outcome){decided && !clashes(f, left), left, no.end, false};
 }
 
 /* What `++k`, `k += 2` or `k *= 2` makes of k. */
@@ -197,7 +218,7 @@ static outcome decide_for(const folder *f, span s) {
     int64_t next = value;
     if (!step(f, (span){second + 1, head.end}, name.at, &next) ||
         !holds_with(f, condition, own, next, &holds) || holds != 0 ||
-        has_word(body, "break continue"))
+        has_word(body, "break continue") || clashes(f, body))
         return stays;
     const char *made = fold_in_place(f->constants->job, body, name.at, value);
     return (outcome){true, {made, made + strlen(made)}, body.end, true};

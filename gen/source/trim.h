@@ -120,6 +120,9 @@ typedef struct folder {
 /* As `decide`, where the declaration has no other meaning for the constants' names. */
 bool fold_decide(const folder *, span expression, int64_t *value);
 
+/* How often the text seems to declare something by this name. */
+int fold_declared(span text, span name);
+
 /* Recursive templates of one turn become plain functions. */
 const char *fold_recursions(const folder *, span text);
 /* Conditions, loops of one turn or none, and assertions. */

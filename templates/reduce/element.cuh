@@ -29,13 +29,21 @@ __device__ __forceinline__ Item shuffle_down(const Item &item, unsigned distance
 using Item = Real;
 #endif
 
+__device__ __forceinline__ Item as_item(Real value, [[maybe_unused]] Index at) {
+#if PLAN_PLACES
+    return {value, static_cast<unsigned long long>(at)};
+#else
+    return value;
+#endif
+}
+
 // Element i of the input. A is Arguments, which has only the arrays that the spec needs.
 template <class A> __device__ __forceinline__ Item item_at(const A &arguments, Index i) {
 #if PLAN_INPUTS == 2
-    return element(arguments, load_behind(arguments.input + i), load_behind(arguments.second + i));
+    const Real second = load_behind(arguments.second + i);
+    return as_item(element(arguments, load_behind(arguments.input + i), second), i);
 #elif PLAN_PLACES
-    const Real value = element(arguments, load_behind(arguments.input + i));
-    return {value, static_cast<unsigned long long>(i)};
+    return as_item(element(arguments, load_behind(arguments.input + i)), i);
 #else
     return element(arguments, load_behind(arguments.input + i));
 #endif

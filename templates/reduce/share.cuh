@@ -49,10 +49,9 @@ __device__ __forceinline__ Elements read_elements(const A &arguments, Index numb
 __device__ __forceinline__ Item item_of(const Arguments &arguments, const Elements &from,
                                         [[maybe_unused]] Index number, int k) {
 #if PLAN_INPUTS == 2
-    return element(arguments, from.x.element[k], from.y.element[k]);
+    return as_item(element(arguments, from.x.element[k], from.y.element[k]), number * pack + k);
 #elif PLAN_PLACES
-    const Real value = element(arguments, from.element[k]);
-    return {value, static_cast<unsigned long long>(number * pack + k)};
+    return as_item(element(arguments, from.element[k]), number * pack + k);
 #else
     return element(arguments, from.element[k]);
 #endif
