@@ -95,24 +95,6 @@ template <int low, int high> struct Sides {
     }
 };
 
-__device__ __forceinline__ void fill(Points &points, Real value) {
-#pragma unroll
-    for (int i = 0; i < plan::vector; ++i)
-        points.element[i] = value;
-}
-template <int low, int high>
-__device__ __forceinline__ void fill(Sides<low, high> &sides, Real value) {
-#pragma unroll
-    for (int i = 0; i < sides.each; ++i) {
-#pragma unroll
-        for (int d = 0; d < low; ++d)
-            sides.below[i][d] = value;
-#pragma unroll
-        for (int d = 0; d < high; ++d)
-            sides.above[i][d] = value;
-    }
-}
-
 // Line y of an array, from the thread's first row on: the planes from `first` to `last`.
 template <int array, int y> struct Line {
     using Of = Asks<array, y>;
@@ -127,6 +109,22 @@ template <int array, int y> struct Line {
     Sides<Of::low, Of::high> sides; // in plane Of::plane
 #endif
 
+    static __device__ __forceinline__ void fill(Points &points, Real value) {
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            points.element[i] = value;
+    }
+    static __device__ __forceinline__ void fill(Sides<Of::low, Of::high> &sides, Real value) {
+#pragma unroll
+        for (int i = 0; i < sides.each; ++i) {
+#pragma unroll
+            for (int d = 0; d < Of::low; ++d)
+                sides.below[i][d] = value;
+#pragma unroll
+            for (int d = 0; d < Of::high; ++d)
+                sides.above[i][d] = value;
+        }
+    }
     // Fills the part of plane z where the boundary along z or y gives its values.
     template <class Part>
     __device__ __forceinline__ void apply_rules(Part &part, const Arguments &a, const Thread &t,

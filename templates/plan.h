@@ -8,6 +8,11 @@
 #define PLAN_WIDE_SIDES 0  // sides are loaded by packs where the shape reaches far
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
+#define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 1
 
 using Real = float;
 

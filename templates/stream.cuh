@@ -167,24 +167,24 @@ __device__ __forceinline__ Points read_points(const Real *from) {
     return points;
 }
 
-#if PLAN_SOME_POINTS
-__device__ __forceinline__ void store_points(Real *to, const Points &points, unsigned which) {
-#if PLAN_PACKS
-    if (which == all_points) {
-        store_pack_once(reinterpret_cast<Points *>(to), points);
-        return;
-    }
-#endif
-#pragma unroll
-    for (int i = 0; i < plan::vector; ++i)
-        if (which == all_points || (which >> i & 1))
-            store_once(to + i * Thread::apart, points.element[i]);
-}
-#endif
-
 // Where the results of all outputs go, of the thread's first row.
 struct Stores {
     Real *to[plan::outputs];
+#if PLAN_SOME_POINTS
+    static __device__ __forceinline__ void store_points(Real *to, const Points &points,
+                                                        unsigned which) {
+#if PLAN_PACKS
+        if (which == all_points) {
+            store_pack_once(reinterpret_cast<Points *>(to), points);
+            return;
+        }
+#endif
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            if (which == all_points || (which >> i & 1))
+                store_once(to + i * Thread::apart, points.element[i]);
+    }
+#endif
     template <int output = 0>
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t) {
         if constexpr (output < plan::outputs) {
