@@ -52,7 +52,7 @@ __device__ __forceinline__ Real *shared_at(int bytes) {
 }
 constexpr int element = sizeof(Real);
 
-// A patch's rows, and the first and last rows of those beside it.
+// The rows of a patch, and the nearest rows of its neighbours.
 struct Places {
     int own, above, below;
     __device__ __forceinline__ Places(int first, int row_bytes, int patch, int column) {
@@ -282,7 +282,7 @@ struct Walk {
             p.element[e] = row[k * tile::pack + e];
         return p;
     }
-    // What the lanes beside hold. At the tile's sides it is garbage.
+    // What the neighbouring lanes hold; garbage at the sides of the tile.
     static __device__ __forceinline__ void extend(Real (&row)[columns]) {
 #pragma unroll
         for (int d = 0; d < plan::low_x; ++d)

@@ -3,7 +3,7 @@
 // hold the sums of the planes not yet finished: of the plane itself no more than one is held.
 //
 //        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
-//        z     sum |r|   <--   [a b c d] at z, with what lies beside
+//        z     sum |r|   <--   [a b c d] at z, and its neighbours along x
 //        z-1   sum |r|         this one is then complete
 #include "arch/memory.cuh"
 #include "arch/streaming.cuh"

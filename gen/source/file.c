@@ -23,12 +23,12 @@ typedef struct laying {
     bool planned; /* plan.h has come */
 } laying;
 
-/* The file of `#include "NAME"` in `by`: beside that, or in templates/. */
+/* The file of `#include "NAME"` in `by`: in the same folder, or in templates/. */
 static const source_template *included(job *j, const char *by, const char *name) {
     const char *slash = strrchr(by, '/');
-    const source_template *beside =
+    const source_template *near =
         slash == NULL ? NULL : find(job_print(j, "%.*s%s", (int)(slash + 1 - by), by, name));
-    return beside != NULL ? beside : find(name);
+    return near != NULL ? near : find(name);
 }
 
 /* The NAME of a line `#include "NAME"`; NULL of any other. */

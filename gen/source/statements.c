@@ -288,7 +288,7 @@ static const char *put_lines(const folder *f, text *out, const outcome *o, int i
         text_add(&inner, "\n");
     const span folded = {inner.data, inner.data + inner.length};
     if (lines.begin == o->left.begin || lines.begin[-1] != '\n') { /* it stood behind an else */
-        text_printf(out, "%*s%s", indent, "", folded.begin);
+        text_printf(out, "%*s%s", inner.length > 0 ? indent : 0, "", folded.begin);
         return !o->goes_on && returns(folded) ? past_block((span){after, end}) : after;
     }
     const char *line = folded.begin; /* of the first line that is no directive */

@@ -19,7 +19,7 @@ __device__ __forceinline__ Item reduce_tree(const Arguments &arguments, Item min
         }
     } else {
         for (int stride = plan::threads / 2; stride > 0; stride /= 2) {
-            __syncthreads(); // likewise
+            __syncthreads(); // the results of the stride before are there
             if (thread < stride)
                 row[thread] = combine(arguments, row[thread], row[thread + stride]);
         }
