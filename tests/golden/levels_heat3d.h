@@ -15,6 +15,11 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
 #define STENCIL_KERNEL heat3d_kernel
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 24, tile_y = 24, tile_z = 1;
@@ -91,6 +96,11 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 0 // there is no axis y
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 256, tile_y = 8, tile_z = 1;

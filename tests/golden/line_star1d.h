@@ -15,6 +15,11 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
 #define STENCIL_KERNEL star1d2_kernel
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 320, tile_y = 1, tile_z = 1;
@@ -68,6 +73,11 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 }
 #define STENCIL_KERNEL star1d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;

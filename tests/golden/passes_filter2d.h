@@ -15,6 +15,11 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
 
 #define STENCIL_KERNEL filter_pass_1
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
@@ -65,6 +70,11 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     out[0] = 0.125f * (image_xm1 + image_xp1) + 0.25f * image_c;
 }
 #define STENCIL_KERNEL filter_pass_2
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;

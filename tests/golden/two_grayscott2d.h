@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL grayscott2d_kernel
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 1
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;

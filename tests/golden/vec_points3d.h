@@ -1,5 +1,10 @@
 #define STENCIL_KERNEL points3d_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 1
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
