@@ -39,8 +39,8 @@ template <int low, int high> struct Sides {
         }
     }
 #endif
-    template <class Line>
-    __device__ __forceinline__ void read(const Line &line, const Arguments &a, const Thread &t,
+    template <class Held>
+    __device__ __forceinline__ void read(const Held &line, const Arguments &a, const Thread &t,
                                          int z) {
         const Real *const from = line.cell(a, t, z);
 #if !PLAN_PACKS
@@ -96,7 +96,7 @@ template <int low, int high> struct Sides {
 };
 
 // Line y of an array, from the thread's first row on: the planes from `first` to `last`.
-template <int array, int y> struct Line {
+template <int array, int y> struct HeldLine {
     using Of = Asks<array, y>;
     static constexpr int first = Of::first, last = Of::last, depth = last - first + 1;
     static constexpr bool fetches = plan::ahead > 0 && y >= 0 && y < plan::lane_y;
@@ -224,9 +224,9 @@ template <class... Each> struct LinesOf : Each... {
 
 // Point i of the thread's row j.
 template <int j, int i> struct AtLine {
-    const Lines &lines;
+    const HeldLines &lines;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        const Line<array, j + dy> &line = lines;
+        const HeldLine<array, j + dy> &line = lines;
         return line.template at<i, dx, dz>();
     }
 };

@@ -95,9 +95,9 @@ template <> struct Row<5> { static constexpr int array = 1, dy = 0, dz = 0, low 
 template <int array, int y> struct Asks {
     static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1;
 };
-template <int array, int y> struct Line;
+template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
-using Lines = LinesOf<Line<0, -1>, Line<0, 0>, Line<0, 1>, Line<1, 0>>;
+using HeldLines = LinesOf<HeldLine<0, -1>, HeldLine<0, 0>, HeldLine<0, 1>, HeldLine<1, 0>>;
 
 template <class At>
 __device__ __forceinline__ void update_point(const At &at, const Arguments &arguments,

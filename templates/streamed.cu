@@ -22,7 +22,7 @@
 #include "lines.cuh"
 
 template <int j, int i = 0>
-__device__ __forceinline__ void update_row(const Lines &lines, const Arguments &a, Results &out) {
+__device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, Results &out) {
     if constexpr (i < plan::vector) {
         update_point(AtLine<j, i>{lines}, a, out[i]);
         update_row<j, i + 1>(lines, a, out);
@@ -30,7 +30,7 @@ __device__ __forceinline__ void update_row(const Lines &lines, const Arguments &
 }
 
 template <int j = 0>
-__device__ __forceinline__ void make_rows(const Lines &lines, const Arguments &a,
+__device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Thread thread;
     if (!thread.place(a))
         return;
-    Lines lines;
+    HeldLines lines;
     const int end = thread.z + thread.steps;
     lines.begin(a, thread, thread.z, end);
     Stores stores;

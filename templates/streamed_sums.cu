@@ -27,7 +27,7 @@ constexpr int depth = plan::low_z + 1 + plan::high_z;
 using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
 
 template <int j = 0, int i = 0>
-__device__ __forceinline__ void add(const Lines &lines, const Arguments &a, Sums &sum) {
+__device__ __forceinline__ void add(const HeldLines &lines, const Arguments &a, Sums &sum) {
     if constexpr (i < plan::vector) {
         add_plane(AtLine<j, i>{lines}, a, sum[j][i]);
         add<j, i + 1>(lines, a, sum);
@@ -70,7 +70,7 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &threa
 
 __device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
     const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
-    Lines lines;
+    HeldLines lines;
     lines.begin(a, thread, begin, end);
     Stores stores;
     stores.begin(a, thread);

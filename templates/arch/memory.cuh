@@ -6,10 +6,10 @@ using Index = long long; // grids and offsets may exceed 2^31 elements
 template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element[count]; };
 
 // A word that one instruction loads or stores, by its bytes.
-template <int bytes> struct Word;
-template <> struct Word<4> { using type = unsigned; };
-template <> struct Word<8> { using type = uint2; };
-template <> struct Word<16> { using type = uint4; };
+template <int bytes> struct BitsOf;
+template <> struct BitsOf<4> { using type = unsigned; };
+template <> struct BitsOf<8> { using type = uint2; };
+template <> struct BitsOf<16> { using type = uint4; };
 
 // Loads what nothing writes while the kernel runs; compilers may move such loads.
 template <class T> __device__ __forceinline__ T load(const T *from) {
@@ -19,7 +19,7 @@ template <class T> __device__ __forceinline__ T load(const T *from) {
 // Loads a pack that nothing writes while the kernel runs.
 template <class T, int count>
 __device__ __forceinline__ Pack<T, count> load_pack(const Pack<T, count> *from) {
-    using Bits = typename Word<sizeof(*from)>::type;
+    using Bits = typename BitsOf<sizeof(*from)>::type;
     const Bits bits = __ldg(reinterpret_cast<const Bits *>(from));
     return reinterpret_cast<const Pack<T, count> &>(bits);
 }

@@ -9,7 +9,7 @@ template <class T> __device__ __forceinline__ void store_once(T *to, const T &fr
 // Stores a pack that is read much later or never: the caches evict it first.
 template <class T, int count>
 __device__ __forceinline__ void store_pack_once(Pack<T, count> *to, const Pack<T, count> &from) {
-    using Bits = typename Word<sizeof(from)>::type;
+    using Bits = typename BitsOf<sizeof(from)>::type;
     __stcs(reinterpret_cast<Bits *>(to), reinterpret_cast<const Bits &>(from));
 }
 

@@ -42,7 +42,7 @@ struct plan {
     static constexpr int resident = 4; // blocks of a multiprocessor, at least
 };
 
-__device__ __forceinline__ Real identity() {
+__device__ __forceinline__ Real none() {
     return 0;
 }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {

@@ -364,7 +364,7 @@ static void write_ask(text *t, void *to, int array, int y, const line_needs *a) 
 static void write_name(text *t, void *to, int array, int y, const line_needs *a) {
     bool *more = to;
     (void)a;
-    text_printf(t, "%sLine<%d, %d>", *more ? ", " : "", array, y);
+    text_printf(t, "%sHeldLine<%d, %d>", *more ? ", " : "", array, y);
     *more = true;
 }
 
@@ -380,8 +380,9 @@ static void write_lines(text *t, const plan *p) {
                 "last plane; in how\n// many planes the shape reaches along x, the last of these, "
                 "and how far.\ntemplate <int array, int y> struct Asks;\n");
     for_lines(t, p, write_ask, NULL);
-    text_add(t, "template <int array, int y> struct Line;\ntemplate <class... Each> struct LinesOf;"
-                "\nusing Lines = LinesOf<");
+    text_add(
+        t, "template <int array, int y> struct HeldLine;\ntemplate <class... Each> struct LinesOf;"
+           "\nusing HeldLines = LinesOf<");
     for_lines(t, p, write_name, &more);
     text_add(t, ">;\n\n");
 }
