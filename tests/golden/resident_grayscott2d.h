@@ -154,9 +154,9 @@ template <> struct Edge<2, 1> : Side<Boundary::mirror> {};
 template <int array, int y> struct Asks;
 template <> struct Asks<0, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
 template <> struct Asks<1, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
-template <int array, int y> struct Line;
+template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
-using Lines = LinesOf<Line<0, 0>, Line<1, 0>>;
+using HeldLines = LinesOf<HeldLine<0, 0>, HeldLine<1, 0>>;
 
 // One point; taps come from `at`.
 template <class At>

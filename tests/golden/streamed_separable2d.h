@@ -69,9 +69,9 @@ template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 // many planes the shape reaches along x, the last of these, and how far.
 template <int array, int y> struct Asks;
 template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 1; };
-template <int array, int y> struct Line;
+template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
-using Lines = LinesOf<Line<0, 0>>;
+using HeldLines = LinesOf<HeldLine<0, 0>>;
 
 // One point; taps come from `at`.
 template <class At>

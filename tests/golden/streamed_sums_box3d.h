@@ -72,9 +72,9 @@ template <> struct Asks<0, -1> { static constexpr int first = 0, last = 0, sides
 template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 1; };
 template <> struct Asks<0, 1> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 1; };
 template <> struct Asks<0, 2> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 1; };
-template <int array, int y> struct Line;
+template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
-using Lines = LinesOf<Line<0, -1>, Line<0, 0>, Line<0, 1>, Line<0, 2>>;
+using HeldLines = LinesOf<HeldLine<0, -1>, HeldLine<0, 0>, HeldLine<0, 1>, HeldLine<0, 2>>;
 
 // One point; taps come from `at`.
 template <class At>
