@@ -101,7 +101,8 @@ template <class T> __device__ __forceinline__ void copy_one_async(T *shared, con
 #if defined(SG_ASYNC_COPIES)
     copy_async<1>(SharedAt<T>(shared), from);
 #else
-    *shared = load(from);
+    using Bits = typename BitsOf<sizeof(T)>::type;
+    *reinterpret_cast<Bits *>(shared) = __ldg(reinterpret_cast<const Bits *>(from));
 #endif
 }
 
