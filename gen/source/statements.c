@@ -237,21 +237,22 @@ static outcome decide_assertion(const folder *f, span s) {
     return (outcome){holds, {end, end}, end, true};
 }
 
-/* A constant that nothing uses: `const bool few = false;`. */
+/* A constant that nothing uses, and whose value calls nothing: `const bool few = false;`. */
 static outcome decide_constant(const folder *f, span s) {
     const token type = next_token(&s), name = next_token(&s), equals = next_token(&s);
-    const constant *known = constants_find(f->constants, name.at);
-    int64_t value;
     const span after = scan_value(s);
+    const span value = {s.begin, after.begin};
     const outcome stays = {.decided = false};
-    if (!token_in(&type, "int bool unsigned") || !token_is(&equals, "=") || known == NULL ||
-        known < f->constants->list + f->own || after.begin == after.end || *after.begin != ';' ||
-        !fold_decide(f, (span){s.begin, after.begin}, &value))
+    int64_t number;
+    if (type.kind != TOKEN_NAME || name.kind != TOKEN_NAME || !token_is(&equals, "=") ||
+        after.begin == after.end || *after.begin != ';' ||
+        (has_word(value, "( {") && !fold_decide(f, value, &number)))
         return stays;
-    span rest = f->piece;
     int uses = 0;
-    for (token t; (t = next_token(&rest)).kind != TOKEN_END;)
-        uses += same_text(t.at, name.at);
+    token before = type;
+    span rest = f->piece;
+    for (token t; (t = next_token(&rest)).kind != TOKEN_END; before = t)
+        uses += same_text(t.at, name.at) && !token_is(&before, ":"); /* plan::few is another */
     const char *end = after.begin + 1;
     return (outcome){uses == 1, {end, end}, end, true};
 }
