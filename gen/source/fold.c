@@ -138,6 +138,44 @@ bool fold_decide(const folder *f, span expression, int64_t *value) {
     }
 }
 
+bool fold_decide_with(const folder *f, span condition, const char *name, int64_t number,
+                      int64_t *holds) {
+    const int count = f->constants->count;
+    constants_set(f->constants, name, number);
+    const bool decided = decide(f->constants, condition, NULL, holds);
+    f->constants->count = count;
+    return decided;
+}
+
+void fold_dedent(text *out, span lines, int columns) {
+    while (lines.begin < lines.end) {
+        const span line = {lines.begin, scan_past_line(lines)};
+        const int indent = *line.begin == '#' ? 0 : scan_indent(line);
+        const int less = *line.begin == '#' ? 0 : indent < columns ? indent : columns;
+        for (int i = less; i < 0; i++) /* a statement that stood behind the condition */
+            text_add(out, " ");
+        add_span(out, line.begin + (less > 0 ? less : 0), line.end);
+        lines.begin = line.end;
+    }
+}
+
+const char *fold_in_place(job *j, span s, span name, int64_t value) {
+    text out = text_new(j);
+    const char *copied = s.begin;
+    token before = {TOKEN_END, {s.begin, s.begin}};
+    for (token t; (t = next_token(&s)).kind != TOKEN_END; before = t) {
+        const bool member =
+            token_in(&before, ". :") || (token_is(&before, ">") && before.at.begin[-1] == '-');
+        if (t.kind != TOKEN_NAME || member || !same_text(t.at, name))
+            continue;
+        add_span(&out, copied, t.at.begin);
+        text_printf(&out, "%lld", (long long)value);
+        copied = t.at.end;
+    }
+    add_span(&out, copied, s.end);
+    return out.data;
+}
+
 /* Constants within the declaration: `constexpr bool few = plan::items < 4;`. */
 static void learn_own(const folder *f) {
     for (span s = f->piece;;) {

@@ -4,64 +4,6 @@
 
 #include <string.h>
 
-/* ---- where statements end ----------------------------------------------------------------------
- */
-
-/* Past the statement at the beginning, and past the directives before it. */
-static const char *past_statement(span s) {
-    token first = scan_token(s);
-    while (token_is(&first, "#")) {
-        s.begin = scan_past_line((span){first.at.begin, s.end});
-        first = scan_token(s);
-    }
-    if (token_is(&first, "{"))
-        return scan_past_bracket((span){first.at.begin, s.end});
-    if (token_in(&first, "if for while")) {
-        while (s.begin < s.end && *s.begin != '(')
-            s.begin++;
-        s.begin = past_statement((span){scan_past_bracket(s), s.end});
-        const token other = scan_token(s);
-        return token_is(&first, "if") && token_is(&other, "else")
-                   ? past_statement((span){other.at.end, s.end})
-                   : s.begin;
-    }
-    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
-        s.begin = scan_past(s);
-        if (token_is(&t, ";"))
-            break;
-    }
-    return s.begin;
-}
-
-/* The lines of a statement, without the brackets of a block. */
-static span lines_of(span statement) {
-    const token first = scan_token(statement);
-    span lines = {statement.begin, statement.end};
-    if (token_is(&first, "{")) {
-        lines.begin = scan_past_line((span){first.at.end, statement.end});
-        lines.end = statement.end - 1;
-        while (lines.end > lines.begin && lines.end[-1] != '\n')
-            lines.end--;
-        return lines;
-    }
-    lines.begin = first.at.begin;
-    while (lines.begin > statement.begin && lines.begin[-1] == ' ')
-        lines.begin--;
-    return lines;
-}
-
-void fold_dedent(text *out, span lines, int columns) {
-    while (lines.begin < lines.end) {
-        const span line = {lines.begin, scan_past_line(lines)};
-        const int indent = *line.begin == '#' ? 0 : scan_indent(line);
-        const int less = *line.begin == '#' ? 0 : indent < columns ? indent : columns;
-        for (int i = less; i < 0; i++) /* a statement that stood behind the condition */
-            text_add(out, " ");
-        add_span(out, line.begin + (less > 0 ? less : 0), line.end);
-        lines.begin = line.end;
-    }
-}
-
 /* Whether control never goes on behind these statements. */
 static bool returns(span lines) {
     const char *last = lines.begin;
@@ -70,7 +12,7 @@ static bool returns(span lines) {
         if (t.kind == TOKEN_END)
             break;
         last = t.at.begin;
-        lines.begin = past_statement(lines);
+        lines.begin = scan_past_statement(lines);
     }
     const token word = scan_token((span){last, lines.end});
     return token_is(&word, "return");
@@ -87,23 +29,6 @@ static const char *past_block(span s) {
     while (line > s.begin && line[-1] == ' ')
         line--;
     return line;
-}
-
-const char *fold_in_place(job *j, span s, span name, int64_t value) {
-    text out = text_new(j);
-    const char *copied = s.begin;
-    token before = {TOKEN_END, {s.begin, s.begin}};
-    for (token t; (t = next_token(&s)).kind != TOKEN_END; before = t) {
-        const bool member =
-            token_in(&before, ". :") || (token_is(&before, ">") && before.at.begin[-1] == '-');
-        if (t.kind != TOKEN_NAME || member || !same_text(t.at, name))
-            continue;
-        add_span(&out, copied, t.at.begin);
-        text_printf(&out, "%lld", (long long)value);
-        copied = t.at.end;
-    }
-    add_span(&out, copied, s.end);
-    return out.data;
 }
 
 /* ---- what is left of a statement ---------------------------------------------------------------
@@ -142,11 +67,11 @@ static outcome decide_if(const folder *f, span s) {
     const token open = scan_token(s);
     s.begin = scan_past_bracket((span){open.at.begin, s.end});
     const span condition = {open.at.end, s.begin - 1};
-    const span yes = {s.begin, past_statement(s)};
+    const span yes = {s.begin, scan_past_statement(s)};
     span no = {yes.end, yes.end};
     const token other = scan_token((span){yes.end, s.end});
     if (token_is(&other, "else"))
-        no = (span){other.at.end, past_statement((span){other.at.end, s.end})};
+        no = (span){other.at.end, scan_past_statement((span){other.at.end, s.end})};
     int64_t value = 0;
     const bool decided = fold_decide(f, condition, &value);
     const span left = value != 0 ? yes : no;
@@ -178,15 +103,6 @@ static bool has_word(span s, const char *words) {
     return false;
 }
 
-static bool holds_with(const folder *f, span condition, const char *name, int64_t number,
-                       int64_t *holds) {
-    const int count = f->constants->count;
-    constants_set(f->constants, name, number);
-    const bool decided = decide(f->constants, condition, NULL, holds);
-    f->constants->count = count;
-    return decided;
-}
-
 /* `s` begins behind `for`. A loop of one turn is its body, with the number in place of the
    variable. */
 static outcome decide_for(const folder *f, span s) {
@@ -200,7 +116,7 @@ static outcome decide_for(const folder *f, span s) {
     if (second == NULL)
         return stays;
     const span condition = {first + 1, second},
-               body = {close, past_statement((span){close, s.end})};
+               body = {close, scan_past_statement((span){close, s.end})};
     const span nothing = {body.end, body.end};
     int64_t value = 1, holds;
     if (fold_decide(f, condition, &holds) && holds == 0)
@@ -211,13 +127,13 @@ static outcome decide_for(const folder *f, span s) {
         constants_find(f->constants, name.at) != NULL || !fold_decide(f, rest, &value))
         return stays;
     const char *own = job_copy(f->constants->job, name.at.begin, strcspn(name.at.begin, " "));
-    if (!holds_with(f, condition, own, value, &holds))
+    if (!fold_decide_with(f, condition, own, value, &holds))
         return stays;
     if (holds == 0)
         return (outcome){true, nothing, body.end, true};
     int64_t next = value;
     if (!step(f, (span){second + 1, head.end}, name.at, &next) ||
-        !holds_with(f, condition, own, next, &holds) || holds != 0 ||
+        !fold_decide_with(f, condition, own, next, &holds) || holds != 0 ||
         has_word(body, "break continue") || clashes(f, body))
         return stays;
     const char *made = fold_in_place(f->constants->job, body, name.at, value);
@@ -232,7 +148,7 @@ static outcome decide_assertion(const folder *f, span s) {
     while (rest.begin < rest.end && *rest.begin != ',')
         rest.begin = scan_past(rest);
     int64_t value;
-    const char *end = past_statement((span){close, s.end});
+    const char *end = scan_past_statement((span){close, s.end});
     const bool holds = fold_decide(f, (span){open.at.end, rest.begin}, &value) && value != 0;
     return (outcome){holds, {end, end}, end, true};
 }
@@ -282,7 +198,7 @@ static const char *put_lines(const folder *f, text *out, const outcome *o, int i
     const char *after = scan_past_line((span){o->end, end});
     if (o->left.begin == o->left.end)
         return after;
-    const span lines = lines_of(o->left);
+    const span lines = scan_lines(o->left);
     text inner = text_new(out->job);
     fold_range(f, &inner, lines);
     if (inner.length > 0 && inner.data[inner.length - 1] != '\n')
@@ -331,12 +247,12 @@ static bool is_block(span s) {
 
 /* Whether the block holds one statement, which means the same without brackets. */
 static bool is_single(span block, bool of_if) {
-    const span lines = lines_of(block);
+    const span lines = scan_lines(block);
     const token first = scan_token(lines);
     return !has_word(lines, "#") && first.kind != TOKEN_END &&
            !token_in(&first, "const constexpr using") &&
            !(of_if && token_in(&first, "if for while")) &&
-           scan_token((span){past_statement(lines), lines.end}).kind == TOKEN_END;
+           scan_token((span){scan_past_statement(lines), lines.end}).kind == TOKEN_END;
 }
 
 /* Writes `for (…) {` and the one statement of its block without the brackets, where `s` begins
@@ -346,11 +262,11 @@ static const char *put_single(text *out, span s, const char *copied, bool of_if)
     if (!token_is(&open, "("))
         return NULL;
     const char *close = scan_past_bracket((span){open.at.begin, s.end});
-    const span block = {close, past_statement((span){close, s.end})};
+    const span block = {close, scan_past_statement((span){close, s.end})};
     const token other = scan_token((span){block.end, s.end});
     if (!is_block(block) || token_is(&other, "else") || !is_single(block, of_if))
         return NULL;
-    const span lines = lines_of(block);
+    const span lines = scan_lines(block);
     add_span(out, copied, close);
     text_add(out, "\n");
     add_span(out, lines.begin, lines.end);
@@ -399,104 +315,5 @@ static void fold_range(const folder *f, text *out, span s) {
 const char *fold_statements(const folder *f, span s) {
     text out = text_new(f->constants->job);
     fold_range(f, &out, s);
-    return out.data;
-}
-
-/* ---- recursion ---------------------------------------------------------------------------------
- */
-
-/* template <int k = 0> … f(…) { if constexpr (k < limit) { …; f<k + 1>(…); } } */
-typedef struct recursion {
-    span name, header, block; /* of the variable; from behind the template's >; without its last
-                                 statement */
-    int64_t first;
-    const char *end;
-} recursion;
-
-/* The name of the function whose header this is. */
-static span function_name(span header) {
-    token last = {TOKEN_END, header}, t;
-    while ((t = next_token(&header)).kind != TOKEN_END && !token_is(&t, "("))
-        last = t;
-    return last.at;
-}
-
-/* Takes the recursive call off the end of the block. */
-static bool cut_call(span *block, span function) {
-    const char *last = NULL;
-    for (span rest = *block; scan_token(rest).kind != TOKEN_END;) {
-        last = scan_token(rest).at.begin;
-        rest.begin = past_statement(rest);
-    }
-    if (last == NULL)
-        return false;
-    const token name = scan_token((span){last, block->end});
-    const token open = scan_token((span){name.at.end, block->end});
-    if (!same_text(name.at, function) || !token_is(&open, "<"))
-        return false;
-    while (last[-1] == ' ')
-        last--;
-    block->end = last;
-    return true;
-}
-
-/* `s` begins behind `template`. */
-static bool read_recursion(const folder *f, span s, recursion *r) {
-    span rest = s;
-    const token open = next_token(&rest), type = next_token(&rest), name = next_token(&rest),
-                equals = next_token(&rest), number = next_token(&rest), close = next_token(&rest);
-    if (!token_is(&open, "<") || !token_is(&type, "int") || !token_is(&equals, "=") ||
-        number.kind != TOKEN_NUMBER || !token_is(&close, ">") ||
-        !fold_decide(f, number.at, &r->first))
-        return false;
-    const token header = scan_token(rest);
-    token t = header;
-    while (t.kind != TOKEN_END && !token_in(&t, "{ ;")) {
-        r->header = (span){header.at.begin, rest.begin = scan_past(rest)};
-        t = scan_token(rest);
-    }
-    r->name = name.at;
-    rest.begin = t.at.end;
-    const char *end = scan_past_bracket((span){t.at.begin, s.end});
-    const token word = next_token(&rest), constant = next_token(&rest), bracket = scan_token(rest);
-    if (!token_is(&t, "{") || !token_is(&word, "if") || !token_is(&constant, "constexpr"))
-        return false;
-    const char *past = scan_past_bracket(rest);
-    const span condition = {bracket.at.end, past - 1};
-    rest.begin = past_statement((span){past, s.end});
-    const token last = scan_token(rest);
-    const char *own =
-        job_copy(f->constants->job, name.at.begin, (size_t)(name.at.end - name.at.begin));
-    int64_t once, twice;
-    r->block = lines_of((span){past, rest.begin});
-    r->end = end;
-    return token_is(&last, "}") && last.at.end == end && is_block((span){past, rest.begin}) &&
-           constants_get(f->constants, own) == NULL &&
-           holds_with(f, condition, own, r->first, &once) && once != 0 &&
-           holds_with(f, condition, own, r->first + 1, &twice) && twice == 0 &&
-           cut_call(&r->block, function_name(r->header));
-}
-
-const char *fold_recursions(const folder *f, span s) {
-    job *j = f->constants->job;
-    text out = text_new(j);
-    const char *copied = s.begin;
-    for (span rest = s;;) {
-        const token t = next_token(&rest);
-        recursion r;
-        if (t.kind == TOKEN_END)
-            break;
-        if (!token_is(&t, "template") || !read_recursion(f, rest, &r))
-            continue;
-        add_span(&out, copied, t.at.begin);
-        const char *header = fold_in_place(j, r.header, r.name, r.first);
-        const char *block = fold_in_place(j, r.block, r.name, r.first);
-        text_printf(&out, "%s {\n", header);
-        fold_dedent(&out, (span){block, block + strlen(block)}, 4);
-        const char *line = line_of(r.end - 1, NULL, s.begin);
-        add_span(&out, line, r.end);
-        copied = rest.begin = r.end;
-    }
-    add_span(&out, copied, s.end);
     return out.data;
 }

@@ -51,6 +51,11 @@ const char *scan_past_line(span);
 /* The columns that the line at the beginning is indented by. */
 int scan_indent(span);
 
+/* Past the statement at the beginning, and past the directives before it. */
+const char *scan_past_statement(span);
+/* The lines of a statement, without the brackets of a block. */
+span scan_lines(span statement);
+
 typedef enum piece_kind {
     PIECE_BLANK,
     PIECE_COMMENT,   /* lines of comments, one after another */
@@ -119,6 +124,10 @@ typedef struct folder {
 
 /* As `decide`, where the declaration has no other meaning for the constants' names. */
 bool fold_decide(const folder *, span expression, int64_t *value);
+
+/* The same where a name stands for a number. */
+bool fold_decide_with(const folder *, span expression, const char *name, int64_t number,
+                      int64_t *value);
 
 /* How often the text seems to declare something by this name. */
 int fold_declared(span text, span name);
