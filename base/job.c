@@ -129,6 +129,15 @@ void *job_array(job *j, size_t count, size_t element) {
     return job_alloc(j, count * element);
 }
 
+void *job_grow(job *j, void *list, size_t count, size_t element) {
+    if ((count & (count - 1)) != 0)
+        return list;
+    void *larger = job_array(j, count > 0 ? 2 * count : 1, element);
+    if (count > 0)
+        memcpy(larger, list, count * element);
+    return larger;
+}
+
 char *job_copy(job *j, const char *text, size_t length) {
     char *copy = job_alloc(j, length + 1);
     memcpy(copy, text, length);

@@ -52,7 +52,10 @@ void job_end(job *);
 
 /* Zeroed memory, aligned for any type, that lives as long as the job. Never NULL. */
 void *job_alloc(job *, size_t size);
-void *job_array(job *, size_t count, size_t element);   /* the same, overflow checked */
+void *job_array(job *, size_t count, size_t element); /* the same, overflow checked */
+/* The list with room for one element more than `count`: copied to twice the room whenever `count`
+   is a power of two. */
+void *job_grow(job *, void *list, size_t count, size_t element);
 char *job_copy(job *, const char *text, size_t length); /* NUL-terminated copy */
 char *job_print(job *, const char *format, ...) SG_PRINTF(2, 3);
 

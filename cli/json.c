@@ -1,4 +1,4 @@
-/* Writes JSON. Bytes that are not UTF-8 become U+FFFD. */
+/* The writer of JSON. Bytes that are not UTF-8 become U+FFFD. */
 #include "cli/json.h"
 
 #include <inttypes.h>

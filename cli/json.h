@@ -1,5 +1,5 @@
-/* Writes JSON. Takes: keys and values in order. Makes: indented JSON text, always valid
-   UTF-8, numbers the same under every locale. A key is NULL inside an array. */
+/* Writes JSON. Takes: keys and values in order; keys are NULL inside an array. Makes: indented JSON
+   in valid UTF-8, with the same numbers under every locale. */
 #ifndef SG_CLI_JSON_H
 #define SG_CLI_JSON_H
 
@@ -11,7 +11,7 @@
 typedef struct json {
     text *out;
     int depth;
-    bool follows; /* something precedes in this object or array */
+    bool follows; /* this object or array has an element already */
 } json;
 
 void json_object(json *, const char *key);

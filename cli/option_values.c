@@ -1,4 +1,4 @@
-/* Values of options that are more than a word. */
+/* What values of options mean. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ bool option_misused(const char *what, const char *value, const char *needed) {
     return false;
 }
 
-/* A whole number from 0; false where it is none or too large. */
+/* A whole number from 0; false if there is none or it is too large. */
 static bool whole_number(const char *text, const char **end, uint64_t *out) {
     errno = 0;
     char *stop;
@@ -106,7 +106,7 @@ static bool take_range(binding *b) {
     char *dots = strstr(colon, "..");
     bool good = dots != NULL;
     if (good) {
-        *dots = '\0'; /* of "0..1" the first number is no "0." */
+        *dots = '\0'; /* else the first number of "0..1" would be read as "0." */
         good = finite_number(colon + 1, &b->low) && finite_number(dots + 2, &b->high) &&
                b->low < b->high;
         *dots = '.';

@@ -11,16 +11,15 @@ static const struct {
 } commands[COMMAND_COUNT] = {
     [COMMAND_BUILD] = {"", "SPEC.lua...", "write NAME.cu, compile, check, measure, report"},
     [COMMAND_RUN] = {"run", "SPEC.lua --input A.npy",
-                     "compute from files of arrays; the size is theirs"},
-    [COMMAND_BENCH] = {"bench", "SPEC.lua...",
-                       "check and measure, stencils beside the textbook's; no files"},
+                     "compute on the arrays in files, at their size"},
+    [COMMAND_BENCH] = {"bench", "SPEC.lua...", "check and measure, next to the textbook's methods"},
     [COMMAND_EXPLAIN] = {"explain", "SPEC.lua...",
                          "what each method would do, and which one is chosen"},
     [COMMAND_TUNE] = {"tune", "SPEC.lua...|export",
                       "measure schedules; later builds take the fastest"},
-    [COMMAND_REPORT] = {"report", "SPEC.lua", "a page, NAME.html, of what tuning found"},
-    [COMMAND_DOCTOR] = {"doctor", "", "which driver, NVRTC, compiler, cache and database"},
-    [COMMAND_CACHE] = {"cache", "list|verify|clear", "the compiled kernels kept on disk"},
+    [COMMAND_REPORT] = {"report", "SPEC.lua", "write NAME.html, a page about tuning results"},
+    [COMMAND_DOCTOR] = {"doctor", "", "show which driver, NVRTC, compiler and files are used"},
+    [COMMAND_CACHE] = {"cache", "list|verify|clear", "look after the compiled kernels on disk"},
 };
 
 enum {
@@ -33,7 +32,7 @@ enum {
     FOR_DOCTOR = 1 << COMMAND_DOCTOR,
     FOR_CACHE = 1 << COMMAND_CACHE,
     FOR_LIST = 1 << COMMAND_COUNT, /* tune --list, which measures nothing */
-    FOR_EXPORT = FOR_LIST << 1,    /* tune export, which plans nothing either */
+    FOR_EXPORT = FOR_LIST << 1,    /* tune export, which also plans nothing */
     FOR_KERNELS = FOR_BUILD | FOR_RUN | FOR_BENCH,
     FOR_SPECS = FOR_KERNELS | FOR_EXPLAIN | FOR_TUNE | FOR_LIST,
     FOR_PLACES = FOR_SPECS | FOR_REPORT,
@@ -43,7 +42,8 @@ enum {
     FOR_ALL = FOR_JSON | FOR_REPORT,
 };
 
-/* A flag sets a bool and a word a const char *, both at `place`; the others have a function. */
+/* A flag sets a bool at `place`, and a word sets a const char * there. The others have a function.
+ */
 typedef struct option {
     const char *name, *argument, *help; /* argument NULL: a flag */
     int commands;
@@ -55,7 +55,7 @@ typedef struct option {
 #define CALL(function) 0, function
 
 static const option table[] = {
-    {"-o", "DIR", "write files into DIR (default: here); of report the file itself",
+    {"-o", "DIR", "write files into DIR (default: here); for report: the file to write",
      FOR_BUILD | FOR_RUN | FOR_REPORT, PLACE(folder)},
     {"--emit", "LIST", "files to write: source,ptx,cubin,plan,model (default: source)", FOR_BUILD,
      CALL(set_emit)},
@@ -66,13 +66,12 @@ static const option table[] = {
      "H200, B200, RTX5090 (default: the device's own)",
      FOR_SPECS, PLACE(gpu)},
     {"--method", "NAME",
-     "auto, naive, tiled, coarsened, register, constant, cached-halo,\n"
-     "streamed, ring, temporal, resident; of lists and matrices the\n"
-     "algorithm, of which explain tells",
+     "method of a stencil, or algorithm of a list or matrix; explain\n"
+     "lists them (default: auto)",
      FOR_SPECS, PLACE(method)},
     {"--format", "NAME",
-     "of a matrix: auto, coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt,\n"
-     "sell or stencil",
+     "format of a matrix: auto, coo, csr, csc, ell, hyb, jds, dia,\n"
+     "bcsr, pkt, sell or stencil",
      FOR_SPECS, PLACE(format)},
     {"--schedule", "LINE", "a whole schedule, as reports print it: 'csr warp threads=256'",
      FOR_SPECS, PLACE(line)},
@@ -82,58 +81,62 @@ static const option table[] = {
     {"--vector", "4", "points along x that a thread loads at once", FOR_SPECS, PLACE(vector)},
     {"--time", "1", "time steps fused into one pass", FOR_SPECS, PLACE(time)},
     {"--steps", "N",
-     "updates, each from the one before (default: 1): run makes them;\n"
-     "with more than one several may be fused into a launch",
+     "make N updates, each from the one before (default: 1); a launch\n"
+     "may fuse several",
      FOR_PLACES, CALL(set_steps)},
     {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS | FOR_TUNE,
      CALL(set_parameter)},
     {"--size", "512x512x512",
-     "the grid, x first, or the elements (default: 512^3, 8192^2 or\n"
-     "2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu device); of\n"
-     "report one that was tuned (default: the last)",
+     "the grid, x first, or the number of elements (default: 512^3,\n"
+     "8192^2 or 2^26 on a GPU; 128^3, 1024^2 or 2^20 on the cpu\n"
+     "device); for report: a size that was tuned (default: the last)",
      FOR_PLACES | FOR_EXPORT, CALL(set_size)},
     {"--seed", "N",
-     "of the check's random data (default: a fresh one); of tune's\n"
-     "random search (default: 1)",
+     "seed of the check's random data (default: a fresh one); for tune:\n"
+     "of the random search (default: 1)",
      FOR_BUILD | FOR_TUNE, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
      FOR_DEVICES | FOR_REPORT, CALL(set_device)},
     {"--database", "FILE",
-     "tuning results, or none: what builds ask, tune fills, and report\n"
-     "and export show (default: SG_DATABASE, else the user's)",
+     "file of the tuning results that builds use, tune fills, and\n"
+     "report and export show; or none (default: SG_DATABASE, else\n"
+     "the user's)",
      FOR_RESULTS, PLACE(database)},
-    {"--budget", "60s", "of tune: begin no trial after this time (also 5m, 1h)", FOR_TUNE,
+    {"--budget", "60s", "for tune: begin no trial after this time (also 5m, 1h)", FOR_TUNE,
      CALL(set_budget)},
-    {"--evaluations", "40", "of tune: trials at most (default: 40, or as many as fit the budget)",
+    {"--evaluations", "40",
+     "for tune: at most so many trials (default: 40, or what fits the\n"
+     "budget)",
      FOR_TUNE, CALL(set_evaluations)},
     {"--search", "NAME",
-     "of tune: guided (by the model and what was measured; the\n"
+     "for tune: guided (by the model and the measurements so far; the\n"
      "default), random, or exhaustive",
      FOR_TUNE, CALL(set_search)},
-    {"--limit", "120s", "of tune: end a trial that takes longer", FOR_TUNE, CALL(set_limit)},
-    {"--resume", NULL, "of tune: go on with a sweep that was stopped (the default)", FOR_TUNE,
+    {"--limit", "120s", "for tune: end a trial that takes longer", FOR_TUNE, CALL(set_limit)},
+    {"--resume", NULL, "for tune: continue a sweep that was stopped (the default)", FOR_TUNE,
      CALL(set_resume)},
-    {"--no-resume", NULL, "of tune: do not", FOR_TUNE, PLACE(afresh)},
-    {"--list", NULL, "of tune: list the schedules, measure none", FOR_TUNE | FOR_LIST, PLACE(list)},
-    {"--plans", NULL, "of tune export: write a plans file, which SG_PLANS names", FOR_EXPORT,
+    {"--no-resume", NULL, "for tune: start the sweep anew", FOR_TUNE, PLACE(afresh)},
+    {"--list", NULL, "for tune: list the schedules, measure none", FOR_TUNE | FOR_LIST,
+     PLACE(list)},
+    {"--plans", NULL, "for tune export: write a plans file, for SG_PLANS", FOR_EXPORT,
      PLACE(plans)},
-    {"--json", NULL, "report in JSON, see docs/json.md", FOR_JSON, PLACE(json)},
+    {"--json", NULL, "report in JSON (docs/json.md)", FOR_JSON, PLACE(json)},
     {"--input", "[NAME=]FILE",
-     "an array to read, .npy or an image, .pgm; without NAME the next\n"
-     "one that has no file; of spmv also the matrix, .mtx; NAME.prev is\n"
-     "a previous time level (default: the current one)",
+     "read an array from a .npy file or a .pgm image; without NAME: the\n"
+     "next array that has no file; for spmv also the matrix, .mtx;\n"
+     "NAME.prev is a previous time level (default: the current one)",
      FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_LIST | FOR_REPORT, CALL(set_input)},
-    {"--values", "[NAME=]FILE", "likewise the values of a merge's keys", FOR_RUN, CALL(set_values)},
+    {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN, CALL(set_values)},
     {"--output", "[NAME=]FILE",
-     "where to write an array: .npy, of a grid also .vti or .pgm; of\n"
-     "u.pgm:0..0.4 0 is black and 0.4 white (default: NAME.npy for\n"
-     "each written one; reduce prints instead)",
+     "write an array to a .npy file, or a grid to .vti or .pgm; with\n"
+     "u.pgm:0..0.4, 0 is black and 0.4 white (default: NAME.npy for\n"
+     "each written array; reduce prints instead)",
      FOR_RUN, CALL(set_output)},
-    {"--output-values", "FILE", "likewise the values of merged keys", FOR_RUN,
+    {"--output-values", "FILE", "write the values of merged keys", FOR_RUN,
      CALL(set_output_values)},
     {"--stop-on-nan", NULL,
-     "of run: look for NaN and infinite values every 100 steps; end\n"
-     "with exit code 1 where there are some, with the outputs as then",
+     "for run: look for NaN and infinite values every 100 steps; if\n"
+     "there are any, write the outputs and end with exit code 1",
      FOR_RUN, PLACE(stop_on_nan)},
     {"--help", NULL, "show this", FOR_ALL, PLACE(help)},
     {"--version", NULL, "show the version", FOR_ALL, PLACE(version)},
@@ -273,7 +276,7 @@ static bool check_use(const options *o, const bool *used) {
     if (o->help || o->version)
         return true;
     if (o->command == COMMAND_CACHE)
-        return true; /* it judges its word itself */
+        return true; /* the command judges its own word */
     if (o->plans && o->json) {
         complain(EXIT_USAGE, NULL,
                  "--plans writes a plans file, and --json JSON; give one of them");
@@ -292,7 +295,7 @@ static bool check_use(const options *o, const bool *used) {
     return true;
 }
 
-/* A schedule is a line of words, so none of them may hold a space. */
+/* A schedule is a line of words, so no word may hold a space. */
 static bool put_schedule_together(options *o) {
     const struct {
         const char *option, *key, *value;

@@ -1,6 +1,5 @@
-/* The command line. Takes: arguments. Makes: a command with its options, or an error.
-   One table of options is read by the parser, by --help and, through it, by the test of
-   docs/command.md. */
+/* The command line. Takes: arguments. Makes: a command with its options, or an error. The parser,
+   --help and the test of docs/command.md read one table of options. */
 #ifndef SG_CLI_OPTIONS_H
 #define SG_CLI_OPTIONS_H
 
@@ -31,7 +30,7 @@ typedef struct binding {
     char *value;
     double number;  /* of --set */
     bool is_values; /* of --values and --output-values */
-    bool has_range; /* of an image to write: what is black and what is white */
+    bool has_range; /* of an image to write: `low` is black and `high` white */
     double low, high;
 } binding;
 
@@ -45,9 +44,9 @@ binding *bindings_add(bindings *, const char *name, size_t name_length, const ch
 
 typedef struct options {
     command command;
-    char **specs; /* the arguments themselves; of cache, what to do */
+    char **specs; /* the arguments themselves; for cache: what to do */
     int spec_count;
-    const char *folder, *arch, *gpu, *device; /* NULL: not given; of report folder is a file */
+    const char *folder, *arch, *gpu, *device; /* NULL: not given; `report -o` names a file */
     const char *database;
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
     const char *schedule;  /* "register tile=32x8 …"; NULL: no constraint */
@@ -71,10 +70,10 @@ void options_help(text *);
 
 /* ---- values of options ---------------------------------------------------------------------- */
 
-/* Each sets members of the options from a word of the command line, and returns false after an
-   error on standard error. */
+/* Each function sets members of the options from a word of the command line. It returns false after
+   an error on standard error. */
 
-/* Says what is needed instead of this value. Returns false. */
+/* Prints what is needed instead of this value. Returns false. */
 bool option_misused(const char *what, const char *value, const char *needed);
 
 bool set_emit(options *, const char *value);

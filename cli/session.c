@@ -109,8 +109,7 @@ sg_build_options session_build_options(const session *s, int index) {
 
 int session_judge_size(const session *s, const sg_kernel *kernel) {
     const int given = s->options->size_count;
-    sg_kernel_info info = {.struct_size = sizeof info};
-    sg_kernel_facts(kernel, &info);
+    const sg_kernel_info info = facts_of(kernel);
     if (given == 0 || given == info.dims)
         return EXIT_DONE;
     return complain(EXIT_USAGE, NULL, "--size has %d extent%s, but %s has %d dimension%s", given,
@@ -121,8 +120,7 @@ int session_judge_size(const session *s, const sg_kernel *kernel) {
 int session_judge_steps(const session *s, const char *spec, const sg_kernel *kernel) {
     bool goes_on = s->options->steps == 1;
     sg_array_info array = {.struct_size = sizeof array};
-    sg_kernel_info info = {.struct_size = sizeof info};
-    sg_kernel_facts(kernel, &info);
+    const sg_kernel_info info = facts_of(kernel);
     for (int i = 0; i < info.arrays && !goes_on; i++)
         goes_on = sg_kernel_array(kernel, i, &array) == SG_OK && words_of(kernel)->is_grid &&
                   array.reads >= 0;
@@ -132,23 +130,6 @@ int session_judge_steps(const session *s, const char *spec, const sg_kernel *ker
                     "--steps: %s reads nothing that it writes, so that a second step would be the "
                     "first again; run it on its output instead",
                     sg_kernel_text(kernel, SG_TEXT_NAME));
-}
-
-/* Planning is cheap beside compiling, so a build for the default size answers this. */
-int session_dimensions(session *s, const char *spec, const sg_build_options *build, int *out) {
-    sg_build_options plain = *build;
-    memset(plain.size, 0, sizeof plain.size);
-    plain.source_only = 1;
-    sg_kernel *kernel;
-    int code = session_build(s, spec, &plain, &kernel);
-    if (code != EXIT_DONE)
-        return code;
-    sg_kernel_info info = {.struct_size = sizeof info};
-    sg_kernel_facts(kernel, &info);
-    *out = info.dims;
-    code = session_judge_size(s, kernel);
-    sg_release(kernel);
-    return code;
 }
 
 int session_build(session *s, const char *spec, const sg_build_options *build, sg_kernel **out) {
@@ -206,8 +187,7 @@ static int fill_parameter(const session *s, const char *spec, const sg_kernel *k
 
 int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bool all,
                        double **out, int *count) {
-    sg_kernel_info info = {.struct_size = sizeof info};
-    sg_kernel_facts(kernel, &info);
+    const sg_kernel_info info = facts_of(kernel);
     *out = NULL;
     *count = info.parameters;
     for (int i = 0; i < s->options->sets.count; i++) {
@@ -225,9 +205,43 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
     return code;
 }
 
+/* Whether --size fits, by a plan for the default size: planning is cheap compared with compiling.
+ */
+static int judge_size(session *s, const char *spec, const sg_build_options *build) {
+    sg_build_options plain = *build;
+    memset(plain.size, 0, sizeof plain.size);
+    plain.source_only = 1;
+    sg_kernel *kernel;
+    int code = session_build(s, spec, &plain, &kernel);
+    if (code != EXIT_DONE)
+        return code;
+    code = session_judge_size(s, kernel);
+    sg_release(kernel);
+    return code;
+}
+
+int session_plan(session *s, const char *spec, const sg_build_options *build, sg_kernel **out,
+                 double **parameters) {
+    sg_build_options source = *build;
+    int count, code = EXIT_DONE;
+    *out = NULL;
+    source.source_only = 1;
+    if (s->options->size_count > 0)
+        code = judge_size(s, spec, build);
+    if (code == EXIT_DONE)
+        code = session_build(s, spec, &source, out);
+    if (code != EXIT_DONE)
+        return code;
+    code = session_judge_steps(s, spec, *out);
+    if (code == EXIT_DONE)
+        return session_parameters(s, spec, *out, false, parameters, &count);
+    sg_release(*out);
+    *out = NULL;
+    return code;
+}
+
 void session_parameters_json(const session *s, const sg_kernel *kernel, json *j) {
-    sg_kernel_info kernel_info = {.struct_size = sizeof kernel_info};
-    sg_kernel_facts(kernel, &kernel_info);
+    const sg_kernel_info kernel_info = facts_of(kernel);
     json_object(j, "parameters");
     for (int i = 0; i < kernel_info.parameters; i++) {
         sg_parameter_info info = {.struct_size = sizeof info};
@@ -240,8 +254,7 @@ void session_parameters_json(const session *s, const sg_kernel *kernel, json *j)
 
 int session_judge_input(const options *o, const char *spec, const sg_kernel *kernel) {
     const char *command = command_name(o->command);
-    sg_kernel_info info = {.struct_size = sizeof info};
-    sg_kernel_facts(kernel, &info);
+    const sg_kernel_info info = facts_of(kernel);
     if (o->inputs.count == 0)
         return EXIT_DONE;
     if (info.kind != SG_KIND_PRODUCT)

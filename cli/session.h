@@ -30,8 +30,10 @@ int session_judge_size(const session *, const sg_kernel *);
 /* Whether --steps makes sense for the kernel: a further step reads what the one before wrote. */
 int session_judge_steps(const session *, const char *spec, const sg_kernel *);
 
-/* The dimensions of the spec, compared with those of --size. */
-int session_dimensions(session *, const char *spec, const sg_build_options *, int *out);
+/* Plans the spec and writes its source, without compiling it; judges --size, --steps and --set by
+   it. *parameters are as session_parameters finds them. *out is NULL after an error of --steps. */
+int session_plan(session *, const char *spec, const sg_build_options *, sg_kernel **out,
+                 double **parameters);
 
 int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out);
 

@@ -1,6 +1,6 @@
 /* The hash table has open addresses, probed one after the other. A place is either in the table or
    in the sorted lists, so a settled entry is changed in the lists. */
-#include "matrix/assembly.h"
+#include "matrix/format.h"
 
 #include "matrix/layout.h"
 

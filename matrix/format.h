@@ -1,10 +1,13 @@
-/* Sparse matrices on the host: storage formats. Takes: entries by row and column. Makes: the arrays
-   of a format, in the order in which kernels take them, before x and y. Sources: Y. Saad, Iterative
+/* Sparse matrices on the host: storage formats, the assembly of entries in any order, and Matrix
+   Market files. Takes: entries by row and column, or a file. Makes: the arrays of a format, in the
+   order in which kernels take them, before x and y. Sources: Y. Saad, Iterative
    Methods for Sparse Linear Systems, 2nd ed., chapter 3 (COO, CSR, CSC, DIA, ELL, JDS, BCSR); N.
    Bell, M. Garland, SpMV on CUDA, NVIDIA NVR-2008-004 (HYB, PKT); M. Kreutzer et al., SIAM J. Sci.
    Comput. 36 (2014) C401 (SELL-C-sigma). */
 #ifndef SG_MATRIX_FORMAT_H
 #define SG_MATRIX_FORMAT_H
+
+#include <stdio.h>
 
 #include "base/diagonal.h"
 #include "base/job.h"
@@ -84,7 +87,7 @@ typedef struct packed_array {
      bcsr   offset[⌈M/br⌉+1] column[B] value[br·bc, B]: blocks by block row, then block column
             (column counts blocks); in a block rows of bc values, 0 where there is no entry
      pkt    row[P+1] column[P+1] source[·] offset[P+1] place[·] value[·]
-            tail_row[t] tail_column[t] tail_value[t] order[M]: see matrix/packet.h
+            tail_row[t] tail_column[t] tail_value[t] order[M]: see matrix/layout.h
      sell   offset[⌈M/C⌉+1] row[M] column[·] value[·]: slice s has the rows row[s·C …] and begins at
             offset[s]; its entry k of row i at offset[s] + k·C + i, also where the last slice
             has fewer rows; column −1 where there is none
@@ -170,5 +173,71 @@ static inline const remote_matrix *matrix_remote(const matrix *m) {
    value), and says why. Matrix and facts may be NULL where none is known; the choice is then CSR.
    */
 const char *format_choose(job *, const matrix *, const matrix_facts *, storage *);
+
+/* ---- assembly -------------------------------------------------------------------------------- */
+
+/* The most rows and columns. A size plus a small number, and the sum of both sizes, can still be
+   counted. */
+#define MATRIX_MOST (INT64_C(1) << 61)
+
+typedef struct assembly_slot {
+    int64_t row, column; /* row −1: free */
+    double value;
+} assembly_slot;
+
+typedef struct assembly {
+    allocator memory;
+    int64_t rows, columns;
+    int64_t entries;  /* sorted, in the lists */
+    int64_t appended; /* after the sorted entries, in any order */
+    struct {
+        void *data;
+        size_t bytes;
+    } lists[3]; /* row, column, value */
+    assembly_slot
+        *slots; /* places that the lists do not have; at most half of the slots are taken */
+    int64_t taken, capacity;
+} assembly;
+
+/* An empty matrix; nothing is allocated. Sizes are 0 to MATRIX_MOST. */
+void assembly_begin(assembly *, const allocator *, int64_t rows, int64_t columns);
+void assembly_free(assembly *);
+
+/* Single entries of a settled matrix. FAULT_USAGE: the place is not in the matrix; FAULT_MEMORY:
+   nothing has changed. These functions take no job, because each call is for one entry. */
+fault assembly_set(assembly *, int64_t row, int64_t column, double value);
+fault assembly_add(assembly *, int64_t row, int64_t column, double value);
+fault assembly_get(const assembly *, int64_t row, int64_t column, double *out); /* 0: no entry */
+
+/* Any number of entries before the matrix is settled. Settling adds up entries at one place, in
+   their order. */
+fault assembly_append(assembly *, int64_t row, int64_t column, double value);
+
+/* Moves everything into the sorted lists. Where that fails nothing has changed. */
+void assembly_settle(job *, assembly *);
+
+/* The matrix as entries, while nothing is added after settling; valid until the matrix is changed.
+ */
+matrix assembly_matrix(const assembly *);
+bool assembly_is_settled(const assembly *);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Coordinate and array; real, double, integer and pattern (each entry is 1); general, symmetric,
+   skew-symmetric and hermitian, which for real numbers is symmetric. Of the latter three the other
+   half is added, without the diagonal; entries of the upper half are taken too. Entries at one
+   place are added up; zeros are entries in a coordinate file, and not in an array. A pattern's
+   entry may have a value, which is ignored. Blank lines and comments may stand anywhere after the
+   first line, and every line may begin with spaces.
+
+   `out` is begun here and settled; the caller frees it, also where reading fails: with FAULT_DATA
+   at `name` and a line, with FAULT_IO where the stream cannot be read. Memory grows with what has
+   been read, not with what the header promises. */
+void market_read(job *, FILE *, const char *name, assembly *out);
+
+/* Coordinate, real, general. The file appears whole or not at all: it is written under a temporary
+   name in the same folder, brought to the disk and renamed. A regular file or a link is replaced,
+   and nothing else is. FAULT_IO where that cannot be. */
+void market_write(job *, const matrix *, const char *path);
 
 #endif

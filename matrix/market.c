@@ -1,8 +1,8 @@
 /* The reader takes a line at a time and cuts it into words. The writer makes the file whole. */
-#include "matrix/market.h"
+#include "matrix/format.h"
 
+#include "base/io.h"
 #include "base/text.h"
-#include "base/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -151,7 +151,7 @@ static bool read_words(reader *r) {
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-bool market_number(const char *token, void *plain, double *out, bool *large) {
+static bool market_number(const char *token, void *plain, double *out, bool *large) {
     char *end;
     if (strpbrk(token, "xX(") != NULL) /* strtod takes more than decimals */
         return false;

@@ -1,8 +1,23 @@
 /* Where the packet format cuts a matrix: which packet has which rows, columns and entries. Only
    rows and columns that have entries are visited, so that empty ones cost nothing. */
-#include "matrix/packet.h"
-
 #include "matrix/layout.h"
+
+/* Which packet has which rows and columns. Here rows and columns are those that have entries,
+   numbered without gaps. Rows without entries come last, in packets of their own. */
+typedef struct packet_cut {
+    int64_t rows, columns;
+    int64_t packets;              /* packets of rows that have entries */
+    int64_t all_packets;          /* packets of all rows */
+    const int64_t *begin;         /* [rows+1] the row's first entry */
+    const int64_t *column_number; /* [columns] of the matrix */
+    const int64_t *entry_column;  /* [entries] the number here of the entry's column */
+    const int64_t *row_packet;    /* [rows] */
+    const int64_t *column_packet; /* [columns]; −1: none takes it from x */
+    const int64_t *inside;        /* [rows] how many entries of the row its packet has, */
+    const int *lane;              /* [rows] and which of the packet's lanes */
+    const int64_t *offset;        /* [packets+1] */
+    int64_t sources, tail;        /* columns that are in a packet; entries that are in none */
+} packet_cut;
 
 enum {
     /* A row or column with more entries than this many times the mean, plus this many, joins
@@ -279,7 +294,12 @@ static void assign_entries(cutter *c, packet_cut *cut) {
     cut->offset = offset;
 }
 
-packet_cut packet_make(job *j, const matrix *m, int packet) {
+/* A packet grows breadth first from a row, over the graph that joins a row with its columns, until
+   the packet is full. The next packet begins where this one ended (greedy growing, C. Farhat,
+   Computers & Structures 28 (1988) 579). Rows and columns of very many entries are not followed;
+   such rows come last. A column then goes to the packet that has most of its entries. Time is n log
+   n in the entries, memory a few words an entry. */
+static packet_cut packet_make(job *j, const matrix *m, int packet) {
     cutter c = {.job = j, .m = m, .most = packet};
     number_rows(&c);
     number_columns(&c);

@@ -13,16 +13,16 @@
  *     sg_launch(heat, &arguments, stream);
  *
  * Axes: x (index 0) varies fastest; an array of a 3D grid is (nz, ny, nx) in C order. Sizes and
- * strides count elements, never bytes. The library prints nothing, never exits, changes neither the
- * locale nor the handling of signals, and leaves the current CUDA context as it was.
+ * strides count elements, never bytes. The library prints nothing and never exits. It changes
+ * neither the locale nor the handling of signals, and leaves the current CUDA context as it was.
  *
- * Errors: every function that can fail returns a status and leaves its results as they were; the
- * text is sg_error's (where an object or a place for a result is NULL there may be none). Structs
- * of options and results begin with struct_size, which the caller sets to their sizeof, and 0 is
- * the default for every member of the former.
+ * Errors: a function that can fail returns a status. If it fails, it leaves its results as they
+ * were, and sg_error has the text (there may be none if an object or a place for a result is NULL).
+ * Structs of options and results begin with struct_size, which the caller sets to their sizeof. In
+ * structs of options, 0 is the default of every member.
  *
- * Threads: any thread may call any function with any context or kernel at any time, but for
- * sg_close and sg_release, which are the caller's last use of the object.
+ * Threads: any thread may call any function with any context or kernel at any time, except sg_close
+ * and sg_release, which are the caller's last use of the object.
  */
 #ifndef STENCILGEN_H
 #define STENCILGEN_H
@@ -69,57 +69,58 @@ typedef struct sg_stream_handle *sg_stream; /* a CUstream or cudaStream_t; NULL:
 
 /* ---- contexts ---------------------------------------------------------------------------- */
 
-/* Host memory. Works like realloc: size 0 frees and returns NULL, `old_size` is what was asked for
- * `old` before (0 for NULL), NULL says that there is no memory. Called from several threads; must
- * not call the library. */
+/* Host memory. Works like realloc: size 0 frees and returns NULL; `old_size` is the size that `old`
+ * was asked for with (0 for NULL); a result of NULL means that there is no memory. The function is
+ * called from several threads and must not call the library. */
 typedef void *(*sg_resize)(void *user, void *old, size_t old_size, size_t size);
 
 typedef enum sg_log_level {
     SG_LOG_NOTE,   /* what was done and how long it took: "heat13: compiled in 161 ms" */
-    SG_LOG_WARNING /* all is well but slower: the cache cannot be written, an entry is damaged */
+    SG_LOG_WARNING /* something works, but slower: the cache cannot be written, an entry is damaged
+                    */
 } sg_log_level;
 
-/* A line of text without its end, valid during the call. Called from several threads; must not call
- * the library. */
+/* Takes a line of text without a line feed, valid during the call. The function is called from
+ * several threads and must not call the library. */
 typedef void (*sg_log)(void *user, sg_log_level, const char *text);
 
 typedef struct sg_options {
     size_t struct_size;
     const char *device; /* "cuda", "cpu", "none" (builds and compiles, but runs nothing), or "auto"
-                           (also NULL): cuda where there is a GPU, else cpu */
+                           (also NULL): cuda if there is a GPU, else cpu */
     int device_index;   /* which GPU, as the driver counts */
-    const char *nvrtc;  /* path of the NVRTC library; else SG_NVRTC, else searched for */
-    int threads;        /* of the cpu device and of checks; 0: one a core */
-    void *cuda_context; /* a CUcontext to work in, on its GPU; it is the caller's and outlives ours.
-                           NULL: the GPU's primary one, which the CUDA runtime and PyTorch use too
-                         */
-    const char *cache;  /* folder of the binaries' cache, "none" to do without; NULL: SG_CACHE, else
-                           stencilgen in XDG_CACHE_HOME, else in ~/.cache */
-    int64_t cache_bytes; /* it is kept below this; 0: 512 MiB */
-    sg_resize resize;    /* all host memory but what libraries below ours take; NULL: realloc */
+    const char *nvrtc;  /* path of the NVRTC library; NULL: SG_NVRTC, else searched for */
+    int threads;        /* of the cpu device and of checks; 0: one for each core */
+    void *
+        cuda_context; /* the caller's CUcontext to work in, which must outlive the sg_context. NULL:
+                         the GPU's primary context, which the CUDA runtime and PyTorch use too */
+    const char *cache;   /* folder of the cache of binaries, or "none"; NULL: SG_CACHE, else
+                            stencilgen in XDG_CACHE_HOME, else in ~/.cache */
+    int64_t cache_bytes; /* the cache stays below this; 0: 512 MiB */
+    sg_resize resize;    /* all host memory but that of libraries below this one; NULL: realloc */
     void *resize_user;
     sg_log log; /* NULL: nobody listens */
     void *log_user;
-    const char *database; /* file of tuning results, "none" to do without; NULL: SG_DATABASE, else
+    const char *database; /* file of tuning results, or "none"; NULL: SG_DATABASE, else
                              stencilgen/results.db in XDG_DATA_HOME, else in ~/.local/share */
 } sg_options;
 
-/* Opens a device. Hands back a context also when it fails, to read the error from; NULL only when
- * there is no memory for one. `options` may be NULL; nothing of it is used after the call but
- * cuda_context, resize and log. */
+/* Opens a device. A call that fails also hands back a context, to read the error from; *out is NULL
+ * only if there is no memory for one. `options` may be NULL. After the call only its cuda_context,
+ * resize and log are used. */
 SG_API sg_status sg_open(sg_context **out, const sg_options *options);
 
 /* Closes a context; NULL is allowed. Kernels that are still held work until they are released. */
 SG_API void sg_close(sg_context *);
 
-/* The text of this thread's last error with this context, "file:line: error: …" where there is a
- * file; "" where there was none. Valid until this thread's next call with the context. */
+/* The text of this thread's last error with this context: "file:line: error: …" if the error is
+ * about a file; "" if there was no error. Valid until this thread's next call with the context. */
 SG_API const char *sg_error(const sg_context *);
 
 /* For handlers of signals that end the process: ends the C++ compilers that this process runs and
- * removes their temporary files. Async-signal-safe; takes up to a few seconds where a compiler does
- * not end. The handler must end the process after it: nothing is compiled any more. A process that
- * is killed without it leaves files that the next one removes. */
+ * removes their temporary files. The function is async-signal-safe, and takes up to a few seconds
+ * if a compiler does not end. The handler must then end the process: nothing can be compiled any
+ * more. A process that is killed without this call leaves files that the next process removes. */
 SG_API void sg_abandon(void);
 
 typedef struct sg_device_info {
@@ -128,19 +129,19 @@ typedef struct sg_device_info {
     const char *name;    /* "NVIDIA H100 80GB HBM3"; "cpu, 4 cores"; "no device" */
     const char *arch;    /* "sm_90"; "cpu"; "none" */
     int multiprocessors; /* or cores used */
-    int64_t memory;      /* bytes; 0 where unknown */
-    int64_t l2_cache;    /* bytes; 0 where unknown */
-    int driver;          /* CUDA version of the driver, 13000 for 13.0; 0 */
-    double clock;        /* Hz, boosted; 0 where unknown */
-    double memory_rate;  /* bytes a second that its memory moves at the peak; 0 where unknown */
+    int64_t memory;      /* bytes; 0: unknown, here and below */
+    int64_t l2_cache;    /* bytes */
+    int driver;          /* CUDA version of the driver, 13000 for 13.0 */
+    double clock;        /* Hz, boosted */
+    double memory_rate;  /* peak bytes a second of the device's memory */
 } sg_device_info;
 
-/* Strings are valid as long as the context. */
+/* The strings are valid as long as the context. */
 SG_API sg_status sg_device(sg_context *, sg_device_info *out);
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-/* A parameter of the spec that is to be a constant: compiled in, no longer asked for at launch. */
+/* A parameter of the spec that is compiled in as a constant; launches do not take it. */
 typedef struct sg_constant {
     const char *name;
     double value;
@@ -148,81 +149,80 @@ typedef struct sg_constant {
 
 typedef struct sg_build_options {
     size_t struct_size;
-    const char *text;     /* the spec itself; then spec_path only names it in messages */
+    const char *text;     /* the spec itself; spec_path then only names it in messages */
     int index;            /* which of the file's specs, from 0 */
-    const char *schedule; /* constraints over the spec's own: "register tile=32x8 coarsen=z16" */
+    const char *schedule; /* constraints over the spec's: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
                          the cpu device */
-    int64_t size[3];  /* grid to plan for, of at most 2^48 points; 0: the device's default size */
+    int64_t size[3];  /* the grid to plan for, at most 2^48 points; 0: the device's default size */
     int source_only;  /* stop before compiling; the kernel cannot be launched */
     const sg_constant *constants;
     int constant_count;
-    const sg_matrix *matrix; /* spmv: what `auto` is to choose format and algorithm for, and what
-                                a format stencil is to have compiled in */
+    const sg_matrix *matrix; /* spmv: the matrix for which `auto` chooses format and algorithm, and
+                                which the format `stencil` compiles in */
     int64_t steps;   /* of a stencil: how many steps sg_run will make at a time. With more than one,
                         `auto` may choose a kernel that makes several in a launch (see
                         sg_kernel_info.steps); 0: as 1, so that every launch is one step */
-    const char *gpu; /* plan for this board, "H200", also where it is not at hand; NULL: the
-                        device's own, or the usual one of `arch`. Known are T4, A100, RTX 3090, RTX
-                        4090, L40S, H100, H200, B200 and RTX 5090; case and spaces do not count */
+    const char *gpu; /* plan for this board, "H200", also without it; NULL: the device's own, or the
+                        usual one of `arch`. Known are T4, A100, RTX 3090, RTX 4090, L40S, H100,
+                        H200, B200 and RTX 5090; case and spaces do not count */
 } sg_build_options;
 
-/* How many specs a file returns. A path is read once by each call that takes one, so that it may be
- * a pipe's; several calls about one pipe need its text. */
+/* How many specs a file returns. Each call that takes a path reads the file once, so it may be a
+ * pipe. Several calls about one pipe need its text. */
 SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
 
-/* Spec to kernel: load, plan, write, compile, load. What was asked for before with the same spec
- * and options is at hand (a file is read again when it has changed), and a binary compiled before,
- * by any process, comes from the cache; threads that want the same one wait for the first. The
- * cpu device runs what was planned for any architecture; on a GPU, and without a device, a kernel
- * for another one is compiled but cannot be launched. `options` may be NULL. */
+/* Spec to kernel: load, plan, write, compile, load. A repeated call with the same spec and options
+ * is fast: the context remembers its kernels (a changed file is read again), and the cache has the
+ * binaries that any process compiled. Threads that want the same kernel wait for the first of them.
+ * The cpu device runs kernels planned for any architecture. A GPU, or a context without a device,
+ * compiles a kernel for another architecture but cannot launch it. `options` may be NULL. */
 SG_API sg_status sg_build(sg_context *, const char *spec_path, const sg_build_options *options,
                           sg_kernel **out);
 
-/* Ends the caller's hold; each successful sg_build and sg_load is one. NULL is allowed. Launches of
- * the kernel must be over. */
+/* Releases the kernel of one successful sg_build or sg_load; NULL is allowed. Launches of the
+ * kernel must be over. */
 SG_API void sg_release(sg_kernel *);
 
-/* Writes a launchable kernel to a file, which appears whole or not at all, where a link points if
- * the path is one; a file that it replaces hands on its mode. `device`: "cuda" has it
- * compiled by NVRTC for its architecture, "cpu" is for machines with this one's processor, NULL is
- * the device of its context ("cuda" where that has none). */
+/* Writes a launchable kernel to a file, which appears whole or not at all. A link is followed; a
+ * replaced file keeps its mode. `device` "cuda": NVRTC compiles the kernel for its architecture;
+ * "cpu": the file is for machines with this one's processor; NULL: the device of the kernel's
+ * context ("cuda" if the context has none). */
 SG_API sg_status sg_save(sg_kernel *, const char *path, const char *device);
 
-/* Loads it again, without Lua, NVRTC or a compiler. The kernel is as it was built, but there is no
- * spec to sg_check it against. SG_ERROR_DATA where the file is damaged, written by another
- * version of the library, or compiled for something else than this context's device (a cubin also
- * runs on newer GPUs of its generation). The file holds code that will run, in
- * this process where the device is "cpu", whoever wrote it: load only files that you trust. */
+/* Loads a kernel file, without Lua, NVRTC or a compiler. The kernel is as it was built, but
+ * sg_check has no spec to compare it with. SG_ERROR_DATA if the file is damaged, was written by
+ * another version of the library, or was compiled for another device (a cubin also runs on newer
+ * GPUs of its generation). The file holds code that will run, on the device "cpu" in this process:
+ * load only files that you trust. */
 SG_API sg_status sg_load(sg_context *, const char *path, sg_kernel **out);
 
 typedef enum sg_text {
     SG_TEXT_NAME,     /* of the spec */
     SG_TEXT_SHAPE,    /* "3D star of radius 2, 13 points" */
-    SG_TEXT_MODEL,    /* what is computed, canonical, a fact a line */
+    SG_TEXT_MODEL,    /* what is computed, in canonical form, one fact in each line */
     SG_TEXT_PLAN,     /* "register tile=32x8 coarsen=z16 vec=1 time=1" */
     SG_TEXT_REASON,   /* why this plan */
     SG_TEXT_SOURCE,   /* the CUDA file */
     SG_TEXT_DTYPE,    /* "float" */
-    SG_TEXT_BOUNDARY, /* "fixed", or one word an axis and side */
-    SG_TEXT_ARCH,     /* "sm_90": what it was planned and written for */
+    SG_TEXT_BOUNDARY, /* "fixed", or one word for each axis and side */
+    SG_TEXT_ARCH,     /* "sm_90": the architecture that the kernel was planned for */
     SG_TEXT_FAMILY,   /* "stencil", "reduce", "scan", "merge", "spmv" */
-    SG_TEXT_MEANING   /* SG_TEXT_MODEL without what no kernel depends on, such as the spec's name,
-                         and without what a plan adds: tuning results are kept by it. "" of a kernel
-                         from a file */
+    SG_TEXT_MEANING /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
+                       on: tuning results are found by it. "" for a kernel from a file */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */
 SG_API const char *sg_kernel_text(const sg_kernel *, sg_text which);
 
-/* What the arrays of a kernel mean, and so which calls take it beside sg_launch. Several families
- * may be of a kind. */
+/* What the arrays of a kernel mean, and which call besides sg_launch takes the kernel. Several
+ * families may have the same kind. */
 typedef enum sg_kind {
     SG_KIND_GRID,   /* the fields of one grid: sg_run */
-    SG_KIND_LISTS,  /* lists, by their names; no call but sg_launch knows them */
-    SG_KIND_REDUCE, /* lists, as those of the others: sg_reduce */
-    SG_KIND_SCAN,   /* sg_scan */
-    SG_KIND_MERGE,  /* sg_merge */
+    SG_KIND_LISTS,  /* lists that only sg_launch takes */
+    SG_KIND_REDUCE, /* lists: sg_reduce */
+    SG_KIND_SCAN,   /* lists: sg_scan */
+    SG_KIND_MERGE,  /* lists: sg_merge */
     SG_KIND_PRODUCT /* a sparse matrix and its vectors: sg_spmv */
 } sg_kind;
 
@@ -242,29 +242,29 @@ typedef struct sg_kernel_info {
     size_t element_size; /* 4 or 8 */
     int launchable;
     int arrays, parameters;     /* see sg_kernel_array, sg_kernel_parameter */
-    double textbook_operations; /* a point: n multiplications and n − 1 additions; 0 of an update
-                                   that is not linear */
+    double textbook_operations; /* a point: n multiplications and n − 1 additions; 0 if the update
+                                   is not linear */
     double emitted_operations;  /* a point, as written in the source */
     double bytes_per_point;     /* the fewest that must cross device memory */
-    int threads;                /* a block */
-    size_t shared_bytes;        /* a block */
-    int registers, local_bytes; /* a thread, by the driver; −1 on the cpu device */
-    int blocks_resident;        /* a multiprocessor, by the driver; −1 on the cpu device */
+    int threads;                /* of a block */
+    size_t shared_bytes;        /* of a block */
+    int registers, local_bytes; /* of a thread, by the driver; −1 on the cpu device */
+    int blocks_resident;        /* on a multiprocessor, by the driver; −1 on the cpu device */
     double compile_seconds;     /* of the binary in use, when it was compiled */
     int64_t size[3];            /* planned for */
     double occupancy;           /* resident threads over the most a multiprocessor holds; −1 on
                                    the cpu device */
     sg_origin origin;           /* of the binary in use, when the kernel was first built */
-    const char *compiler;       /* of the binary in use: "NVRTC 13.0", "g++ 12.2.0"; "" where there
-                                   is none; valid as long as the kernel */
-    int steps;                  /* of time that one sg_launch makes; 1 but for kernels of a stencil
-                                   that fuse several */
+    const char *compiler;       /* of the binary in use: "NVRTC 13.0", "g++ 12.2.0"; "" if there is
+                                   no binary; valid as long as the kernel */
+    int steps;                  /* time steps that one sg_launch makes; more than 1 for stencil
+                                   kernels that fuse steps */
     const char *found;          /* how the plan was found: "measured at this size", "measured at
-                                   512x512x512, the nearest", either with ", by the plans for the
-                                   H100" of a plans file; "by the plans for the H100", "by the
-                                   model", "by the model; results of stencilgen 0.0.9 are not used",
-                                   "given by the schedule"; "" of a kernel from a file. Valid as
-                                   long as the kernel */
+                                   512x512x512, the nearest", both followed by ", by the plans for
+                                   the H100" if a plans file has it; "by the plans for the H100", "by
+                                   the model", "by the model; results of stencilgen 0.0.9 are not
+                                   used", "given by the schedule"; "" for a kernel from a file. Valid
+                                   as long as the kernel */
     sg_kind kind;
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
@@ -275,21 +275,21 @@ typedef struct sg_array_info {
     const char *name;  /* "u", "u.prev", "u.next" */
     const char *field; /* "u" */
     sg_role role;
-    int reads;    /* a written array whose field is also read: index of the array of its current
-                     values; else −1 */
-    int previous; /* likewise of its previous time level, else −1 */
-    int low[3], high[3]; /* how far reads reach below and above a point along each axis: the ghost
-                            cells that a box at the edge of the grid lacks */
+    int reads;    /* of a written array whose field is also read: the index of the array with the
+                     field's current values; else −1 */
+    int previous; /* the index of the array with its previous time level; −1 */
+    int low[3], high[3]; /* how far reads reach below and above a point along each axis: a box at
+                            the edge of the grid needs as many ghost cells */
     const char *dtype;   /* "float", "int64" */
     size_t element_size;
-    int updated; /* written, and read before that: its content counts */
-    int same_as; /* index of an array that may be the same memory as this written one; −1 */
+    int updated; /* the kernel reads the array before it writes it, so its content matters */
+    int same_as; /* index of an array that may share the memory of this written one; −1 */
 } sg_array_info;
 
 /* The arrays of a launch, in the order of sg_arguments.grids. */
 SG_API sg_status sg_kernel_array(const sg_kernel *, int index, sg_array_info *out);
 
-/* The index of the array, or of the parameter, of this name; −1 where the kernel has none. */
+/* The index of the array, or of the parameter, of this name; −1 if the kernel has none. */
 SG_API int sg_kernel_find_array(const sg_kernel *, const char *name);
 SG_API int sg_kernel_find_parameter(const sg_kernel *, const char *name);
 
@@ -304,29 +304,28 @@ SG_API sg_status sg_kernel_parameter(const sg_kernel *, int index, sg_parameter_
 typedef enum sg_binary_kind { SG_BINARY_CUBIN, SG_BINARY_PTX } sg_binary_kind;
 typedef struct sg_binary {
     size_t struct_size;
-    const void *data; /* PTX is NUL-terminated, not counted in size */
+    const void *data; /* PTX ends with a NUL that `size` does not count */
     size_t size;
     int registers, shared_bytes, local_bytes; /* of a cubin, as the assembler reports; −1 unknown */
-    double seconds;                           /* NVRTC's time, when it was compiled */
+    double seconds;                           /* NVRTC's time when it compiled the binary */
     const char *compiler;                     /* "NVRTC 13.0" */
-    sg_origin origin;                         /* when it was first asked for */
+    sg_origin origin;                         /* when the binary was first asked for */
 } sg_binary;
 
 /* Compiles the kernel's source with NVRTC for its architecture; needs no GPU. The data belong to
- * the kernel. SG_ERROR_COMPILER, with the cure in the text, where there is no NVRTC. */
+ * the kernel. SG_ERROR_COMPILER if there is no NVRTC; the text says what to do. */
 SG_API sg_status sg_kernel_binary(sg_kernel *, sg_binary_kind, sg_binary *out);
 
 /* ---- memory and launches ------------------------------------------------------------------- */
 
 SG_API sg_status sg_alloc(sg_context *, size_t bytes, void **out);
 SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
-/* Ordered with the default stream; a stream that does not wait for it is the caller's to
- * synchronise. */
+/* Ordered with the default stream. The caller synchronises streams that do not wait for it. */
 SG_API sg_status sg_upload(sg_context *, void *to, const void *from, size_t bytes);
 SG_API sg_status sg_download(sg_context *, void *to, const void *from, size_t bytes);
 
-/* An array of a launch: a field of a stencil's grid, or a list of another family, whose arrays have
- * extents of their own (docs/api.md has the table) and are dense. */
+/* An array of a launch: a field of a stencil's grid, or a list of another family. Lists are dense
+ * and have extents of their own (docs/api.md has the table). */
 typedef struct sg_grid {
     void *data;      /* cell (0,0,0), device memory */
     int64_t size[3]; /* extents; those of unused axes 0 or 1; the same for all grids of a stencil */
@@ -339,34 +338,32 @@ typedef struct sg_arguments {
     int grid_count;
     const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
-    int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell, else
-                                 every axis of the kernel counts, and an end of 0 is refused; a
-                                 list has no box */
+    int64_t begin[3], end[3]; /* the box of cells to update, end excluded; all 0: every cell. A box
+                                 needs an end above 0 along every axis of the kernel; lists have no
+                                 box */
     void *temporary;          /* device memory for the launch to work in, aligned to 256 bytes; two
                                  launches at a time need two of them */
-    size_t temporary_bytes;   /* at least what sg_temporary_bytes says; its content is nobody's */
+    size_t temporary_bytes;   /* at least what sg_temporary_bytes says */
 } sg_arguments;
 
-/* The temporary memory that a launch with these arguments needs; only sizes are looked at. Most
- * kernels need none. Of a kernel that sg_run can make many steps with in one launch, it is what
- * that needs; without it sg_run works too, in several launches. */
+/* The temporary memory that a launch with these arguments needs; only sizes matter. Most kernels
+ * need none. Some kernels make many steps of sg_run in one launch if they have this memory; without
+ * it sg_run makes several launches. */
 SG_API sg_status sg_temporary_bytes(const sg_kernel *, const sg_arguments *, size_t *out);
 
-/* One update of the box; of a kernel that fuses several steps (see sg_kernel_info.steps) so many,
- * of the whole grid. Asynchronous on `stream` (the cpu device computes before it returns), and
- * allocates nothing. SG_ERROR_USAGE where such a kernel is given a box, or a grid smaller than it
- * can fuse its steps on: sg_run takes any. The bytes from the lowest to the highest cell of a
- * written array must not overlap those of any other array, and its strides must not let two cells
- * share memory. */
+/* One update of the box. A kernel that fuses steps makes sg_kernel_info.steps updates of the whole
+ * grid instead; SG_ERROR_USAGE if it is given a box, or a grid too small for fused steps (sg_run
+ * takes both). The call is asynchronous on `stream` (the cpu device computes before it returns) and
+ * allocates nothing. The bytes from the lowest to the highest cell of a written array must not
+ * overlap those of any other array, and its strides must not let two cells share memory. */
 SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream stream);
 
-/* `steps` updates, any number, each reading what the one before wrote. The arrays of an inout field
- * swap roles after each launch, and so do its previous levels; a kernel that fuses steps makes as
- * many in a launch as it can, and single ones where there is a box or a small grid. `final` (may be
- * NULL; grid_count entries) tells for each array of the arguments which of the caller's grids holds
- * its content at the end: final[i] is an index into arguments.grids. Cells that are not updated
- * keep their value: the written arrays are first set to the current ones where the box is not the
- * whole grid. */
+/* Any number of updates, each of which reads what the one before wrote. The arrays of an inout
+ * field swap roles after each launch, and so do its previous levels. A kernel that fuses steps
+ * makes as many in a launch as it can, and single steps in a box or on a small grid. `final` (may
+ * be NULL; grid_count entries) says where each array ends up: grids[final[i]] holds the content of
+ * array i. Cells outside the box keep their values: the written arrays are first set to the current
+ * ones. */
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
 
@@ -375,8 +372,9 @@ SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
 
 /* ---- diagnosing ---------------------------------------------------------------------------- */
 
-/* One finding a call: what ("driver", "NVRTC", "host compiler", …), whether it is usable, the text
- * with its path and version and why it was picked, or the cure. */
+/* Called once for each finding: what it is about ("driver", "NVRTC", "host compiler", …), whether
+ * that is usable, and a text with path, version and the reason why it was picked, or with the cure.
+ */
 typedef void (*sg_finding)(void *user, const char *what, int usable, const char *text);
 SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *user);
 
@@ -384,7 +382,7 @@ SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *
 }
 #endif
 
-/* The rest, by what it is for. */
+/* The rest of the library, by subject. */
 #include "stencilgen/cache.h"
 #include "stencilgen/checking.h"
 #include "stencilgen/lists.h"

@@ -13,13 +13,16 @@ function(sg_case_test name seconds)
 endfunction()
 sg_case_test(selftest 300 run_cases --mode selftest)
 sg_case_test(golden 60 run_cases --mode golden)
-# Under the sanitizers, where everything takes three times as long, one case of 32 has to do, one
-# property of 16, and NVRTC is not asked again: it is not compiled with them.
+# The product is compiled with -O1; files of specs/ have the flags that users have, as have properties, self-tests and the
+# unit tests of the families. Under the sanitizers, where everything takes three times as long, one case of 32 has to do,
+# one property of 16, and NVRTC is not asked again: it is not compiled with them.
 if(SG_SANITIZE)
   sg_case_test(run 900 run_cases --mode run --shard 0/32)
   sg_case_test(properties 300 run_cases --mode properties --shard 0/16)
 else()
   sg_case_test(run 900 run_cases --mode run)
+  sg_quick_kernels(cases.run)
+  sg_case_test(specs 300 run_cases --mode run --only specs)
   sg_case_test(cubin 900 run_cases --mode cubin)
   sg_case_test(properties 300 run_cases --mode properties)
 endif()

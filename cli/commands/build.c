@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/commands/commands.h"
-#include "cli/output.h"
 #include "cli/report/report.h"
 #include "cli/words.h"
 
@@ -11,9 +11,8 @@
 enum { LAUNCHES_TIMED = 64 };
 
 typedef struct work {
-    session session;
-    json json;
-    text json_text;
+    session *session;
+    json *json;
     bindings written; /* names of kernels whose files were written, with their specs */
     output_set outputs;
 } work;
@@ -42,10 +41,10 @@ static bool claim_name(work *w, report *r) {
 /* Before the work, so that none of it is lost. */
 static bool open_files(work *w, report *r) {
     for (int which = 0; which < EMIT_COUNT && r->code == EXIT_DONE; which++) {
-        if (!w->session.options->emit[which])
+        if (!w->session->options->emit[which])
             continue;
         emitted *e = &r->files[which];
-        e->path = output_path(w->session.options->folder, name_of(r), emit_suffixes[which]);
+        e->path = output_path(w->session->options->folder, name_of(r), emit_suffixes[which]);
         r->code = output_begin(&e->open, &w->outputs, e->path);
     }
     return r->code == EXIT_DONE;
@@ -68,7 +67,7 @@ static void write_texts(work *w, report *r) {
     } texts[] = {
         {EMIT_SOURCE, SG_TEXT_SOURCE}, {EMIT_PLAN, SG_TEXT_PLAN}, {EMIT_MODEL, SG_TEXT_MODEL}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (!w->session.options->emit[texts[i].which])
+        if (!w->session->options->emit[texts[i].which])
             continue;
         text b = new_text();
         text_add(&b, sg_kernel_text(r->kernel, texts[i].text));
@@ -91,9 +90,9 @@ static void note_nvrtc(void *user, const char *what, int usable, const char *tex
 /* Being without NVRTC is worth a line, unless a binary was asked for; a source that NVRTC refuses
    is a failure. */
 static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
-    const options *o = w->session.options;
+    const options *o = w->session->options;
     const sg_options same = {.struct_size = sizeof same, .device = o->device};
-    const char *text = sg_error(w->session.context);
+    const char *text = sg_error(w->session->context);
     if (strncmp(text, "error: ", 7) == 0)
         text += 7;
     r->no_binary = new_copy(text);
@@ -106,7 +105,7 @@ static void judge_no_binary(work *w, report *r, sg_status status, bool wanted) {
 }
 
 static void make_binaries(work *w, report *r) {
-    const options *o = w->session.options;
+    const options *o = w->session->options;
     sg_binary ptx = {.struct_size = sizeof ptx};
     r->binary.struct_size = sizeof r->binary;
     progress("%s: compiling with NVRTC", name_of(r));
@@ -124,30 +123,103 @@ static void make_binaries(work *w, report *r) {
     if (ptx_status == SG_OK)
         write_file(r, EMIT_PTX, ptx.data, ptx.size);
     else
-        r->code = first_failure(r->code, session_failed(&w->session, ptx_status));
+        r->code = first_failure(r->code, session_failed(w->session, ptx_status));
+}
+
+/* ---- the textbook's kernels ----------------------------------------------------------------- */
+
+/* Schedules with the shapes of tiles of the textbook, and a naive one with wide rows. D. Kirk, W.
+   Hwu, I. El Hajj, Programming Massively Parallel Processors, chapter on stencils. */
+static const char *const schedules[TEXTBOOK_PLANS][3] = {
+    {"naive tile=256 vec=1", "naive tile=32x8 vec=1", "naive tile=32x4x4 vec=1"},
+    {"tiled tile=256", "tiled tile=32x32", "tiled tile=8x8x8"},
+    {"coarsened tile=256 coarsen=x4", "coarsened tile=256 coarsen=y64",
+     "coarsened tile=32x32 coarsen=z32"},
+    {"register tile=256 coarsen=x4", "register tile=256 coarsen=y64",
+     "register tile=32x32 coarsen=z32"},
+};
+
+/* The largest grid that a quick check of one step takes. */
+static void quick_size(const sg_kernel_info *info, int64_t out[3]) {
+    static const int64_t most[3][3] = {{100003, 1, 1}, {523, 211, 1}, {131, 67, 45}};
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t here = axis < info->dims ? most[info->dims - 1][axis] : 1;
+        out[axis] = info->size[axis] < here ? info->size[axis] : here;
+    }
+}
+
+static int exercise_textbook(session *s, sg_kernel *kernel, const sg_kernel_info *own,
+                             const double *parameters, textbook_row *out) {
+    sg_check_options check = {
+        .struct_size = sizeof check, .parameters = parameters, .seed = s->options->seed};
+    sg_check_result checked = {.struct_size = sizeof checked};
+    sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
+    quick_size(own, check.size);
+    sg_status status = sg_check(kernel, &check, &checked);
+    if (status != SG_OK)
+        return session_failed(s, status);
+    memcpy(how.size, own->size, sizeof how.size);
+    out->speed.struct_size = sizeof out->speed;
+    status = sg_measure(kernel, &how, &out->speed);
+    out->measured = status == SG_OK;
+    return out->measured ? EXIT_DONE : session_failed(s, status);
+}
+
+static int measure_one(session *s, const char *spec, int index, const sg_kernel_info *own,
+                       const double *parameters, textbook_row *out) {
+    sg_build_options build = session_build_options(s, index);
+    sg_kernel *kernel;
+    build.schedule = out->schedule;
+    build.steps = 1;
+    memcpy(build.size, own->size, sizeof build.size);
+    const sg_status status = sg_build(s->context, spec, &build, &kernel);
+    if (status == SG_ERROR_PLAN) {
+        const char *text = sg_error(s->context), *reason = strstr(text, "error: ");
+        out->refusal = new_copy(reason != NULL ? reason + strlen("error: ") : text);
+        return EXIT_DONE;
+    }
+    if (status != SG_OK)
+        return session_failed(s, status);
+    out->plan = new_copy(sg_kernel_text(kernel, SG_TEXT_PLAN));
+    const int code = exercise_textbook(s, kernel, own, parameters, out);
+    sg_release(kernel);
+    return code;
+}
+
+/* `own` is the spec's kernel, whose size they take. A refused schedule is no failure. */
+static int measure_textbook(session *s, const char *spec, int index, const sg_kernel_info *own,
+                            const double *parameters, textbook_row out[TEXTBOOK_PLANS]) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < TEXTBOOK_PLANS; i++) {
+        out[i] = (textbook_row){.schedule = schedules[i][own->dims - 1]};
+        progress("%s: measuring %s", spec, out[i].schedule);
+        code = first_failure(code, measure_one(s, spec, index, own, parameters, &out[i]));
+    }
+    return code;
 }
 
 /* ---- checking and measuring ---------------------------------------------------------------- */
 
 static void check(work *w, report *r, const double *parameters) {
     sg_check_options how = {
-        .struct_size = sizeof how, .parameters = parameters, .seed = w->session.options->seed};
+        .struct_size = sizeof how, .parameters = parameters, .seed = w->session->options->seed};
     if (r->info.steps > 1)
         how.steps = 2 * r->info.steps - 1; /* with a remainder, which other ways make */
-    else if (w->session.options->command == COMMAND_BENCH)
-        beside_check_size(&r->info, how.size);
+    else if (w->session->options->command == COMMAND_BENCH)
+        quick_size(&r->info, how.size);
     r->check.struct_size = sizeof r->check;
     progress("%s: checking", name_of(r));
     const sg_status status = sg_check(r->built, &how, &r->check);
     r->checked = status == SG_OK || status == SG_ERROR_CHECK;
     report_keep_check(r);
     if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(&w->session, status));
+        r->code = first_failure(r->code, session_failed(w->session, status));
 }
 
 static void measure(work *w, report *r, const double *parameters) {
     sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
-    const int64_t most = (int64_t)LAUNCHES_TIMED * r->info.steps, steps = w->session.options->steps;
+    const int64_t most = (int64_t)LAUNCHES_TIMED * r->info.steps,
+                  steps = w->session->options->steps;
     if (steps > 1)
         how.steps = steps < most ? steps : most;
     r->speed.struct_size = sizeof r->speed;
@@ -155,12 +227,12 @@ static void measure(work *w, report *r, const double *parameters) {
     const sg_status status = sg_measure(r->built, &how, &r->speed);
     r->measured = status == SG_OK;
     if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(&w->session, status));
+        r->code = first_failure(r->code, session_failed(w->session, status));
 }
 
 /* Benches check on grids of a modest size, and stencils alone. */
 static void bench(work *w, report *r, const double *parameters) {
-    session *s = &w->session;
+    session *s = w->session;
     const bool is_grid = words_of(r->built)->is_grid;
     if (is_grid)
         check(w, r, parameters);
@@ -169,11 +241,11 @@ static void bench(work *w, report *r, const double *parameters) {
     measure(w, r, parameters);
     if (r->measured && is_grid && s->options->schedule == NULL)
         r->code = first_failure(
-            r->code, beside_measure(s, r->spec, r->index, &r->info, parameters, r->beside));
+            r->code, measure_textbook(s, r->spec, r->index, &r->info, parameters, r->textbook));
 }
 
 static void exercise(work *w, report *r, const double *parameters) {
-    if (w->session.options->command == COMMAND_BENCH) {
+    if (w->session->options->command == COMMAND_BENCH) {
         bench(w, r, parameters);
         return;
     }
@@ -184,47 +256,27 @@ static void exercise(work *w, report *r, const double *parameters) {
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
 
-/* Source and plan, and what the command line says of them. */
-static int make_source(work *w, report *r, double **parameters) {
-    session *s = &w->session;
-    sg_build_options how = session_build_options(s, r->index);
-    int dims, count, code = EXIT_DONE;
-    if (s->options->size_count > 0)
-        code = session_dimensions(s, r->spec, &how, &dims);
-    how.source_only = 1;
-    if (code == EXIT_DONE)
-        code = session_build(s, r->spec, &how, &r->kernel);
-    if (code != EXIT_DONE)
-        return code;
-    sg_kernel_facts(r->kernel, &r->info);
-    code = session_judge_steps(s, r->spec, r->kernel);
-    if (code != EXIT_DONE) { /* there is nothing to report */
-        sg_release(r->kernel);
-        r->kernel = NULL;
-        return code;
-    }
-    return session_parameters(s, r->spec, r->kernel, false, parameters, &count);
-}
-
 static void compile(work *w, report *r) {
-    const sg_build_options how = session_build_options(&w->session, r->index);
-    const bool is_cpu = strcmp(w->session.device.device, "cpu") == 0;
+    const sg_build_options how = session_build_options(w->session, r->index);
+    const bool is_cpu = strcmp(w->session->device.device, "cpu") == 0;
     if (r->code != EXIT_DONE && !r->has_binary && !is_cpu)
         return; /* what NVRTC refuses would be refused, and said, again */
     progress("%s: compiling for the device", name_of(r));
-    const int code = session_build(&w->session, r->spec, &how, &r->built);
+    const int code = session_build(w->session, r->spec, &how, &r->built);
     r->code = first_failure(r->code, code);
     if (code == EXIT_DONE)
-        sg_kernel_facts(r->built, &r->info);
+        r->info = facts_of(r->built);
 }
 
 /* The source is written before it is compiled, which may take long or fail. */
 static void build_kernel(work *w, report *r) {
     double *parameters = NULL;
     progress("%s: planning", r->spec);
-    r->info.struct_size = sizeof r->info;
-    r->code = make_source(w, r, &parameters);
-    if (r->code == EXIT_DONE && w->session.options->command == COMMAND_BUILD && claim_name(w, r) &&
+    const sg_build_options how = session_build_options(w->session, r->index);
+    r->code = session_plan(w->session, r->spec, &how, &r->kernel, &parameters);
+    if (r->kernel != NULL)
+        r->info = facts_of(r->kernel);
+    if (r->code == EXIT_DONE && w->session->options->command == COMMAND_BUILD && claim_name(w, r) &&
         open_files(w, r)) {
         write_texts(w, r);
         if (r->code == EXIT_DONE)
@@ -243,11 +295,11 @@ static int build_one(work *w, const char *spec, int index) {
     build_kernel(w, &r);
     r.error = complaint_take();
     int code = r.code;
-    if (w->session.options->json) {
-        report_json(&r, &w->session, &w->json);
+    if (w->session->options->json) {
+        report_json(&r, w->session, w->json);
     } else if (r.kernel != NULL) {
         text out = new_text();
-        report_text(&r, &w->session, &out);
+        report_text(&r, w->session, &out);
         code = first_failure(code, say(&out));
     }
     report_free(&r);
@@ -257,10 +309,10 @@ static int build_one(work *w, const char *spec, int index) {
 /* A spec file that cannot be counted has no kernel to report on, but its error. */
 static int build_spec(work *w, const char *spec) {
     int count = 0;
-    int code = session_count(&w->session, spec, &count);
-    if (code != EXIT_DONE && w->session.options->json) {
+    int code = session_count(w->session, spec, &count);
+    if (code != EXIT_DONE && w->session->options->json) {
         report r = {.spec = spec, .code = code, .error = complaint_take()};
-        report_json(&r, &w->session, &w->json);
+        report_json(&r, w->session, w->json);
         report_free(&r);
     }
     for (int index = 0; index < count; index++)
@@ -268,24 +320,20 @@ static int build_spec(work *w, const char *spec) {
     return code;
 }
 
+static int build_all(session *s, json *j, void *unused) {
+    (void)unused;
+    work w = {.session = s, .json = j};
+    int code = EXIT_DONE;
+    session_json(s, j);
+    json_array(j, "kernels");
+    for (int i = 0; i < s->options->spec_count; i++)
+        code = first_failure(code, build_spec(&w, s->options->specs[i]));
+    json_end_array(j);
+    return code;
+}
+
 int command_build(const options *o) {
-    work w = {.json_text = new_text()};
     if (o->folder != NULL && !output_folder(o->folder))
         return EXIT_DATA;
-    int code = session_open(&w.session, o);
-    if (code != EXIT_DONE)
-        return code;
-    w.json.out = &w.json_text;
-    json_begin(&w.json, o);
-    session_json(&w.session, &w.json);
-    json_array(&w.json, "kernels");
-    for (int i = 0; i < o->spec_count; i++)
-        code = first_failure(code, build_spec(&w, o->specs[i]));
-    json_end_array(&w.json);
-    json_finish(&w.json, code);
-    if (o->json)
-        code = first_failure(code, say(&w.json_text));
-    session_close(&w.session);
-    progress_end();
-    return code;
+    return session_report(o, build_all, NULL);
 }

@@ -8,7 +8,6 @@ int command_build(const options *); /* also bench, which only measures */
 int command_run(const options *);
 int command_explain(const options *);
 int command_tune(const options *);
-int command_tune_sweep(const options *);
 int command_report(const options *);
 int command_doctor(const options *);
 int command_cache(const options *);

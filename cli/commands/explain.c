@@ -14,48 +14,37 @@ enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
-/* What each storage format would take for the matrix of --input, beside the textbook's count. */
+/* What each storage format would take for the matrix of --input, and the textbook's count. */
 enum { FORMULA_WIDTH = 36, FORMAT_INDENT = 10 };
-
-typedef struct format_row {
-    const char *format, *formula, *refusal, *reason; /* the last two may be NULL */
-    double numbers;
-    int64_t bytes; /* −1: more than can be counted */
-    bool chosen;
-} format_row;
 
 typedef struct formats {
     const char *path;
     sg_matrix_info matrix;
     size_t value_bytes;
-    format_row *rows;
+    sg_format_info *rows;
     int count;
 } formats;
 
-static void keep_row(formats *f, const format_row *row) {
+static void keep_row(void *user, const sg_format_info *row) {
+    formats *f = user;
     f->rows = longer_list(f->rows, f->count, sizeof *f->rows);
-    f->rows[f->count++] = *row;
+    sg_format_info *kept = &f->rows[f->count++];
+    *kept = *row;
+    kept->format = new_copy(row->format);
+    kept->formula = new_copy(row->formula);
+    kept->refusal = new_copy(row->refusal);
+    kept->reason = new_copy(row->reason);
 }
 
-static void collect(void *user, const sg_format_info *info) {
-    keep_row(user, &(format_row){.format = new_copy(info->format),
-                                 .formula = new_copy(info->formula),
-                                 .refusal = new_copy(info->refusal),
-                                 .reason = new_copy(info->reason),
-                                 .numbers = info->numbers,
-                                 .bytes = info->bytes,
-                                 .chosen = info->chosen != 0});
-}
-
-/* What all formats save: not one of them, but what they are compared with. */
+/* The dense matrix is no format, but what formats are compared with. */
 static void add_dense(formats *f) {
     const double numbers = (double)f->matrix.rows * (double)f->matrix.columns;
     const double bytes = numbers * (double)f->value_bytes;
-    keep_row(f, &(format_row){.format = "dense",
-                              .formula = "M·N",
-                              .refusal = "no sparse format; for comparison",
-                              .numbers = numbers,
-                              .bytes = bytes < 9.2e18 ? (int64_t)bytes : -1});
+    keep_row(f, &(sg_format_info){.format = "dense",
+                                  .formula = "M·N",
+                                  .refusal = "no sparse format; for comparison",
+                                  .numbers = numbers,
+                                  .bytes = bytes < 9.2e18 ? (int64_t)bytes : -1});
 }
 
 static int formats_collect(session *s, const char *path, const sg_matrix *matrix,
@@ -65,7 +54,7 @@ static int formats_collect(session *s, const char *path, const sg_matrix *matrix
     sg_status status = sg_matrix_facts(matrix, &f->matrix);
     if (status == SG_OK) {
         add_dense(f);
-        status = sg_matrix_formats(matrix, kernel, collect, f);
+        status = sg_matrix_formats(matrix, kernel, keep_row, f);
     }
     return status == SG_OK ? EXIT_DONE : session_failed(s, status);
 }
@@ -90,7 +79,7 @@ static void add_padded(text *out, const char *string, int width) {
     text_printf(out, "%*s", width > 0 ? width : 0, "");
 }
 
-static void add_format(const format_row *row, text *out) {
+static void add_format(const sg_format_info *row, text *out) {
     text_printf(out, "%c %-7s ", row->chosen ? '*' : ' ', row->format);
     add_padded(out, row->formula, FORMULA_WIDTH);
     text_printf(out, " %12.10g  ", row->numbers);
@@ -120,10 +109,10 @@ static void formats_text(const formats *f, text *out) {
         }
 }
 
-static void json_format(const format_row *row, json *j) {
+static void json_format(const sg_format_info *row, json *j) {
     json_object(j, NULL);
     json_string(j, "format", row->format);
-    json_bool(j, "chosen", row->chosen);
+    json_bool(j, "chosen", row->chosen != 0);
     json_string(j, "formula", row->formula);
     json_number(j, "numbers", row->numbers);
     json_known(j, "bytes", row->bytes);
@@ -361,8 +350,7 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
         code = session_judge_size(s, u->kernel);
     if (code != EXIT_DONE)
         return code;
-    u->info.struct_size = sizeof u->info;
-    sg_kernel_facts(u->kernel, &u->info);
+    u->info = facts_of(u->kernel);
     how.matrix = u->matrix;
     if (has_matrix)
         memcpy(how.size, plain.size, sizeof how.size);

@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "cli/commands/commands.h"
-#include "cli/output.h"
 
 /* A file opened while a standard stream is closed would take its number, and get its text. Reading
    from or writing to these replacements fails, as on the closed stream. */
@@ -20,14 +19,12 @@ static void occupy_standard_streams(void) {
 
 static int run(const options *o) {
     text out = new_text();
-    int code;
     if (o->help || o->version) {
         if (o->help)
             options_help(&out);
         else
             text_add(&out, "stencilgen " SG_VERSION "\n");
-        code = say(&out);
-        return code;
+        return say(&out);
     }
     switch (o->command) {
     case COMMAND_RUN:
@@ -57,6 +54,7 @@ int main(int count, char **arguments) {
     occupy_standard_streams();
     output_guard_signals();
     const int code = options_parse(&o, count - 1, arguments + 1) ? run(&o) : EXIT_USAGE;
+    progress_end();
     forget_everything();
     return code;
 }

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/commands/commands.h"
-#include "cli/output.h"
 #include "cli/report/page.h"
 #include "cli/session.h"
+#include "cli/words.h"
 
 typedef struct reporting {
     session session; /* without a device */
@@ -25,8 +26,7 @@ typedef struct reporting {
 /* Whatever the spec was called when it was tuned. */
 static void keep_result(void *user, const sg_result *r) {
     reporting *p = user;
-    sg_kernel_info info = {.struct_size = sizeof info};
-    if (sg_kernel_facts(p->kernel, &info) == SG_OK && r->kind == info.kind &&
+    if (r->kind == facts_of(p->kernel).kind &&
         strcmp(r->model, sg_kernel_text(p->kernel, SG_TEXT_MEANING)) == 0)
         page_keep(&p->all, r);
     else
@@ -38,7 +38,7 @@ static bool is_of_matrix(const reporting *p, const sg_result *r) {
     sg_matrix_info m = {.struct_size = sizeof m};
     if (p->matrix == NULL)
         return true;
-    return sg_matrix_facts(p->matrix, &m) == SG_OK && page_is_of_matrix(r) &&
+    return sg_matrix_facts(p->matrix, &m) == SG_OK && result_is_of_matrix(r) &&
            r->size[0] == m.rows && r->size[1] == m.columns && r->size[2] == m.entries &&
            r->size[3] == m.longest_row && r->size[4] == m.empty_rows && r->size[5] == m.diagonals;
 }
@@ -89,7 +89,7 @@ static void add_places(const reporting *p, text *out) {
         if (before > 0 || ++places > MOST)
             continue;
         text_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
-        page_add_size(out, r);
+        result_add_size(out, r);
         if (r->steps > 1)
             text_printf(out, ", %" PRId64 " steps", r->steps);
         text_printf(out, " (%d)", same);
@@ -123,7 +123,7 @@ static int complain_of_failures(const reporting *p, const sg_result *one) {
     int count = 0;
     for (int i = 0; i < p->all.count; i++)
         count += page_same_place(&p->all.list[i], one);
-    page_add_size(&place, one);
+    result_add_size(&place, one);
     complain(EXIT_USAGE, p->spec,
              "no tuning result of %s at %s on %s was right, of %d; there is nothing to show (%s: "
              "%s%s%s); tune again with --no-resume",
@@ -166,7 +166,7 @@ static sg_build_options options_for(const reporting *p, int index, const sg_resu
     enum { AXES = 3 };
     for (int axis = 0; axis < AXES && axis < r->size_count; axis++)
         how.size[axis] = r->size[axis];
-    if (page_is_of_matrix(r)) { /* its entries */
+    if (result_is_of_matrix(r)) { /* its entries */
         memset(how.size, 0, sizeof how.size);
         how.size[0] = r->size[2];
     }
@@ -190,7 +190,7 @@ static int write_page(const reporting *p, const page *filled, const char *path, 
         return EXIT_DATA;
     text_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
                 sg_kernel_text(p->kernel, SG_TEXT_NAME));
-    page_add_size(&said, &filled->rows[0]);
+    result_add_size(&said, &filled->rows[0]);
     text_printf(&said, " on %s\n", filled->rows[0].device_name);
     return say(&said);
 }
@@ -207,7 +207,6 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
                    .usual = usual,
                    .rows = rows->list,
                    .count = rows->count,
-                   .all = &p->all,
                    .drifts = &p->drifts};
     page_look(&filled);
     sg_kernel *best = NULL;
@@ -216,11 +215,9 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
         if (sg_build(p->session.context, p->spec, &how, &best) != SG_OK)
             trouble = new_copy(sg_error(p->session.context));
     }
-    sg_kernel_info info = {.struct_size = sizeof info};
-    if (sg_kernel_facts(best != NULL ? best : p->kernel, &info) == SG_OK) {
-        filled.operations = info.textbook_operations;
-        filled.bytes = info.bytes_per_point;
-    }
+    const sg_kernel_info info = facts_of(best != NULL ? best : p->kernel);
+    filled.operations = info.textbook_operations;
+    filled.bytes = info.bytes_per_point;
     filled.source = best != NULL ? sg_kernel_text(best, SG_TEXT_SOURCE) : NULL;
     filled.source_trouble = trouble;
     const int code = write_page(p, &filled, path, out);

@@ -1,12 +1,268 @@
 /* run: compute from files. Takes: a spec, files of arrays, a number of steps. Makes: the files of
-   the arrays written, or a result that is printed. */
+   the written arrays, or a result that is printed. With --stop-on-nan it stops at the first NaN or
+   infinite value that it finds. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/commands/commands.h"
-#include "cli/files/steps.h"
+#include "cli/files/arrays.h"
 #include "cli/words.h"
+
+typedef struct steps {
+    int64_t made;
+    double seconds;
+    const char *stopped_by; /* the field with NaN or infinite values; NULL */
+    int64_t sound;          /* after so many steps there were none */
+} steps;
+
+enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
+
+static void show_progress(int64_t done, int64_t steps) {
+    static const char bar[] = "========================================";
+    enum { WIDTH = sizeof bar - 1 };
+    const int full = (int)((double)done / (double)steps * WIDTH);
+    progress("[%.*s%*s] step %" PRId64 " of %" PRId64, full, bar, WIDTH - full, "", done, steps);
+}
+
+/* The grids change places as the arrays did. */
+static void follow(arrays *a, const int *final) {
+    const size_t count = (size_t)a->info.arrays;
+    sg_grid *before = must_alloc(count, sizeof *before); /* freed: batches are many */
+    memcpy(before, a->grids, count * sizeof *before);
+    for (size_t i = 0; i < count; i++)
+        a->grids[i] = before[final[i]];
+    free(before);
+}
+
+/* ---- NaN and infinite values ---------------------------------------------------------------- */
+
+/* Stops the run where a field has such values. */
+static int look(const arrays *a, steps *s) {
+    int item;
+    const int code = arrays_find_nan(a, s->made > 0, &item);
+    if (code != EXIT_DONE)
+        return code;
+    if (item < 0) {
+        s->sound = s->made;
+        return EXIT_DONE;
+    }
+    s->stopped_by = a->items[item].info.field;
+    if (s->made == 0)
+        return complain(EXIT_WRONG, a->spec, "%s has NaN or infinite values before the first step",
+                        s->stopped_by);
+    if (!a->is_grid)
+        return complain(EXIT_WRONG, a->spec, "%s has NaN or infinite values", s->stopped_by);
+    return complain(EXIT_WRONG, a->spec,
+                    "%s has NaN or infinite values since one of the steps %" PRId64 " to %" PRId64
+                    "; the run ends after step %" PRId64,
+                    s->stopped_by, s->sound + 1, s->made, s->made);
+}
+
+static void steps_text(const steps *s, text *out) {
+    if (s->stopped_by != NULL && s->made == 0)
+        text_printf(out, "  stopped  %s has NaN or infinite values before the first step\n",
+                    s->stopped_by);
+    else if (s->stopped_by != NULL)
+        text_printf(out,
+                    "  stopped  %s has NaN or infinite values after step %" PRId64
+                    ", and had none after step %" PRId64 "\n",
+                    s->stopped_by, s->made, s->sound);
+}
+
+static void steps_json(const steps *s, json *j) {
+    if (s->stopped_by == NULL) {
+        json_null(j, "stopped");
+        return;
+    }
+    json_object(j, "stopped");
+    json_string(j, "field", s->stopped_by);
+    json_integer(j, "first_step", s->made > 0 ? s->sound + 1 : 0);
+    json_integer(j, "last_step", s->made);
+    json_end_object(j);
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* A parameter of the kernel, by its name. */
+static double value_of(const sg_kernel *kernel, const double *parameters, const char *name,
+                       double otherwise) {
+    const int index = sg_kernel_find_parameter(kernel, name);
+    return index >= 0 && parameters != NULL ? parameters[index] : otherwise;
+}
+
+/* y must be there where beta needs it. */
+static int product_judge(const arrays *a, const sg_kernel *kernel, const double *parameters) {
+    const int y = arrays_find(a, "y");
+    if (value_of(kernel, parameters, "beta", 0) == 0 || a->items[y].input != NULL)
+        return EXIT_DONE;
+    return complain(EXIT_USAGE, a->spec,
+                    "beta is not 0, so %s reads y; give it with --input y=FILE.npy", a->name);
+}
+
+static int multiply(arrays *a, const sg_kernel *kernel, sg_spmv_arguments *arguments,
+                    double *seconds) {
+    sg_context *context = a->session->context;
+    sg_status status =
+        sg_spmv_bytes(kernel, arguments->matrix, arguments->vectors, &arguments->temporary_bytes);
+    if (status == SG_OK && arguments->temporary_bytes > 0)
+        status = sg_alloc(context, arguments->temporary_bytes, &arguments->temporary);
+    const double start = clock_seconds();
+    if (status == SG_OK)
+        status = sg_spmv(kernel, arguments, NULL);
+    if (status == SG_OK)
+        status = sg_synchronize(context, NULL);
+    *seconds = clock_seconds() - start;
+    const int code = status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+    sg_free(context, arguments->temporary);
+    return code;
+}
+
+static int product_run(arrays *a, const sg_kernel *kernel, const double *parameters,
+                       double *seconds) {
+    const int x = arrays_find(a, "x"), y = arrays_find(a, "y");
+    sg_device_matrix *matrix;
+    sg_status status = sg_matrix_upload(a->matrix, kernel, &matrix);
+    if (status != SG_OK)
+        return session_failed(a->session, status);
+    a->conversion.struct_size = sizeof a->conversion;
+    status = sg_conversion_facts(matrix, &a->conversion);
+    if (status != SG_OK) {
+        sg_device_matrix_free(matrix);
+        return session_failed(a->session, status);
+    }
+    sg_spmv_arguments arguments = {.struct_size = sizeof arguments,
+                                   .matrix = matrix,
+                                   .x = a->grids[x].data,
+                                   .y = a->grids[y].data,
+                                   .vectors = a->grids[x].size[1],
+                                   .alpha = value_of(kernel, parameters, "alpha", 1),
+                                   .beta = value_of(kernel, parameters, "beta", 0)};
+    /* A product of no vectors is none, which 0 would not say. */
+    const int code = arguments.vectors > 0 ? multiply(a, kernel, &arguments, seconds) : EXIT_DONE;
+    sg_device_matrix_free(matrix);
+    return code;
+}
+
+static void product_json(const arrays *a, json *j) {
+    json_object(j, "matrix");
+    json_string(j, "file", a->matrix_path);
+    json_integer(j, "rows", a->matrix_info.rows);
+    json_integer(j, "columns", a->matrix_info.columns);
+    json_integer(j, "entries", a->matrix_info.entries);
+    json_string(j, "converted_by", a->conversion.on_device ? "kernels" : "host");
+    json_number(j, "convert_seconds", a->conversion.convert_seconds);
+    json_number(j, "upload_seconds", a->conversion.upload_seconds);
+    json_number(j, "compile_seconds", a->conversion.compile_seconds);
+    json_end_object(j);
+}
+
+static void product_text(const arrays *a, text *out) {
+    text_printf(out, "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n",
+                a->matrix_path, a->matrix_info.rows, a->matrix_info.columns,
+                a->matrix_info.entries);
+    text_printf(out, "  stored   as %s, converted by %s in ", a->conversion.format,
+                a->conversion.on_device ? "kernels" : "the host");
+    add_seconds(out, a->conversion.convert_seconds);
+    text_printf(out, ", brought to the device in ");
+    add_seconds(out, a->conversion.upload_seconds);
+    text_printf(out, "\n");
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* How many steps may be made at once: a multiple of those that a launch fuses. */
+static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
+    sg_kernel_info info = {.struct_size = sizeof info};
+    const options *o = a->session->options;
+    if (!o->stop_on_nan)
+        return o->steps;
+    sg_kernel_facts(kernel, &info);
+    return info.steps > 1 && info.steps <= STEPS_UNLOOKED ? STEPS_UNLOOKED / info.steps * info.steps
+                                                          : STEPS_UNLOOKED;
+}
+
+static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, int64_t count,
+                      int *final, steps *s) {
+    const double start = clock_seconds();
+    sg_status status = sg_run(kernel, arguments, count, NULL, final);
+    if (status == SG_OK)
+        status = sg_synchronize(a->session->context, NULL);
+    s->seconds += clock_seconds() - start;
+    if (status != SG_OK)
+        return session_failed(a->session, status);
+    follow(a, final);
+    s->made += count;
+    return EXIT_DONE;
+}
+
+/* All steps at once, or in batches: on a terminal the bar moves between them. */
+static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
+    const options *o = a->session->options;
+    const int64_t most = most_steps(a, kernel);
+    int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
+    int *final = new_array((size_t)a->info.arrays, sizeof *final);
+    int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
+    while (s->made < o->steps && code == EXIT_DONE) {
+        const double before = s->seconds;
+        const int64_t left = o->steps - s->made;
+        code = make_batch(a, kernel, arguments, left < batch ? left : batch, final, s);
+        if (code == EXIT_DONE && o->stop_on_nan)
+            code = look(a, s);
+        show_progress(s->made, o->steps);
+        if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
+            batch *= 2;
+    }
+    return code;
+}
+
+static int launch_once(arrays *a, const sg_kernel *kernel, const sg_arguments *arguments,
+                       steps *s) {
+    sg_context *context = a->session->context;
+    const double start = clock_seconds();
+    sg_status status = sg_launch(kernel, arguments, NULL);
+    if (status == SG_OK)
+        status = sg_synchronize(context, NULL);
+    s->seconds = clock_seconds() - start;
+    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+}
+
+/* In temporary memory that is needed only meanwhile. */
+static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count, steps *s) {
+    sg_arguments arguments = {.struct_size = sizeof arguments,
+                              .grids = a->grids,
+                              .grid_count = a->count,
+                              .parameters = parameters,
+                              .parameter_count = count};
+    sg_context *context = a->session->context;
+    sg_status status = sg_temporary_bytes(kernel, &arguments, &arguments.temporary_bytes);
+    if (status == SG_OK && arguments.temporary_bytes > 0)
+        status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
+    int code;
+    if (status != SG_OK)
+        code = session_failed(a->session, status);
+    else if (a->is_grid)
+        code = run_steps(a, kernel, &arguments, s);
+    else
+        code = launch_once(a, kernel, &arguments, s);
+    sg_free(context, arguments.temporary);
+    return code;
+}
+
+static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
+                         steps *s) {
+    *s = (steps){0};
+    const int code = arrays_is(a, SG_KIND_PRODUCT) ? product_run(a, kernel, parameters, &s->seconds)
+                                                   : compute(a, kernel, parameters, count, s);
+    if (a->is_grid || code != EXIT_DONE)
+        return code;
+    s->made = 1;
+    return a->session->options->stop_on_nan ? look(a, s) : EXIT_DONE;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) {
     double *parameters;
@@ -108,6 +364,5 @@ int command_run(const options *o) {
     if (o->json || code == EXIT_DONE || code == EXIT_WRONG)
         code = first_failure(code, say(o->json ? &json_text : &line));
     session_close(&s);
-    progress_end();
     return code;
 }

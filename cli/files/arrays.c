@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files/steps.h"
-#include "cli/output.h"
+#include "cli/command.h"
 #include "cli/words.h"
 
 bool arrays_is(const arrays *a, sg_kind kind) {
@@ -161,8 +160,8 @@ static int list_arrays(arrays *a) {
             return session_failed(a->session, status);
         if (belongs_to_matrix(a, item->info.name))
             continue;
-        item->type = element_find(item->info.dtype);
-        if (item->type == ELEMENT_COUNT)
+        item->type = dtype_find(item->info.dtype);
+        if (item->type == DTYPE_COUNT)
             return complain(EXIT_USAGE, a->spec, "%s has arrays of %s, which no file holds",
                             a->name, item->info.dtype);
         item->is_values = arrays_is(a, SG_KIND_MERGE) && ends_with(item->info.name, "_values");
@@ -173,10 +172,26 @@ static int list_arrays(arrays *a) {
     return EXIT_DONE;
 }
 
+/* Like session_build, but the spec may be an spmv whose matrix has not been read yet. A matrix with
+   one entry stands in for it, because the format `stencil` needs one. The kernel tells which arrays
+   the spec has. */
+static int product_plan(session *s, const char *spec, const sg_build_options *how,
+                        sg_kernel **out) {
+    sg_build_options any = *how;
+    sg_matrix *one = NULL;
+    sg_status status = sg_matrix_new(s->context, 1, 1, &one);
+    if (status == SG_OK)
+        status = sg_matrix_set(one, 0, 0, 1);
+    any.matrix = one;
+    const int code =
+        status == SG_OK ? session_build(s, spec, &any, out) : session_failed(s, status);
+    sg_matrix_free(one);
+    return code;
+}
+
 int arrays_open(arrays *a, session *s, const char *spec) {
     *a = (arrays){.session = s,
                   .spec = spec,
-                  .info = {.struct_size = sizeof a->info},
                   .matrix_info = {.struct_size = sizeof a->matrix_info},
                   .maxval = 255};
     sg_build_options how = session_build_options(s, 0);
@@ -187,7 +202,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = session_judge_size(s, a->plan);
     if (code != EXIT_DONE)
         return code;
-    sg_kernel_facts(a->plan, &a->info);
+    a->info = facts_of(a->plan);
     a->name = sg_kernel_text(a->plan, SG_TEXT_NAME);
     a->is_grid = words_of(a->plan)->is_grid;
     code = list_arrays(a);
@@ -226,9 +241,9 @@ typedef struct loading {
 
 static bool judge_offsets(loading *l, const void *bytes, size_t count) {
     const array *item = &l->arrays->items[l->index];
-    const size_t step = element_words[item->type].bytes;
+    const size_t step = dtype_words[item->type].bytes;
     for (size_t at = 0; at < count; at += step) {
-        const double offset = element_get(item->type, (const char *)bytes + at);
+        const double offset = dtype_value(item->type, (const char *)bytes + at);
         if (offset < (double)l->last || offset > (double)l->most) {
             l->code = complain(EXIT_DATA, item->input,
                                "offset %.0f after %" PRId64 "; offsets do not decrease, from 0 on, "
@@ -268,7 +283,7 @@ static int load_file(arrays *a, int index) {
 }
 
 static uint64_t array_bytes(const arrays *a, int index) {
-    uint64_t bytes = element_words[a->items[index].type].bytes;
+    uint64_t bytes = dtype_words[a->items[index].type].bytes;
     for (int axis = 0; axis < 3; axis++)
         bytes *= (uint64_t)a->grids[index].size[axis];
     return bytes;

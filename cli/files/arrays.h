@@ -9,7 +9,7 @@
 
 typedef struct array {
     sg_array_info info;
-    element type;
+    dtype type;
     const char *input; /* the file to read; NULL */
     int copies;     /* a previous level without a file: the array of the current one; else −1 */
     bool is_values; /* of a merge: given by --values and --output-values */

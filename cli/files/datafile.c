@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie");
 
@@ -82,11 +81,11 @@ int datafile_open(datafile *f, const char *path) {
     return code;
 }
 
-bool datafile_holds(const datafile *f, element type) {
+bool datafile_holds(const datafile *f, dtype type) {
     return f->kind == DATAFILE_PGM || f->npy.type == type;
 }
 
-int datafile_read(datafile *f, element type, element_take take, void *user, const int *code) {
+int datafile_read(datafile *f, dtype type, element_take take, void *user, const int *code) {
     text error = new_text();
     int result = EXIT_DONE;
     progress("reading %s", f->path);
@@ -126,8 +125,8 @@ int datafile_suits(const char *path, const datafile_array *a) {
 /* VTK's XML image data, for ParaView: what stands before and after the elements, which are appended
    as they lie in memory, x fastest. `name` needs no quoting in XML; extents are from 1.
    https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html */
-static void vti_head(text *out, const char *name, element type, const int64_t size[3]) {
-    uint64_t bytes = element_words[type].bytes;
+static void vti_head(text *out, const char *name, dtype type, const int64_t size[3]) {
+    uint64_t bytes = dtype_words[type].bytes;
     text extent = new_text();
     for (int axis = 0; axis < 3; axis++) {
         bytes *= (uint64_t)size[axis];
@@ -167,7 +166,7 @@ typedef int (*take_piece)(void *user, const void *elements, size_t count);
 static int each_piece(const datafile_array *a, datafile_give give, void *user, take_piece take,
                       void *taker) {
     const uint64_t all = count_elements(a);
-    unsigned char *piece = must_alloc(PIECE, element_words[a->type].bytes);
+    unsigned char *piece = must_alloc(PIECE, dtype_words[a->type].bytes);
     int code = EXIT_DONE;
     for (uint64_t at = 0; at < all && code == EXIT_DONE; at += PIECE) {
         const size_t count = all - at < PIECE ? (size_t)(all - at) : PIECE;
@@ -200,7 +199,7 @@ static int write_piece(void *user, const void *elements, size_t count) {
     const writing *w = user;
     const datafile_array *a = w->array;
     const void *bytes = elements;
-    size_t length = count * element_words[a->type].bytes;
+    size_t length = count * dtype_words[a->type].bytes;
     if (w->about->is_image) {
         length = pgm_samples(a->type, elements, count, a->maxval, &w->about->scale, w->samples);
         bytes = w->samples;
@@ -228,8 +227,8 @@ static int prepare(const datafile_array *a, datafile_give give, void *user, data
     else if (a->scale == DATAFILE_SCALE_GIVEN)
         w->scale = a->given;
     else if (w->values.any)
-        w->scale = (pgm_scale){element_get(a->type, w->values.minimum),
-                               element_get(a->type, w->values.maximum)};
+        w->scale = (pgm_scale){dtype_value(a->type, w->values.minimum),
+                               dtype_value(a->type, w->values.maximum)};
     return code;
 }
 

@@ -4,9 +4,8 @@
 #ifndef SG_CLI_FILES_DATAFILE_H
 #define SG_CLI_FILES_DATAFILE_H
 
-#include "cli/files/npy.h"
-#include "cli/files/pgm.h"
-#include "cli/output.h"
+#include "cli/command.h"
+#include "cli/files/formats.h"
 
 typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;
 
@@ -31,11 +30,11 @@ typedef struct datafile {
 int datafile_open(datafile *, const char *path);
 
 /* An image holds any type of elements, another file the one of its header. */
-bool datafile_holds(const datafile *, element);
+bool datafile_holds(const datafile *, dtype);
 
 /* Reads all elements, of a type that it holds, and closes the file. Where `take` returns false it
    has printed why, and its exit code is the one in *code. */
-int datafile_read(datafile *, element, element_take take, void *user, const int *code);
+int datafile_read(datafile *, dtype, element_take take, void *user, const int *code);
 void datafile_close(datafile *);
 
 /* Elements of an array, `count` of them from the one of number `first` on, which is an exit code.
@@ -50,7 +49,7 @@ typedef enum datafile_scale {
 
 typedef struct datafile_array {
     const char *name; /* an identifier */
-    element type;
+    dtype type;
     int dims;
     int64_t size[3];
     int maxval; /* of an image */

@@ -1,5 +1,5 @@
 /* NumPy's .npy files: the header is a Python dictionary of three keys in any order. */
-#include "cli/files/npy.h"
+#include "cli/files/formats.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,19 +64,19 @@ static bool scan_string(scanner *s, const char **start, size_t *length) {
 
 /* What may stand there, for messages. */
 static void add_types(text *out) {
-    for (element type = 0; type < ELEMENT_COUNT; type++)
+    for (dtype type = 0; type < DTYPE_COUNT; type++)
         text_printf(out, "%s%s ('<%s')",
-                    type == 0                   ? ""
-                    : type + 1 == ELEMENT_COUNT ? " or "
-                                                : ", ",
+                    type == 0                 ? ""
+                    : type + 1 == DTYPE_COUNT ? " or "
+                                              : ", ",
                     element_words[type].numpy, element_words[type].code);
     text_add(out, " is needed");
 }
 
-static element find_code(const char *code, size_t length) {
-    element type = 0;
-    while (type < ELEMENT_COUNT && (strlen(element_words[type].code) != length ||
-                                    memcmp(element_words[type].code, code, length) != 0))
+static dtype find_code(const char *code, size_t length) {
+    dtype type = 0;
+    while (type < DTYPE_COUNT && (strlen(element_words[type].code) != length ||
+                                  memcmp(element_words[type].code, code, length) != 0))
         type++;
     return type;
 }
@@ -93,10 +93,10 @@ static bool scan_type(scanner *s, npy *out) {
     }
     const bool ordered = length > 0 && strchr("<>=|", name[0]) != NULL;
     out->type = find_code(name + ordered, length - ordered);
-    if (out->type == ELEMENT_COUNT || name[0] == '>') {
+    if (out->type == DTYPE_COUNT || name[0] == '>') {
         text_add(s->error, "type '");
         text_add_bytes(s->error, name, length < 32 ? length : 32);
-        text_printf(s->error, "'%s; ", out->type != ELEMENT_COUNT ? " is big endian" : "");
+        text_printf(s->error, "'%s; ", out->type != DTYPE_COUNT ? " is big endian" : "");
         add_types(s->error);
         return false;
     }
@@ -230,7 +230,7 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, text *error) 
     bool empty = false;
     for (int axis = 0; axis < NPY_DIMS; axis++)
         empty |= header.size[axis] == 0;
-    header.data_bytes = element_words[header.type].bytes;
+    header.data_bytes = dtype_words[header.type].bytes;
     for (int axis = 0; axis < NPY_DIMS; axis++) {
         const uint64_t size = header.size[axis] > 0 ? (uint64_t)header.size[axis] : 1;
         if (size > INT64_MAX / header.data_bytes) {
@@ -290,7 +290,7 @@ bool npy_read_header(FILE *file, npy *out, text *error) {
 
 /* Elements whose first index varies fastest: the whole array is read, then gathered in pieces. */
 static bool read_reversed(FILE *file, const npy *h, element_take take, void *user, text *error) {
-    const size_t bytes = element_words[h->type].bytes;
+    const size_t bytes = dtype_words[h->type].bytes;
     const int64_t nx = h->size[0], ny = h->dims > 1 ? h->size[1] : 1;
     const int64_t nz = h->dims > 2 ? h->size[2] : 1;
     unsigned char *whole = must_alloc(h->data_bytes, 1);
@@ -334,7 +334,7 @@ bool npy_read_data(FILE *file, const npy *header, element_take take, void *user,
     return good;
 }
 
-void npy_header(text *out, element type, int dims, const int64_t size[NPY_DIMS]) {
+void npy_header(text *out, dtype type, int dims, const int64_t size[NPY_DIMS]) {
     enum { PREFIX = 10, ALIGNMENT = 64 };
     text line = new_text();
     text_printf(&line, "{'descr': '<%s', 'fortran_order': False, 'shape': (",

@@ -136,7 +136,7 @@ void arrays_close_outputs(arrays *a) {
 int arrays_download(void *reading, uint64_t first, size_t count, void *out) {
     const array_reading *r = reading;
     const arrays *a = r->arrays;
-    const size_t bytes = element_words[a->items[r->item].type].bytes;
+    const size_t bytes = dtype_words[a->items[r->item].type].bytes;
     const sg_status status =
         sg_download(a->session->context, out, (const char *)a->grids[r->item].data + first * bytes,
                     count * bytes);
@@ -196,9 +196,9 @@ static void describe_text(const arrays *a, const array_output *o, text *out) {
     if (!w->is_image)
         return;
     text_add(out, "           ");
-    element_print(out, ELEMENT_DOUBLE, &w->scale.low);
+    element_print(out, DTYPE_DOUBLE, &w->scale.low);
     text_add(out, " .. ");
-    element_print(out, ELEMENT_DOUBLE, &w->scale.high);
+    element_print(out, DTYPE_DOUBLE, &w->scale.high);
     text_printf(out, " -> 0..%d\n", a->maxval);
     if (w->values.nan > 0)
         warn(o->path, "%" PRId64 " NaN %s written as black", w->values.nan,
@@ -266,7 +266,7 @@ int arrays_save(arrays *a, json *j, text *out) {
 static int print(arrays *a, int index, bool is_lone, json *j, text *out) {
     const array *item = &a->items[index];
     const uint64_t count = (uint64_t)a->grids[index].size[0];
-    const size_t bytes = element_words[item->type].bytes;
+    const size_t bytes = dtype_words[item->type].bytes;
     unsigned char *elements = must_alloc((size_t)count, bytes);
     const int code = count > 0
                          ? arrays_download(&(array_reading){a, index}, 0, (size_t)count, elements)

@@ -1,5 +1,5 @@
 /* Grey images: "P5", width, height, maxval, one white-space character, samples. */
-#include "cli/files/pgm.h"
+#include "cli/files/formats.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -152,10 +152,10 @@ static bool read_raw(FILE *file, const pgm *image, size_t count, uint16_t *out, 
     return true;
 }
 
-bool pgm_read_data(FILE *file, const pgm *image, element type, element_take take, void *user,
+bool pgm_read_data(FILE *file, const pgm *image, dtype type, element_take take, void *user,
                    text *error) {
     const uint64_t all = (uint64_t)image->width * (uint64_t)image->height;
-    const size_t bytes = element_words[type].bytes;
+    const size_t bytes = dtype_words[type].bytes;
     uint16_t *samples = must_alloc(SAMPLES, sizeof *samples);
     unsigned char *elements = must_alloc(SAMPLES, bytes);
     bool good = true;
@@ -190,12 +190,11 @@ static double place_in(const pgm_scale *scale, double value, int maxval) {
     return (value - scale->low) / span * maxval;
 }
 
-size_t pgm_samples(element type, const void *from, size_t count, int maxval, const pgm_scale *scale,
+size_t pgm_samples(dtype type, const void *from, size_t count, int maxval, const pgm_scale *scale,
                    unsigned char *out) {
     const size_t bytes = maxval > 255 ? 2 : 1;
     for (size_t i = 0; i < count; i++) {
-        const double element =
-            element_get(type, (const char *)from + i * element_words[type].bytes);
+        const double element = dtype_value(type, (const char *)from + i * dtype_words[type].bytes);
         const double value = place_in(scale, element, maxval);
         const unsigned sample = value >= maxval ? (unsigned)maxval
                                 : value > 0     ? (unsigned)lround(value)

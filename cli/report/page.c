@@ -1,4 +1,4 @@
-/* The page as a whole: its heading, its sections in order, the source of the best plan. */
+/* The page as a whole: heading, style, script, sections in order, source of the best plan. */
 #include "cli/report/page.h"
 
 #include <inttypes.h>
@@ -31,16 +31,6 @@ void html_text(text *b, const char *string) {
     }
 }
 
-void page_add_size(text *b, const sg_result *r) {
-    if (page_is_of_matrix(r)) {
-        text_printf(b, "%" PRId64 "x%" PRId64 " with %" PRId64 " entries", r->size[0], r->size[1],
-                    r->size[2]);
-        return;
-    }
-    for (int i = 0; i < r->size_count; i++)
-        text_printf(b, "%s%" PRId64, i > 0 ? "x" : "", r->size[i]);
-}
-
 void page_add_mark_title(text *b, const sg_result *r) {
     text_printf(b, "%s: ", r->plan);
     if (!page_is_right(r)) {
@@ -67,7 +57,6 @@ void page_add_mark_title(text *b, const sg_result *r) {
 /* ---- what is in it ------------------------------------------------------------------------- */
 
 void page_look(page *p) {
-    page_axes_find(&p->axes, p->count > 0 ? p->rows[0].kind : SG_KIND_LISTS, p->rows, p->count);
     p->best = p->usual_row = -1;
     for (int i = 0; i < p->count; i++) {
         const sg_result *r = &p->rows[i];
@@ -77,13 +66,6 @@ void page_look(page *p) {
             p->usual_row = i;
     }
     page_kinds_find(p);
-}
-
-bool page_any_lost(const page *p) {
-    for (int i = 0; i < p->count; i++)
-        if (!page_is_right(&p->rows[i]))
-            return true;
-    return false;
 }
 
 static int count_state(const page *p, const char *state) {
@@ -134,8 +116,8 @@ static void add_facts(const page *p, text *out) {
          made = new_text(), driver = new_text();
     text_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
                 strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors");
-    page_add_size(&size, r);
-    if (!w->is_grid && !page_is_of_matrix(r))
+    result_add_size(&size, r);
+    if (!w->is_grid && !result_is_of_matrix(r))
         text_printf(&size, " %s", w->points);
     if (r->steps > 1)
         text_printf(&size, ", %" PRId64 " steps at a time", r->steps);
@@ -244,9 +226,8 @@ static void add_heading(const page *p, text *out) {
 
 /* ---- looks ---------------------------------------------------------------------------------- */
 
-/* Colours are after Okabe and Ito's set for
-   all kinds of colour vision ("Color Universal Design", 2008), darker on white and lighter on black
-   so that marks stand out by 3 : 1 and text by 4.5 : 1. */
+/* The colours follow Okabe and Ito's set for all kinds of colour vision ("Color Universal Design",
+   2008), darker on white and lighter on black: marks have a contrast of 3 : 1 and text 4.5 : 1. */
 static const char page_style[] =
     ":root{color-scheme:light dark;--back:#ffffff;--card:#f6f7f9;--text:#1a1c20;--soft:#555b66;"
     "--line:#d5d9e0;--axis:#757c88;--k0:#0072b2;--k1:#c04a00;--k2:#007a57;--k3:#a8487f;"
@@ -292,12 +273,6 @@ static const char page_style[] =
     ".m:hover,.m.on{fill-opacity:1;stroke:var(--text);stroke-width:2}\n"
     ".legend{display:flex;flex-wrap:wrap;gap:2px 16px}.key{display:inline-block;width:14px;"
     "height:14px;vertical-align:-2px}\n"
-    ".views{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),"
-    "1fr))}\n"
-    ".bars{margin:0 0 12px;padding:0;list-style:none;max-width:520px}\n"
-    ".bars li{display:grid;grid-template-columns:7.5em 1fr 3.5em;gap:8px;align-items:center}\n"
-    ".bars .bar{height:12px;width:100%}.bars .bar rect{fill:var(--accent)}"
-    ".bars .bar .rest{fill:var(--line)}\n"
     "summary{cursor:pointer;padding:4px 0}\n"
     "pre{margin:8px 0 0;max-height:70vh;overflow:auto;white-space:pre-wrap;"
     "overflow-wrap:anywhere}\n"
@@ -317,8 +292,8 @@ static const char page_style[] =
     "td{display:inline-block;margin-right:14px}td[data-name]::before{content:attr(data-name) ' ';"
     "color:var(--soft);font-weight:400}}\n";
 
-/* Titles become a text beside the mark, at once and for touch and keys too. Without scripts they
-   stay what browsers make of titles. */
+/* Shows the title of a mark next to it at once, for touch and keys too. Without the script,
+   browsers show titles as they do anywhere. */
 static const char page_script[] =
     "(function(){'use strict';\n"
     "var tip=document.createElement('div');tip.className='tip';tip.hidden=true;\n"
@@ -364,9 +339,9 @@ static void add_source(const page *p, text *out) {
 void page_write(const page *p, text *out) {
     text title = new_text();
     text_printf(&title, "%s, ", p->name);
-    page_add_size(&title, &p->rows[0]);
+    result_add_size(&title, &p->rows[0]);
     text_printf(&title, ", %s", p->rows[0].device_name);
-    /* The policy says what is true: nothing is fetched from anywhere. */
+    /* The policy keeps browsers from fetching anything. */
     text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                   "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
@@ -381,9 +356,7 @@ void page_write(const page *p, text *out) {
     page_write_roofline(p, out);
     page_write_progress(p, out);
     page_write_drift(p, out);
-    page_write_scaling(p, out);
     text_add(out, "</div>\n");
-    page_write_scatter(p, out);
     add_source(p, out);
     page_write_table(p, out);
     text_add(out, "</main>\n<script>\n");

@@ -1,5 +1,4 @@
-/* The charts with numbers on both axes: how the search went, the roofline, drift, other sizes. */
-#include <inttypes.h>
+/* The charts: how the search went, the roofline, and drift. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +20,25 @@ static void add_row_mark(const page *p, svg *s, double x, double y, int row) {
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-static void times_of(const page *p, double *least, double *most) {
-    *least = INFINITY, *most = 0;
+/* From the fastest to the slowest, and what a copy takes; `copy` is NAN where that is unknown. */
+static void times_of(const page *p, double range[2], double *copy) {
+    const sg_result *best = &p->rows[p->best];
+    *copy = page_time(best) * page_of_copy(best) / (double)(best->steps > 1 ? best->steps : 1);
+    range[0] = INFINITY, range[1] = 0;
     for (int i = 0; i < p->count; i++)
         if (page_is_right(&p->rows[i])) {
-            const double last = page_time(&p->rows[i]);
-            *least = fmin(*least, fmin(last, p->rows[i].median));
-            *most = fmax(*most, fmax(last, p->rows[i].median));
+            widen(range, page_time(&p->rows[i]));
+            widen(range, p->rows[i].median);
         }
+    widen(range, *copy); /* fmin and fmax pass over NAN */
+}
+
+/* The time of a copy, a line across the chart. */
+static void add_copy_line(svg *s, double copy) {
+    if (!isfinite(copy))
+        return;
+    svg_line(s, s->left, svg_at(&s->y, copy), s->right, svg_at(&s->y, copy), "roof");
+    svg_text(s, s->right, svg_at(&s->y, copy) - 5, "end", "note", "copy");
 }
 
 /* The best so far, a staircase. */
@@ -47,24 +57,30 @@ static void add_best_so_far(const page *p, svg *s) {
 }
 
 void page_write_progress(const page *p, text *out) {
-    double least, most;
-    times_of(p, &least, &most);
+    double times[2], copy;
     if (p->best < 0 || p->count < 2)
         return;
+    times_of(p, times, &copy);
     text_add(out, "<section id=\"progress\">\n<h2>Search progress</h2>\n<p>Every evaluation in "
-                  "the order taken, and the best time so far.</p>\n");
+                  "the order taken. The solid line is the best time so far. The dashed line is a "
+                  "copy of the bytes that a step must move, in the same run.</p>\n");
     svg s;
     svg_begin(&s, out, "Time by evaluation",
-              "Dots: the time of each evaluation. Line: the best so far.", CHART_HEIGHT);
+              "Marks: the time of each evaluation. Solid line: the best so far.");
     s.x = svg_scale_of(1, p->count, false);
-    s.y = svg_scale_of(least, most, true);
+    s.y = svg_scale_of(times[0], times[1], true);
     svg_frame(&s, svg_plain, add_seconds, "evaluation", "time");
+    add_copy_line(&s, copy);
     add_best_so_far(p, &s);
-    for (int i = 0; i < p->count; i++)
+    bool lost = false;
+    for (int i = 0; i < p->count; i++) {
+        const bool right = page_is_right(&p->rows[i]);
+        lost |= !right;
         add_row_mark(p, &s, svg_at(&s.x, i + 1),
-                     page_is_right(&p->rows[i]) ? svg_at(&s.y, p->rows[i].median) : s.top + 4, i);
+                     right ? svg_at(&s.y, p->rows[i].median) : s.top + 4, i);
+    }
     svg_end(&s);
-    page_write_kinds(p, page_any_lost(p), out);
+    page_write_kinds(p, lost, out);
     text_add(out, "</section>\n");
 }
 
@@ -90,11 +106,10 @@ static double arithmetic_of(const page *p, const sg_result *r) {
     return 0;
 }
 
-/* Steps that a launch makes between reading and writing the grid. */
+/* How many steps a launch makes between reading and writing the grid, by the plan's "time=". */
 static double fused(const page *p, int row) {
-    const page_axis *time = page_axis_named(&p->axes, "time");
-    const double steps =
-        time != NULL && time->of[row] >= 0 ? strtod(time->values[time->of[row]], NULL) : 1;
+    const char *time = strstr(p->rows[row].plan, " time=");
+    const double steps = time != NULL ? strtod(time + strlen(" time="), NULL) : 1;
     return steps > 1 ? steps : 1;
 }
 
@@ -111,17 +126,18 @@ static double intensity_of(const page *p, int row) {
 
 static double rate_of(const page *p, int row) {
     const sg_result *r = &p->rows[row];
-    return p->operations * page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / page_time(r);
+    return p->operations * result_points(r) / page_time(r);
 }
 
 static bool measure_roofline(const page *p, roofline *f) {
     if (p->best < 0 || !(p->operations > 0) || !(p->bytes > 0))
         return false;
     const sg_result *best = &p->rows[p->best];
-    if (!(best->copy_seconds > 0) || !(page_points(best) > 0))
+    const double copy = p->bytes * result_points(best) / (page_time(best) * page_of_copy(best));
+    if (!(copy > 0) || !isfinite(copy))
         return false;
     *f = (roofline){.page = p,
-                    .copy = p->bytes * page_points(best) / best->copy_seconds,
+                    .copy = copy,
                     .arithmetic = arithmetic_of(p, best),
                     .intensity = {INFINITY, 0},
                     .rate = {INFINITY, 0}};
@@ -168,45 +184,17 @@ static void add_roofline_text(const roofline *f, text *out) {
     const page *p = f->page;
     text_add(out, "<section id=\"roofline\">\n<h2>Roofline</h2>\n<p>");
     text_printf(out,
-                "A point takes %g operations and at least %g bytes of device memory, in each "
-                "launch once. The slanted line is a copy of as many bytes, in the same run",
+                "A point takes %g operations. Each launch moves at least %g bytes of device memory "
+                "a point. The slanted line is a copy of as many bytes, in the same run.",
                 p->operations, p->bytes);
     if (f->arithmetic > 0)
-        text_printf(out, "; the level one is all multiply-adds at the %g MHz measured",
+        text_printf(out, " The horizontal line is multiply-adds alone, at the %g MHz measured.",
                     p->rows[p->best].clock_after);
-    text_add(out, ". Candidates of the same intensity stand side by side. Williams, Waterman and "
+    text_add(out, " Candidates of the same intensity stand side by side. Williams, Waterman and "
                   "Patterson, CACM 52 (2009).</p>\n");
 }
 
-/* Where operations and bytes of an element are not to be had: all candidates beside the copy. */
-static void write_ranked(const page *p, text *out) {
-    const sg_result *best = p->best >= 0 ? &p->rows[p->best] : NULL;
-    if (best == NULL || !(best->copy_seconds > 0))
-        return;
-    const double copy = page_time(best) * page_of_copy(best);
-    double times[2];
-    times_of(p, &times[0], &times[1]);
-    widen(times, copy);
-    text_add(out, "<section id=\"roofline\">\n<h2>Beside a copy</h2>\n<p>Every candidate, the "
-                  "fastest first. The line is a copy of as many bytes as must be moved, in the "
-                  "same run.</p>\n");
-    svg s;
-    svg_begin(&s, out, "Time by rank", "All candidates above the time of a copy.", CHART_HEIGHT);
-    s.x = svg_scale_of(1, p->count, false);
-    s.y = svg_scale_of(times[0], times[1], true);
-    svg_frame(&s, svg_plain, add_seconds, "rank", "time");
-    svg_line(&s, s.left, svg_at(&s.y, copy), s.right, svg_at(&s.y, copy), "roof");
-    svg_text(&s, s.right, svg_at(&s.y, copy) - 5, "end", "note", "copy");
-    int *order = page_order(p);
-    for (int i = 0; i < p->count && page_is_right(&p->rows[order[i]]); i++)
-        add_row_mark(p, &s, svg_at(&s.x, i + 1), svg_at(&s.y, page_time(&p->rows[order[i]])),
-                     order[i]);
-    svg_end(&s);
-    page_write_kinds(p, false, out);
-    text_add(out, "</section>\n");
-}
-
-/* Most candidates move the same bytes; side by side more of them can be seen, and pointed at. */
+/* Most candidates move the same bytes. Side by side, more of them can be seen and pointed at. */
 static double sideways(const page *p, int row) {
     const double width = 18;
     return p->count > 1 ? width * ((double)row / (p->count - 1) - 0.5) : 0;
@@ -214,15 +202,12 @@ static double sideways(const page *p, int row) {
 
 void page_write_roofline(const page *p, text *out) {
     roofline f;
-    if (!measure_roofline(p, &f)) {
-        write_ranked(p, out);
+    if (!measure_roofline(p, &f))
         return;
-    }
     add_roofline_text(&f, out);
     svg s;
     svg_begin(&s, out, "Operations a second by operations a byte",
-              "Each candidate below the line of a copy and the level of the arithmetic.",
-              CHART_HEIGHT);
+              "Each candidate below the line of a copy and the level of the arithmetic.");
     s.x = svg_scale_of(f.intensity[0], f.intensity[1], true);
     s.y = svg_scale_of(f.rate[0], f.rate[1], true);
     svg_frame(&s, svg_plain, svg_rate, "operations a byte", "operations a second");
@@ -238,7 +223,7 @@ void page_write_roofline(const page *p, text *out) {
 
 /* ---- drift ---------------------------------------------------------------------------------- */
 
-/* What else changed times during the sweeps: a kernel that was timed again and again. */
+/* A kernel that was timed again and again shows what else changed times during the sweep. */
 
 static double ratio(const sg_drift *d) {
     return d->seconds / d->first_seconds;
@@ -248,7 +233,7 @@ static void label_ratio(text *out, double number) {
     text_printf(out, "%.4g", number);
 }
 
-/* "; its clock 1700 to 1755 MHz", where it is known. */
+/* ", the clock was at 1700 to 1755 MHz", where it is known. */
 static void add_range(text *out, const char *before, const char *after, double least, double most) {
     if (isfinite(least) && least == most)
         text_printf(out, "%s%.0f %s", before, least, after);
@@ -265,13 +250,12 @@ static void add_drift_text(const page_drifts *all, const double range[2], text *
         temperature[1] = fmax(temperature[1], all->list[i].temperature);
     }
     text_printf(out,
-                "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A kernel that was right was timed "
-                "again %d time%s during the sweep: it took %.3g to %.3g of its first time",
+                "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A right kernel was timed again %d "
+                "time%s during the sweep. It took %.3g to %.3g of its first time",
                 all->count, all->count == 1 ? "" : "s", range[0], range[1]);
     add_range(out, ", the clock was at ", "MHz", clock[0], clock[1]);
     add_range(out, ", the GPU at ", "°C", temperature[0], temperature[1]);
-    text_add(out, ". Candidates that differ by less than that are told apart by the finals "
-                  "alone.</p>\n");
+    text_add(out, ". Only the finals tell candidates apart that differ by less.</p>\n");
 }
 
 static void add_drift_title(const sg_drift *d, text *title) {
@@ -294,8 +278,7 @@ void page_write_drift(const page *p, text *out) {
     }
     add_drift_text(all, range, out);
     svg s;
-    svg_begin(&s, out, "Drift", "The time of one kernel over its first time, in the order taken.",
-              CHART_HEIGHT);
+    svg_begin(&s, out, "Drift", "The time of one kernel over its first time, in the order taken.");
     s.x = svg_scale_of(1, all->count > 1 ? all->count : 2, false);
     s.y = svg_scale_of(fmin(range[0], 1), fmax(range[1], 1), false);
     svg_frame(&s, svg_plain, label_ratio, "timing", "of its first time");
@@ -307,84 +290,4 @@ void page_write_drift(const page *p, text *out) {
     }
     svg_end(&s);
     text_add(out, "</section>\n");
-}
-
-/* ---- other sizes --------------------------------------------------------------------------- */
-
-/* Of each size of the page's spec and device the best result; the caller frees the list. */
-static const sg_result **best_of_sizes(const page *p, int *count) {
-    const page_results *all = p->all;
-    const sg_result **list = new_array((size_t)all->count + 1, sizeof *list);
-    *count = 0;
-    for (int i = 0; i < all->count; i++) {
-        const sg_result *r = &all->list[i];
-        int at = 0;
-        if (!page_is_right(r) || !page_same_kind(r, &p->rows[0]) || !(page_points(r) > 0))
-            continue;
-        while (at < *count && !page_same_size(list[at], r))
-            at++;
-        if (at == *count)
-            list[(*count)++] = r;
-        else if (page_is_faster(r, list[at]))
-            list[at] = r;
-    }
-    return list;
-}
-
-static int by_points(const void *left, const void *right) {
-    const sg_result *a = *(const sg_result *const *)left, *b = *(const sg_result *const *)right;
-    const double x = page_points(a), y = page_points(b);
-    if (x != y)
-        return x < y ? -1 : 1;
-    return memcmp(a->size, b->size, sizeof a->size);
-}
-
-static double points_a_second(const sg_result *r) {
-    return page_points(r) * (double)(r->steps > 1 ? r->steps : 1) / page_time(r);
-}
-
-static void add_sizes(svg *s, const page *p, const sg_result **list, int count) {
-    text path = new_text();
-    for (int i = 0; i < count; i++)
-        text_printf(&path, "%s%.1f %.1f", i == 0 ? "M" : "L", svg_at(&s->x, page_points(list[i])),
-                    svg_at(&s->y, points_a_second(list[i])));
-    text_printf(s->out, "<path class=\"line\" d=\"%s\"/>\n", path.data);
-    for (int i = 0; i < count; i++) {
-        text title = new_text();
-        page_add_size(&title, list[i]);
-        text_add(&title, ": ");
-        svg_rate(&title, points_a_second(list[i]));
-        text_printf(&title, " %s a second; ", words_of_kind(list[i]->kind)->points);
-        page_add_mark_title(&title, list[i]);
-        svg_mark(s, svg_at(&s->x, page_points(list[i])), svg_at(&s->y, points_a_second(list[i])), 0,
-                 page_same_size(list[i], &p->rows[0]), title.data);
-    }
-}
-
-void page_write_scaling(const page *p, text *out) {
-    int count;
-    const sg_result **list = best_of_sizes(p, &count);
-    qsort(list, (size_t)count, sizeof *list, by_points);
-    if (count >= 2) {
-        const words *w = words_of_kind(p->rows[0].kind);
-        double rates[2] = {INFINITY, 0};
-        for (int i = 0; i < count; i++)
-            widen(rates, points_a_second(list[i]));
-        text_printf(out,
-                    "<section id=\"scaling\">\n<h2>Sizes</h2>\n<p>The best plan of each of the "
-                    "%d sizes that were tuned on this device.</p>\n",
-                    count);
-        svg s;
-        text name = new_text();
-        text_printf(&name, "%s a second", w->points);
-        svg_begin(&s, out, "Speed by size", "The speed of the best plan at each size.",
-                  CHART_HEIGHT);
-        s.x = svg_scale_of(page_points(list[0]), page_points(list[count - 1]), true);
-        s.y = svg_scale_of(0, rates[1], false);
-        s.y.from = 0;
-        svg_frame(&s, svg_rate, svg_rate, w->points, name.data);
-        add_sizes(&s, p, list, count);
-        svg_end(&s);
-        text_add(out, "</section>\n");
-    }
 }

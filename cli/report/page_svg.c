@@ -1,5 +1,5 @@
-/* A small builder of charts in SVG. All places are written with one decimal, so that the same
-   numbers make the same bytes. */
+/* The builder of charts. Places are written with one decimal, so that the same numbers make the
+   same bytes. */
 #include "cli/report/page.h"
 
 #include <float.h>
@@ -38,7 +38,7 @@ static svg_scale linear_scale(double least, double most) {
 svg_scale svg_scale_of(double least, double most, bool logarithmic) {
     const double lowest = logarithmic ? DBL_MIN : -DBL_MAX;
     if (!(least >= lowest && least <= most && most <= DBL_MAX))
-        least = most = 1; /* there is nothing that it could be of */
+        least = most = 1;
     return logarithmic ? log_scale(least, most) : linear_scale(least, most);
 }
 
@@ -50,7 +50,7 @@ static double step_of(double range, int wanted) {
 
 enum { MOST_TICKS = 16 };
 
-/* Where numbers are so large that a step adds nothing to them there is one tick. */
+/* Numbers so large that adding a step changes nothing have one tick. */
 static int linear_ticks(const svg_scale *s, int wanted, double *out) {
     const double step = step_of(s->to - s->from, wanted), first = ceil(s->from / step);
     int count = 0;
@@ -62,8 +62,7 @@ static int linear_ticks(const svg_scale *s, int wanted, double *out) {
     return count;
 }
 
-/* 1, 2 and 5 of each decade, or its beginning alone, or every so many decades. Those of a double
-   are few. */
+/* 1, 2 and 5 of each decade, or each decade, or every few decades. */
 static int log_ticks(const svg_scale *s, int wanted, double *out) {
     static const double parts[] = {1, 2, 5};
     const double decades = log10(s->to) - log10(s->from);
@@ -106,17 +105,17 @@ void svg_rate(text *b, double number) {
 
 /* ---- charts -------------------------------------------------------------------------------- */
 
-void svg_begin(svg *s, text *out, const char *caption, const char *about, double height) {
+void svg_begin(svg *s, text *out, const char *caption, const char *about) {
     *s = (svg){.out = out,
                .best = new_text(),
                .left = 66,
                .right = CHART_WIDTH - 14,
                .top = 14,
-               .bottom = height - 46};
+               .bottom = CHART_HEIGHT - 46};
     text_add(out, "<figure>\n<figcaption>");
     html_text(out, caption);
-    text_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
-                CHART_WIDTH, height);
+    text_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+                CHART_WIDTH, CHART_HEIGHT);
     html_text(out, about);
     text_add(out, "\">\n");
 }
@@ -139,7 +138,7 @@ void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *cl
                 x1, y1, x2, y2, class_name);
 }
 
-/* `last` is where the number before stands, so that none lies over another. */
+/* `last` is where the number before stands, so that no two overlap. */
 static void add_tick(svg *s, bool is_x, double tick, svg_label label, double *last) {
     enum { APART = 44 };
     text out = new_text();
@@ -163,10 +162,10 @@ void svg_frame(svg *s, svg_label x, svg_label y, const char *x_name, const char 
     double list[MOST_TICKS], last = -CHART_WIDTH;
     s->x.low = s->left, s->x.high = s->right;
     s->y.low = s->bottom, s->y.high = s->top;
-    const int x_count = x != NULL ? ticks(&s->x, X_TICKS, list) : 0;
+    const int x_count = ticks(&s->x, X_TICKS, list);
     for (int i = 0; i < x_count; i++)
         add_tick(s, true, list[i], x, &last);
-    const int y_count = y != NULL ? ticks(&s->y, Y_TICKS, list) : 0;
+    const int y_count = ticks(&s->y, Y_TICKS, list);
     for (int i = 0; i < y_count; i++)
         add_tick(s, false, list[i], y, &last);
     text_printf(s->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", s->left, s->top,

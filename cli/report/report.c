@@ -8,7 +8,7 @@
 
 #include "cli/words.h"
 
-enum { INDENT = 11, WIDTH = 100 };
+enum { INDENT = 11, WIDTH = 100, PLAN_WIDTH = 46 };
 
 static int count_lines(const char *text) {
     int lines = 0;
@@ -142,6 +142,22 @@ static void add_speed(const report *r, const session *s, text *out) {
                 v->steps > 1 ? " a step" : "", INDENT, "", v->repeats, s->device.device);
 }
 
+/* `points`: what the reported kernel updates a second. */
+static void textbook_text(const textbook_row rows[TEXTBOOK_PLANS], double points, text *out) {
+    for (int i = 0; i < TEXTBOOK_PLANS && rows[i].schedule != NULL; i++) {
+        const textbook_row *r = &rows[i];
+        text_printf(out, "%-*s%-*s ", INDENT, i == 0 ? "  textbook" : "", PLAN_WIDTH,
+                    r->plan != NULL ? r->plan : r->schedule);
+        if (r->measured) {
+            add_seconds(out, r->speed.seconds);
+            text_printf(out, " a step, %.2f of a copy; %.2f times as long\n", r->speed.of_copy,
+                        points / r->speed.points);
+        } else {
+            text_printf(out, "%s\n", r->refusal != NULL ? r->refusal : "failed");
+        }
+    }
+}
+
 /* A boundary is a grid's. */
 static void add_head(const session *s, const report *r, text *out) {
     static const char planned[] = "by the "; /* model, or plans of a GPU */
@@ -196,7 +212,7 @@ void report_text(const report *r, const session *s, text *out) {
     if (r->measured)
         add_speed(r, s, out);
     if (r->measured)
-        beside_text(r->beside, r->speed.points, out);
+        textbook_text(r->textbook, r->speed.points, out);
 }
 
 static void json_kernel(const report *r, json *j) {
@@ -315,6 +331,23 @@ static void json_speed(const report *r, json *j) {
     json_end_object(j);
 }
 
+static void textbook_json(const textbook_row rows[TEXTBOOK_PLANS], json *j) {
+    json_array(j, "beside");
+    for (int i = 0; i < TEXTBOOK_PLANS && rows[i].schedule != NULL; i++) {
+        const textbook_row *r = &rows[i];
+        json_object(j, NULL);
+        json_string(j, "schedule", r->schedule);
+        json_string(j, "plan", r->plan);
+        json_string(j, "refusal", r->refusal);
+        json_number(j, "seconds", r->measured ? r->speed.seconds : NAN);
+        json_number(j, "points_per_second", r->measured ? r->speed.points : NAN);
+        json_number(j, "copy_bytes_per_second", r->measured ? r->speed.copy_bytes : NAN);
+        json_number(j, "of_copy", r->measured ? r->speed.of_copy : NAN);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 void report_json(const report *r, const session *s, json *j) {
     json_object(j, NULL);
     json_string(j, "spec", r->spec);
@@ -329,7 +362,7 @@ void report_json(const report *r, const session *s, json *j) {
         json_check(r, j);
         json_speed(r, j);
         if (s->options->command == COMMAND_BENCH)
-            beside_json(r->beside, j);
+            textbook_json(r->textbook, j);
     }
     json_string(j, "error", r->error);
     json_integer(j, "exit", r->code);

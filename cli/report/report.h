@@ -3,36 +3,21 @@
 #ifndef SG_CLI_REPORT_REPORT_H
 #define SG_CLI_REPORT_REPORT_H
 
-#include "cli/output.h"
+#include "cli/command.h"
 #include "cli/session.h"
 
-/* ---- beside --------------------------------------------------------------------------------- */
+/* ---- the report of one kernel ---------------------------------------------------------------- */
 
-/* A stencil's kernels by the textbook's methods, beside the one that `bench` measures.
-   Takes: a spec and its size. Makes: a line for each: checked and measured, or why not. */
-enum { BESIDE_COUNT = 4 };
+/* A stencil's kernel by one of the textbook's methods, which `bench` compares with the spec's. */
+enum { TEXTBOOK_PLANS = 4 };
 
-typedef struct beside {
+typedef struct textbook_row {
     const char *schedule; /* asked for; NULL: nothing was */
     char *plan;           /* NULL where it could not be made */
     char *refusal;        /* why not; NULL */
     bool measured;
     sg_speed speed; /* of single steps */
-} beside;
-
-/* `own` is the spec's kernel, whose size they take. Returns the exit code: a refused schedule is no
-   failure, a wrong kernel is one. */
-int beside_measure(session *, const char *spec, int index, const sg_kernel_info *own,
-                   const double *parameters, beside out[BESIDE_COUNT]);
-
-/* Where a check of a single step is to be quick: a grid of this size at most. */
-void beside_check_size(const sg_kernel_info *, int64_t out[3]);
-
-/* `points`: updated a second by the kernel that they stand beside. */
-void beside_text(const beside rows[BESIDE_COUNT], double points, text *out);
-void beside_json(const beside rows[BESIDE_COUNT], json *);
-
-/* ---- the report ----------------------------------------------------------------------------- */
+} textbook_row;
 
 typedef struct emitted {
     char *path;   /* NULL: not asked for */
@@ -54,8 +39,8 @@ typedef struct report {
     sg_check_result check;
     bool measured;
     sg_speed speed;
-    beside beside[BESIDE_COUNT]; /* of bench, where no schedule was asked for */
-    const char *error;           /* what failed first, as printed; NULL */
+    textbook_row textbook[TEXTBOOK_PLANS]; /* of bench, where no schedule was asked for */
+    const char *error;                     /* what failed first, as printed; NULL */
     int code;
 } report;
 

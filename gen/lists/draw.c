@@ -8,19 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t draw_bits(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 double draw_real(uint64_t *state) {
-    return (double)(draw_bits(state) >> 11) * 0x1p-52 - 1;
+    return (double)(random_next(state) >> 11) * 0x1p-52 - 1;
 }
 
 int64_t draw_below(uint64_t *state, int64_t bound) {
-    return (int64_t)(draw_bits(state) % (uint64_t)bound);
+    return (int64_t)(random_next(state) % (uint64_t)bound);
 }
 
 /* As the dtype holds it. */
@@ -33,7 +26,7 @@ static pattern_value held(dtype type, pattern_value v) {
 pattern_value draw_element(dtype type, uint64_t *state) {
     if (type < DTYPE_REALS)
         return held(type, (pattern_value){.real = draw_real(state)});
-    return held(type, (pattern_value){.whole = (int64_t)draw_bits(state)});
+    return held(type, (pattern_value){.whole = (int64_t)random_next(state)});
 }
 
 /* From `low` to `high`, which are whole. */
@@ -45,12 +38,12 @@ static int64_t between(double low, double high, uint64_t bits) {
 pattern_value draw_sampled(dtype type, const sample *s, uint64_t *state) {
     if (sample_is_plain(s))
         return draw_element(type, state);
-    const uint64_t bits = draw_bits(state);
+    const uint64_t bits = random_next(state);
     if (type < DTYPE_REALS)
         return held(type, (pattern_value){.real = sample_real(s, bits)});
     switch (sample_share_of(s, bits)) {
     case SAMPLE_USUAL:
-        return held(type, (pattern_value){.whole = (int64_t)draw_bits(state)});
+        return held(type, (pattern_value){.whole = (int64_t)random_next(state)});
     case SAMPLE_WIDE:
         return (pattern_value){.whole = between(ceil(s->wide_low), floor(s->wide_high), bits)};
     default:
@@ -112,7 +105,7 @@ void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, v
 }
 
 void draw_call(job *j, const program *p, const double *given, uint64_t *state, family_call *out) {
-    out->sizes = job_array(j, (size_t)p->size_count + 1, sizeof *out->sizes);
+    out->sizes = job_array(j, (size_t)p->lists.size_count + 1, sizeof *out->sizes);
     out->arrays = job_array(j, (size_t)p->array_count, sizeof *out->arrays);
     out->parameters = job_array(j, (size_t)p->parameter_count + 1, sizeof *out->parameters);
     for (int i = 0; i < p->parameter_count; i++) {
@@ -126,7 +119,7 @@ void draw_call(job *j, const program *p, const double *given, uint64_t *state, f
 }
 
 void draw_array(job *j, const program *p, int array, family_call *call) {
-    const int64_t elements = family_elements(p, array, call->sizes);
+    const int64_t elements = program_elements(p, array, call->sizes);
     call->arrays[array] = job_array(j, (size_t)elements + 1, p->arrays[array].element_bytes);
 }
 

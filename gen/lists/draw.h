@@ -1,15 +1,12 @@
 /* Data for checks of lists.
    Takes: a state, which is the seed at first; or expressions and parameters. Makes: random numbers,
-   and numbers with which a check reaches both sides of every condition.
-   Method: splitmix64 (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators,
-   OOPSLA 2014). */
+   and numbers with which a check reaches both sides of every condition. */
 #ifndef SG_GEN_LISTS_DRAW_H
 #define SG_GEN_LISTS_DRAW_H
 
-#include "base/sample.h"
+#include "base/random.h"
 #include "gen/lists/pattern.h"
 
-uint64_t draw_bits(uint64_t *state);
 double draw_real(uint64_t *state);                  /* in [−1, 1) */
 int64_t draw_below(uint64_t *state, int64_t bound); /* in [0, bound) */
 pattern_value draw_element(dtype, uint64_t *state); /* whole: any; real: in [−1, 1) */

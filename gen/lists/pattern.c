@@ -15,10 +15,10 @@ int pattern_dims(const subject *s) {
     return 1;
 }
 
-program *pattern_program(job *j, const pattern *p, const gpu *t) {
+program *pattern_program(job *j, const pattern *p, program_kind kind, const gpu *t) {
     const model *m = p->functions;
     program *out = job_alloc(j, sizeof *out);
-    out->shape = PROGRAM_LISTS;
+    out->kind = kind;
     out->name = m->name;
     out->target = t->arch;
     out->dims = 1;
@@ -42,12 +42,9 @@ static const char *c_name(const char *name) {
 
 program_array pattern_array(const char *name, const char *dtype, program_extent extent) {
     program_array a = {.name = name,
-                       .field = name,
                        .dtype = dtype,
-                       .reads = -1,
-                       .previous = -1,
-                       .same_as = -1,
-                       .extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
+                       .lists.same_as = -1,
+                       .lists.extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
     for (int i = 0; i < DTYPE_COUNT; i++)
         if (strcmp(dtype_words[i].name, dtype) == 0)
             a.element_bytes = dtype_words[i].bytes;
@@ -61,23 +58,15 @@ bool pattern_may_begin_early(const program *p) {
 
 program_launch pattern_launch(job *j, const program *p, const char *suffix, program_extent items,
                               int per_block, int threads, bool barriers) {
-    program_launch l = {
-        .entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers, .steps = 1};
+    program_launch l = {.entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers};
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        l.axes[axis] = -1;
         l.per_block[axis] = l.block[axis] = 1;
-        l.blocks[axis].items = extent_of(-1, 1);
+        l.lists.blocks[axis].items = extent_of(-1, 1);
     }
     l.per_block[0] = per_block;
     l.block[0] = threads;
-    l.blocks[0].items = items;
+    l.lists.blocks[0].items = items;
     return l;
-}
-
-static size_t arguments_bytes(const program *p) {
-    const int parameters = p->parameter_count > 0 ? p->parameter_count : 1;
-    return 8 *
-           (size_t)(p->size_count + p->array_count + p->temporary_count + parameters + p->tagged);
 }
 
 /* ---- plan.h -------------------------------------------------------------------------------- */
@@ -90,24 +79,24 @@ static void write_arguments(text *t, const program *p) {
                     "    __device__ __forceinline__ operator Real() const {\n"
                     "        return value;\n    }\n};\n");
     text_add(t, "struct Arguments {\n");
-    for (int i = 0; i < p->size_count; i++)
-        text_printf(t, "    long long %s;\n", p->sizes[i].name);
+    for (int i = 0; i < p->lists.size_count; i++)
+        text_printf(t, "    long long %s;\n", p->lists.sizes[i].name);
     for (int i = 0; i < p->array_count; i++)
         text_printf(t, "    %s%s *%s;\n", p->arrays[i].written ? "" : "const ",
                     c_name(p->arrays[i].dtype), p->arrays[i].name);
-    for (int i = 0; i < p->temporary_count; i++)
-        text_printf(t, "    void *%s;\n", p->temporaries[i].name);
+    for (int i = 0; i < p->lists.temporary_count; i++)
+        text_printf(t, "    void *%s;\n", p->lists.temporaries[i].name);
     if (p->parameter_count > 0)
         text_printf(t, "    Parameter parameter[%d];", p->parameter_count);
     else
         text_add(t, "    long long parameter; // none");
     for (int i = 0; i < p->parameter_count; i++)
         text_printf(t, "%s %s", i > 0 ? "," : " //", p->parameters[i].name);
-    if (p->tagged)
+    if (p->lists.tagged)
         text_add(t, "\n    unsigned long long tag;");
     text_printf(t,
                 "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
-                arguments_bytes(p), arguments_bytes(p));
+                program_arguments_bytes(p), program_arguments_bytes(p));
 }
 
 /* PLAN_NAME, for the preprocessor. */
@@ -124,8 +113,9 @@ static void write_plan(text *t, const pattern_source *s) {
     for (int i = 0; i < p->launch_count; i++)
         text_printf(t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);
     for (int i = 0; i < p->launch_count; i++)
-        if (p->launches[i].blocks[0].cluster > 1)
-            text_printf(t, "#define PATTERN_CLUSTER_%d %d\n", i, p->launches[i].blocks[0].cluster);
+        if (p->launches[i].lists.blocks[0].cluster > 1)
+            text_printf(t, "#define PATTERN_CLUSTER_%d %d\n", i,
+                        p->launches[i].lists.blocks[0].cluster);
     for (int i = 0; i < s->constant_count; i++)
         write_macro(t, &s->constants[i]);
     text_add(t, "\n");
@@ -161,7 +151,7 @@ static void write_extent(text *t, const program *p, const program_extent *e) {
     bool first = true;
     for (int i = 0; i < 2; i++)
         if (e->size[i] >= 0) {
-            text_printf(t, "%s%s", first ? "" : " + ", p->sizes[e->size[i]].name);
+            text_printf(t, "%s%s", first ? "" : " + ", p->lists.sizes[e->size[i]].name);
             first = false;
         }
     if (first)
@@ -180,14 +170,14 @@ static void write_arrays(text *t, const program *p) {
         const program_array *a = &p->arrays[i];
         text_printf(t, "//     a.%s: %s[", a->name, c_name(a->dtype));
         for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--)
-            if (axis == 0 || !is_one(&a->extent[axis])) {
-                write_extent(t, p, &a->extent[axis]);
+            if (axis == 0 || !is_one(&a->lists.extent[axis])) {
+                write_extent(t, p, &a->lists.extent[axis]);
                 text_add(t, axis > 0 ? "][" : "]");
             }
-        text_printf(t, ", %s\n", a->updated ? "updated" : a->written ? "written" : "read");
+        text_printf(t, ", %s\n", a->lists.updated ? "updated" : a->written ? "written" : "read");
     }
-    for (int i = 0; i < p->temporary_count; i++) {
-        const program_temporary *m = &p->temporaries[i];
+    for (int i = 0; i < p->lists.temporary_count; i++) {
+        const program_temporary *m = &p->lists.temporaries[i];
         text_printf(t, "//     a.%s: ", m->name);
         if (m->fixed != 0 || m->bytes == 0)
             text_printf(t, "%lld%s", (long long)m->fixed, m->bytes != 0 ? " + " : "");
@@ -201,31 +191,32 @@ static void write_arrays(text *t, const program *p) {
             text_printf(t, ", every one set to %d", m->fill);
         text_add(t, "\n");
     }
-    if (p->tagged)
+    if (p->lists.tagged)
         text_add(t,
                  "//     a.tag: a number for this launch alone, drawn from 64 bits, and never 0\n");
 }
 
 static void write_blocks(text *t, const program *p, const program_launch *l, int axis) {
-    if (is_one(&l->blocks[axis].items)) {
+    if (is_one(&l->lists.blocks[axis].items)) {
         text_add(t, "1");
         return;
     }
-    const int cluster = l->blocks[axis].cluster > 1 ? l->blocks[axis].cluster : 1;
-    if (l->blocks[axis].alone > 0) {
-        write_extent(t, p, &l->blocks[axis].items);
-        text_printf(t, " <= %lld ? %d : ", (long long)l->blocks[axis].alone, cluster);
+    const int cluster = l->lists.blocks[axis].cluster > 1 ? l->lists.blocks[axis].cluster : 1;
+    if (l->lists.blocks[axis].alone > 0) {
+        write_extent(t, p, &l->lists.blocks[axis].items);
+        text_printf(t, " <= %lld ? %d : ", (long long)l->lists.blocks[axis].alone, cluster);
     }
-    if (l->blocks[axis].most > 0)
-        text_printf(t, "min(%lld, ", (long long)l->blocks[axis].most);
-    if (l->blocks[axis].least)
+    if (l->lists.blocks[axis].most > 0)
+        text_printf(t, "min(%lld, ", (long long)l->lists.blocks[axis].most);
+    if (l->lists.blocks[axis].least)
         text_printf(t, "max(%d, ", cluster);
     if (cluster > 1)
         text_printf(t, "%d * ", cluster);
     text_add(t, "ceil((");
-    write_extent(t, p, &l->blocks[axis].items);
+    write_extent(t, p, &l->lists.blocks[axis].items);
     text_printf(t, ") / %d)", cluster * l->per_block[axis]);
-    text_printf(t, "%s%s", l->blocks[axis].least ? ")" : "", l->blocks[axis].most > 0 ? ")" : "");
+    text_printf(t, "%s%s", l->lists.blocks[axis].least ? ")" : "",
+                l->lists.blocks[axis].most > 0 ? ")" : "");
 }
 
 static void write_launches(text *t, const program *p) {
@@ -238,8 +229,8 @@ static void write_launches(text *t, const program *p) {
         }
         text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s%s\n", l->block[0], l->block[1],
                     l->block[2], l->shared_bytes,
-                    l->resident ? ", with no more blocks than the device runs at a time" : "",
-                    l->early ? "; it may begin before the launch ahead of it has ended" : "");
+                    l->lists.resident ? ", with no more blocks than the device runs at a time" : "",
+                    l->lists.early ? "; it may begin before the launch ahead of it has ended" : "");
     }
 }
 
@@ -268,5 +259,5 @@ const char *pattern_source_text(job *j, const pattern_source *s) {
 }
 
 void pattern_finish(program *p) {
-    p->arguments_bytes = arguments_bytes(p);
+    p->arguments_bytes = program_arguments_bytes(p);
 }

@@ -45,6 +45,37 @@ void pattern_schedule_print(const pattern_words *, const pattern_schedule *, tex
 void pattern_schedule_parse(job *, const pattern_words *, const char *line, const char *where,
                             pattern_schedule *out);
 
+/* ---- what tuning tries ----------------------------------------------------------------------- */
+
+/* What a value of a table is a multiple of. */
+typedef enum space_unit {
+    BY_ONE,
+    BY_PACK,      /* the elements of 16 bytes */
+    BY_HALF,      /* half of the items of a thread */
+    BY_TILE,      /* the elements that a block's threads take at once */
+    BY_PROCESSOR, /* the multiprocessors of the GPU */
+} space_unit;
+
+enum { SPACE_OWN = -1, SPACE_LINES = 6, SPACE_VALUES = 16 }; /* SPACE_OWN: left to the planner */
+
+typedef struct space_line {
+    int number; /* of the family's words */
+    space_unit unit;
+    int values[SPACE_VALUES]; /* end with 0 */
+} space_line;
+
+/* Lines come in this order: a unit needs the numbers before it. A group ends with an empty line. */
+typedef struct space_group {
+    int format, algorithm; /* of the words; 0: the family has none, or chooses it */
+    space_line lines[SPACE_LINES + 1];
+} space_group;
+
+/* For each algorithm or format of a family, the numbers that it has and the values to try. */
+typedef struct space_table {
+    const space_group *groups;
+    int count;
+} space_table;
+
 /* ---- patterns ------------------------------------------------------------------------------ */
 
 /* The beginning of each family's own model. */
@@ -60,7 +91,7 @@ typedef struct pattern {
 
 /* A new program of lists with the pattern's name, target and parameters; its arrays, sizes,
    launches and temporaries are the caller's to fill. */
-program *pattern_program(job *, const pattern *, const gpu *);
+program *pattern_program(job *, const pattern *, program_kind, const gpu *);
 
 /* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
 static inline program_extent extent_of(int a, int64_t plus) {
@@ -134,6 +165,7 @@ pattern_value pattern_get(dtype, const void *array, int64_t index);
 void pattern_set(dtype, void *array, int64_t index, pattern_value);
 
 /* Of families: their constraints as a line, and their plan without the texts. */
+void pattern_check_schedule(job *, const family *, const char *line);
 void pattern_print_wanted(job *, const subject *, const char *line, text *);
 const char *pattern_plan(job *, const subject *, const family_request *);
 

@@ -187,6 +187,11 @@ void pattern_print_wanted(job *j, const subject *s, const char *line, text *out)
     pattern_schedule_print(p->words, &wanted, out);
 }
 
+void pattern_check_schedule(job *j, const family *f, const char *line) {
+    pattern_schedule s = {0};
+    pattern_schedule_parse(j, f->lists.words, line, "the plan", &s);
+}
+
 const char *pattern_plan(job *j, const subject *s, const family_request *r) {
     family_request plain = *r;
     plain.untold = true;
@@ -201,8 +206,7 @@ const family_build *pattern_explain_build(job *j, const subject *s, const family
                                 .reason = made->reason,
                                 .points = made->points,
                                 .textbook_operations = made->textbook_operations,
-                                .emitted_operations = made->emitted_operations,
-                                .bytes_per_point = made->program->bytes_per_point};
+                                .emitted_operations = made->emitted_operations};
     return made;
 }
 

@@ -12,7 +12,7 @@
 typedef struct family family;
 struct matrix;
 struct packed_matrix;
-struct space_builder; /* gen/space/build.h */
+struct space_builder; /* gen/space/space.h */
 
 typedef struct subject {
     const family *family;
@@ -31,7 +31,7 @@ typedef struct family_request {
     int64_t steps;               /* of time that will be made in a run, at least 1; with more than
                                     one, `auto` may fuse several into a launch */
     const struct matrix *matrix; /* spmv: to choose the format for; NULL: none is known */
-    struct spmv_notes *notes;    /* spmv: what was found out about that matrix for other requests of
+    struct matrix_notes *notes;  /* spmv: what was found out about that matrix for other requests of
                                     its spec, one at a time; NULL: nothing is kept */
     bool untold; /* only the plan and its launches are asked for: families of lists leave out the
                     texts of the model and of the source, whose length is the user's */
@@ -92,18 +92,11 @@ typedef struct family_verdict {
     condition_sides unjudged;        /* that hardly any element took */
 } family_verdict;
 
-/* What the arrays of a program mean to those who call it; sg_kind of the library. */
-typedef enum family_kind {
-    KIND_GRID, /* a program of grids, which the model judges; all others are of lists */
-    KIND_LISTS,
-    KIND_REDUCE,
-    KIND_SCAN,
-    KIND_MERGE,
-    KIND_PRODUCT
-} family_kind;
-
 /* Data for a program of lists, and the verdict on what was made of it. */
 typedef struct family_lists {
+    const struct pattern_words *words; /* of its schedules */
+    const struct space_table *space;   /* what tuning tries */
+
     /* kinds: of data, "random" first, up to a NULL: "constant", "sorted", "reversed", "few", "wild"
        (with NaNs and infinities), or kinds of matrices. draw: arguments of about the given size and
        of kinds[kind], as the seed says, with the parameters `given` (NULL: defaults, and drawn
@@ -117,9 +110,11 @@ typedef struct family_lists {
     void (*judge)(job *, const subject *, const program *, const family_call *before,
                   const family_call *after, family_verdict *out);
 
-    /* Of KIND_PRODUCT: the same with a given matrix. draw_given: a call whose first arrays are
-       those of the packed matrix, which outlives it; x, y and the factors are drawn. judge_given:
-       by the matrix itself, so that how it was packed is judged too. */
+    /* Of PROGRAM_PRODUCT: family_request.notes for a matrix; and the same with a given matrix.
+       draw_given: a call whose first arrays are those of the packed matrix, which outlives it; x, y
+       and the factors are drawn. judge_given: by the matrix itself, so that how it was packed is
+       judged too. */
+    struct matrix_notes *(*notes_new)(job *);
     void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
                        const double *given, uint64_t seed, family_call *out);
     void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
@@ -127,8 +122,8 @@ typedef struct family_lists {
 } family_lists;
 
 struct family {
-    const char *name; /* of the function in specs: "reduce" */
-    family_kind kind;
+    const char *name;  /* of the function in specs: "reduce" */
+    program_kind kind; /* of its programs */
     const char *summary;
     int (*dims)(const subject *); /* of the size to plan for */
 
@@ -140,6 +135,13 @@ struct family {
 
     /* The constraints of the spec and then those of a line (NULL: none), as one line. */
     void (*wanted)(job *, const subject *, const char *line, text *);
+
+    /* Whether such a line is a schedule of the family: fails with FAULT_USAGE where it is none. */
+    void (*check_schedule)(job *, const family *, const char *line);
+
+    /* Plans of a plans file are found by a spec's key, or also by a class: "scan # bytes", where #
+       stands for a number. NULL: by the key alone. */
+    const char *plans_class;
 
     /* The line of the plan that a build of the request makes. Fails as `build` does. */
     const char *(*plan)(job *, const subject *, const family_request *);
@@ -166,13 +168,5 @@ struct family {
         family_lists lists; /* of all other kinds */
     };
 };
-
-/* Elements of an array of a call, all axes together. */
-static inline int64_t family_elements(const program *p, int array, const int64_t *sizes) {
-    int64_t elements = 1;
-    for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        elements *= program_extent_of(&p->arrays[array].extent[axis], sizes);
-    return elements;
-}
 
 #endif

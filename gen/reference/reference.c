@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "gen/model/model.h"
-#include "gen/reference/rows.h"
 
 struct reference {
     const model *m;

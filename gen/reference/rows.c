@@ -1,7 +1,7 @@
 /* The arithmetic of rows: for each operation, the value, the magnitude and the error bound.
    The bounds hold for any order of sums and for products distributed over sums, as long as each
    operation rounds once; fused multiply-adds round less. */
-#include "gen/reference/rows.h"
+#include "gen/reference/reference.h"
 
 #include <assert.h>
 #include <math.h>

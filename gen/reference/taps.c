@@ -1,7 +1,6 @@
 /* What taps read: a straight conversion inside the grid, cell by cell beyond its edges; and what
    the next of several steps reads.
    Takes: a model, its arrays, a place. Makes: a row's values; a step's arrays. */
-#include "gen/reference/rows.h"
 
 #include "gen/reference/reference.h"
 

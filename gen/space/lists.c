@@ -1,8 +1,7 @@
 /* Candidates of the families of lists.
    Takes: the constraints of the spec, of `tune` and of the caller. Makes: every combination of the
-   tables' values (space_tables.h) that the family's own fitting accepts. */
-#include "gen/space/build.h"
-#include "gen/space/tables.h"
+   values of the family's table that its own fitting accepts. */
+#include "gen/space/space.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,19 +29,19 @@ static int find_number(const pattern_words *w, const char *name) {
 }
 
 /* 0 where it is left to the family. */
-static int64_t in_units(const filling *f, const pattern_schedule *s, unit u, int value) {
+static int64_t in_units(const filling *f, const pattern_schedule *s, space_unit u, int value) {
     const int threads = f->threads < 0 ? 0 : s->number[f->threads];
     const int items = f->items < 0 ? 0 : s->number[f->items];
-    if (value == OWN)
+    if (value == SPACE_OWN)
         return 0;
     switch (u) {
-    case PACK:
+    case BY_PACK:
         return (int64_t)value * 16 / (int64_t)dtype_words[f->builder->subject->dtype].bytes;
-    case HALF:
+    case BY_HALF:
         return (int64_t)value * items / 2;
-    case TILE:
+    case BY_TILE:
         return (int64_t)value * threads * items;
-    case PROCESSOR:
+    case BY_PROCESSOR:
         return (int64_t)value * f->builder->request->gpu->multiprocessors;
     default:
         return value;
@@ -56,7 +55,7 @@ static bool is_alike(const filling *f, const pattern_schedule *complete, int64_t
     text line = text_new(f->builder->job);
     bool counts = false;
     for (const space_line *l = f->group->lines; l->values[0] != 0; l++)
-        if (l->unit == HALF || l->unit == TILE) {
+        if (l->unit == BY_HALF || l->unit == BY_TILE) {
             rest.number[l->number] = 0;
             counts = true;
         }
@@ -187,8 +186,8 @@ static const char *name_of(const filling *f) {
 /* Every value of every line of the group whose number is open: an odometer, the last line fastest.
  */
 static void try_group(const filling *f, const pattern_schedule *wanted) {
-    const space_line *open[MOST_LINES];
-    int count = 0, at[MOST_LINES] = {0};
+    const space_line *open[SPACE_LINES];
+    int count = 0, at[SPACE_LINES] = {0};
     for (const space_line *l = f->group->lines; l->values[0] != 0; l++)
         if (wanted->number[l->number] == 0)
             open[count++] = l;
@@ -243,7 +242,8 @@ static void name_axes(job *j, space *s, const pattern_words *w) {
         space_axis_add(s, w->numbers[i].name, NULL, 0);
 }
 
-void space_fill_lists(space_builder *b, const space_table *table) {
+void space_fill_lists(space_builder *b) {
+    const space_table *table = b->subject->family->lists.space;
     const pattern_words *w = ((const pattern *)b->subject->model)->words;
     filling f = {.builder = b,
                  .words = w,

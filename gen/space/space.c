@@ -1,8 +1,7 @@
 /* The space of candidates: what all families have in common.
    Takes: a subject and a request. Makes: candidates, each once, and notes on what `tune` asked for
    in vain. */
-#include "gen/lists/spmv/spmv.h"
-#include "gen/space/build.h"
+#include "gen/space/space.h"
 
 #include <string.h>
 
@@ -182,7 +181,8 @@ space *space_make(job *j, const subject *s, const family_request *r) {
     space_builder *b = job_alloc(j, sizeof *b);
     family_request *request = job_alloc(j, sizeof *request);
     *request = *r;
-    request->notes = r->matrix != NULL ? spmv_notes_new(j) : NULL;
+    if (r->matrix != NULL)
+        request->notes = s->family->lists.notes_new(j);
     *b = (space_builder){.job = j, .subject = s, .request = request};
     b->tuning = s->expressions->tuning;
     b->space = job_alloc(j, sizeof *b->space);
@@ -195,4 +195,45 @@ space *space_make(job *j, const subject *s, const family_request *r) {
     write_notes(b);
     b->space->usual_index = space_find(b->space, b->space->usual);
     return b->space;
+}
+
+/* ---- plans that were found elsewhere --------------------------------------------------------- */
+
+/* By the comparisons that `tune` makes of its values, and then by planning. A text that is no
+   schedule at all ends a job of its own. */
+typedef struct attempt {
+    const subject *subject;
+    const family_request *request;
+    const char *plan;
+    bool accepted;
+    job *job;
+} attempt;
+
+static void try_plan(job *j, void *argument) {
+    attempt *a = argument;
+    const subject *s = a->subject;
+    const space_builder b = {.job = j, .subject = s, .request = a->request};
+    family_request r = *a->request;
+    r.schedule = a->plan;
+    a->accepted =
+        s->family->space_agrees(&b, a->plan) && strcmp(s->family->plan(j, s, &r), a->plan) == 0;
+}
+
+static void end_attempt(void *argument) {
+    job_end(((attempt *)argument)->job);
+}
+
+bool plan_accepted(job *j, const subject *s, const family_request *r, const char *plan) {
+    attempt a = {.subject = s, .request = r, .plan = plan};
+    const fault f = job_run(job_allocator(j), try_plan, &a, &a.job);
+    if (f == FAULT_MEMORY)
+        job_fail_as(j, a.job);
+    end_attempt(&a);
+    return f == FAULT_NONE && a.accepted;
+}
+
+bool plan_given(job *j, const subject *s, const family_request *r, const char *plan) {
+    text line = text_new(j);
+    s->family->wanted(j, s, r->schedule, &line);
+    return strcmp(line.data, plan) == 0;
 }

@@ -6,7 +6,9 @@
 #ifndef SG_GEN_SPACE_SPACE_H
 #define SG_GEN_SPACE_SPACE_H
 
+#include "gen/lists/pattern.h"
 #include "gen/model/family.h"
+#include "gen/model/model.h"
 
 enum { SPACE_AXES = 20 };
 
@@ -54,7 +56,7 @@ typedef struct space {
 
 /* Of stencils and convolutions: what the planner compares, with every walk that it thinks of, and
    several steps a launch where the request has several steps or the constraints ask. Of families of
-   lists: the tables of gen/space/tables.c. The spec's `schedule` and the request's constrain both;
+   lists: the family's table. The spec's `schedule` and the request's constrain both;
    the values of `tune` stand in place of the planner's own for their keys. Where `tune` lists
    several methods (or algorithms, or formats), a key that one of them does not have at all is not
    asked of that one; a value that it cannot take leaves it out. A product of formats
@@ -65,5 +67,56 @@ space *space_make(job *, const subject *, const family_request *);
 
 /* The index of the candidate with this plan, −1. */
 int space_find(const space *, const char *plan);
+
+/* ---- plans that were found elsewhere, such as in tuning results ------------------------------ */
+
+/* Whether a build of the request under this schedule makes exactly this plan, and nothing that the
+   spec's schedule or the request's asks for is otherwise in it. Any text may be asked about. Fails
+   for memory alone. */
+bool plan_accepted(job *, const subject *, const family_request *, const char *plan);
+
+/* Whether the spec's schedule and the request's leave nothing of this plan open. */
+bool plan_given(job *, const subject *, const family_request *, const char *plan);
+
+/* ---- a space under construction -------------------------------------------------------------- */
+
+typedef struct space_builder {
+    job *job;
+    const subject *subject;
+    const family_request *request;
+    space *space;
+    int capacity, *slots; /* of the candidates' plans, an open hash table as in plan_tried.c */
+    const tuning *tuning; /* NULL: none */
+    int allowed[TUNING_KEYS][TUNING_VALUES], allowed_count[TUNING_KEYS]; /* by the constraints */
+    int combinations;                                                    /* of allowed values */
+    bool served[TUNING_KEYS][TUNING_VALUES];                             /* some candidate has it */
+    const char *why[TUNING_KEYS][TUNING_VALUES];                         /* the first refusal */
+    const char *refusal;                                                 /* the first of all */
+    const char *trying; /* what space_add and space_refuse are about: the name of a method, */
+    unsigned lacking;   /* and the keys, by bits, that it does not have */
+} space_builder;
+
+/* The values of a combination as a line of a schedule; "" where there is no `tune`. Those of
+   `lacking` are left out. */
+const char *space_combination(const space_builder *, int which, unsigned lacking);
+
+/* Whether a combination is the first of those that differ in nothing but what is lacking. */
+bool space_is_first(const space_builder *, int which, unsigned lacking);
+
+/* Whether `tune` lists several values of a key, "method". */
+bool space_has_several(const space_builder *, const char *key);
+
+/* A candidate that meets a combination; kept where its plan is new. Texts are the job's. */
+void space_add(space_builder *, int which, const space_candidate *);
+void space_refuse(space_builder *, int which, const char *why);
+
+/* Names an axis; returns its index. */
+int space_axis_add(space *, const char *name, const char *const *words, int word_count);
+
+/* The families' own, for their table. */
+bool space_agrees_stencil(const space_builder *, const char *value);
+void space_fill_stencil(space_builder *);
+bool space_agrees_lists(const space_builder *, const char *value);
+void space_fill_lists(space_builder *);
 
 #endif

@@ -2,7 +2,7 @@
    Takes: the constraints of the spec, of `tune` and of the caller. Makes: complete schedules with
    their estimates. */
 #include "gen/stencil/stencil.h"
-#include "gen/space/build.h"
+#include "gen/space/space.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 

@@ -7,15 +7,10 @@
 
 #include <lualib.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static const spec_function stencil_functions[] = {
-    {"stencil", spec_stencil, "a stencil spec from a table of keys"},
-    {"convolution", spec_convolution, "a stencil spec from a filter's weights"},
-    {"reduce", spec_reduce, "a reduce spec: a list to one element, by any operator"},
-    {"scan", spec_scan, "a scan spec: the prefix sums of a list, by any operator"},
-    {"merge", spec_merge, "a merge spec: two sorted lists to one"},
-    {"spmv", spec_spmv, "an spmv spec: a sparse matrix times a vector"},
+static const spec_function own_functions[] = {
     {"star", spec_star, "star(dims, radius): the centre and the points of the axes up to radius"},
     {"box", spec_box, "box(dims, radius): every offset from -radius to radius"},
     {"points", spec_points, "points { {dx, dy, dz}, ... }: the offsets given"},
@@ -108,7 +103,11 @@ static void push_math(lua_State *L) {
 
 void spec_open_environment(lua_State *L) {
     known_names *known = push_table(L, "");
-    set_functions(L, known, stencil_functions);
+    for (const spec_maker *m = spec_makers; m->name != NULL; m++) {
+        lua_pushcfunction(L, m->call);
+        set_name(L, known, m->name);
+    }
+    set_functions(L, known, own_functions);
     set_functions(L, known, spec_base_functions);
     for (int op = 0; op < EXPR_OP_COUNT; op++) {
         if (!expr_words[op].function)
@@ -142,12 +141,12 @@ static void list_keys(describe *word, void *user, const char *group, const spec_
 }
 
 void spec_vocabulary(describe *word, void *user) {
-    list_keys(word, user, "key of stencil", spec_stencil_keys);
-    list_keys(word, user, "key of convolution", spec_convolution_keys);
-    list_keys(word, user, "key of reduce", spec_reduce_keys);
-    list_keys(word, user, "key of scan", spec_scan_keys);
-    list_keys(word, user, "key of merge", spec_merge_keys);
-    list_keys(word, user, "key of spmv", spec_spmv_keys);
+    for (const spec_maker *m = spec_makers; m->name != NULL; m++) {
+        char group[32];
+        snprintf(group, sizeof group, "key of %s", m->name);
+        list_keys(word, user, group, m->keys);
+        word(user, "function", m->name, m->summary);
+    }
     list_keys(word, user, "key of a field", spec_field_keys);
     for (int k = 0; k < SCHEDULE_KEYS; k++)
         word(user, "key of schedule", schedule_keys[k].word, schedule_keys[k].summary);
@@ -162,7 +161,7 @@ void spec_vocabulary(describe *word, void *user) {
         word(user, "boundary", boundary_words[i].name, boundary_words[i].summary);
     for (int i = 0; i < METHODS; i++)
         word(user, "method", methods[i]->name, methods[i]->summary);
-    list_functions(word, user, "function", stencil_functions);
+    list_functions(word, user, "function", own_functions);
     for (int op = 0; op < EXPR_OP_COUNT; op++)
         if (expr_words[op].function)
             word(user, "function of numbers", expr_words[op].name, expr_words[op].summary);

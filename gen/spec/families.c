@@ -1,5 +1,5 @@
-/* reduce { ... }, scan { ... }, merge { ... } and spmv { ... }: the keys of a spec, read into the
-   family's model. Takes: the table that a spec passes. Makes: the value that stands for it. */
+/* The functions that make specs, and the keys of reduce, scan, merge and spmv.
+   Takes: the table that a spec passes. Makes: the value that stands for the spec. */
 #include "gen/spec/state.h"
 
 #include "gen/lists/merge/merge.h"
@@ -11,13 +11,12 @@
 #include <stdlib.h>
 
 /* The family's model of so many bytes, which begins with its pattern. */
-static void *begin_list(lua_State *L, const char *function, const spec_key *keys, int dtypes,
-                        const pattern_words *words, size_t bytes) {
-    model *m = spec_begin(L, function, keys, dtypes);
+static void *begin_list(lua_State *L, int family, const spec_key *keys, int dtypes, size_t bytes) {
+    model *m = spec_begin(L, families[family].name, keys, dtypes);
     pattern *p = job_alloc(spec_of(L)->job, bytes);
     spec_charge_memory(L, bytes);
     p->functions = m;
-    p->words = words;
+    p->words = families[family].lists.words;
     return p;
 }
 
@@ -37,7 +36,7 @@ static int end_list(lua_State *L, int family, pattern *p) {
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-const spec_key spec_reduce_keys[] = {
+static const spec_key reduce_keys[] = {
     {"name", "an identifier; names the kernel and the file"},
     {"op", "\"sum\" (the default), another operator's name, or op(a, b), which is associative"},
     {"identity", "of an op that is a function: op(identity, a) = op(a, identity) = a"},
@@ -74,8 +73,8 @@ static void read_map(lua_State *L, model *m, reduce *r) {
         spec_no_function(L, m);
 }
 
-int spec_reduce(lua_State *L) {
-    reduce *r = begin_list(L, "reduce", spec_reduce_keys, DTYPE_COUNT, &reduce_words, sizeof *r);
+static int read_reduce(lua_State *L) {
+    reduce *r = begin_list(L, FAMILY_REDUCE, reduce_keys, DTYPE_COUNT, sizeof *r);
     model *m = r->pattern.functions;
     read_parameters(L, m);
     read_op(L, m, r);
@@ -86,7 +85,7 @@ int spec_reduce(lua_State *L) {
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-const spec_key spec_scan_keys[] = {
+static const spec_key scan_keys[] = {
     {"name", "an identifier; names the kernel and the file"},
     {"op", "\"sum\" (the default), another operator's name, or op(a, b), which is associative"},
     {"identity", "of an op that is a function: op(identity, a) = op(a, identity) = a"},
@@ -117,9 +116,9 @@ static void read_init(lua_State *L, model *m, scan *s) {
         spec_no_function(L, m);
 }
 
-int spec_scan(lua_State *L) {
+static int read_scan(lua_State *L) {
     static const char *const kinds[] = {"inclusive", "exclusive"};
-    scan *s = begin_list(L, "scan", spec_scan_keys, DTYPE_COUNT, &scan_words, sizeof *s);
+    scan *s = begin_list(L, FAMILY_SCAN, scan_keys, DTYPE_COUNT, sizeof *s);
     model *m = s->pattern.functions;
     read_parameters(L, m);
     spec_read_operator(L, 1, m, NULL, 0, &s->op);
@@ -136,7 +135,7 @@ int spec_scan(lua_State *L) {
 
 /* ---- merge ----------------------------------------------------------------------------------- */
 
-const spec_key spec_merge_keys[] = {
+static const spec_key merge_keys[] = {
     {"name", "an identifier; names the kernel and the file"},
     {"keys", "the dtype of the keys; \"float\" by default"},
     {"values", "the dtype of the values that go with the keys; none by default"},
@@ -174,8 +173,8 @@ static void read_order(lua_State *L, model *m, merge *g) {
     }
 }
 
-int spec_merge(lua_State *L) {
-    merge *g = begin_list(L, "merge", spec_merge_keys, DTYPE_COUNT, &merge_words, sizeof *g);
+static int read_merge(lua_State *L) {
+    merge *g = begin_list(L, FAMILY_MERGE, merge_keys, DTYPE_COUNT, sizeof *g);
     model *m = g->pattern.functions;
     read_dtype(L, "keys", &m->dtype);
     g->has_values = read_dtype(L, "values", &g->values);
@@ -188,7 +187,7 @@ int spec_merge(lua_State *L) {
 
 #define MOST_OFFSET 0x1p53 /* up to which a Lua number is every whole number */
 
-const spec_key spec_spmv_keys[] = {
+static const spec_key spmv_keys[] = {
     {"name", "an identifier; names the kernel and the file"},
     {"dtype", "of x and y: \"float\" (the default) or \"double\""},
     {"matrix", "the dtype of the matrix's values: as x and y have, or \"float\""},
@@ -285,8 +284,8 @@ static void add_factor(lua_State *L, model *m, const char *name, double value) {
     lua_pop(L, 1);
 }
 
-int spec_spmv(lua_State *L) {
-    spmv *s = begin_list(L, "spmv", spec_spmv_keys, DTYPE_REALS, &spmv_words, sizeof *s);
+static int read_spmv(lua_State *L) {
+    spmv *s = begin_list(L, FAMILY_SPMV, spmv_keys, DTYPE_REALS, sizeof *s);
     model *m = s->pattern.functions;
     s->matrix = read_matrix(L, m->dtype);
     s->index = read_index(L);
@@ -301,3 +300,16 @@ int spec_spmv(lua_State *L) {
     add_factor(L, m, "beta", 0);
     return end_list(L, FAMILY_SPMV, &s->pattern);
 }
+
+/* ---- the functions --------------------------------------------------------------------------- */
+
+const spec_maker spec_makers[] = {
+    {"stencil", spec_stencil, spec_stencil_keys, "a stencil spec from a table of keys"},
+    {"convolution", spec_convolution, spec_convolution_keys,
+     "a stencil spec from a filter's weights"},
+    {"reduce", read_reduce, reduce_keys, "a reduce spec: a list to one element, by any operator"},
+    {"scan", read_scan, scan_keys, "a scan spec: the prefix sums of a list, by any operator"},
+    {"merge", read_merge, merge_keys, "a merge spec: two sorted lists to one"},
+    {"spmv", read_spmv, spmv_keys, "an spmv spec: a sparse matrix times a vector"},
+    {NULL, NULL, NULL, NULL},
+};

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* ---- the sandbox's limits: memory, instructions, time ---------------------------------------- */
 
@@ -18,15 +19,9 @@ spec_state *spec_of(lua_State *L) {
     return *(spec_state **)lua_getextraspace(L);
 }
 
-/* Processor time of this thread, so that a busy machine does not fail a spec. */
-static double processor_seconds(void) {
-    struct timespec now = {0, 0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
+/* By the processor time of this thread, so that a busy machine does not fail a spec. */
 static bool is_late(const spec_state *s) {
-    return processor_seconds() - s->started > SPEC_CPU_SECONDS;
+    return clock_processor() - s->started > SPEC_CPU_SECONDS;
 }
 
 /* Allocates nothing, so that the allocator may ask too. */
@@ -150,7 +145,7 @@ static void close_state(void *data) {
 /* Makes the Lua state, which is closed when the job fails. */
 static void open_state(spec_state *s) {
     s->memory = *job_allocator(s->job);
-    s->started = processor_seconds();
+    s->started = clock_processor();
     lua_State *L = lua_newstate(resize, s);
     if (L == NULL)
         job_fail(s->job, FAULT_MEMORY, NULL, 0, "out of memory");

@@ -242,11 +242,13 @@ enum { SPEC_MORE_OPERATORS = 4 };
 int spec_read_operator(lua_State *, int table, model *, const char *const *more, int more_count,
                        pattern_operator *out);
 
-/* families.c */
-int spec_reduce(lua_State *);
-int spec_scan(lua_State *);
-int spec_merge(lua_State *);
-int spec_spmv(lua_State *);
-extern const spec_key spec_reduce_keys[], spec_scan_keys[], spec_merge_keys[], spec_spmv_keys[];
+/* families.c: the functions that make specs; the list ends with a NULL name */
+typedef struct spec_maker {
+    const char *name;
+    lua_CFunction call;
+    const spec_key *keys;
+    const char *summary;
+} spec_maker;
+extern const spec_maker spec_makers[];
 
 #endif

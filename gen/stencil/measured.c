@@ -1,5 +1,5 @@
 /* The written model beside what was measured. Takes: rates. Makes: factors. */
-#include "gen/stencil/measured.h"
+#include "gen/stencil/search.h"
 
 #include "gen/model/plans.h"
 #include "gen/stencil/method.h"
@@ -52,7 +52,10 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
     return out;
 }
 
-const char *plan_measured_class(job *j, const plan_facts *f) {
+/* The class of plans (gen/model/plans.h) that a stencil is of: dimensions, points and radius
+   together tell stars from boxes. NULL where rates say nothing of it, because it has several fields
+   or is not linear. */
+static const char *plan_measured_class(job *j, const plan_facts *f) {
     const model *m = f->model;
     return f->linear && m->field_count == 1
                ? job_print(j, "stencil %dD %d points radius %d", m->dims, m->points, m->radius)

@@ -1,11 +1,12 @@
 /* A method: one way to run a stencil. Everything that the project knows of it stands in its file of
-   methods/, which fills one struct; the planner, `explain`, `tune`, the tests and the documents
-   walk the table. Takes: a plan that has its facts, schedule and GPU. Makes: the rest of it. */
+   methods/, which fills one struct. The planner, `explain`, `tune`, the tests and the documents
+   walk the table of methods. Takes: a plan that has its facts, schedule and GPU. Makes: the rest
+   of it. */
 #ifndef SG_GEN_STENCIL_METHOD_H
 #define SG_GEN_STENCIL_METHOD_H
 
 #include "base/program.h"
-#include "gen/model/limits.h"
+#include "gen/model/gpu.h"
 #include "gen/stencil/plan.h"
 
 struct search;
@@ -28,10 +29,9 @@ typedef struct block_form {
 struct form {
     const char *file; /* under templates/ */
     bool barriers;    /* or operations of warps */
-    bool stages;     /* what neighbours read lies in shared memory: of arrays that are read beside a
-                        point … */
-    bool stages_all; /* … or of all; */
-    bool bare_tile;  /* without the halo */
+    bool stages;      /* arrays that neighbours of a point are read of lie in shared memory … */
+    bool stages_all;  /* … or all arrays do; */
+    bool bare_tile;   /* without the halo */
     bool places;   /* plan.h says where in shared memory each array lies, also where that is no tile
                       of it */
     bool sums;     /* adds up planes (add_plane of plan.h) instead of making points … */
@@ -80,8 +80,21 @@ typedef struct method {
     void (*candidates)(struct search *); /* tries the schedules worth comparing */
 } method;
 
-/* The table, from 1 to METHODS − 1; methods[0] is `auto`, which is none. */
-enum { METHODS = 11 };
+/* The table, in the order in which reports and documents list the methods; a method is a row here
+   and a file of methods/. methods[0] is `auto`, which is none. */
+#define METHOD_TABLE(ROW)                                                                          \
+    ROW(naive)                                                                                     \
+    ROW(tiled)                                                                                     \
+    ROW(coarsened)                                                                                 \
+    ROW(register)                                                                                  \
+    ROW(constant)                                                                                  \
+    ROW(cached_halo)                                                                               \
+    ROW(streamed)                                                                                  \
+    ROW(ring)                                                                                      \
+    ROW(temporal)                                                                                  \
+    ROW(resident)
+#define METHOD_COUNT(name) +1
+enum { METHODS = 1 METHOD_TABLE(METHOD_COUNT) };
 extern const method *const methods[METHODS];
 
 /* The method of a name of `length` bytes, or −1. */

@@ -1,21 +1,17 @@
-/* The table of methods, in the order in which reports and documents list them, and what several
- * share. */
+/* The table of methods, and what several of them share. */
 #include "gen/stencil/method.h"
 
 #include <string.h>
 
-extern const method method_naive, method_tiled, method_coarsened, method_register, method_constant,
-    method_cached_halo, method_streamed, method_ring, method_temporal, method_resident;
+#define DECLARED(name) extern const method method_##name;
+METHOD_TABLE(DECLARED)
 
 static const method automatic = {.name = "auto",
                                  .summary = "the fastest of the others by the planner's model",
                                  .walk = method_walks_none};
 
-const method *const methods[METHODS] = {
-    &automatic,       &method_naive,    &method_tiled,       &method_coarsened,
-    &method_register, &method_constant, &method_cached_halo, &method_streamed,
-    &method_ring,     &method_temporal, &method_resident,
-};
+#define ADDRESS(name) &method_##name,
+const method *const methods[METHODS] = {&automatic, METHOD_TABLE(ADDRESS)};
 
 int method_find(const char *name, size_t length) {
     for (int m = 0; m < METHODS; m++)

@@ -1,20 +1,52 @@
-/* The planner's search: schedules tried, plans kept. Methods try their candidates through it;
- * planner.c compares. */
+/* The planner's search: schedules tried, plans kept, and the rates that correct their costs.
+   Methods try their candidates through it, and planner.c compares them. Takes: the facts of a
+   model, constraints, a GPU, a size. Makes: plans with their costs. */
 #ifndef SG_GEN_STENCIL_SEARCH_H
 #define SG_GEN_STENCIL_SEARCH_H
 
-#include "gen/stencil/measured.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/passes.h"
 #include "gen/stencil/schedule.h"
 
-/* Schedules without those alike; grows as it must. Zeroed, it is empty. */
+/* ---- passes ---------------------------------------------------------------------------------- */
+
+/* A separable filter as several kernels, one an axis, with grids between them. */
+typedef struct passes {
+    const plan_facts *whole;
+    const separable *separable;
+    const plan_facts *facts[AXES]; /* of each pass */
+} passes;
+
+passes *passes_new(job *, const plan_facts *whole);
+
+/* ---- rates that were measured ---------------------------------------------------------------- */
+
+/* The written model knows how a kernel's time changes with the size and the walk, but not what the
+   compiler makes of one more point a lane. The rates of the GPU's plans (gen/model/plans.h) correct
+   it. Of a model that no rates are known of there are none. */
+typedef struct plan_measured plan_measured;
+plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
+
+/* How many times as long as the model says a plan takes. The nearest measurement of the same
+   schedule says so: nearest by the size and by the number of parts that blocks cut the walked axis
+   into, as logarithms of ratios. The factor grows where these are not the very same; with another
+   number of parts it is at least the schedule's mean. A schedule that was not measured gets the
+   mean of its method at the nearest size, and more, so that it is not chosen for an error of the
+   model. Where none of its method was measured the factor is 1. */
+double plan_measured_factor(const plan_measured *, const plan *, const int64_t size[AXES]);
+
+int plan_measured_count(const plan_measured *);
+
+/* The name of the board that the rates were measured on; NULL where there are none. */
+const char *plan_measured_board(const plan_measured *);
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* A set of schedules. Zeroed, it is empty. */
 typedef struct schedule_set {
     schedule *list;
     int *slots; /* an open hash table: an index into the list, plus 1; 0: free */
     int count, capacity;
 } schedule_set;
-bool schedule_set_add(job *, schedule_set *, const schedule *); /* false where it is there */
 
 typedef struct search search;
 struct search {
@@ -29,13 +61,13 @@ struct search {
     int64_t steps;
     plan *single; /* how one step is made where others are fused; NULL where none are */
     plan *best;
-    schedule_set tried;          /* what constraints leave of several candidates may be the same */
+    schedule_set tried;          /* constraints may make several candidates the same */
     const char *refusal;         /* the first, of the method at hand */
     const plan_visitor *visitor; /* NULL: only the best counts; `which` of its constraints */
     int which;
 };
 
-/* Of a plan with its cost by the model, which is corrected: it becomes the best if it is. */
+/* Takes a plan with its cost by the model, corrects the cost, and keeps the plan if it is best. */
 void search_keep(search *, plan *);
 void search_refuse(search *, const char *refusal);
 
@@ -57,8 +89,8 @@ int search_given(int wanted, int choice);        /* what the constraints say, el
 bool search_is_useful(const search *, int time); /* no more steps than a run has */
 int search_widest(const search *);               /* elements of the widest load */
 
-/* A tile that the constraints leave open is what is left of `width` points; false where nothing is.
- */
+/* Where the constraints leave the tile open, it is what the halo leaves of `width` points; false
+   where nothing is left. */
 bool search_leave(search *, schedule *, int axis, int width, int halo);
 
 #endif

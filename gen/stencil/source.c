@@ -36,10 +36,10 @@ static void list_arrays(job *j, const model *m, program *p) {
         const model_array *from = &m->arrays[i];
         const char *field = m->fields[from->field].name;
         program_array *a = &p->arrays[source_read_grid(m, i)];
-        *a = (program_array){.field = field, .reads = -1, .previous = -1, .same_as = -1};
+        *a = (program_array){.grid.field = field, .grid.reads = -1, .grid.previous = -1};
         a->name = from->previous ? job_print(j, "%s.prev", field) : field;
-        memcpy(a->low, from->low, sizeof a->low);
-        memcpy(a->high, from->high, sizeof a->high);
+        memcpy(a->grid.low, from->low, sizeof a->grid.low);
+        memcpy(a->grid.high, from->high, sizeof a->grid.high);
     }
     for (int i = 0; i < m->output_count; i++) {
         const model_field *f = &m->fields[m->outputs[i].field];
@@ -47,11 +47,10 @@ static void list_arrays(job *j, const model *m, program *p) {
         const int written = source_write_grid(m, m->outputs[i].field);
         p->arrays[written] = (program_array){
             .name = both ? job_print(j, "%s.next", f->name) : f->name,
-            .field = f->name,
+            .grid.field = f->name,
             .written = true,
-            .reads = both ? written - f->levels : -1,
-            .previous = both && f->levels == 2 ? written - 1 : -1,
-            .same_as = -1,
+            .grid.reads = both ? written - f->levels : -1,
+            .grid.previous = both && f->levels == 2 ? written - 1 : -1,
         };
     }
     for (int i = 0; i < p->array_count; i++) {
@@ -68,32 +67,32 @@ static void list_arrays(job *j, const model *m, program *p) {
 void source_describe_launch(const plan *p, program_launch *l) {
     l->shared_bytes = p->shared_bytes;
     l->barriers = p->form->barriers;
-    l->vector = p->schedule.vector;
-    l->steps = 1;
+    l->grid.vector = p->schedule.vector;
+    l->grid.steps = 1;
     for (int k = 0; k < AXES; k++) {
-        l->axes[k] = p->axes[k];
+        l->grid.axes[k] = p->axes[k];
         l->per_block[k] = p->per_block[k];
         l->block[k] = p->block[k];
-        l->low[k] = p->low[k];
-        l->high[k] = p->high[k];
+        l->grid.low[k] = p->low[k];
+        l->grid.high[k] = p->high[k];
     }
     /* Whole packs are read, so a thread may reach further than its shape. */
     const int vector = p->schedule.vector;
     for (int k = 0; k < AXES && plan_method(p)->fused; k++) {
         const plan_fused *f = &p->fused;
-        l->low[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_low[k] : 0);
-        l->high[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_high[k] : 0);
+        l->grid.low[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_low[k] : 0);
+        l->grid.high[k] = f->round_halo[k] + (k < LANE_AXES ? f->halo_high[k] : 0);
     }
-    l->low[0] = (l->low[0] + vector - 1) / vector * vector;
-    l->high[0] = (l->high[0] + vector - 1) / vector * vector;
+    l->grid.low[0] = (l->grid.low[0] + vector - 1) / vector * vector;
+    l->grid.high[0] = (l->grid.high[0] + vector - 1) / vector * vector;
 }
 
 /* The grid that a pass leaves to the next reaches as far as all passes after it do. */
 static void describe_layers(job *j, const plan *p, program *out) {
-    out->layer_count = p->pass_count - 1;
-    out->layers = job_array(j, (size_t)out->layer_count, sizeof *out->layers);
-    for (int i = 0; i < out->layer_count; i++) {
-        program_layer *t = &out->layers[i];
+    out->grid.layer_count = p->pass_count - 1;
+    out->grid.layers = job_array(j, (size_t)out->grid.layer_count, sizeof *out->grid.layers);
+    for (int i = 0; i < out->grid.layer_count; i++) {
+        program_layer *t = &out->grid.layers[i];
         *t = (program_layer){.name = p->pass[i]->facts->model->fields[1].name};
         for (int later = i + 1; later < p->pass_count; later++)
             for (int axis = 0; axis < AXES; axis++) {
@@ -126,9 +125,9 @@ static void describe_spares(job *j, const plan *p, program *out) {
         program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
         *spare = *l;
         spare->entry = job_print(j, "%s_any", l->entry);
-        l->spare = out->launch_count++;
-        l->needs = needs_of(of);
-        out->spare_count++;
+        l->grid.spare = out->launch_count++;
+        l->grid.needs = needs_of(of);
+        out->grid.spare_count++;
     }
 }
 
@@ -138,7 +137,7 @@ static program *describe(job *j, const model *m, const plan *p) {
     out->target = p->gpu->arch;
     out->dims = m->dims;
     out->element_bytes = dtype_words[m->dtype].bytes;
-    out->bytes_per_point = model_bytes_per_point(m);
+    out->grid.bytes_per_point = model_bytes_per_point(m);
     list_arrays(j, m, out);
     if (p->pass_count > 0)
         describe_layers(j, p, out);
@@ -153,11 +152,7 @@ static program *describe(job *j, const model *m, const plan *p) {
                                         : job_print(j, "%s_kernel", m->name);
     }
     describe_spares(j, p, out);
-    const size_t parameters = out->parameter_count > 0 ? (size_t)out->parameter_count : 1;
-    const size_t grids = (size_t)program_grid_count(out);
-    const size_t bytes =
-        PROGRAM_OFFSET_GRIDS + PROGRAM_GRID_BYTES * grids + parameters * out->element_bytes;
-    out->arguments_bytes = (bytes + 7) / 8 * 8;
+    out->arguments_bytes = program_arguments_bytes(out);
     return out;
 }
 
@@ -182,7 +177,7 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     text_number(&work, emitted.additions + emitted.multiplications + emitted.others, 15);
     text_add(&work, m->nonlinear ? " operations a point" : "");
     text_add(&work, " as written here; at least ");
-    text_number(&work, program->bytes_per_point, 15);
+    text_number(&work, program->grid.bytes_per_point, 15);
     text_add(&work, " bytes of device memory a point");
     source_comment(t, "work", work.data);
     text_add(t, "//\n");
@@ -219,8 +214,8 @@ static void lay_kernels(source_file *f, const model *m, const plan *p, const pro
         const char *space = p->pass_count > 0 ? job_print(f->job, "pass_%d", i + 1)
                             : i + 1 < own     ? "many_steps"
                                               : "one_step";
-        if (!same && (!spares || program->launches[i].spare > 0))
-            lay_kernel(f, of, program, spares ? program->launches[i].spare : i,
+        if (!same && (!spares || program->launches[i].grid.spare > 0))
+            lay_kernel(f, of, program, spares ? program->launches[i].grid.spare : i,
                        several ? space : NULL, !spares);
     }
 }
@@ -254,9 +249,9 @@ static void make_spares(job *j, const model *m, const plan *p, program *out) {
                 m->name);
     lay_kernels(&file, m, p, out, true, &shared);
     source_end(&file, head.data, shared.data, &spare);
-    out->spare_source = spare.source;
-    out->spare_arch_begin = spare.arch_begin;
-    out->spare_arch_end = spare.arch_end;
+    out->grid.spare_source = spare.source;
+    out->grid.spare_arch_begin = spare.arch_begin;
+    out->grid.spare_arch_end = spare.arch_end;
 }
 
 program *source_make(job *j, const model *m, const plan *p) {
@@ -266,7 +261,7 @@ program *source_make(job *j, const model *m, const plan *p) {
     write_header(&head, m, p, out);
     lay_kernels(&file, m, p, out, false, &shared);
     source_end(&file, head.data, shared.data, out);
-    if (out->spare_count > 0)
+    if (out->grid.spare_count > 0)
         make_spares(j, m, p, out);
     return out;
 }

@@ -7,19 +7,19 @@ static const char *const extents[] = {"nx", "ny", "nz"};
 /* The blocks along an axis that no edge concerns; without this all take the slower way. */
 static void write_inner_blocks(text *t, const program_launch *l, int k, const char *extent) {
     text_printf(t, "//     a.inner_first[%d] = %d, a.inner_end[%d] = ", k,
-                (l->low[k] + l->per_block[k] - 1) / l->per_block[k], k);
-    if (l->high[k] == 0)
+                (l->grid.low[k] + l->per_block[k] - 1) / l->per_block[k], k);
+    if (l->grid.high[k] == 0)
         text_add(t, extent);
     else
-        text_printf(t, l->per_block[k] == 1 ? "%s - %d" : "(%s - %d)", extent, l->high[k]);
+        text_printf(t, l->per_block[k] == 1 ? "%s - %d" : "(%s - %d)", extent, l->grid.high[k]);
     if (l->per_block[k] > 1)
         text_printf(t, " / %d", l->per_block[k]);
     text_add(t, ";\n");
 }
 
 static void write_launch_call(text *t, const program_launch *l) {
-    if (l->steps > 1)
-        text_printf(t, "//     a.steps = %d;\n", l->steps);
+    if (l->grid.steps > 1)
+        text_printf(t, "//     a.steps = %d;\n", l->grid.steps);
     if (l->shared_bytes > 48 * 1024)
         text_printf(t,
                     "//     cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
@@ -28,12 +28,12 @@ static void write_launch_call(text *t, const program_launch *l) {
     text_add(t, "//     dim3 blocks(");
     for (int k = 0; k < AXES; k++) {
         text_add(t, k > 0 ? ", " : "");
-        if (l->axes[k] < 0)
+        if (l->grid.axes[k] < 0)
             text_add(t, "1");
         else if (l->per_block[k] == 1)
-            text_add(t, extents[l->axes[k]]);
+            text_add(t, extents[l->grid.axes[k]]);
         else
-            text_printf(t, "(%s + %d) / %d", extents[l->axes[k]], l->per_block[k] - 1,
+            text_printf(t, "(%s + %d) / %d", extents[l->grid.axes[k]], l->per_block[k] - 1,
                         l->per_block[k]);
     }
     text_printf(t, ");\n//     %s<<<blocks, dim3(%d, %d, %d), %zu>>>(a);\n", l->entry, l->block[0],
@@ -48,7 +48,7 @@ void source_write_launch_example(text *t, const model *m, const program *program
         text_printf(t, "%s%s", extents[axis], axis > 0 ? ", " : "");
     text_add(t, ") in device memory:\n//     Arguments a = {};\n");
     for (int k = 0; k < AXES; k++) {
-        const char *extent = l->axes[k] < 0 ? "1" : extents[l->axes[k]];
+        const char *extent = l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]];
         text_printf(t, "//     a.size[%d] = a.end[%d] = %s;\n", k, k, extent);
         if (!one_way)
             write_inner_blocks(t, l, k, extent);
@@ -56,10 +56,10 @@ void source_write_launch_example(text *t, const model *m, const program *program
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
         text_printf(t, "//     a.grid[%d] = {array_%d, %s, %s}; // %s, %s\n", i, i,
-                    l->axes[1] == 1 ? "nx" : "0",
-                    l->axes[2] == 2   ? "nx * ny"
-                    : l->axes[2] == 1 ? "nx"
-                                      : "0",
+                    l->grid.axes[1] == 1 ? "nx" : "0",
+                    l->grid.axes[2] == 2   ? "nx * ny"
+                    : l->grid.axes[2] == 1 ? "nx"
+                                           : "0",
                     a->name, a->written ? "written" : "read");
     }
     for (int i = 0; i < program->parameter_count; i++)
@@ -71,20 +71,21 @@ void source_write_launch_notes(text *t, const program *program, const program_la
     text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
-        if (a->reads < 0)
+        if (a->grid.reads < 0)
             continue;
         text_printf(t, "// For the next step %s takes the place of %s", a->name,
-                    program->arrays[a->reads].name);
-        if (a->previous >= 0)
-            text_printf(t, ", and that the place of %s", program->arrays[a->previous].name);
+                    program->arrays[a->grid.reads].name);
+        if (a->grid.previous >= 0)
+            text_printf(t, ", and that the place of %s", program->arrays[a->grid.previous].name);
         text_add(t, ".\n");
     }
-    if (l->spare > 0)
+    if (l->grid.spare > 0)
         text_printf(
             t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",
-            l->vector, l->needs.width > 0 ? ", and no axis is shorter than the shape" : "");
-    else if (l->vector > 1)
+            l->grid.vector,
+            l->grid.needs.width > 0 ? ", and no axis is shorter than the shape" : "");
+    else if (l->grid.vector > 1)
         text_printf(
             t, "// Set a.aligned = 1 where nx and all addresses are multiples of %d elements.\n",
-            l->vector);
+            l->grid.vector);
 }

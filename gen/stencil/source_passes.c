@@ -12,12 +12,12 @@ static const char *longer(job *j, const char *extent, int by) {
 /* How far the update of a pass reaches beyond the image, below and above. */
 static const program_layer *grown(const program *p, int pass) {
     static const program_layer none = {.name = ""};
-    return pass >= 0 && pass < p->layer_count ? &p->layers[pass] : &none;
+    return pass >= 0 && pass < p->grid.layer_count ? &p->grid.layers[pass] : &none;
 }
 
 static void write_axis(text *t, const program *p, int pass, int k) {
     const program_launch *l = &p->launches[pass];
-    const int axis = l->axes[k];
+    const int axis = l->grid.axes[k];
     if (axis < 0) {
         text_printf(t, "//     a.size[%d] = a.end[%d] = 1;\n", k, k);
         return;
@@ -35,7 +35,7 @@ static void write_grid(text *t, const model *m, const program *p, int pass, int 
     const program_launch *l = &p->launches[pass];
     const program_layer *in = grown(p, pass - 1);
     const bool array = grid < p->array_count;
-    const program_layer *own = array ? grown(p, -1) : &p->layers[grid - p->array_count];
+    const program_layer *own = array ? grown(p, -1) : &p->grid.layers[grid - p->array_count];
     const char *x = longer(t->job, "nx", own->low[0] + own->high[0]);
     const char *y = longer(t->job, "ny", own->low[1] + own->high[1]);
     const char *row = job_print(t->job, "(%s)", x), *plane = job_print(t->job, "(%s) * (%s)", x, y);
@@ -50,11 +50,11 @@ static void write_grid(text *t, const model *m, const program *p, int pass, int 
                         : axis == 1 ? row
                                     : plane);
     text_printf(t, "//     a.grid[%d] = {%s%s, %s, %s};\n", grid,
-                array ? p->arrays[grid].name : p->layers[grid - p->array_count].name, shift.data,
-                l->axes[1] == 1 ? row : "0",
-                l->axes[2] == 2   ? plane
-                : l->axes[2] == 1 ? row
-                                  : "0");
+                array ? p->arrays[grid].name : p->grid.layers[grid - p->array_count].name,
+                shift.data, l->grid.axes[1] == 1 ? row : "0",
+                l->grid.axes[2] == 2   ? plane
+                : l->grid.axes[2] == 1 ? row
+                                       : "0");
 }
 
 static void write_pass(text *t, const model *m, const program *p, int pass) {
@@ -66,7 +66,7 @@ static void write_pass(text *t, const model *m, const program *p, int pass) {
     for (int i = 0; i < p->array_count; i++)
         if (p->arrays[i].written ? last : first)
             write_grid(t, m, p, pass, i);
-    for (int i = 0; i < p->layer_count; i++)
+    for (int i = 0; i < p->grid.layer_count; i++)
         if (i == pass || i == pass - 1)
             write_grid(t, m, p, pass, p->array_count + i);
     if (l->shared_bytes > 48 * 1024)
@@ -88,8 +88,8 @@ void source_write_pass_notes(text *t, const model *m, const program *p) {
     for (int axis = m->dims - 1; axis >= 0; axis--)
         text_printf(t, "%s%s", extents[axis], axis > 0 ? ", " : "");
     text_add(t, ") in device memory, and between the passes");
-    for (int i = 0; i < p->layer_count; i++) {
-        const program_layer *own = &p->layers[i];
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        const program_layer *own = &p->grid.layers[i];
         text_printf(t, "%s\n// %s of shape (", i > 0 ? " and" : "", own->name);
         for (int axis = m->dims - 1; axis >= 0; axis--)
             text_printf(t, "%s%s", longer(t->job, extents[axis], own->low[axis] + own->high[axis]),

@@ -75,9 +75,10 @@ static void write_constants(text *t, const model *m, const plan *p, const progra
 
 /* Layers come after the arrays, and last the words that blocks exchange. */
 static const char *grid_name(const program *p, int grid) {
-    if (grid >= p->array_count + p->layer_count)
+    if (grid >= p->array_count + p->grid.layer_count)
         return "exchange";
-    return grid < p->array_count ? p->arrays[grid].name : p->layers[grid - p->array_count].name;
+    return grid < p->array_count ? p->arrays[grid].name
+                                 : p->grid.layers[grid - p->array_count].name;
 }
 
 /* Of the functions of templates/numbers.cuh, updates call those of two numbers alone. */
@@ -138,7 +139,7 @@ static int written_to(const model *m, const plan *p, int output) {
 
 static int current_of(const model *m, const plan *p, const program *program, int output) {
     const int grid = written_to(m, p, output);
-    return grid < program->array_count ? program->arrays[grid].reads : -1;
+    return grid < program->array_count ? program->arrays[grid].grid.reads : -1;
 }
 
 static void write_arrays(text *t, const model *m, const plan *p, const program *program) {

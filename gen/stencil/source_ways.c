@@ -18,7 +18,7 @@ int source_count_ways(const plan *p) {
 }
 
 void source_describe_ways(job *j, const plan *p, program *out) {
-    out->ways = true;
+    out->grid.ways = true;
     int steps = p->schedule.time;
     for (int i = 0; i < out->launch_count; i++) {
         program_launch *l = &out->launches[i];
@@ -27,10 +27,10 @@ void source_describe_ways(job *j, const plan *p, program *out) {
         l->entry = job_print(j, last ? "%s_step" : "%s_kernel", out->name);
         if (last)
             break;
-        l->steps = steps;
-        l->cooperative = p->form->cooperative;
+        l->grid.steps = steps;
+        l->grid.cooperative = p->form->cooperative;
         for (int k = 0; k < AXES; k++)
-            l->least[k] = p->least[k];
+            l->grid.least[k] = p->least[k];
         if (p->form->shorten != NULL)
             p->form->shorten(p, l);
         steps = fewer_steps(p, steps);
@@ -42,21 +42,21 @@ void source_describe_ways(job *j, const plan *p, program *out) {
 static void write_limits(text *t, const program_launch *l) {
     static const char *const extents[] = {"nx", "ny", "nz"};
     for (int k = 0; k < AXES; k++)
-        if (l->axes[k] >= 0 && l->least[k] > 1)
-            text_printf(t, "// It needs %s >= %lld.\n", extents[l->axes[k]],
-                        (long long)l->least[k]);
+        if (l->grid.axes[k] >= 0 && l->grid.least[k] > 1)
+            text_printf(t, "// It needs %s >= %lld.\n", extents[l->grid.axes[k]],
+                        (long long)l->grid.least[k]);
 }
 
 void source_write_way_notes(text *t, const plan *of, const program *p) {
     const program_launch *first = &p->launches[0],
                          *last = &p->launches[program_own_launches(p) - 1];
     text_printf(t, "// %s makes %d time steps of a whole grid in one launch", first->entry,
-                first->steps);
+                first->grid.steps);
     const char *before = "; with fewer threads along z:";
     if (program_own_launches(p) > 2 && first->block[2] == p->launches[1].block[2])
         before = "; also, as a.steps says:";
     for (int i = 1; i + 1 < program_own_launches(p); i++) {
-        text_printf(t, "%s %d", before, p->launches[i].steps);
+        text_printf(t, "%s %d", before, p->launches[i].grid.steps);
         if (first->block[2] != p->launches[i].block[2])
             text_printf(t, " (%d)", p->launches[i].block[2]);
         before = ",";

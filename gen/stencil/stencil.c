@@ -1,8 +1,14 @@
-/* A stencil from its model to its program. */
+/* Stencils and convolutions as a family: from a model to its program, and what each method would do
+   with it. Takes: a subject and a request. Makes: a build; a row of `explain` for each method.
+   Textbook: D. Kirk, W. Hwu, I. El Hajj, Programming Massively Parallel Processors, chapter on
+   stencils, which counts only loads, for a cubic input tile of width T. */
 #include "gen/stencil/stencil.h"
 
+#include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
+#include <math.h>
+#include <string.h>
 
 const model *stencil_model(const subject *s) {
     return s->model;
@@ -27,6 +33,12 @@ schedule *stencil_wanted(job *j, const subject *s, const char *line) {
 
 void stencil_print_wanted(job *j, const subject *s, const char *line, text *out) {
     schedule_print(stencil_wanted(j, s, line), stencil_dims(s), out);
+}
+
+void stencil_check_schedule(job *j, const family *f, const char *line) {
+    (void)f;
+    schedule s = {.method = 0};
+    schedule_parse(j, line, "the plan", &s);
 }
 
 static const plan *make_plan(job *j, const subject *s, const family_request *r) {
@@ -68,4 +80,146 @@ family_build *stencil_build(job *j, const subject *s, const family_request *r) {
         .emitted_operations = emitted.multiplications + emitted.additions + emitted.others,
     };
     return b;
+}
+
+/* ---- explain: one plan ---------------------------------------------------------------------- */
+
+typedef struct attempt {
+    const model *model;
+    const family_request *request;
+    schedule wanted;
+    const plan *plan;
+    job *job;
+} attempt;
+
+static void plan_alone(job *j, void *argument) {
+    attempt *a = argument;
+    const family_request *r = a->request;
+    a->plan = plan_make(j, a->model, &a->wanted, r->gpu, r->size, r->steps > 1 ? r->steps : 1);
+}
+
+static void end_attempt(void *argument) {
+    attempt *a = argument;
+    job_end(a->job);
+    a->job = NULL;
+}
+
+/* Plans in a job of its own, so that a refusal is an answer. The attempt lives in `j`; it is ended
+   with end_attempt after its results have been copied. */
+static attempt *try_plan(job *j, const model *m, const family_request *r,
+                         const schedule *constraints, int wanted) {
+    attempt *a = job_alloc(j, sizeof *a);
+    a->model = m;
+    a->request = r;
+    a->wanted = *constraints;
+    a->wanted.method = wanted;
+    job_defer(j, end_attempt, a);
+    const fault f = job_run(job_allocator(j), plan_alone, a, &a->job);
+    if (f != FAULT_NONE && f != FAULT_PLAN)
+        job_fail(j, f, NULL, 0, "%s", a->job != NULL ? job_error_text(a->job) : "out of memory");
+    if (f == FAULT_PLAN)
+        a->plan = NULL;
+    return a;
+}
+
+static void done_with(job *j, attempt *a) {
+    job_keep(j, a);
+    end_attempt(a);
+}
+
+static const char *keep(job *j, const char *text) {
+    return job_copy(j, text, strlen(text));
+}
+
+/* ---- the textbook's count ------------------------------------------------------------------ */
+
+static int arrays_read(const model *m) {
+    int count = 0;
+    for (int i = 0; i < m->array_count; i++)
+        count += m->arrays[i].used;
+    return count > 0 ? count : 1;
+}
+
+/* Tiles are widened where the shape would leave nothing of the textbook's. */
+static void write_textbook(const model *m, const method *method, family_row *row) {
+    const double operations = model_textbook_operations(m);
+    const double bytes = (double)dtype_words[m->dtype].bytes;
+    if (m->nonlinear)
+        return;
+    if (method->textbook_tile == 0) {
+        row->textbook_operations_per_byte = operations / (fmax(m->points, 1) * bytes);
+        row->textbook_limit = row->textbook_operations_per_byte;
+        return;
+    }
+    int width = method->textbook_tile;
+    while (width <= 2 * m->radius)
+        width *= 2;
+    const double part = pow((double)(width - 2 * m->radius) / width, m->dims);
+    row->textbook_tile = width;
+    row->textbook_limit = operations / (bytes * arrays_read(m));
+    row->textbook_operations_per_byte = row->textbook_limit * part;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+static void write_plan(job *j, const model *m, const plan *p, family_row *row) {
+    const plan_estimate *e = &p->estimate;
+    text line = text_new(j);
+    schedule_print(&p->schedule, m->dims, &line);
+    row->plan = line.data;
+    row->loads_bytes_per_point = e->loads_per_point * (double)dtype_words[m->dtype].bytes;
+    if (row->loads_bytes_per_point > 0)
+        row->operations_per_byte = model_textbook_operations(m) / row->loads_bytes_per_point;
+    row->shared_bytes = p->shared_bytes;
+    row->threads = plan_threads(p);
+    row->registers = e->registers;
+    const int steps = p->schedule.time; /* that a launch makes */
+    row->seconds = e->seconds / (steps > 1 ? steps : 1);
+    row->bound = keep(j, e->bound);
+}
+
+static void write_row(job *j, const model *m, const family_request *r, const schedule *wanted,
+                      int method, family_row *row) {
+    attempt *a = try_plan(j, m, r, wanted, method);
+    row->name = methods[method]->name;
+    row->bound = "";
+    write_textbook(m, methods[method], row);
+    if (a->plan != NULL)
+        write_plan(j, m, a->plan, row);
+    else
+        row->refusal = keep(j, job_error_text(a->job));
+    done_with(j, a);
+}
+
+static void write_rows(job *j, const subject *s, const family_request *r, family_explanation *e) {
+    const model *m = s->model;
+    const schedule *wanted = stencil_wanted(j, s, r->schedule);
+    e->rows = job_array(j, METHODS, sizeof *e->rows);
+    for (int method = 1; method < METHODS; method++)
+        write_row(j, m, r, wanted, method, &e->rows[e->row_count++]);
+    attempt *a = try_plan(j, m, r, wanted, wanted->method);
+    e->reason = keep(j, a->plan != NULL ? a->plan->reason : job_error_text(a->job));
+    for (int i = 0; i < e->row_count && a->plan != NULL; i++)
+        e->rows[i].chosen = strcmp(e->rows[i].name, plan_method(a->plan)->name) == 0;
+    done_with(j, a);
+}
+
+void stencil_explain(job *j, const subject *s, const family_request *r, family_explanation *e) {
+    const model *m = s->model;
+    const expr_count emitted = plan_facts_new(j, m)->emitted;
+    text shape = text_new(j), boundary = text_new(j);
+    model_describe(m, &shape);
+    model_describe_boundary(m, &boundary);
+    *e = (family_explanation){
+        .shape = shape.data,
+        .boundary = boundary.data,
+        .points = m->points,
+        .textbook_operations = model_textbook_operations(m),
+        .emitted_operations = emitted.multiplications + emitted.additions + emitted.others,
+        .multiplications = emitted.multiplications,
+        .additions = emitted.additions,
+        .others = emitted.others,
+        .bytes_per_point = model_bytes_per_point(m),
+    };
+    write_rows(j, s, r, e);
 }

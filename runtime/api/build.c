@@ -9,11 +9,8 @@
 
 #include "gen/model/family.h"
 #include "gen/spec/spec.h"
-#include "runtime/api/plans.h"
-#include "runtime/api/tuned.h"
-#include "runtime/launch/kernels.h"
+#include "runtime/launch/context.h"
 #include "runtime/launch/launch.h"
-#include "runtime/launch/modules.h"
 #include "runtime/matrix/matrix.h"
 
 static const char default_arch[] = "sm_90";
@@ -123,7 +120,7 @@ void build_read(job *j, build_request *r) {
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
-    if (r->options.matrix != NULL && r->subject->family->kind == KIND_PRODUCT)
+    if (r->options.matrix != NULL && r->subject->family->kind == PROGRAM_PRODUCT)
         r->matrix = matrix_view(j, r->options.matrix);
 }
 
@@ -135,12 +132,15 @@ void build_judge_matrix(job *j, const build_request *r) {
                        r->subject->name, r->subject->family->name);
 }
 
+_Static_assert((int)PROGRAM_GRID == (int)SG_KIND_GRID && (int)PROGRAM_LISTS == (int)SG_KIND_LISTS &&
+                   (int)PROGRAM_REDUCE == (int)SG_KIND_REDUCE &&
+                   (int)PROGRAM_SCAN == (int)SG_KIND_SCAN &&
+                   (int)PROGRAM_MERGE == (int)SG_KIND_MERGE &&
+                   (int)PROGRAM_PRODUCT == (int)SG_KIND_PRODUCT,
+               "kinds of programs are those of the library");
+
 sg_kind build_kind(const family *f) {
-    static const sg_kind kinds[] = {
-        [KIND_GRID] = SG_KIND_GRID, [KIND_LISTS] = SG_KIND_LISTS, [KIND_REDUCE] = SG_KIND_REDUCE,
-        [KIND_SCAN] = SG_KIND_SCAN, [KIND_MERGE] = SG_KIND_MERGE, [KIND_PRODUCT] = SG_KIND_PRODUCT,
-    };
-    return f != NULL ? kinds[f->kind] : SG_KIND_LISTS;
+    return f != NULL ? (sg_kind)f->kind : SG_KIND_LISTS;
 }
 
 family_request build_wanted(const build_request *r) {
@@ -181,7 +181,7 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
         .parameters = k->program->parameter_count,
         .textbook_operations = b->textbook_operations,
         .emitted_operations = b->emitted_operations,
-        .bytes_per_point = k->program->bytes_per_point,
+        .bytes_per_point = program_bytes_per_point(k->program),
         .threads = l->block[0] * l->block[1] * l->block[2],
         .shared_bytes = l->shared_bytes,
         .registers = -1,

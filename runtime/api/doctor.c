@@ -2,8 +2,7 @@
    the driver, the GPU, NVRTC, the host compiler, the cache, the database of tuning results and the
    device that sg_open would choose; each says where it was found and why there, or the cure. */
 #include "base/text.h"
-#include "runtime/compile/host_find.h"
-#include "runtime/compile/nvrtc.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/launch/context.h"
 #include "runtime/store/results.h"

@@ -1,276 +1,270 @@
-/* Kernel files to bytes and back; the program that is read is checked in kernel_reader.c. */
+/* The content of kernel files. One function for each struct writes it and reads it back, so the two
+   cannot differ. The checksum of the sealed file finds damage; what is checked here keeps counts
+   and indexes within the arrays that they are used for. */
 #include "runtime/api/kernel_file.h"
 
-#include <string.h>
+#include "base/dtype.h"
+#include "matrix/format.h"
+#include "runtime/launch/launch.h"
 
-#include "runtime/api/kernel_reader.h"
+enum { MOST_LAUNCHES = 64, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30 };
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 6,
+    .version = 7,
     .title = "a kernel file of stencilgen",
 };
 
-/* ---- writing ------------------------------------------------------------------------------- */
-
-static void put_ints(text *t, const int *values) {
+static void code_axes(coder *c, int *axes, int least, int most) {
     for (int k = 0; k < PROGRAM_AXES; k++)
-        record_put_int(t, values[k]);
+        code_int(c, &axes[k], least, most);
 }
 
-static void put_extent(text *t, const program_extent *e) {
-    record_put_int(t, e->size[0]);
-    record_put_int(t, e->size[1]);
-    record_put_int(t, e->plus);
+static void code_extent(coder *c, const program *p, program_extent *e) {
+    code_int(c, &e->size[0], -1, p->lists.size_count - 1);
+    code_int(c, &e->size[1], -1, p->lists.size_count - 1);
+    code_long(c, &e->plus);
 }
 
-static void put_arrays(text *t, const program *p) {
-    record_put_int(t, p->array_count);
-    for (int i = 0; i < p->array_count; i++) {
-        const program_array *a = &p->arrays[i];
-        record_put_text(t, a->name);
-        record_put_text(t, a->field);
-        record_put_text(t, a->dtype); /* says how large an element is */
-        record_put_int(t, a->written);
-        record_put_int(t, a->reads);
-        record_put_int(t, a->previous);
-        put_ints(t, a->low);
-        put_ints(t, a->high);
-        for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++)
-            put_extent(t, &a->extent[k]);
-        record_put_int(t, a->updated);
-        record_put_int(t, a->same_as);
+/* The table's own name, which lives as long as the program runs. */
+static dtype code_dtype(coder *c, const char **name) {
+    code_words(c, name);
+    const dtype type = dtype_find(*name);
+    c->in.bad |= type == DTYPE_COUNT;
+    *name = dtype_words[c->in.bad ? DTYPE_FLOAT : type].name;
+    return c->in.bad ? DTYPE_FLOAT : type;
+}
+
+static void code_array(coder *c, const program *p, program_array *a) {
+    code_words(c, &a->name);
+    a->element_bytes = dtype_words[code_dtype(c, &a->dtype)].bytes;
+    code_bool(c, &a->written);
+    if (program_is_grid(p)) {
+        code_words(c, &a->grid.field);
+        code_int(c, &a->grid.reads, -1, p->array_count - 1);
+        code_int(c, &a->grid.previous, -1, p->array_count - 1);
+        code_axes(c, a->grid.low, 0, MOST_NUMBER);
+        code_axes(c, a->grid.high, 0, MOST_NUMBER);
+        return;
     }
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        code_extent(c, p, &a->lists.extent[k]);
+    code_bool(c, &a->lists.updated);
+    code_int(c, &a->lists.same_as, -1, p->array_count - 1);
 }
 
-static void put_parameters(text *t, const program *p) {
-    record_put_int(t, p->parameter_count);
+static void code_arrays(coder *c, program *p) {
+    p->arrays = code_list(c, p->arrays, &p->array_count, LAUNCH_ARRAYS, sizeof *p->arrays);
+    for (int i = 0; i < p->array_count; i++)
+        code_array(c, p, &p->arrays[i]);
+    p->parameters =
+        code_list(c, p->parameters, &p->parameter_count, LAUNCH_PARAMETERS, sizeof *p->parameters);
     for (int i = 0; i < p->parameter_count; i++) {
-        record_put_text(t, p->parameters[i].name);
-        record_put_text(t, p->parameters[i].dtype);
-        record_put_int(t, p->parameters[i].has_value);
-        record_put_double(t, p->parameters[i].value);
+        code_words(c, &p->parameters[i].name);
+        code_dtype(c, &p->parameters[i].dtype);
+        code_bool(c, &p->parameters[i].has_value);
+        code_double(c, &p->parameters[i].value);
     }
 }
 
-static void put_needs(text *t, const program_needs *n) {
-    record_put_int(t, n->multiple);
-    record_put_int(t, n->width);
-    record_put_int(t, n->rows);
-    put_ints(t, n->low);
-    put_ints(t, n->high);
+static void code_needs(coder *c, program_needs *n) {
+    code_int(c, &n->multiple, 1, MOST_NUMBER);
+    code_long(c, &n->width);
+    code_bool(c, &n->rows);
+    code_axes(c, n->low, -1, MOST_NUMBER);
+    code_axes(c, n->high, -1, MOST_NUMBER);
 }
 
-static void put_launches(text *t, const program *p) {
-    record_put_int(t, p->launch_count);
-    record_put_int(t, p->ways);
-    record_put_int(t, p->spare_count);
+static void code_grid_launch(coder *c, const program *p, program_launch *l) {
+    code_axes(c, l->grid.axes, -1, p->dims - 1);
+    code_axes(c, l->grid.low, 0, MOST_NUMBER);
+    code_axes(c, l->grid.high, 0, MOST_NUMBER);
+    code_int(c, &l->grid.vector, 1, MOST_NUMBER);
+    code_int(c, &l->grid.steps, 1, MOST_NUMBER);
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        code_long(c, &l->grid.least[k]);
+    code_bool(c, &l->grid.cooperative);
+    code_int(c, &l->grid.spare, 0, p->launch_count - 1);
+    if (l->grid.spare > 0)
+        code_needs(c, &l->grid.needs);
+}
+
+static void code_lists_launch(coder *c, const program *p, program_launch *l) {
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        program_block_rule *rule = &l->lists.blocks[k];
+        code_extent(c, p, &rule->items);
+        code_bool(c, &rule->least);
+        code_long(c, &rule->most);
+        code_long(c, &rule->alone);
+        code_int(c, &rule->cluster, 0, MOST_THREADS);
+    }
+    code_bool(c, &l->lists.resident);
+    code_bool(c, &l->lists.early);
+}
+
+static void code_launches(coder *c, program *p) {
+    p->launches = code_list(c, p->launches, &p->launch_count, MOST_LAUNCHES, sizeof *p->launches);
+    c->in.bad |= p->launch_count < 1;
     for (int i = 0; i < p->launch_count; i++) {
-        const program_launch *l = &p->launches[i];
-        record_put_text(t, l->entry);
-        put_ints(t, l->axes);
-        put_ints(t, l->per_block);
-        put_ints(t, l->block);
-        put_ints(t, l->low);
-        put_ints(t, l->high);
-        record_put_int(t, (int64_t)l->shared_bytes);
-        record_put_int(t, l->barriers);
-        record_put_int(t, l->vector);
-        record_put_int(t, l->steps);
-        for (int k = 0; k < PROGRAM_AXES; k++)
-            record_put_int(t, l->least[k]);
-        record_put_int(t, l->cooperative);
-        record_put_int(t, l->spare);
-        if (l->spare > 0)
-            put_needs(t, &l->needs);
-        for (int k = 0; p->shape == PROGRAM_LISTS && k < PROGRAM_AXES; k++) {
-            put_extent(t, &l->blocks[k].items);
-            record_put_int(t, l->blocks[k].least);
-            record_put_int(t, l->blocks[k].most);
-            record_put_int(t, l->blocks[k].alone);
-            record_put_int(t, l->blocks[k].cluster);
-        }
-        if (p->shape == PROGRAM_LISTS) {
-            record_put_int(t, l->resident);
-            record_put_int(t, l->early);
-        }
+        program_launch *l = &p->launches[i];
+        code_words(c, &l->entry);
+        code_axes(c, l->per_block, 1, MOST_NUMBER);
+        code_axes(c, l->block, 1, MOST_THREADS);
+        code_size(c, &l->shared_bytes, MOST_NUMBER);
+        code_bool(c, &l->barriers);
+        if (program_is_grid(p))
+            code_grid_launch(c, p, l);
+        else
+            code_lists_launch(c, p, l);
     }
 }
 
-static void put_layers(text *t, const program *p) {
-    record_put_int(t, p->layer_count);
-    for (int i = 0; i < p->layer_count; i++) {
-        record_put_text(t, p->layers[i].name);
-        put_ints(t, p->layers[i].low);
-        put_ints(t, p->layers[i].high);
+static void code_grid(coder *c, program *p) {
+    code_double(c, &p->grid.bytes_per_point);
+    p->grid.layers = code_list(c, p->grid.layers, &p->grid.layer_count, LAUNCH_TEMPORARIES,
+                               sizeof *p->grid.layers);
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        code_words(c, &p->grid.layers[i].name);
+        code_axes(c, p->grid.layers[i].low, 0, MOST_NUMBER);
+        code_axes(c, p->grid.layers[i].high, 0, MOST_NUMBER);
     }
+    code_bool(c, &p->grid.ways);
+    code_int(c, &p->grid.spare_count, 0, MOST_LAUNCHES / 2);
+    const char *spare = p->grid.spare_source != NULL ? p->grid.spare_source : "";
+    code_words(c, &spare);
+    p->grid.spare_source = spare[0] != '\0' ? spare : NULL;
+    code_size(c, &p->grid.spare_arch_begin, INT32_MAX);
+    code_size(c, &p->grid.spare_arch_end, INT32_MAX);
 }
 
-static void put_lists(text *t, const program *p) {
-    record_put_int(t, p->size_count);
-    for (int i = 0; i < p->size_count; i++) {
-        record_put_text(t, p->sizes[i].name);
-        record_put_int(t, p->sizes[i].array);
-        record_put_int(t, p->sizes[i].axis);
-    }
-    record_put_int(t, p->temporary_count);
-    for (int i = 0; i < p->temporary_count; i++) {
-        const program_temporary *a = &p->temporaries[i];
-        record_put_text(t, a->name);
-        put_extent(t, &a->items);
-        record_put_int(t, a->per);
-        record_put_int(t, a->bytes);
-        record_put_int(t, a->fixed);
-        record_put_int(t, a->fill);
-    }
-    record_put_int(t, p->tagged);
-    put_extent(t, &p->points);
+static void code_product(coder *c, program_product *m) {
     for (int i = 0; i < PROGRAM_STORAGE; i++)
-        record_put_int(t, p->storage[i]);
-    record_put_int(t, p->diagonal_count);
-    for (int i = 0; i < p->diagonal_count; i++) {
-        record_put_int(t, p->diagonals[i].offset);
-        record_put_double(t, p->diagonals[i].value);
+        code_int(c, &m->storage[i], 0, i == STORAGE_FORMAT ? FORMAT_COUNT - 1 : MOST_NUMBER);
+    diagonal *list = code_list(c, (diagonal *)m->diagonals, &m->diagonal_count, MOST_DIAGONALS,
+                               sizeof *m->diagonals);
+    for (int i = 0; i < m->diagonal_count; i++) {
+        code_long(c, &list[i].offset);
+        code_double(c, &list[i].value);
     }
+    m->diagonals = list;
 }
 
-/* The name, the source and the target are among the texts. */
-static void put_program(text *t, const program *p, sg_kind kind) {
-    record_put_int(t, kind); /* and so its shape */
-    record_put_int(t, p->dims);
-    record_put_int(t, (int64_t)p->element_bytes);
-    if (p->shape == PROGRAM_LISTS)
-        put_lists(t, p);
+static void code_lists(coder *c, program *p) {
+    p->lists.sizes =
+        code_list(c, p->lists.sizes, &p->lists.size_count, LAUNCH_SIZES, sizeof *p->lists.sizes);
+    for (int i = 0; i < p->lists.size_count; i++) {
+        code_words(c, &p->lists.sizes[i].name);
+        code_int(c, &p->lists.sizes[i].array, 0, LAUNCH_ARRAYS - 1);
+        code_int(c, &p->lists.sizes[i].axis, 0, PROGRAM_AXES - 1);
+    }
+    p->lists.temporaries = code_list(c, p->lists.temporaries, &p->lists.temporary_count,
+                                     LAUNCH_TEMPORARIES, sizeof *p->lists.temporaries);
+    for (int i = 0; i < p->lists.temporary_count; i++) {
+        program_temporary *t = &p->lists.temporaries[i];
+        code_words(c, &t->name);
+        code_extent(c, p, &t->items);
+        code_long(c, &t->per);
+        code_long(c, &t->bytes);
+        code_long(c, &t->fixed);
+        code_int(c, &t->fill, -1, 255);
+    }
+    code_bool(c, &p->lists.tagged);
+    code_extent(c, p, &p->lists.points);
+    if (p->kind != PROGRAM_PRODUCT)
+        return;
+    if (c->out == NULL)
+        p->lists.product = job_alloc(c->job, sizeof *p->lists.product);
+    code_product(c, p->lists.product);
+}
+
+static void code_program(coder *c, program *p, const char *const *texts, sg_kind *kind) {
+    int which = *kind;
+    code_int(c, &which, SG_KIND_GRID, SG_KIND_PRODUCT);
+    *kind = (sg_kind)which;
+    p->kind = (program_kind)which;
+    p->name = texts[SG_TEXT_NAME];
+    p->source = texts[SG_TEXT_SOURCE];
+    p->target = texts[SG_TEXT_ARCH];
+    code_int(c, &p->dims, 1, PROGRAM_AXES);
+    code_size(c, &p->element_bytes, sizeof(double));
+    if (program_is_grid(p))
+        code_grid(c, p);
     else
-        put_layers(t, p);
-    put_arrays(t, p);
-    put_parameters(t, p);
-    put_launches(t, p);
-    record_put_int(t, (int64_t)p->arguments_bytes);
-    record_put_double(t, p->bytes_per_point);
-    record_put_int(t, (int64_t)p->arch_begin);
-    record_put_int(t, (int64_t)p->arch_end);
-    record_put_text(t, p->spare_source != NULL ? p->spare_source : "");
-    record_put_int(t, (int64_t)p->spare_arch_begin);
-    record_put_int(t, (int64_t)p->spare_arch_end);
+        code_lists(c, p);
+    code_arrays(c, p);
+    code_launches(c, p);
+    code_size(c, &p->arguments_bytes, LAUNCH_BYTES);
+    code_size(c, &p->arch_begin, INT32_MAX);
+    code_size(c, &p->arch_end, INT32_MAX);
 }
 
-/* What the program and the binary say too is not said again. */
-static void put_info(text *t, const sg_kernel_info *info) {
-    record_put_int(t, info->points);
-    record_put_int(t, info->radius);
-    record_put_double(t, info->textbook_operations);
-    record_put_double(t, info->emitted_operations);
-    record_put_int(t, info->threads);
-    record_put_int(t, (int64_t)info->shared_bytes);
-    record_put_int(t, info->registers);
-    record_put_int(t, info->local_bytes);
-    record_put_int(t, info->blocks_resident);
+/* What the program and the binary say too is not written again. */
+static void code_info(coder *c, sg_kernel_info *info) {
+    code_int(c, &info->points, 0, INT32_MAX);
+    code_int(c, &info->radius, 0, MOST_NUMBER);
+    code_double(c, &info->textbook_operations);
+    code_double(c, &info->emitted_operations);
+    code_int(c, &info->threads, 1, MOST_THREADS);
+    code_size(c, &info->shared_bytes, MOST_NUMBER);
+    code_int(c, &info->registers, -1, INT32_MAX);
+    code_int(c, &info->local_bytes, -1, INT32_MAX);
+    code_int(c, &info->blocks_resident, -1, INT32_MAX);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        record_put_int(t, info->size[axis]);
-    record_put_double(t, info->occupancy);
+        code_long(c, &info->size[axis]);
+    code_double(c, &info->occupancy);
 }
 
-static void put_binary(text *t, const binary *b) {
-    record_put_int(t, b->kind);
-    record_put_bytes(t, b->data.data, b->data.size);
-    record_put_int(t, b->registers);
-    record_put_int(t, b->shared_bytes);
-    record_put_int(t, b->local_bytes);
-    record_put_double(t, b->seconds);
-    record_put_text(t, b->compiler);
+static void code_binary(coder *c, binary *b) {
+    int kind = b->kind;
+    code_int(c, &kind, 0, BINARY_KINDS - 1);
+    b->kind = (binary_kind)kind;
+    code_bytes(c, &b->data);
+    code_int(c, &b->registers, -1, INT32_MAX);
+    code_int(c, &b->shared_bytes, -1, INT32_MAX);
+    code_int(c, &b->local_bytes, -1, INT32_MAX);
+    code_double(c, &b->seconds);
+    code_words(c, &b->compiler);
+}
+
+static void code_file(coder *c, kernel_file *f, program *p) {
+    for (int i = 0; i <= SG_TEXT_FAMILY; i++)
+        code_words(c, &f->texts[i]);
+    code_program(c, p, f->texts, &f->info.kind);
+    code_info(c, &f->info);
+    code_binary(c, &f->binary);
+    code_words(c, &f->machine);
 }
 
 blob kernel_file_write(job *j, const kernel_file *f) {
     text t = text_new(j);
-    for (int i = 0; i <= SG_TEXT_FAMILY; i++)
-        record_put_text(&t, f->texts[i]);
-    put_program(&t, f->program, f->info.kind);
-    put_info(&t, &f->info);
-    put_binary(&t, &f->binary);
-    record_put_text(&t, f->machine);
+    coder c = {.job = j, .out = &t};
+    kernel_file copy = *f;
+    program p = *f->program;
+    code_file(&c, &copy, &p);
     return (blob){t.data, t.length};
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
-
-static void check_target(reader *r, const char *target) {
-    const size_t digits = strncmp(target, "sm_", 3) == 0 ? strspn(target + 3, "0123456789") : 0;
-    reader_require(r, digits >= 2 && digits <= 3 && target[3 + digits] == '\0',
-                   "the architecture is none");
-}
-
-static void get_texts(reader *r, const char **texts) {
-    for (int i = 0; i <= SG_TEXT_FAMILY; i++)
-        texts[i] =
-            i == SG_TEXT_NAME ? reader_name(r, "the kernel's name") : reader_text(r, "a text");
-    check_target(r, texts[SG_TEXT_ARCH]);
-}
-
-static void get_info(reader *r, const program *p, sg_kernel_info *info) {
-    *info = (sg_kernel_info){
-        .struct_size = sizeof *info,
-        .dims = p->dims,
-        .element_size = p->element_bytes,
-        .arrays = p->array_count,
-        .parameters = p->parameter_count,
-        .bytes_per_point = p->bytes_per_point,
-        .origin = SG_FROM_FILE,
-        .steps = program_steps(p),
-    };
-    info->points = reader_int(r, 0, INT32_MAX, "the number of points");
-    info->radius = reader_int(r, 0, MOST_REACH, "the radius");
-    info->textbook_operations = reader_double(r, 0, 1e15, "the number of operations");
-    info->emitted_operations = reader_double(r, 0, 1e15, "the number of operations");
-    info->threads = reader_int(r, 1, MOST_THREADS, "the number of a block's threads");
-    info->shared_bytes =
-        (size_t)reader_int(r, 0, MOST_SHARED_BYTES, "the shared memory of a block");
-    info->registers = reader_int(r, -1, INT32_MAX, "the number of registers");
-    info->local_bytes = reader_int(r, -1, INT32_MAX, "the local memory");
-    info->blocks_resident = reader_int(r, -1, INT32_MAX, "the number of resident blocks");
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        info->size[axis] = record_int(&r->record);
-        reader_require(r, axis < p->dims ? info->size[axis] >= 1 : info->size[axis] == 1,
-                       "a size planned for is none");
-    }
-    info->occupancy = reader_double(r, -1, 1, "the occupancy");
-}
-
-static void get_binary(reader *r, binary *b) {
-    *b =
-        (binary){.kind = (binary_kind)reader_int(r, 0, BINARY_KINDS - 1, "the kind of the binary")};
-    reader_require(r, b->kind == BINARY_CUBIN || b->kind == BINARY_HOST,
-                   "the binary is of no such kind");
-    b->data = record_bytes(&r->record);
-    reader_require(r, b->data.size > 0, "there is no binary");
-    b->registers = reader_int(r, -1, INT32_MAX, "the number of registers");
-    b->shared_bytes = reader_int(r, -1, INT32_MAX, "the shared memory");
-    b->local_bytes = reader_int(r, -1, INT32_MAX, "the local memory");
-    b->seconds = reader_double(r, 0, 1e15, "the time of compiling");
-    b->compiler = reader_text(r, "the compiler");
-}
-
 bool kernel_file_read(job *j, blob payload, kernel_file *out, const char **why) {
-    reader r = {.job = j, .record = record_of(payload.data, payload.size)};
+    coder c = {.job = j, .in = record_of(payload.data, payload.size)};
     kernel_file f = {0};
-    get_texts(&r, f.texts);
-    sg_kind kind;
-    f.program = kernel_read_program(&r, f.texts, &kind);
-    get_info(&r, f.program, &f.info);
-    f.info.kind = kind;
-    get_binary(&r, &f.binary);
+    program *p = job_alloc(j, sizeof *p);
+    code_file(&c, &f, p);
+    if (!record_done(&c.in) || (f.binary.kind != BINARY_CUBIN && f.binary.kind != BINARY_HOST)) {
+        *why = "its content makes no sense";
+        return false;
+    }
+    f.program = p;
+    f.info.struct_size = sizeof f.info;
+    f.info.dims = p->dims;
+    f.info.element_size = p->element_bytes;
+    f.info.arrays = p->array_count;
+    f.info.parameters = p->parameter_count;
+    f.info.bytes_per_point = program_bytes_per_point(p);
+    f.info.origin = SG_FROM_FILE;
+    f.info.steps = program_steps(p);
     f.info.compile_seconds = f.binary.seconds;
     f.info.compiler = f.binary.compiler;
     f.info.found = "";
-    f.machine = reader_text(&r, "the machine");
-    reader_require(&r, (f.binary.kind == BINARY_HOST) == (f.machine[0] != '\0'),
-                   "the machine and the binary do not fit");
-    reader_require(&r, record_left(&r.record) == 0, "there is more of it than there should be");
-    if (r.record.bad) {
-        const char *what = r.why != NULL ? r.why : "there is less of it than there should be";
-        *why = job_print(j, "its content makes no sense: %s", what);
-        return false;
-    }
     *out = f;
     return true;
 }

@@ -1,10 +1,11 @@
 /* Kernel files: a built kernel as a sealed file, for machines without Lua, NVRTC or a compiler.
    Takes: a program, its facts and texts, a binary. Makes: the payload of the file, and all of them
-   again from one that is not trusted. */
+   again. */
 #ifndef SG_RUNTIME_API_KERNEL_FILE_H
 #define SG_RUNTIME_API_KERNEL_FILE_H
 
-#include "runtime/device/binary.h"
+#include "base/program.h"
+#include "runtime/device/device.h"
 #include "runtime/files/sealed.h"
 #include "runtime/stencilgen.h"
 
@@ -21,9 +22,10 @@ typedef struct kernel_file {
 
 blob kernel_file_write(job *, const kernel_file *);
 
-/* False, with *why in the job, where the payload makes no sense: every count, offset, size and
-   index of the program is checked, so that a launch by it stays within LAUNCH_… and its arguments.
-   The binary's data lie in the payload, all else in the job. */
+/* False, with *why set, where the payload makes no sense. A kernel file is code that its reader
+   runs and the checksum has found any damage, so the program is not judged further than that its
+   counts and indexes stay within their arrays. The binary's data lie in the payload, all else in
+   the job. */
 bool kernel_file_read(job *, blob payload, kernel_file *out, const char **why);
 
 #endif

@@ -1,6 +1,4 @@
-/* Plans files: found by SG_PLANS, read once, and asked for one spec. */
-#include "runtime/api/plans.h"
-
+/* The place of a request. Needs both sides: the family's canonical text, and the device. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -10,10 +8,51 @@
 
 #include "base/io.h"
 #include "gen/families.h"
+#include "gen/model/family.h"
 #include "gen/model/plans.h"
-#include "gen/space/accept.h"
-#include "runtime/api/place.h"
-#include "runtime/files/user_folder.h"
+#include "gen/space/space.h"
+#include "runtime/api/build.h"
+#include "runtime/files/paths.h"
+#include "runtime/matrix/matrix.h"
+
+static result_size size_of(job *j, const build_request *r) {
+    result_size s = {.count = r->subject->family->dims(r->subject)};
+    memcpy(s.number, r->size, sizeof r->size);
+    if (r->matrix == NULL)
+        return s;
+    const matrix_facts f = matrix_facts_of(j, r->options.matrix);
+    return (result_size){
+        6,
+        {r->matrix->rows, r->matrix->columns, r->matrix->entries, f.longest, f.empty, f.diagonals}};
+}
+
+/* A GPU runs what was planned for its own architecture; the cpu device runs anything. */
+static bool is_planned_for(const build_request *r, const device_facts *f) {
+    return strcmp(f->device, "cpu") == 0 || strcmp(f->arch, r->gpu->arch) == 0;
+}
+
+void results_place_of_spec(job *j, const build_request *r, result_place *out) {
+    text model = text_new(j);
+    r->subject->family->print(r->subject, MODEL_MEANING, &model);
+    *out = (result_place){.family = r->subject->family->name,
+                          .name = r->subject->name,
+                          .model = model.data,
+                          .generator = SG_VERSION,
+                          .size = size_of(j, r),
+                          .steps = r->options.steps > 1 ? r->options.steps : 1};
+}
+
+bool results_place_of(job *j, const build_request *r, result_place *out) {
+    const device *d = r->context->device;
+    const device_facts *f = d != NULL ? d->ops->facts(d) : NULL;
+    if (f == NULL || !is_planned_for(r, f))
+        return false;
+    results_place_of_spec(j, r, out);
+    out->device = results_device(j, f);
+    return true;
+}
+
+/* Plans files: found by SG_PLANS, read once, and asked for one spec. */
 
 /* Bytes of a file, and warnings of one, at most. */
 enum { MOST_BYTES = 16 << 20, MOST_WARNINGS = 10 };
@@ -233,4 +272,62 @@ const char *plans_find(job *j, const build_request *r, const char **found) {
         }
     }
     return NULL;
+}
+
+/* What tuning has found for a build. Needs both sides: tuning results, and the planner, which says
+   whether a plan will do here too. */
+
+typedef struct asking {
+    job *job;
+    const build_request *request;
+    family_request wanted;
+} asking;
+
+static bool fits(void *user, const char *plan) {
+    const asking *a = user;
+    return plan_accepted(a->job, a->request->subject, &a->wanted, plan);
+}
+
+/* The database's; *note is what should be said where there is none, or NULL. */
+static const char *find_result(job *j, const build_request *r, const char **found,
+                               const char **note) {
+    static const char nearest[] = "nearest ";
+    result_place place;
+    result_match match;
+    results *known = r->context->results;
+    *note = NULL;
+    if (known == NULL || !results_exist(known) || !results_place_of(j, r, &place))
+        return NULL;
+    asking a = {.job = j, .request = r, .wanted = build_wanted(r)};
+    results_find(j, known, &place, fits, &a, &match);
+    *note = match.note;
+    if (match.plan == NULL)
+        return NULL;
+    *found = match.how == RESULT_EXACT
+                 ? "measured at this size"
+                 : job_print(j, "measured at %s, the nearest", match.found + sizeof nearest - 1);
+    return match.plan;
+}
+
+const char *tuned_plan(job *j, const build_request *r, const char **found) {
+    const char *how, *note, *plan = find_result(j, r, &how, &note);
+    const family_request wanted = build_wanted(r);
+    if (plan == NULL)
+        plan = plans_find(j, r, &how);
+    if (plan == NULL || plan_given(j, r->subject, &wanted, plan)) {
+        *found = note;
+        return NULL;
+    }
+    *found = how;
+    return plan;
+}
+
+const char *untuned_plan(job *j, const build_request *r, const family_build *made,
+                         const char *note) {
+    const family_request wanted = build_wanted(r);
+    if (plan_given(j, r->subject, &wanted, made->plan))
+        return "given by the schedule";
+    const char *how =
+        made->board != NULL ? job_print(j, "by the plans for the %s", made->board) : "by the model";
+    return note == NULL ? how : job_print(j, "%s; %s", how, note);
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "runtime/api/kernel_file.h"
-#include "runtime/compile/host.h"
-#include "runtime/launch/compile.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/launch/context.h"
 #include "runtime/launch/kernel.h"
 
 /* Names of devices, by the binaries they load. */

@@ -1,48 +1,88 @@
-/* Opening the cache, finding, storing and dropping entries. */
+/* One line to whoever listens. */
 #include "runtime/cache/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cache/entry.h"
+#include "base/text.h"
 #include "runtime/cache/folder.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/files/paths.h"
+#include "runtime/files/sealed.h"
+
+void logger_say(const logger *l, job *j, sg_log_level level, const char *format, ...) {
+    if (l == NULL || l->call == NULL)
+        return;
+    text line = text_new(j);
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&line, format, arguments);
+    va_end(arguments);
+    l->call(l->user, level, line.data);
+}
+
+/* Entries as bytes: what describes the binary comes first, its data last. */
+
+/* The version changes whenever the order or the meaning of the records does. */
+const sealed_kind cache_entry_kind = {.magic = {'s', 'g', '-', 'c', 'a', 'c', 'h', 'e'},
+                                      .version = 1,
+                                      .title = "an entry of stencilgen's cache",
+                                      .secret = true};
+
+const char *const cache_endings[BINARY_KINDS] = {
+    [BINARY_CUBIN] = ".cubin", [BINARY_PTX] = ".ptx", [BINARY_HOST] = ".so"};
+
+blob cache_entry_write(job *j, const cache_entry *e) {
+    text t = text_new(j);
+    record_put_text(&t, e->title);
+    record_put_int(&t, e->binary.kind);
+    record_put_text(&t, e->binary.compiler);
+    record_put_double(&t, e->binary.seconds);
+    record_put_int(&t, e->binary.registers);
+    record_put_int(&t, e->binary.shared_bytes);
+    record_put_int(&t, e->binary.local_bytes);
+    record_put_bytes(&t, e->binary.data.data, e->binary.data.size);
+    return (blob){.data = t.data, .size = t.length};
+}
+
+const char *cache_entry_read(job *j, blob payload, cache_entry *out) {
+    record r = record_of(payload.data, payload.size);
+    *out = (cache_entry){.title = record_text(&r, j)};
+    out->binary.kind = (binary_kind)record_small(&r, 0, BINARY_KINDS - 1);
+    out->binary.compiler = record_text(&r, j);
+    out->binary.seconds = record_double(&r);
+    out->binary.registers = record_small(&r, -1, INT_MAX);
+    out->binary.shared_bytes = record_small(&r, -1, INT_MAX);
+    out->binary.local_bytes = record_small(&r, -1, INT_MAX);
+    out->binary.data = record_bytes(&r);
+    const bool sound = record_done(&r) && out->title != NULL && out->binary.compiler != NULL &&
+                       isfinite(out->binary.seconds) && out->binary.data.size > 0;
+    return sound ? NULL : "its content makes no sense";
+}
+
+const char *cache_entry_describe(job *j, blob start) {
+    record r = record_of(start.data, start.size);
+    const char *title = record_text(&r, j);
+    record_int(&r);
+    const char *compiler = record_text(&r, j);
+    return r.bad || title == NULL || compiler == NULL ? ""
+                                                      : job_print(j, "%s, %s", title, compiler);
+}
+
+/* Opening the cache, finding, storing and dropping entries. */
 
 static const int64_t default_bytes = 512 << 20;
 
-/* ---- where it is --------------------------------------------------------------------------- */
-
-static void choose_folder(job *j, cache *c, const char *asked) {
-    const char *given = asked != NULL && asked[0] != '\0' ? asked : user_variable("SG_CACHE");
-    c->folder = c->reason = "";
-    if (given != NULL && strcmp(given, "none") == 0) {
-        c->off = given == asked ? "it is switched off" : "it is switched off by SG_CACHE";
-        c->asked_off = true;
-        return;
-    }
-    if (given != NULL) {
-        c->folder = user_absolute(j, given);
-        c->reason = given == asked ? "given" : "given by SG_CACHE";
-        return;
-    }
-    const char *reason, *folder = user_folder(j, "XDG_CACHE_HOME", ".cache", &reason);
-    if (folder == NULL) {
-        c->off = "there is no home folder (HOME); SG_CACHE names another place";
-        return;
-    }
-    c->folder = folder;
-    c->reason = reason;
-}
-
 const char *cache_reason(const cache *c) {
-    return c->reason;
+    return c->place.reason;
 }
 
 const char *cache_place(const cache *c) {
-    return c->off == NULL ? c->folder : NULL;
+    return c->place.off == NULL ? c->place.path : NULL;
 }
 
 cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *l) {
@@ -52,7 +92,7 @@ cache *cache_open(job *j, const char *folder, int64_t most_bytes, const logger *
     cache *c = job_alloc(j, sizeof *c);
     c->most_bytes = most_bytes > 0 ? most_bytes : default_bytes;
     c->logger = l;
-    choose_folder(j, c, folder);
+    c->place = user_place_of(j, folder, "SG_CACHE", "XDG_CACHE_HOME", ".cache");
     return c;
 }
 
@@ -64,11 +104,12 @@ static void warn(job *j, const cache *c, const char *text) {
 
 /* Once: it is likely to be the same for every kernel. Who switched the cache off knows it. */
 static void warn_of_folder(job *j, cache *c, const char *why) {
-    if (c->asked_off || atomic_exchange(&c->warned, true))
+    if (c->place.asked_off || atomic_exchange(&c->warned, true))
         return;
     warn(j, c,
-         c->folder[0] == '\0' ? job_print(j, "binaries are not cached: %s", why)
-                              : job_print(j, "binaries are not cached in %s: %s", c->folder, why));
+         c->place.path[0] == '\0'
+             ? job_print(j, "binaries are not cached: %s", why)
+             : job_print(j, "binaries are not cached in %s: %s", c->place.path, why));
 }
 
 static const char *entry_name(job *j, const digest *key, binary_kind kind) {
@@ -133,7 +174,7 @@ static void find_entry(job *j, void *argument) {
     const bool removed =
         (error == 0 || error == ELOOP) && cache_folder_remove(&f->visit, name) == 0;
     warn(j, c,
-         job_print(j, "the cached binary %s/%s is not used%s: %s", c->folder, name,
+         job_print(j, "the cached binary %s/%s is not used%s: %s", c->place.path, name,
                    removed ? " and was removed" : "", why));
 }
 
@@ -242,7 +283,7 @@ static void drop_entry(job *j, void *argument) {
             continue;
         cache_folder_remove(&d->visit, name);
         warn(j, c,
-             job_print(j, "the cached binary %s/%s is of no use: %s", c->folder, name, d->why));
+             job_print(j, "the cached binary %s/%s is of no use: %s", c->place.path, name, d->why));
     }
 }
 

@@ -1,3 +1,20 @@
+/* What the caller may want to know though nothing failed. Takes: the caller's callback, a text.
+   Makes: a call of it, or nothing where nobody listens. */
+#ifndef SG_RUNTIME_CACHE_CACHE_H
+#define SG_RUNTIME_CACHE_CACHE_H
+
+#include "base/job.h"
+#include "runtime/device/device.h"
+#include "runtime/stencilgen.h"
+
+typedef struct logger {
+    sg_log call; /* or NULL */
+    void *user;
+} logger;
+
+/* `logger` may be NULL: nobody listens. Fails for memory alone. */
+void logger_say(const logger *, job *, sg_log_level, const char *format, ...) SG_PRINTF(4, 5);
+
 /* The cache of binaries on disk. Takes: a folder, keys. Makes: binaries that some process compiled
    before. Whatever is wrong with it, the answer is to compile: its functions fail for memory alone,
    and say in the log what they met. Any number of processes and threads may use one folder.
@@ -6,11 +23,6 @@
    alone may write to it and to the folder, since binaries are code. Its time of modification is
    when it was last used; storing removes the least recently used entries beyond the cap, and
    unfinished files that were left behind. */
-#ifndef SG_RUNTIME_CACHE_CACHE_H
-#define SG_RUNTIME_CACHE_CACHE_H
-
-#include "runtime/cache/logger.h"
-#include "runtime/device/binary.h"
 
 typedef struct cache cache;
 

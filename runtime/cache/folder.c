@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/whole_file.h"
-#include "runtime/cache/entry.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/files/paths.h"
 
-enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, STALE_SECONDS = 3600 };
+enum { STALE_SECONDS = 3600 };
 
 /* ---- visits -------------------------------------------------------------------------------- */
 
@@ -49,32 +47,22 @@ static int open_folder(const char *folder) {
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Binaries are code: whoever may put one here may have it run. */
-static const char *judge_folder(int folder) {
-    struct stat facts;
-    if (fstat(folder, &facts) != 0)
-        return strerror(errno);
-    if (facts.st_uid != geteuid())
-        return "it belongs to another user";
-    if ((facts.st_mode & OTHERS_WRITE) != 0)
-        return "others may write to it; chmod go-w cures that";
-    return NULL;
-}
-
 const char *cache_folder_open(job *j, cache_visit *v, bool make) {
     const cache *c = v->cache;
-    if (c->off != NULL)
-        return c->off;
-    int folder = open_folder(c->folder);
+    if (c->place.off != NULL)
+        return c->place.off;
+    int folder = open_folder(c->place.path);
     if (folder < 0 && errno == ENOENT && make) {
-        const int error = user_folder_make(j, c->folder);
+        const int error = user_folder_make(j, c->place.path);
         if (error != 0)
             return strerror(error);
-        folder = open_folder(c->folder);
+        folder = open_folder(c->place.path);
     }
     if (folder < 0)
         return errno == ENOENT && !make ? NULL : strerror(errno);
-    const char *why = judge_folder(folder);
+    /* Binaries are code: whoever may put one here may have it run. */
+    struct stat facts;
+    const char *why = fstat(folder, &facts) == 0 ? file_danger(&facts, false) : strerror(errno);
     if (why == NULL)
         v->folder = folder;
     else
@@ -82,38 +70,15 @@ const char *cache_folder_open(job *j, cache_visit *v, bool make) {
     return why;
 }
 
-/* Why a folder that is not there cannot be made: the nearest one above it that is says so. */
-static const char *judge_parent(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
-    for (char *slash; (slash = strrchr(path, '/')) != NULL;) {
-        slash[slash == path] = '\0'; /* of the root, the slash is the name */
-        if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
-            return NULL;
-        if (errno != ENOENT || slash == path)
-            return strerror(errno);
-    }
-    return NULL;
-}
-
 const char *cache_folder_trouble(job *j, cache_visit *v) {
     const char *why = cache_folder_open(j, v, false);
-    if (why != NULL)
-        return why;
-    if (v->folder < 0)
-        return judge_parent(j, v->cache->folder);
-    return faccessat(v->folder, ".", W_OK | X_OK, AT_EACCESS) == 0 ? NULL : strerror(errno);
+    return why != NULL ? why : user_folder_trouble(j, v->cache->place.path);
 }
 
 /* ---- its files ----------------------------------------------------------------------------- */
 
 const char *cache_file_trouble(const struct stat *facts) {
-    if (!S_ISREG(facts->st_mode))
-        return "it is no regular file";
-    if (facts->st_uid != geteuid())
-        return "it belongs to another user";
-    if ((facts->st_mode & OTHERS_WRITE) != 0)
-        return "others may write to it";
-    return NULL;
+    return S_ISREG(facts->st_mode) ? file_danger(facts, false) : "it is no regular file";
 }
 
 static bool is_entry(const char *name) {
@@ -135,14 +100,7 @@ static bool is_unfinished(const char *name) {
 
 static void add_file(job *j, cache_files *files, const char *name, const struct stat *facts,
                      int64_t now) {
-    if (files->count == files->capacity) {
-        const size_t capacity = files->capacity > 0 ? 2 * files->capacity : 64;
-        cache_file *list = job_array(j, capacity, sizeof *list);
-        if (files->count > 0)
-            memcpy(list, files->list, files->count * sizeof *list);
-        files->list = list;
-        files->capacity = capacity;
-    }
+    files->list = job_grow(j, files->list, files->count, sizeof *files->list);
     const bool entry = is_entry(name);
     files->list[files->count++] = (cache_file){
         .name = job_copy(j, name, strlen(name)),
@@ -212,4 +170,189 @@ int cache_folder_remove(const cache_visit *v, const char *name) {
     if (facts.st_uid != geteuid())
         return EPERM;
     return unlinkat(v->folder, name, 0) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+/* What is in the cache: its facts, its entries one by one, and clearing it. */
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+typedef struct survey {
+    cache_visit visit;
+    const char *trouble; /* of the folder */
+    cache_files files;
+} survey;
+
+/* A folder that cannot be written to can still be read. */
+static void look(job *j, void *argument) {
+    survey *s = argument;
+    s->trouble = cache_folder_trouble(j, &s->visit);
+    if (s->visit.folder >= 0 && !cache_folder_list(j, &s->visit, &s->files))
+        s->trouble = strerror(errno);
+}
+
+void cache_facts(job *j, cache *c, sg_cache_info *out) {
+    survey s = {0};
+    job *own = cache_visit_run(j, c, look, &s);
+    *out = (sg_cache_info){.struct_size = sizeof *out,
+                           .folder = c->place.path,
+                           .trouble = s.trouble,
+                           .most_bytes = c->most_bytes};
+    for (size_t i = 0; i < s.files.count; i++)
+        if (s.files.list[i].entry) {
+            out->entries++;
+            out->bytes += s.files.list[i].bytes;
+        }
+    cache_visit_end(j, own);
+}
+
+/* ---- entries ------------------------------------------------------------------------------- */
+
+/* Titles and compilers are short; this much of a file holds them. */
+enum { GLANCE_BYTES = 4096 };
+
+typedef struct inspection {
+    cache_visit visit;
+    const cache_file *file;
+    bool verify, gone;
+    void (*entry)(void *user, const sg_cache_entry *);
+    void *user;
+} inspection;
+
+/* The key in an entry's name. */
+static digest key_of(const char *name) {
+    digest key;
+    for (size_t i = 0; i < sizeof key.bytes; i++) {
+        unsigned value = 0;
+        for (int digit = 0; digit < 2; digit++) {
+            const char c = name[2 * i + (size_t)digit];
+            value = 16 * value + (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+        }
+        key.bytes[i] = (unsigned char)value;
+    }
+    return key;
+}
+
+static const char *read_beginning(job *j, int file, blob *out) {
+    char *data = job_alloc(j, GLANCE_BYTES);
+    const ssize_t got = read(file, data, GLANCE_BYTES);
+    *out = (blob){.data = data, .size = got > 0 ? (size_t)got : 0};
+    return got < 0 ? strerror(errno) : NULL;
+}
+
+/* What is wrong with an open entry; NULL: nothing. *text says what it is. */
+static const char *inspect_content(job *j, const inspection *i, size_t size, const char **text) {
+    const digest key = key_of(i->file->name);
+    const char *why = NULL;
+    blob payload;
+    if (!i->verify) {
+        blob start;
+        why = read_beginning(j, i->visit.file, &start);
+        if (why != NULL)
+            return why;
+        payload = sealed_glance(j, start, size, &cache_entry_kind, &key, NULL, &why);
+    } else {
+        payload = sealed_read(j, i->visit.file, size, &cache_entry_kind, &key, NULL, &why);
+    }
+    if (why != NULL)
+        return why;
+    *text = cache_entry_describe(j, payload);
+    if (!i->verify)
+        return NULL;
+    cache_entry e;
+    why = cache_entry_read(j, payload, &e);
+    if (why == NULL && strcmp(strchr(i->file->name, '.'), cache_endings[e.binary.kind]) != 0)
+        why = "it holds a binary of another kind";
+    return why;
+}
+
+static const char *inspect(job *j, inspection *i, const char **text) {
+    i->visit.file =
+        openat(i->visit.folder, i->file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    i->gone = i->visit.file < 0 && errno == ENOENT;
+    if (i->visit.file < 0)
+        return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
+    struct stat facts;
+    if (fstat(i->visit.file, &facts) != 0)
+        return strerror(errno);
+    const char *why = cache_file_trouble(&facts);
+    if (why == NULL && facts.st_size > i->visit.cache->most_bytes)
+        why = "it is larger than the cache may be";
+    return why != NULL ? why : inspect_content(j, i, (size_t)facts.st_size, text);
+}
+
+static void tell_of(job *j, void *argument) {
+    inspection *i = argument;
+    const char *text = "";
+    const char *trouble = cache_folder_open(j, &i->visit, false);
+    if (trouble == NULL && i->visit.folder >= 0)
+        trouble = inspect(j, i, &text);
+    if (i->gone)
+        return; /* another process has removed it meanwhile, and may be about to store it again */
+    const sg_cache_entry told = {.file = i->file->name,
+                                 .text = text,
+                                 .bytes = i->file->bytes,
+                                 .used = i->file->used.tv_sec,
+                                 .trouble = trouble};
+    i->entry(i->user, &told);
+}
+
+void cache_list(job *j, cache *c, bool verify, void (*entry)(void *user, const sg_cache_entry *),
+                void *user) {
+    survey s = {0};
+    job *own = cache_visit_run(j, c, look, &s);
+    for (size_t i = 0; i < s.files.count; i++)
+        if (s.files.list[i].entry) {
+            inspection one = {
+                .file = &s.files.list[i], .verify = verify, .entry = entry, .user = user};
+            cache_visit_end(j, cache_visit_run(j, c, tell_of, &one));
+        }
+    cache_visit_end(j, own);
+}
+
+/* ---- clearing ------------------------------------------------------------------------------ */
+
+typedef struct clearing {
+    cache_visit visit;
+    int64_t entries, bytes;
+} clearing;
+
+static noreturn void cannot_clear(job *j, const cache *c, const char *why) {
+    job_fail(j, FAULT_IO, c->place.path, 0, "the cache cannot be cleared: %s", why);
+}
+
+static void clear(job *j, void *argument) {
+    clearing *k = argument;
+    cache_visit *v = &k->visit;
+    if (v->cache->place.path[0] == '\0')
+        return;
+    const char *why = cache_folder_open(j, v, false);
+    if (why == NULL && v->folder < 0)
+        return;
+    cache_files files;
+    if (why == NULL && !cache_folder_list(j, v, &files))
+        why = strerror(errno);
+    if (why != NULL)
+        cannot_clear(j, v->cache, why);
+    int error = 0;
+    for (size_t i = 0; i < files.count; i++) {
+        const cache_file *f = &files.list[i];
+        if (!(f->entry || f->stale) || !cache_folder_made(v, f))
+            continue;
+        const int failed = cache_folder_remove(v, f->name);
+        if (failed != 0) {
+            error = failed;
+        } else if (f->entry) {
+            k->entries++;
+            k->bytes += f->bytes;
+        }
+    }
+    if (error != 0)
+        cannot_clear(j, v->cache, strerror(error));
+}
+
+void cache_clear(job *j, cache *c, int64_t *entries, int64_t *bytes) {
+    clearing k = {0};
+    cache_visit_end(j, cache_visit_run(j, c, clear, &k));
+    *entries = k.entries;
+    *bytes = k.bytes;
 }

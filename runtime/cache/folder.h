@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #include "runtime/cache/cache.h"
+#include "runtime/device/device.h"
+#include "runtime/files/paths.h"
+#include "runtime/files/sealed.h"
 
 struct cache {
-    const char *folder; /* "" where there is none */
-    const char *off;    /* why there is none; NULL where there is */
-    const char *reason; /* why this folder; "" where there is none */
-    bool asked_off;     /* by the caller or the user */
+    user_place place;
     int64_t most_bytes;
     const logger *logger;
     atomic_bool warned; /* that the folder cannot be used */
@@ -53,7 +53,7 @@ typedef struct cache_file {
 
 typedef struct cache_files {
     cache_file *list; /* the one used last first */
-    size_t count, capacity;
+    size_t count;
 } cache_files;
 
 /* False where the open folder cannot be read, with errno set. */
@@ -66,5 +66,26 @@ int cache_folder_remove(const cache_visit *, const char *name);
 /* Whether a listed file was made by this library, by its content: names alone look like those of
    others who name files by a checksum. Only such a file may be removed without being asked for. */
 bool cache_folder_made(const cache_visit *, const cache_file *);
+
+/* What a file of the cache holds: a binary, and what it is. Takes: a title, a binary. Makes: the
+   payload of a sealed file, and both again from one that is not trusted. */
+
+extern const sealed_kind cache_entry_kind;
+
+/* What the names of entries end with, after their key: ".cubin". */
+extern const char *const cache_endings[BINARY_KINDS];
+
+typedef struct cache_entry {
+    const char *title; /* "heat13, cubin for sm_90" */
+    binary binary;     /* its data lie in the payload */
+} cache_entry;
+
+blob cache_entry_write(job *, const cache_entry *);
+
+/* NULL, or why the payload makes no sense. */
+const char *cache_entry_read(job *, blob payload, cache_entry *out);
+
+/* "heat13, cubin for sm_90, NVRTC 13.0" from the beginning of a payload, "" where it has none. */
+const char *cache_entry_describe(job *, blob start);
 
 #endif

@@ -1,8 +1,8 @@
 /* The choice of cells.h. Rows are cut into segments; the faces across x, of which each row has a
    few cells alone, are cut along y. */
-#include "runtime/check/cells.h"
+#include "runtime/check/guard.h"
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
 
@@ -53,7 +53,7 @@ static void choose_depths(cells *c, const program *p, int radius, double most) {
         for (int axis = 0; axis < c->dims; axis++)
             c->shell[axis] /= 2;
     for (int k = 0; k < PROGRAM_AXES; k++) {
-        const int axis = l->axes[k], block = l->per_block[k];
+        const int axis = l->grid.axes[k], block = l->per_block[k];
         if (axis < 0)
             continue;
         c->near[axis] += block;

@@ -5,13 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "gen/model/family.h"
-#include "runtime/check/cells.h"
-#include "runtime/check/lists.h"
-#include "runtime/check/sides.h"
-#include "runtime/check/steps.h"
-#include "runtime/launch/random.h"
-#include "runtime/launch/steps.h"
+#include "runtime/check/check.h"
+#include "runtime/check/guard.h"
+#include "runtime/launch/launch.h"
 
 /* By default as many cells are judged as the reference makes in about a second of one core, and
    always this many. */
@@ -64,7 +62,7 @@ static bool is_poison(const void *element, size_t size) {
  */
 static bool kept_is_right(const judgement *g, int output, int64_t cell) {
     const guarded *d = g->guarded;
-    const int array = g->written[output], reads = d->kernel->program->arrays[array].reads;
+    const int array = g->written[output], reads = d->kernel->program->arrays[array].grid.reads;
     const unsigned char *now = d->arrays[array].cells + (size_t)cell * d->element;
     if (reads < 0)
         return is_poison(now, d->element);
@@ -273,7 +271,7 @@ static void describe(const check *c, const tally *t, text *to) {
     guarded_place(g->guarded, t->first, to);
     text_add(to, ": ");
     text_number(to, t->actual, 9);
-    if (t->kept && c->kernel->program->arrays[g->written[t->first_output]].reads < 0) {
+    if (t->kept && c->kernel->program->arrays[g->written[t->first_output]].grid.reads < 0) {
         text_add(to, " instead of being left alone");
         return;
     }
@@ -289,11 +287,10 @@ static void conclude(job *j, check *c, const char *first) {
         r->first_wrong = context_keep(j, c->kernel->context, first);
     context_write(j, c->out, r, sizeof *r, "sg_check_result");
     if (r->wrong > 0)
-        job_fail(j, FAULT_CHECK, NULL, 0,
-                 "'%s' is wrong in %lld of %lld %s; the first: %s (seed %llu)", p->name,
-                 (long long)r->wrong, (long long)r->judged,
-                 p->shape == PROGRAM_LISTS ? "results" : "cells", r->first_wrong,
-                 (unsigned long long)r->seed);
+        job_fail(
+            j, FAULT_CHECK, NULL, 0, "'%s' is wrong in %lld of %lld %s; the first: %s (seed %llu)",
+            p->name, (long long)r->wrong, (long long)r->judged,
+            !program_is_grid(p) ? "results" : "cells", r->first_wrong, (unsigned long long)r->seed);
 }
 
 /* Of all cells that the reference made, those of the steps before the last among them. */
@@ -393,7 +390,7 @@ static void run_check(job *j, void *argument) {
     if (options.most_points < 0)
         context_refuse(j, "most_points of sg_check_options is negative");
     c->result.seed = options.seed != 0 ? options.seed : random_fresh();
-    if (c->kernel->program->shape == PROGRAM_LISTS) {
+    if (!program_is_grid(c->kernel->program)) {
         const char *first;
         if (options.steps != 0)
             steps_allow(j, c->kernel->program, options.steps);

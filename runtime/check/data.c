@@ -1,10 +1,10 @@
 /* As check_data.h says. One call is for checks and one for timings. */
-#include "runtime/check/data.h"
+#include "runtime/check/check.h"
 
 #include <string.h>
 
-#include "runtime/launch/lists.h"
-#include "runtime/launch/random.h"
+#include "base/random.h"
+#include "runtime/launch/launch.h"
 
 /* Of marches as many as a space has numbers of fused steps; each takes up to 64 MiB a field. */
 enum { CALLS = 2, MARCHES = 6 };

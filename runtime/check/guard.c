@@ -4,9 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "runtime/launch/lists.h"
-#include "runtime/launch/random.h"
-#include "runtime/launch/steps.h"
+#include "base/random.h"
+#include "runtime/launch/launch.h"
 
 /* Content of guard zones passes through host memory in pieces of at most this size. */
 enum {
@@ -152,7 +151,7 @@ void guarded_open_lists(job *j, const sg_kernel *k, const int64_t *sizes, void *
                            .written = from->written,
                            .content = contents[i]};
         for (int axis = 0; axis < PROGRAM_AXES; axis++)
-            a.size[axis] = lists_extent(&from->extent[axis], sizes);
+            a.size[axis] = lists_extent(&from->lists.extent[axis], sizes);
         add_list(j, out, &a);
     }
     add_temporary(j, out, temporary_bytes);
@@ -185,7 +184,7 @@ void *guarded_temporary(const guarded *g) {
 static int find_written(const program *p, int role, const int *final) {
     if (final == NULL || role >= p->array_count)
         return role;
-    const int reads = p->arrays[role].reads;
+    const int reads = p->arrays[role].grid.reads;
     return final[reads >= 0 ? reads : role];
 }
 
@@ -198,7 +197,7 @@ void guarded_fetch(job *j, guarded *g, const int *final) {
         const guarded_array *from = &g->arrays[find_written(p, i, final)];
         g->device->ops->download(g->device, j, a->cells, from->memory + g->zone, a->bytes);
         for (int role = 0; final != NULL && i < p->array_count && role < 2; role++) {
-            const int other = role == 0 ? p->arrays[i].reads : p->arrays[i].previous;
+            const int other = role == 0 ? p->arrays[i].grid.reads : p->arrays[i].grid.previous;
             if (other >= 0)
                 g->arrays[other].rotates = true;
         }
@@ -206,7 +205,7 @@ void guarded_fetch(job *j, guarded *g, const int *final) {
 }
 
 void guarded_place(const guarded *g, int64_t index, text *to) {
-    if (g->kernel->program->shape == PROGRAM_LISTS) {
+    if (!program_is_grid(g->kernel->program)) {
         text_printf(to, "%lld", (long long)index);
         return;
     }

@@ -5,8 +5,12 @@
 #define SG_RUNTIME_CHECK_GUARD_H
 
 #include "base/dtype.h"
-#include "base/sample.h"
+#include "base/program.h"
+#include "base/random.h"
 #include "base/text.h"
+#include "gen/model/model.h"
+#include "gen/reference/reference.h"
+#include "runtime/launch/kernel.h"
 #include "runtime/launch/launch.h"
 
 /* Bytes of poison make NaNs, so that a read from beyond an array shows in the result. Guards of
@@ -74,5 +78,88 @@ static inline double guarded_value(const guarded *g, const void *cells, int64_t 
    job's allocator, which takes it back. */
 void *guarded_memory(job *, size_t bytes);
 void guarded_memory_free(const allocator *, void *memory, size_t bytes);
+
+/* Which cells of a grid a check judges. Takes: a grid, its kernel's blocks, and how many cells may
+   be judged. Makes: pieces, each a few cells in a line, which cover every cell of the grid once and
+   say whether theirs are judged.
+
+   On a grid that is too large to be judged whole these are:
+   - the shell: all cells so near to a face that the shape reaches beyond it;
+   - the first block, the last block and both sides of a seam between two others, along each axis
+   and in every combination: what a kernel does at the borders of its blocks;
+   - segments of rows, drawn at random, each with the same probability `share`. A fault that spoils
+     cells of k segments is missed with the probability (1 − share)^k at most: of a fault that comes
+     back in every block, in a lane or a row of it, next to nothing is left. */
+
+typedef struct cells {
+    int64_t size[PROGRAM_AXES];
+    int dims;
+    bool all;                                        /* cells are judged */
+    int segment;                                     /* cells in one, of a row */
+    int64_t segments;                                /* of a row */
+    int64_t shell[PROGRAM_AXES], near[PROGRAM_AXES]; /* how deep the shell and the blocks' parts */
+    int64_t seam[PROGRAM_AXES];                      /* 0: there is one block */
+    double share;
+    uint64_t seed;
+} cells;
+
+typedef struct cells_piece {
+    int64_t at[PROGRAM_AXES];
+    int along; /* which axis its cells lie */
+    int count; /* may be 0 */
+    bool judged;
+} cells_piece;
+
+/* `radius`: how far the shape reaches, in all steps of a launch. */
+void cells_choose(cells *, const program *, const int64_t size[PROGRAM_AXES], int radius,
+                  int64_t most, uint64_t seed);
+
+int64_t cells_pieces(const cells *);
+int cells_longest(const cells *); /* cells that a piece has at most */
+void cells_get(const cells *, int64_t piece, cells_piece *out);
+
+/* The sides of a spec's conditions in a check: data that reach them, and those that hardly any cell
+   took. Takes: a kernel with its subject, counts. Makes: samples for its arrays; the list of an
+   sg_check_result. */
+
+/* The program's array that holds a field: the one written, the current or the previous one; −1. */
+int check_array(const program *, const char *field, bool written, bool previous);
+
+/* What the reference evaluates, of a grid kernel that has a spec. */
+const model *check_model(const sg_kernel *);
+
+/* What each of a grid kernel's arrays is filled from. */
+const sample *check_samples(job *, const sg_kernel *, const double *parameters);
+
+/* Makes these sides the result's. They are valid until the thread's next call. */
+void check_unjudged(job *, const sg_kernel *, const condition_sides *, sg_check_result *);
+
+/* Checks of several steps. Takes: a check's arrays. Makes: what the reference says that the last of
+   the steps reads; default sizes that a host can follow. */
+
+typedef struct check_steps {
+    reference_steps march;
+    allocator memory;
+    void *grids;
+    size_t bytes;
+    void **scratch; /* one for each worker */
+} check_steps;
+
+/* How many steps a check of a kernel makes, where `wanted` (0: one launch) were asked for. */
+int64_t check_steps_count(job *, const sg_kernel *, int64_t wanted);
+
+/* Makes a size that nobody asked for small enough that all cells can be followed over several
+   steps, where the kernel can fuse them on a grid so small. */
+void check_steps_size(const sg_kernel *, int64_t steps, int64_t size[3], int64_t *points);
+
+/* Launches: as sg_launch where `wanted` is 0, else as sg_run; brings the results to the host. */
+void check_steps_launch(job *, guarded *, const double *parameters, int64_t wanted);
+
+/* Makes so many steps of the whole grid by the reference; `arrays`, of the model, become what the
+   next step reads, in memory that lives until check_steps_close, which is called if the job fails.
+ */
+void check_steps_march(job *, check_steps *, const guarded *, const reference *,
+                       reference_array *arrays, int64_t steps);
+void check_steps_close(void *check_steps);
 
 #endif

@@ -1,13 +1,11 @@
 /* Checks of the families beside stencils: one launch on data that the family draws, judged by it.
    Takes: a kernel. Makes: sg_check's result. Needs: gen/family. */
-#include "runtime/check/lists.h"
+#include "runtime/check/check.h"
 
 #include <string.h>
 
 #include "runtime/check/guard.h"
-#include "runtime/check/sides.h"
-#include "runtime/launch/lists.h"
-#include "runtime/matrix/device_matrix.h"
+#include "runtime/launch/launch.h"
 #include "runtime/matrix/matrix.h"
 
 enum { RANDOM_KIND = 0 }; /* of a family's data */
@@ -74,7 +72,7 @@ static const packed_matrix *fetch_arrays(job *j, const sg_kernel *k, const sg_ma
 static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const double *given,
                          uint64_t seed, family_call *out) {
     const family *f = need_family(j, k);
-    if (f->kind != KIND_PRODUCT)
+    if (f->kind != PROGRAM_PRODUCT)
         context_refuse(j, "'%s' multiplies with no matrix", k->program->name);
     given = take_parameters(j, k, given);
     f->lists.draw_given(j, k->subject, k->program, fetch_arrays(j, k, m), given, seed, out);
@@ -102,7 +100,7 @@ static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
     const unsigned char *cells = g->temporary > 0 ? g->arrays[g->count - 1].cells : NULL;
     int64_t wrong = 0;
     size_t at = 0;
-    for (int i = 0; cells != NULL && i < p->temporary_count; i++) {
+    for (int i = 0; cells != NULL && i < p->lists.temporary_count; i++) {
         const size_t end = at + l->temporaries[i].bytes;
         at = (end + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
         for (size_t b = end; b < at; b++)
@@ -110,7 +108,7 @@ static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
                 if (wrong++ == 0 && first->length == 0)
                     text_printf(first,
                                 "the temporary memory '%s' was written %zu byte%s after its end",
-                                p->temporaries[i].name, b - end + 1, b == end ? "" : "s");
+                                p->lists.temporaries[i].name, b - end + 1, b == end ? "" : "s");
             }
     }
     return wrong;
@@ -155,7 +153,7 @@ void check_lists(job *j, const sg_kernel *k, const check_given *given,
     size_t temporary;
     for (int i = 0; i < p->array_count; i++)
         for (int axis = 0; axis < PROGRAM_AXES; axis++)
-            grids[i].size[axis] = lists_extent(&p->arrays[i].extent[axis], before.sizes);
+            grids[i].size[axis] = lists_extent(&p->arrays[i].lists.extent[axis], before.sizes);
     lists_measure(j, p, grids, &l, &temporary);
 
     guarded *g = job_alloc(j, sizeof *g);
@@ -173,7 +171,7 @@ void check_lists(job *j, const sg_kernel *k, const check_given *given,
     judge(j, g, given, &before, &v);
     *first =
         v.first_wrong[0] != '\0' ? job_copy(j, v.first_wrong, strlen(v.first_wrong)) : spoiled.data;
-    r->points = lists_extent(&p->points, before.sizes);
+    r->points = lists_extent(&p->lists.points, before.sizes);
     r->judged = v.judged;
     r->wrong = v.wrong + wrong;
     r->undecidable = v.undecidable;

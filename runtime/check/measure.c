@@ -1,17 +1,15 @@
 /* Measurements. Takes: a kernel and a size. Makes: sg_measure and the timings of tuning: the time
    of a launch beside that of a plain copy of as many bytes, taken in turns so that both meet the
    same clocks. Needs: the families, to draw data for lists. */
-#include "runtime/check/measure.h"
+#include "runtime/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "runtime/check/guard.h"
-#include "runtime/check/lists.h"
-#include "runtime/launch/lists.h"
-#include "runtime/launch/random.h"
-#include "runtime/launch/steps.h"
-#include "runtime/matrix/device_matrix.h"
+#include "runtime/launch/launch.h"
+#include "runtime/matrix/matrix.h"
 #include "runtime/store/results.h"
 
 enum {
@@ -112,7 +110,7 @@ static void check_launch(job *j, measurement *m, const double *parameters, size_
 
 static void prepare_grid(job *j, measurement *m) {
     const program *p = m->kernel->program;
-    m->bytes = p->bytes_per_point * (double)m->points;
+    m->bytes = p->grid.bytes_per_point * (double)m->points;
     for (int i = 0; i < p->array_count; i++) {
         m->arrays[i] = m->device->ops->alloc(m->device, j, (size_t)m->points * p->element_bytes);
         fill_array(j, m, i);
@@ -138,7 +136,7 @@ static void prepare_list(job *j, measurement *m, int which, const family_call *c
         d->ops->fill(d, j, m->arrays[which], 0, bytes);
     m->grids[which] = (sg_grid){.data = m->arrays[which]};
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        m->grids[which].size[axis] = lists_extent(&a->extent[axis], call->sizes);
+        m->grids[which].size[axis] = lists_extent(&a->lists.extent[axis], call->sizes);
     m->bytes += (double)bytes;
 }
 
@@ -147,11 +145,9 @@ static void prepare_lists(job *j, measurement *m) {
     family_call call;
     size_t temporary;
     lists_draw(j, m->kernel, m->kept, m->result.size, m->options->parameters, 1, &call);
-    m->points = lists_extent(&p->points, call.sizes);
+    m->points = lists_extent(&p->lists.points, call.sizes);
     for (int i = 0; i < p->array_count; i++)
         prepare_list(j, m, i, &call);
-    if (p->bytes_per_point > 0)
-        m->bytes = p->bytes_per_point * (double)m->points;
     lists_measure(j, p, m->grids, &m->launch, &temporary);
     m->temporary = m->device->ops->alloc(m->device, j, temporary);
     check_launch(j, m, call.parameters, temporary);
@@ -160,7 +156,8 @@ static void prepare_lists(job *j, measurement *m) {
 /* x and y, of which the matrix says how long they are, and the spec how many. */
 static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
     const size_t element = m->kernel->program->element_bytes;
-    const int64_t points = m->points, vectors = m->kernel->program->arrays[which].extent[1].plus;
+    const int64_t points = m->points,
+                  vectors = m->kernel->program->arrays[which].lists.extent[1].plus;
     if (length > LAUNCH_MOST_BYTES / (int64_t)element / vectors)
         context_refuse(j, "'%s': vectors of %lld elements are out of range",
                        m->kernel->program->name, (long long)length);
@@ -190,7 +187,7 @@ static void prepare_product(job *j, measurement *m) {
     size_t temporary;
     kernel_parameters(j, m->kernel, m->options->parameters, 1, parameters);
     lists_measure(j, p, m->grids, &m->launch, &temporary);
-    m->points = lists_extent(&p->points, m->launch.sizes);
+    m->points = lists_extent(&p->lists.points, m->launch.sizes);
     m->temporary = m->device->ops->alloc(m->device, j, temporary);
     check_launch(j, m, parameters, temporary);
 }
@@ -199,7 +196,7 @@ static void prepare(job *j, measurement *m) {
     m->stage = guarded_memory(j, STAGE_ELEMENTS * m->kernel->program->element_bytes);
     if (m->matrix != NULL)
         prepare_product(j, m);
-    else if (m->kernel->program->shape == PROGRAM_LISTS)
+    else if (!program_is_grid(m->kernel->program))
         prepare_lists(j, m);
     else
         prepare_grid(j, m);

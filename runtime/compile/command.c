@@ -1,19 +1,135 @@
-/* Spawning, waiting, and reading what was printed. */
-#define _GNU_SOURCE /* memfd_create */
+/* The table, and the handler's side of it. All that sg_abandon calls is safe in a handler. */
+#define _GNU_SOURCE /* syscall, memfd_create */
+
 #include "runtime/compile/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/io.h"
-#include "runtime/compile/pending.h"
+#include "runtime/compile/scratch.h"
+#include "runtime/stencilgen.h"
+
+/* BUSY: its thread is changing it. TAKEN: a handler has it, for good. */
+enum { FREE, BUSY, LIVE, TAKEN };
+enum { PLACES = 64, MOMENT = 5000000 /* nanoseconds */, PATIENCE = 400 /* moments */ };
+
+static pending table[PLACES];
+static _Atomic pid_t ended; /* the process that is being ended */
+
+static void hold(pending_hold *h) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &h->before);
+}
+
+static void let_go(const pending_hold *h) {
+    pthread_sigmask(SIG_SETMASK, &h->before, NULL);
+}
+
+bool pending_begin(pending **out, pending_hold *h) {
+    *out = NULL;
+    hold(h);
+    for (int i = 0; i < PLACES && *out == NULL; i++) {
+        int expected = FREE;
+        if (atomic_compare_exchange_strong(&table[i].state, &expected, BUSY))
+            *out = &table[i];
+    }
+    pending *p = *out;
+    if (p != NULL) {
+        p->owner = getpid();
+        p->child = 0;
+        p->parent = p->folder = p->mark = -1;
+    }
+    if (atomic_load(&ended) != getpid())
+        return true;
+    pending_end(p, h);
+    return false;
+}
+
+bool pending_enter(pending *p, pending_hold *h) {
+    hold(h);
+    int expected = LIVE;
+    if (p == NULL || atomic_compare_exchange_strong(&p->state, &expected, BUSY))
+        return true;
+    let_go(h);
+    return false;
+}
+
+void pending_leave(pending *p, const pending_hold *h) {
+    if (p != NULL)
+        atomic_store(&p->state, LIVE);
+    let_go(h);
+}
+
+void pending_end(pending *p, const pending_hold *h) {
+    if (p != NULL)
+        atomic_store(&p->state, FREE);
+    let_go(h);
+}
+
+/* ---- the handler ---------------------------------------------------------------------------- */
+
+static void wait_a_moment(void) {
+    nanosleep(&(struct timespec){.tv_nsec = MOMENT}, NULL);
+}
+
+/* What another thread is changing is whole in a moment. This thread changes nothing: signals were
+   held back. */
+static bool take(pending *p) {
+    for (int i = 0; i < PATIENCE; i++) {
+        int state = LIVE;
+        if (atomic_compare_exchange_strong(&p->state, &state, TAKEN))
+            return p->owner == getpid();
+        if (state != BUSY)
+            return false;
+        wait_a_moment();
+    }
+    return false;
+}
+
+static bool has_ended(pid_t child) {
+    siginfo_t facts = {.si_pid = 0};
+    const int code = waitid(P_PID, (id_t)child, &facts, WEXITED | WNOHANG | WNOWAIT);
+    return code == 0 ? facts.si_pid == child : errno != EINTR;
+}
+
+/* A compiler that is asked to end removes its own temporary files. What is left of its group after
+   that is killed. */
+static void end_child(pid_t child) {
+    for (int i = 0; i < PATIENCE && !has_ended(child); i++)
+        wait_a_moment();
+    kill(-child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+void sg_abandon(void) {
+    const int error = errno;
+    bool taken[PLACES];
+    atomic_store(&ended, getpid());
+    for (int i = 0; i < PLACES; i++)
+        if ((taken[i] = take(&table[i])) && table[i].child > 0)
+            kill(-table[i].child, SIGTERM);
+    for (int i = 0; i < PLACES; i++)
+        if (taken[i] && table[i].child > 0)
+            end_child(table[i].child);
+    for (int i = 0; i < PLACES; i++)
+        if (taken[i] && table[i].folder >= 0)
+            scratch_clear(table[i].parent, table[i].folder, &table[i].mark, table[i].name);
+    errno = error;
+}
+
+/* Spawning, waiting, and reading what was printed. */
 
 extern char **environ;
 
@@ -39,7 +155,7 @@ static char **environment(job *j, const char *temporary) {
 /* The child gets no signal mask and no ignored signals of the application's: compilers start
    programs of their own and wait for them, and must end when they are told to. */
 static int set_attributes(posix_spawnattr_t *attributes) {
-    static const int usual[] = {SIGCHLD, SIGPIPE, SIGTERM, SIGXFSZ};
+    static const int usual[] = {SIGCHLD, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
     sigset_t none, defaults;
     sigemptyset(&none);
     sigemptyset(&defaults);
@@ -52,34 +168,27 @@ static int set_attributes(posix_spawnattr_t *attributes) {
                                                     POSIX_SPAWN_SETSIGDEF);
 }
 
-static int set_files(posix_spawn_file_actions_t *files, int output, int held) {
-    int error = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(files, output, STDOUT_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_adddup2(files, output, STDERR_FILENO);
-    if (error == 0 && held >= 0)
-        error = posix_spawn_file_actions_adddup2(files, held, STDERR_FILENO + 1);
-    return error;
-}
-
-static int spawn(const command_setting *c, char **variables, int output, pid_t *child) {
-    posix_spawn_file_actions_t files;
+int command_spawn(const char *const *words, char **variables, const int files[COMMAND_FILES],
+                  pid_t *child) {
+    posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&files);
+    int error = posix_spawn_file_actions_init(&actions);
     if (error != 0)
         return error;
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
         error = set_attributes(&attributes);
+        if (error == 0 && files[0] < 0)
+            error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        for (int i = 0; i < COMMAND_FILES && error == 0; i++)
+            if (files[i] >= 0)
+                error = posix_spawn_file_actions_adddup2(&actions, files[i], i);
         if (error == 0)
-            error = set_files(&files, output, c->held);
-        if (error == 0)
-            error = posix_spawn(child, c->words[0], &files, &attributes, (char *const *)c->words,
-                                variables);
+            error = posix_spawn(child, words[0], &actions, &attributes, (char *const *)words,
+                                variables != NULL ? variables : environ);
         posix_spawnattr_destroy(&attributes);
     }
-    posix_spawn_file_actions_destroy(&files);
+    posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
@@ -110,7 +219,8 @@ static int run(const command_setting *c, char **variables, int output, int *erro
     *error = EINTR;
     if (!pending_begin(&place, &hold))
         return -1;
-    *error = spawn(c, variables, output, &child);
+    const int files[COMMAND_FILES] = {-1, output, output, c->held};
+    *error = command_spawn(c->words, variables, files, &child);
     if (*error != 0) {
         pending_end(place, &hold);
         return -1;

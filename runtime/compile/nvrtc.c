@@ -1,6 +1,6 @@
-/* NVRTC behind runtime/compile/nvrtc.h. Takes: CUDA source. Makes: cubins and PTX, and what ptxas
-   says of registers and memory. The declarations are ours: no CUDA header is needed. */
-#include "runtime/compile/nvrtc.h"
+/* NVRTC behind runtime/compile/compilers.h. Takes: CUDA source. Makes: cubins and PTX, and what
+   ptxas says of registers and memory. The declarations are ours: no CUDA header is needed. */
+#include "runtime/compile/compilers.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "runtime/device/loader.h"
-#include "runtime/device/loader_system.h"
-#include "runtime/files/file_facts.h"
+#include "runtime/files/paths.h"
 
 typedef int nvrtc_code; /* nvrtcResult */
 typedef struct program_handle *nvrtc_program;
@@ -281,7 +280,7 @@ typedef struct meanwhile {
 
 static void compile_spares(job *j, void *argument) {
     meanwhile *m = argument;
-    m->made = compile_source(m->nvrtc, j, m->program->name, m->program->spare_source, m->arch,
+    m->made = compile_source(m->nvrtc, j, m->program->name, m->program->grid.spare_source, m->arch,
                              BINARY_CUBIN);
 }
 
@@ -306,7 +305,7 @@ static void end_meanwhile(void *argument) {
 /* Where there is no thread to be had, one after the other. */
 static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
     check_arch(n, j, arch);
-    if (p->spare_source == NULL || kind != BINARY_CUBIN)
+    if (program_spare_source(p) == NULL || kind != BINARY_CUBIN)
         return compile_source(n, j, p->name, p->source, arch, kind);
     meanwhile *m = job_alloc(j, sizeof *m);
     *m = (meanwhile){.nvrtc = n, .memory = *job_allocator(j), .program = p, .arch = arch};

@@ -1,5 +1,6 @@
 /* Where the folder is, making it, and its files. */
 #define _GNU_SOURCE /* fallocate, mkdtemp, realpath */
+
 #include "runtime/compile/scratch.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "base/io.h"
 #include "runtime/compile/command.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/files/paths.h"
 
 /* What a compilation takes: the source, the assembler's text, objects; and less than any takes. */
 enum { ROOM = 4 << 20, LITTLE_ROOM = 64 << 10 };
@@ -141,24 +142,13 @@ void scratch_demand_room(job *j, const scratch *s, int code, const char *printed
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-static const char *resolve(job *j, const char *path) {
-    char *found = realpath(path, NULL);
-    if (found == NULL)
-        return NULL;
-    job_defer(j, free, found);
-    const char *copy = job_copy(j, found, strlen(found));
-    job_keep(j, found);
-    free(found);
-    return copy;
-}
-
 /* NULL where the cache's folder does not serve, for whatever reason: TMPDIR is left. */
 static scratch *open_in_cache(job *j, const scratch_place *place) {
     struct statvfs system;
     int error;
     if (place == NULL || place->cache == NULL || user_folder_make(j, place->cache) != 0)
         return NULL;
-    const char *above = resolve(j, place->cache);
+    const char *above = file_real(j, place->cache);
     if (above == NULL || user_folder_danger(j, above) != NULL || statvfs(above, &system) != 0 ||
         (system.f_flag & ST_NOEXEC) != 0)
         return NULL;
@@ -177,7 +167,7 @@ static const char *temporary_folder(void) {
 /* What is loaded from there is code: whoever can replace it can have any code run. */
 static scratch *open_in_tmpdir(job *j) {
     const char *parent = temporary_folder();
-    const char *above = resolve(j, user_absolute(j, parent));
+    const char *above = file_real(j, user_absolute(j, parent));
     int error = errno;
     const char *danger = above != NULL ? user_folder_danger(j, above) : NULL;
     if (danger != NULL)

@@ -1,6 +1,7 @@
 /* Marks, the names that are ours, and the sweep. */
 #define _DEFAULT_SOURCE /* flock, syscall */
-#include "runtime/compile/scratch_mark.h"
+
+#include "runtime/compile/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,8 +3,7 @@
  */
 #include <string.h>
 
-#include "runtime/launch/layers.h"
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 
 static const char axis_letters[] = "xyz";
 
@@ -157,7 +156,8 @@ static bool is_written(const program *p, int which, bool rotating) {
     if (p->arrays[which].written)
         return true;
     for (int i = 0; rotating && i < p->array_count; i++)
-        if (p->arrays[i].written && (p->arrays[i].reads == which || p->arrays[i].previous == which))
+        if (p->arrays[i].written &&
+            (p->arrays[i].grid.reads == which || p->arrays[i].grid.previous == which))
             return true;
     return false;
 }
@@ -206,19 +206,20 @@ static bool check_way(job *j, const program *p, const launch *l) {
                               "time=1",
                               p->name, steps);
     for (int k = 0; steps > 1 && k < PROGRAM_AXES; k++)
-        if (way->axes[k] >= 0 && l->size[way->axes[k]] < way->least[k])
+        if (way->grid.axes[k] >= 0 && l->size[way->grid.axes[k]] < way->grid.least[k])
             return context_refuse(j,
                                   "a launch of '%s' makes %d steps of a grid with at least %lld "
                                   "cells along %c, not %lld; sg_run makes fewer at a time there, "
                                   "or build it with time=1 or for this size",
-                                  p->name, steps, (long long)way->least[k],
-                                  axis_letters[way->axes[k]], (long long)l->size[way->axes[k]]);
+                                  p->name, steps, (long long)way->grid.least[k],
+                                  axis_letters[way->grid.axes[k]],
+                                  (long long)l->size[way->grid.axes[k]]);
     return true;
 }
 
 bool launch_measure(job *j, const program *p, const sg_arguments *a, launch *out, size_t *bytes) {
     out->empty = false;
-    if (p->shape == PROGRAM_LISTS)
+    if (!program_is_grid(p))
         return lists_measure(j, p, a->grids, out, bytes);
     return check_size(j, p, a->grids, out) && check_box(j, p, a, out) &&
            layers_measure(j, p, out, bytes);
@@ -236,7 +237,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
     if (!launch_read(j, k, given, &a))
         return false;
-    if (p->shape == PROGRAM_LISTS)
+    if (!program_is_grid(p))
         return lists_check(j, p, &a, out) && check_parameters(j, k, &a, out);
     if (!launch_measure(j, p, &a, out, &needed))
         return false;

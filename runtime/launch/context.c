@@ -1,12 +1,14 @@
 /* Contexts: opening and closing a device, and one error for each thread.
    Takes: options. Makes: sg_open, sg_close, sg_error, sg_device, and how public calls run. */
 #include "runtime/launch/context.h"
-#include "runtime/compile/nvrtc.h"
-#include "runtime/launch/random.h"
-#include "runtime/store/results.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "base/random.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/stencilgen.h"
+#include "runtime/store/results.h"
 
 #define SAME(status, fault) static_assert((int)(status) == (int)(fault), "a status is a fault")
 SAME(SG_OK, FAULT_NONE);
@@ -165,10 +167,6 @@ static void open_device(job *j, void *argument) {
     if (options.device_index < 0)
         job_fail(j, FAULT_USAGE, NULL, 0, "device_index of sg_options is %d, which is negative",
                  options.device_index);
-    if (options.threads < 0)
-        job_fail(j, FAULT_USAGE, NULL, 0,
-                 "threads of sg_options is %d; it must be 0 (the default) or more",
-                 options.threads);
     c->threads = options.threads;
     const device_options wanted = {.index = options.device_index,
                                    .threads = options.threads,
@@ -327,4 +325,97 @@ static void query_device(job *j, void *argument) {
 sg_status sg_device(sg_context *c, sg_device_info *out) {
     device_query q = {c, out};
     return c == NULL ? SG_ERROR_USAGE : context_run(c, query_device, &q, NULL);
+}
+
+/* Device memory for callers. Takes: a context. Makes: sg_alloc, sg_free, sg_upload, sg_download
+   and sg_synchronize. */
+
+typedef struct transfer {
+    sg_context *context;
+    void *to;
+    const void *from;
+    size_t bytes;
+    void *stream;
+} transfer;
+
+static void do_alloc(job *j, void *argument) {
+    transfer *t = argument;
+    device *d = context_device(j, t->context);
+    t->to = d->ops->alloc(d, j, t->bytes > 0 ? t->bytes : 1);
+}
+
+sg_status sg_alloc(sg_context *c, size_t bytes, void **out) {
+    if (c == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    transfer t = {.context = c, .bytes = bytes};
+    const sg_status status = context_run(c, do_alloc, &t, NULL);
+    if (status == SG_OK)
+        *out = t.to;
+    return status;
+}
+
+void sg_free(sg_context *c, void *memory) {
+    if (c != NULL && c->device != NULL && memory != NULL)
+        c->device->ops->free(c->device, memory);
+}
+
+static void need_ends(job *j, const transfer *t) {
+    if (t->bytes > 0 && (t->to == NULL || t->from == NULL))
+        context_refuse(j, "cannot copy %zu bytes %s NULL", t->bytes, t->to == NULL ? "to" : "from");
+}
+
+static void do_upload(job *j, void *argument) {
+    const transfer *t = argument;
+    device *d = context_device(j, t->context);
+    need_ends(j, t);
+    if (t->bytes > 0)
+        d->ops->upload(d, j, t->to, t->from, t->bytes);
+}
+
+static void do_download(job *j, void *argument) {
+    const transfer *t = argument;
+    device *d = context_device(j, t->context);
+    need_ends(j, t);
+    if (t->bytes > 0)
+        d->ops->download(d, j, t->to, t->from, t->bytes);
+}
+
+static void do_synchronize(job *j, void *argument) {
+    const transfer *t = argument;
+    device *d = context_device(j, t->context);
+    d->ops->synchronize(d, j, t->stream);
+}
+
+sg_status sg_upload(sg_context *c, void *to, const void *from, size_t bytes) {
+    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_upload, &t, NULL);
+}
+
+sg_status sg_download(sg_context *c, void *to, const void *from, size_t bytes) {
+    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_download, &t, NULL);
+}
+
+sg_status sg_synchronize(sg_context *c, sg_stream stream) {
+    transfer t = {.context = c, .stream = stream};
+    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_synchronize, &t, NULL);
+}
+
+/* The names of statuses, and the version. */
+
+#define NAME(status) [status] = #status
+static const char *const names[] = {
+    NAME(SG_OK),           NAME(SG_ERROR_CHECK),  NAME(SG_ERROR_USAGE),
+    NAME(SG_ERROR_SPEC),   NAME(SG_ERROR_PLAN),   NAME(SG_ERROR_DATA),
+    NAME(SG_ERROR_IO),     NAME(SG_ERROR_DEVICE), NAME(SG_ERROR_COMPILER),
+    NAME(SG_ERROR_MEMORY),
+};
+
+const char *sg_status_name(sg_status status) {
+    const unsigned which = (unsigned)status;
+    return which < sizeof names / sizeof *names ? names[which] : "an unknown sg_status";
+}
+
+const char *sg_version(void) {
+    return SG_VERSION;
 }

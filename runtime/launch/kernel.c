@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/dtype.h"
-#include "runtime/launch/compile.h"
-#include "runtime/launch/random.h"
+#include "base/random.h"
+#include "runtime/launch/context.h"
 
 #define MOST_POINTS (INT64_C(1) << 48)
 
@@ -37,17 +37,20 @@ static void write_array(job *j, void *argument) {
         context_refuse(j, "'%s' has %d arrays; there is none of index %d", p->name, p->array_count,
                        q->index);
     const program_array *a = &p->arrays[q->index];
+    const bool grid = program_is_grid(p);
     sg_array_info info = {.name = a->name,
-                          .field = a->field,
+                          .field = grid ? a->grid.field : a->name,
                           .role = a->written ? SG_WRITE : SG_READ,
-                          .reads = a->reads,
-                          .previous = a->previous,
+                          .reads = grid ? a->grid.reads : -1,
+                          .previous = grid ? a->grid.previous : -1,
                           .dtype = a->dtype,
                           .element_size = a->element_bytes,
-                          .updated = a->updated,
-                          .same_as = a->same_as};
-    memcpy(info.low, a->low, sizeof info.low);
-    memcpy(info.high, a->high, sizeof info.high);
+                          .updated = !grid && a->lists.updated,
+                          .same_as = grid ? -1 : a->lists.same_as};
+    if (grid) {
+        memcpy(info.low, a->grid.low, sizeof info.low);
+        memcpy(info.high, a->grid.high, sizeof info.high);
+    }
     context_write(j, q->out, &info, sizeof info, "sg_array_info");
 }
 
@@ -241,7 +244,7 @@ static bool round_to(dtype type, double value, double *out) {
 }
 
 static dtype type_of(const program *p, int parameter) {
-    if (p->shape == PROGRAM_LISTS)
+    if (!program_is_grid(p))
         return dtype_find(p->parameters[parameter].dtype);
     return p->element_bytes == sizeof(double) ? DTYPE_DOUBLE : DTYPE_FLOAT;
 }

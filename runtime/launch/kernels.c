@@ -1,11 +1,11 @@
 /* The list of kernels, least recently used last. It is short, so that looking through it takes less
    time than hashing a spec would. */
-#include "runtime/launch/kernels.h"
+#include "runtime/launch/context.h"
 
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "runtime/launch/kernel.h"
 
 enum { COARSEST_CLOCK = 2 }; /* seconds: FAT's; others are finer */
@@ -28,10 +28,9 @@ void kernels_close(kernels *all) {
 
 static bool stamp_file(const char *path, file_stamp *out) {
     struct stat facts;
-    struct timespec now;
-    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        clock_gettime(CLOCK_REALTIME, &now) != 0)
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
         return false;
+    const struct timespec now = clock_date();
     *out = (file_stamp){.device = facts.st_dev,
                         .inode = facts.st_ino,
                         .size = facts.st_size,

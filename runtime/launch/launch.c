@@ -1,12 +1,100 @@
-/* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
-   Takes: checked arguments. Makes: sg_launch. */
+/* Layers, as layers.h says. */
 #include "runtime/launch/launch.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/launch/layers.h"
-#include "runtime/launch/lists.h"
+/* Cells of a layer along each axis; x with what fills its rows. */
+static void find_extents(const program *p, const launch *l, int layer, int64_t extent[3]) {
+    const program_layer *a = &p->grid.layers[layer];
+    const int64_t step = PROGRAM_PITCH / (int64_t)p->element_bytes;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        extent[axis] = l->end[axis] - l->begin[axis] + a->low[axis] + a->high[axis];
+    extent[0] = (extent[0] + step - 1) / step * step;
+}
+
+bool layers_measure(job *j, const program *p, launch *out, size_t *bytes) {
+    *bytes = 0;
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        int64_t extent[3] = {0, 0, 0}, room = LAUNCH_MOST_BYTES / (int64_t)p->element_bytes;
+        if (!out->empty)
+            find_extents(p, out, i, extent);
+        for (int axis = 0; axis < PROGRAM_AXES && !out->empty; axis++) {
+            room /= extent[axis];
+            if (room == 0)
+                return context_refuse(j, "'%s': its temporary memory is out of range", p->name);
+        }
+        const size_t cells = (size_t)(extent[0] * extent[1] * extent[2]);
+        out->temporaries[i].bytes = cells * p->element_bytes;
+        *bytes += (out->temporaries[i].bytes + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT *
+                  PROGRAM_ALIGNMENT;
+        if (*bytes > (size_t)LAUNCH_MOST_BYTES)
+            return context_refuse(j, "'%s': its temporary memory is out of range", p->name);
+    }
+    return true;
+}
+
+size_t layers_bytes(job *j, const program *p, const int64_t size[3]) {
+    launch whole = {.empty = false};
+    size_t bytes;
+    memcpy(whole.end, size, sizeof whole.end);
+    layers_measure(j, p, &whole, &bytes);
+    return bytes;
+}
+
+/* Moves the cell (0, 0, 0) of a grid by so many cells, in its own or another's memory. */
+static void move(const program *p, launch_grid *g, const int64_t by[3]) {
+    uint64_t cells = 0; /* modulo 2^64: the stride of an axis of one cell may be anything */
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        cells += (uint64_t)by[axis] * (uint64_t)g->stride[axis];
+    g->data = (unsigned char *)((uintptr_t)g->data + (uintptr_t)(cells * p->element_bytes));
+}
+
+/* The layer, of which the first cell is at `first` of the view's grid. */
+static void view_layer(const program *p, const launch *l, int layer, const int64_t first[3],
+                       launch_grid *out) {
+    int64_t extent[3];
+    find_extents(p, l, layer, extent);
+    *out = (launch_grid){.data = l->temporaries[layer].data,
+                         .stride = {1, extent[0], extent[0] * extent[1]}};
+    const int64_t back[3] = {-first[0], -first[1], -first[2]};
+    move(p, out, back);
+}
+
+void layers_view(const program *p, const launch *l, int which, layer_view *out) {
+    static const program_layer none = {.name = ""};
+    const bool first = which == 0,
+               last = which + 1 == program_own_launches(p) || p->grid.layer_count == 0;
+    const program_layer *in =
+        first || p->grid.layer_count == 0 ? &none : &p->grid.layers[which - 1];
+    const program_layer *to = last ? &none : &p->grid.layers[which];
+    const bool within = in != &none;
+    int64_t origin[3]; /* of the view, in the caller's grid */
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        origin[axis] = within ? l->begin[axis] - in->low[axis] : 0;
+        out->begin[axis] = l->begin[axis] - to->low[axis] - origin[axis];
+        out->end[axis] = l->end[axis] + to->high[axis] - origin[axis];
+        out->size[axis] = within ? l->end[axis] + in->high[axis] - origin[axis] : l->size[axis];
+    }
+    out->count = p->array_count + p->grid.layer_count;
+    for (int i = 0; i < p->array_count; i++) {
+        const bool touched = p->grid.layer_count == 0 || (p->arrays[i].written ? last : first);
+        out->grids[i] = touched ? l->grids[i] : (launch_grid){.data = NULL};
+        if (touched && within)
+            move(p, &out->grids[i], origin);
+    }
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        launch_grid *g = &out->grids[p->array_count + i];
+        *g = (launch_grid){.data = NULL};
+        if (i == which - 1)
+            view_layer(p, l, i, (const int64_t[3]){0, 0, 0}, g);
+        else if (i == which)
+            view_layer(p, l, i, out->begin, g);
+    }
+}
+
+/* Launches: packing the struct that kernels take, and cutting grids that are too large for one.
+   Takes: checked arguments. Makes: sg_launch. */
 
 const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
 
@@ -38,17 +126,17 @@ static size_t pack_parameters(const sg_kernel *k, const launch *l, unsigned char
 
 /* Whether every row that a thread may load whole vectors from starts at a whole vector. */
 static bool is_aligned(const sg_kernel *k, const layer_view *l, const program_launch *p) {
-    const int64_t vector = p->vector;
+    const int64_t vector = p->grid.vector;
     if (vector <= 1)
         return true;
-    if (p->axes[0] >= 0 && l->begin[p->axes[0]] % vector != 0)
+    if (p->grid.axes[0] >= 0 && l->begin[p->grid.axes[0]] % vector != 0)
         return false;
     for (int i = 0; i < l->count; i++) {
         const launch_grid *g = &l->grids[i];
         if ((uintptr_t)g->data % ((size_t)vector * k->program->element_bytes) != 0)
             return false;
         for (int axis = 1; axis < PROGRAM_AXES; axis++) {
-            const int of = p->axes[axis];
+            const int of = p->grid.axes[axis];
             if (of >= 0 && l->size[of] > 1 && g->stride[of] % vector != 0)
                 return false;
         }
@@ -66,22 +154,22 @@ static bool is_long(const layer_view *l, int of, int low, int high) {
 /* Whether the call has what the launch needs, where there is a spare; as templates/stream.cuh asks.
  */
 static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
-    const program_needs *n = &p->needs;
+    const program_needs *n = &p->grid.needs;
     const int64_t pitch = PROGRAM_MOST_PITCH / (int64_t)k->program->element_bytes;
-    if (!is_aligned(k, l, p) || l->end[p->axes[0]] % n->multiple != 0)
+    if (!is_aligned(k, l, p) || l->end[p->grid.axes[0]] % n->multiple != 0)
         return false;
     if (n->width == 0)
         return true;
-    if (l->end[p->axes[0]] - l->begin[p->axes[0]] < n->width)
+    if (l->end[p->grid.axes[0]] - l->begin[p->grid.axes[0]] < n->width)
         return false;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        const int of = p->axes[axis];
+        const int of = p->grid.axes[axis];
         if (of >= 0 &&
             (l->size[of] > PROGRAM_MOST_SIZE || !is_long(l, of, n->low[axis], n->high[axis])))
             return false;
     }
     for (int i = 0; i < l->count && n->rows; i++) {
-        const int64_t stride = l->grids[i].stride[p->axes[1]];
+        const int64_t stride = l->grids[i].stride[p->grid.axes[1]];
         if (stride > pitch || stride < -pitch)
             return false;
     }
@@ -99,12 +187,12 @@ static int32_t clamped(int64_t n) {
 /* Along one axis, the part of a launch that begins with block `first` of all. */
 static void put_part(unsigned char *to, const layer_view *l, const program_launch *p, int axis,
                      int64_t first) {
-    const int of = p->axes[axis];
+    const int of = p->grid.axes[axis];
     const int64_t per_block = p->per_block[axis];
     const int64_t begin = (of < 0 ? 0 : l->begin[of]) + first * per_block;
     const int64_t end = of < 0 ? 1 : l->end[of], size = of < 0 ? 1 : l->size[of];
-    const int64_t short_of_low = p->low[axis] - begin;
-    const int64_t last = least(end, size - p->high[axis]) - begin;
+    const int64_t short_of_low = p->grid.low[axis] - begin;
+    const int64_t last = least(end, size - p->grid.high[axis]) - begin;
     const int32_t inner_first =
         clamped(short_of_low > 0 ? (short_of_low + per_block - 1) / per_block : 0);
     const int32_t inner_end = clamped(last > 0 ? last / per_block : 0);
@@ -120,7 +208,7 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
     const size_t bytes = k->program->arguments_bytes;
     memset(to, 0, bytes);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        const int of = p->axes[axis];
+        const int of = p->grid.axes[axis];
         const int64_t begin = of < 0 ? 0 : l->begin[of], end = of < 0 ? 1 : l->end[of];
         put(to, OFFSET_SIZE, axis, of < 0 ? 1 : l->size[of]);
         put(to, OFFSET_END, axis, end);
@@ -134,7 +222,7 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
     for (int i = 0; i < l->count; i++, at += PROGRAM_GRID_BYTES) {
         memcpy(at, &l->grids[i].data, sizeof l->grids[i].data);
         for (int axis = 1; axis < PROGRAM_AXES; axis++)
-            put(at, 0, axis, p->axes[axis] < 0 ? 0 : l->grids[i].stride[p->axes[axis]]);
+            put(at, 0, axis, p->grid.axes[axis] < 0 ? 0 : l->grids[i].stride[p->grid.axes[axis]]);
     }
     if (program_has_exchange(k->program)) {
         memcpy(at, &all->exchange, sizeof all->exchange);
@@ -158,8 +246,8 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool to
     const program_launch *own = &k->program->launches[which];
     const size_t bytes = pack(k, l, &view, own, arguments, blocks);
     device *d = k->context->device;
-    if (own->spare > 0 && !has_needs(k, &view, own))
-        which = own->spare;
+    if (own->grid.spare > 0 && !has_needs(k, &view, own))
+        which = own->grid.spare;
     if (together)
         return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);
     for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])
@@ -180,9 +268,9 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool to
 
 fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
     fault f = FAULT_NONE;
-    if (k->program->shape == PROGRAM_LISTS)
+    if (!program_is_grid(k->program))
         return lists_send(k, l, stream, code);
-    const int count = k->program->ways ? 1 : program_own_launches(k->program);
+    const int count = k->program->grid.ways ? 1 : program_own_launches(k->program);
     for (int i = 0; !l->empty && f == FAULT_NONE && i < count; i++)
         f = send_kernel(k, l, i, false, stream, code);
     return f;

@@ -73,4 +73,60 @@ fault launch_send_way(const sg_kernel *, const launch *, int way, bool together,
 void launch_once(job *, const sg_kernel *, const sg_arguments *, void *stream);
 noreturn void launch_fail(job *, const sg_kernel *, int code);
 
+/* Layers: grids of temporary memory between the launches of a program of grids (base/program.h).
+   Takes: checked arguments. Makes: what each launch sees as its grid. Nothing here allocates. */
+
+/* What the layers take for the box of `out`, in out->temporaries, whose addresses are not set;
+   their sum is *bytes. Refuses as context_refuse does. */
+bool layers_measure(job *, const program *, launch *out, size_t *bytes);
+
+/* The bytes for an update of a whole grid. */
+size_t layers_bytes(job *, const program *, const int64_t size[3]);
+
+/* A launch's grid and box, in grid axes, and its arrays and then layers from the cell (0, 0, 0) on;
+   those it does not touch have no data and strides 0. */
+typedef struct layer_view {
+    int64_t size[3], begin[3], end[3];
+    int count;
+    launch_grid grids[LAUNCH_ARRAYS + LAUNCH_TEMPORARIES];
+} layer_view;
+void layers_view(const program *, const launch *, int which, layer_view *out);
+
+/* Launches of programs of lists, without allocating anything.
+   Takes: a caller's arguments. Makes: a launch whose sizes, arrays, temporary memory and blocks are
+   right, and its fills and kernels in order. */
+
+/* Checks all but the parameters. Sets `empty` where no launch has a block. */
+bool lists_check(job *, const program *, const sg_arguments *, launch *out);
+
+/* Looks at the extents alone: finds the sizes and what each temporary takes, whose sum is *bytes;
+   their addresses are not set. Nothing is needed where nothing is launched. */
+bool lists_measure(job *, const program *, const sg_grid *grids, launch *out, size_t *bytes);
+
+fault lists_send(const sg_kernel *, const launch *, void *stream, int *code);
+
+/* The extent of an array along an axis, and the elements of all axes: those of a call whose sizes
+   passed lists_check. Below 0 counts as 0. */
+int64_t lists_extent(const program_extent *, const int64_t *sizes);
+int64_t lists_elements(const program_array *, const int64_t *sizes);
+
+/* Several steps of time. Takes: a launch whose arguments were checked as rotating. Makes: the
+   launches of the program's ways that together make so many steps. Nothing here allocates. */
+
+/* Refuses, failing the job, what sg_run cannot make. */
+void steps_allow(job *, const program *, int64_t count);
+
+/* Makes them; failing the job where a launch fails. `final`: as of sg_run. The launch's grids are
+   afterwards those of a further step. */
+void steps_make(job *, const sg_kernel *, launch *, int64_t count, void *stream,
+                int final[LAUNCH_ARRAYS]);
+
+/* Whether the program can make many steps of a grid of this size in one launch, given memory for
+   the exchange. */
+bool steps_together(const sg_kernel *, const int64_t size[PROGRAM_AXES]);
+
+/* The bytes of temporary memory for an update of a whole grid, with that for the exchange where it
+   is of use. */
+size_t steps_bytes(job *, const sg_kernel *, const int64_t size[PROGRAM_AXES]);
+
 #endif

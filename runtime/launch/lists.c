@@ -1,8 +1,7 @@
 /* The arguments of a program of lists: whether they are right. lists.h says what else is here. */
-#include "runtime/launch/lists.h"
+#include "runtime/launch/launch.h"
 
 #include "base/dtype.h"
-#include "runtime/launch/steps.h"
 
 #include <string.h>
 
@@ -16,7 +15,7 @@ int64_t lists_extent(const program_extent *e, const int64_t *sizes) {
 int64_t lists_elements(const program_array *a, const int64_t *sizes) {
     int64_t extent[PROGRAM_AXES];
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        extent[axis] = lists_extent(&a->extent[axis], sizes);
+        extent[axis] = lists_extent(&a->lists.extent[axis], sizes);
         if (extent[axis] == 0) /* the others may be too large to be multiplied */
             return 0;
     }
@@ -27,9 +26,9 @@ int64_t lists_elements(const program_array *a, const int64_t *sizes) {
 
 /* From the extents of the arrays that tell them; each may need those before it. */
 static bool find_sizes(job *j, const program *p, const sg_grid *grids, launch *out) {
-    for (int i = 0; i < p->size_count; i++) {
-        const program_size *s = &p->sizes[i];
-        const program_extent *e = &p->arrays[s->array].extent[s->axis];
+    for (int i = 0; i < p->lists.size_count; i++) {
+        const program_size *s = &p->lists.sizes[i];
+        const program_extent *e = &p->arrays[s->array].lists.extent[s->axis];
         const int64_t given = grids[s->array].size[s->axis];
         const int other = e->size[0] == i ? e->size[1] : e->size[0];
         const int64_t least = e->plus + (other < 0 ? 0 : out->sizes[other]);
@@ -50,7 +49,7 @@ static bool find_sizes(job *j, const program *p, const sg_grid *grids, launch *o
 
 static bool refuse_extent(job *j, const program *p, int which, int axis, int64_t given,
                           const launch *l) {
-    const program_extent *e = &p->arrays[which].extent[axis];
+    const program_extent *e = &p->arrays[which].lists.extent[axis];
     const char *name = p->arrays[which].name;
     const long long wanted = (long long)lists_extent(e, l->sizes);
     const int first = e->size[0] >= 0 ? e->size[0] : e->size[1];
@@ -58,12 +57,12 @@ static bool refuse_extent(job *j, const program *p, int which, int axis, int64_t
     if (second >= 0)
         return context_refuse(
             j, "'%s' has size %lld along %c instead of %lld (%s is %lld, %s is %lld)", name,
-            (long long)given, axis_letters[axis], wanted, p->sizes[first].name,
-            (long long)l->sizes[first], p->sizes[second].name, (long long)l->sizes[second]);
+            (long long)given, axis_letters[axis], wanted, p->lists.sizes[first].name,
+            (long long)l->sizes[first], p->lists.sizes[second].name, (long long)l->sizes[second]);
     if (first >= 0)
         return context_refuse(j, "'%s' has size %lld along %c instead of %lld (%s is %lld)", name,
-                              (long long)given, axis_letters[axis], wanted, p->sizes[first].name,
-                              (long long)l->sizes[first]);
+                              (long long)given, axis_letters[axis], wanted,
+                              p->lists.sizes[first].name, (long long)l->sizes[first]);
     return context_refuse(j, "'%s' has size %lld along %c instead of %lld", name, (long long)given,
                           axis_letters[axis], wanted);
 }
@@ -75,7 +74,7 @@ static bool check_extents(job *j, const program *p, const sg_grid *grids, const 
         int64_t room = LAUNCH_MOST_BYTES / (int64_t)a->element_bytes;
         bool none = false;
         for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-            const program_extent *e = &a->extent[axis];
+            const program_extent *e = &a->lists.extent[axis];
             const bool used = axis == 0 || e->size[0] >= 0 || e->size[1] >= 0 || e->plus != 1;
             const int64_t given = grids[i].size[axis], wanted = lists_extent(e, l->sizes);
             if (given != wanted && (used || given != 0))
@@ -83,7 +82,7 @@ static bool check_extents(job *j, const program *p, const sg_grid *grids, const 
             none = none || wanted == 0;
         }
         for (int axis = 0; axis < PROGRAM_AXES && !none; axis++) {
-            room /= lists_extent(&a->extent[axis], l->sizes);
+            room /= lists_extent(&a->lists.extent[axis], l->sizes);
             if (room == 0)
                 return context_refuse(j, "'%s': its extent along %c is out of range", a->name,
                                       axis_letters[axis]);
@@ -135,8 +134,8 @@ bool lists_measure(job *j, const program *p, const sg_grid *grids, launch *out, 
         !check_blocks(j, p, out))
         return false;
     *bytes = 0;
-    for (int i = 0; i < p->temporary_count; i++) {
-        const program_temporary *t = &p->temporaries[i];
+    for (int i = 0; i < p->lists.temporary_count; i++) {
+        const program_temporary *t = &p->lists.temporaries[i];
         const int64_t items = lists_extent(&t->items, out->sizes);
         const int64_t count = items == 0 ? 0 : (items - 1) / t->per + 1;
         if (count > LAUNCH_MOST_BYTES / PROGRAM_AXES / (t->bytes > 0 ? t->bytes : 1))
@@ -151,7 +150,7 @@ bool lists_measure(job *j, const program *p, const sg_grid *grids, launch *out, 
 }
 
 bool launch_place(job *j, const program *p, const sg_arguments *a, size_t needed, launch *out) {
-    const int count = p->shape == PROGRAM_LISTS ? p->temporary_count : p->layer_count;
+    const int count = !program_is_grid(p) ? p->lists.temporary_count : p->grid.layer_count;
     const uintptr_t begin = (uintptr_t)a->temporary;
     if (needed > 0 && (a->temporary == NULL || a->temporary_bytes < needed))
         return context_refuse(j,
@@ -179,7 +178,7 @@ bool launch_place(job *j, const program *p, const sg_arguments *a, size_t needed
 static bool check_strides(job *j, const program_array *a, const sg_grid *g, const launch *l) {
     int64_t dense = 1;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        const int64_t extent = lists_extent(&a->extent[axis], l->sizes);
+        const int64_t extent = lists_extent(&a->lists.extent[axis], l->sizes);
         if (g->stride[axis] != 0 && g->stride[axis] != dense && extent > 1)
             return context_refuse(j,
                                   "'%s': the stride along %c is %lld; it must be %lld: a list "
@@ -218,7 +217,7 @@ static bool overlap(const launch_grid *a, const launch_grid *b) {
 
 /* One of them may be the memory of the other, and begins where it does. */
 static bool is_in_place(const program *p, const launch *l, int a, int b) {
-    return (p->arrays[a].same_as == b || p->arrays[b].same_as == a) &&
+    return (p->arrays[a].lists.same_as == b || p->arrays[b].lists.same_as == a) &&
            l->grids[a].low == l->grids[b].low;
 }
 
@@ -285,15 +284,15 @@ static unsigned char *put(unsigned char *to, const void *value, size_t bytes) {
 /* As base/program.h lays it out. */
 static void pack(const program *p, const launch *l, uint64_t tag, unsigned char to[LAUNCH_BYTES]) {
     memset(to, 0, p->arguments_bytes);
-    for (int i = 0; i < p->size_count; i++)
+    for (int i = 0; i < p->lists.size_count; i++)
         to = put(to, &l->sizes[i], sizeof l->sizes[i]);
     for (int i = 0; i < p->array_count; i++)
         to = put(to, &l->grids[i].data, sizeof l->grids[i].data);
-    for (int i = 0; i < p->temporary_count; i++)
+    for (int i = 0; i < p->lists.temporary_count; i++)
         to = put(to, &l->temporaries[i].data, sizeof l->temporaries[i].data);
     for (int i = 0; i < p->parameter_count; i++)
         dtype_store(dtype_find(p->parameters[i].dtype), to + 8 * i, l->parameters[i]);
-    if (p->tagged)
+    if (p->lists.tagged)
         put(to + 8 * (p->parameter_count > 0 ? p->parameter_count : 1), &tag, sizeof tag);
 }
 
@@ -304,8 +303,8 @@ static int64_t lesser(int64_t a, int64_t b) {
 static fault send_fills(const sg_kernel *k, const launch *l, void *stream, int *code) {
     device *d = k->context->device;
     fault f = FAULT_NONE;
-    for (int i = 0; f == FAULT_NONE && i < k->program->temporary_count; i++) {
-        const int byte = k->program->temporaries[i].fill;
+    for (int i = 0; f == FAULT_NONE && i < k->program->lists.temporary_count; i++) {
+        const int byte = k->program->lists.temporaries[i].fill;
         if (byte >= 0 && l->temporaries[i].bytes > 0)
             f = d->ops->fill_async(d, l->temporaries[i].data, byte, l->temporaries[i].bytes, stream,
                                    code);
@@ -319,13 +318,13 @@ fault lists_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
     if (l->empty)
         return FAULT_NONE;
-    pack(p, l, p->tagged ? context_tag(k->context) : 0, arguments);
+    pack(p, l, p->lists.tagged ? context_tag(k->context) : 0, arguments);
     fault f = send_fills(k, l, stream, code);
     for (int i = 0; f == FAULT_NONE && i < p->launch_count; i++) {
         int64_t blocks[PROGRAM_AXES];
         if (!find_blocks(&p->launches[i], l->sizes, blocks))
             continue;
-        if (p->launches[i].resident)
+        if (p->launches[i].lists.resident)
             blocks[0] = lesser(blocks[0], d->ops->resident(d, k->module, i));
         f = d->ops->launch(d, k->module, i, blocks, arguments, p->arguments_bytes, stream, code);
     }

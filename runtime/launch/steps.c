@@ -1,10 +1,8 @@
 /* Several steps: which way each launch of a program takes, and the arrays' rotation in between.
    Takes: checked arguments and a number of steps. Makes: sg_run. */
-#include "runtime/launch/steps.h"
+#include "runtime/launch/launch.h"
 
 #include <string.h>
-
-#include "runtime/launch/layers.h"
 
 typedef struct steps {
     const sg_kernel *kernel;
@@ -60,25 +58,25 @@ static void keep_cells(job *j, const steps *s) {
     const program *p = s->kernel->program;
     for (int i = 0; !l->whole && i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        if (a->written && a->reads >= 0 && s->done < (a->previous >= 0 ? 2 : 1))
-            copy_cells(j, s, &l->grids[a->reads], &l->grids[i]);
+        if (a->written && a->grid.reads >= 0 && s->done < (a->grid.previous >= 0 ? 2 : 1))
+            copy_cells(j, s, &l->grids[a->grid.reads], &l->grids[i]);
     }
 }
 
 static void rotate(const program *p, launch *l, int *final) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        if (!a->written || a->reads < 0)
+        if (!a->written || a->grid.reads < 0)
             continue;
         const launch_grid written = l->grids[i];
         const int written_final = final[i];
-        const int oldest = a->previous >= 0 ? a->previous : a->reads;
+        const int oldest = a->grid.previous >= 0 ? a->grid.previous : a->grid.reads;
         l->grids[i] = l->grids[oldest];
         final[i] = final[oldest];
-        l->grids[oldest] = l->grids[a->reads];
-        final[oldest] = final[a->reads];
-        l->grids[a->reads] = written;
-        final[a->reads] = written_final;
+        l->grids[oldest] = l->grids[a->grid.reads];
+        final[oldest] = final[a->grid.reads];
+        l->grids[a->grid.reads] = written;
+        final[a->grid.reads] = written_final;
     }
 }
 
@@ -97,7 +95,8 @@ typedef struct leap {
 static int64_t count_blocks(const program_launch *l, const int64_t size[PROGRAM_AXES]) {
     int64_t blocks = 1;
     for (int k = 0; k < PROGRAM_AXES; k++) {
-        const int64_t along = l->axes[k] < 0 ? 1 : (size[l->axes[k]] - 1) / l->per_block[k] + 1;
+        const int64_t along =
+            l->grid.axes[k] < 0 ? 1 : (size[l->grid.axes[k]] - 1) / l->per_block[k] + 1;
         blocks = along > launch_most_blocks[k] || blocks > INT32_MAX / along ? INT32_MAX
                                                                              : blocks * along;
     }
@@ -121,24 +120,24 @@ size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES])
 static leap choose(const steps *s, bool together) {
     const program *p = s->kernel->program;
     const int64_t left = s->count - s->done;
-    for (int way = 0; p->ways && way < program_own_launches(p) - 1; way++) {
+    for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
         if (!s->launch->whole || !program_way_fits(w, s->launch->size))
             continue;
-        if (w->cooperative && together && way == 0 && left > w->steps) {
+        if (w->grid.cooperative && together && way == 0 && left > w->grid.steps) {
             const int64_t most = left < INT32_MAX ? left : INT32_MAX;
-            return (leap){way, most, (most - 1) / w->steps + 1, true};
+            return (leap){way, most, (most - 1) / w->grid.steps + 1, true};
         }
-        if (w->steps <= left || (w->cooperative && left > 1))
-            return (leap){way, w->steps < left ? w->steps : left, 1, false};
+        if (w->grid.steps <= left || (w->grid.cooperative && left > 1))
+            return (leap){way, w->grid.steps < left ? w->grid.steps : left, 1, false};
     }
-    return (leap){p->ways ? program_own_launches(p) - 1 : 0, 1, 1, false};
+    return (leap){p->grid.ways ? program_own_launches(p) - 1 : 0, 1, 1, false};
 }
 
 static fault send(const steps *s, const leap *by, int *code) {
     device *d = s->kernel->context->device;
     fault f = FAULT_NONE;
-    if (!s->kernel->program->ways)
+    if (!s->kernel->program->grid.ways)
         return launch_send(s->kernel, s->launch, s->stream, code);
     if (by->together)
         f = d->ops->fill_async(d, s->launch->exchange, 0,
@@ -163,7 +162,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         if (send(&s, &by, &code) != FAULT_NONE)
             launch_fail(j, k, code);
         /* Where there are ways, two arrays swap. */
-        for (int64_t turn = 0; turn < (k->program->ways ? by.turns % 2 : 1); turn++)
+        for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
             rotate(k->program, l, final);
         s.done += by.steps;
     }
@@ -174,7 +173,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
 void steps_allow(job *j, const program *p, int64_t count) {
     if (count < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)count);
-    if (p->shape == PROGRAM_LISTS)
+    if (!program_is_grid(p))
         context_refuse(j,
                        "'%s' is no stencil, of which alone several steps are run; sg_launch "
                        "launches it",

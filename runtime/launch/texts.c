@@ -2,7 +2,8 @@
    to twice what was left the last time. Whether a thread has ended is the system's to say: a
    function that a thread calls at its end could be called after the library was unloaded. */
 #define _DEFAULT_SOURCE /* syscall */
-#include "runtime/launch/texts.h"
+
+#include "runtime/launch/context.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,12 @@
    sg_matrix_set, sg_matrix_add, sg_matrix_get, sg_matrix_entries. */
 #include "runtime/matrix/matrix.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "matrix/format.h"
 
 /* ---- making -------------------------------------------------------------------------------- */
 
@@ -224,4 +229,146 @@ static void copy_entries(job *j, void *argument) {
 sg_status sg_matrix_entries(const sg_matrix *m, int64_t *row, int64_t *column, double *value) {
     copying c = {m, row, column, value};
     return m == NULL ? SG_ERROR_USAGE : context_run(m->context, copy_entries, &c, NULL);
+}
+
+/* What can be said of a matrix. Takes: a matrix, and perhaps a kernel. Makes: sg_matrix_facts and
+   sg_matrix_formats. */
+
+typedef struct looking {
+    const sg_matrix *matrix;
+    sg_matrix_info *out;
+} looking;
+
+static void look(job *j, void *argument) {
+    const looking *l = argument;
+    context_expect(j, l->out, "sg_matrix_info");
+    const matrix *m = matrix_view(j, l->matrix);
+    const matrix_facts f = matrix_facts_of(j, l->matrix);
+    const sg_matrix_info info = {
+        .struct_size = sizeof info,
+        .rows = m->rows,
+        .columns = m->columns,
+        .entries = m->entries,
+        .shortest_row = f.shortest,
+        .longest_row = f.longest,
+        .empty_rows = f.empty,
+        .mean_row = f.mean,
+        .row_deviation = f.deviation,
+        .diagonals = f.diagonals,
+        .bandwidth = f.bandwidth,
+        .symmetric = f.symmetric,
+    };
+    context_write(j, l->out, &info, sizeof info, "sg_matrix_info");
+}
+
+sg_status sg_matrix_facts(const sg_matrix *m, sg_matrix_info *out) {
+    looking l = {m, out};
+    return m == NULL || out == NULL ? SG_ERROR_USAGE : context_run(m->context, look, &l, NULL);
+}
+
+/* ---- formats ------------------------------------------------------------------------------- */
+
+typedef struct listing {
+    const sg_matrix *matrix;
+    const sg_kernel *kernel; /* or NULL */
+    int count;
+    sg_format_info formats[FORMAT_COUNT];
+} listing;
+
+static void list_formats(job *j, void *argument) {
+    listing *l = argument;
+    const storage own =
+        l->kernel != NULL ? device_matrix_storage(j, l->kernel) : (storage){.format = FORMAT_AUTO};
+    const matrix *m = matrix_view(j, l->matrix);
+    storage chosen = {.index_bytes = own.index_bytes, .value_bytes = own.value_bytes};
+    const char *reason = format_choose(j, m, NULL, &chosen);
+    for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++) {
+        /* Slices, blocks and packets are the kernel's in its own format, else the usual ones. */
+        storage s = chosen;
+        if (f == (int)own.format)
+            s = own;
+        else if (f != (int)chosen.format)
+            s = (storage){.format = (format)f,
+                          .index_bytes = chosen.index_bytes,
+                          .value_bytes = chosen.value_bytes};
+        packed_matrix p;
+        format_measure(j, m, &s, &p);
+        l->formats[l->count++] = (sg_format_info){
+            .struct_size = sizeof *l->formats,
+            .format = format_words[f].name,
+            .formula = format_words[f].formula,
+            .numbers = p.numbers,
+            .bytes = p.bytes,
+            .refusal = format_refusal(j, m, &p, FORMAT_LIMIT),
+            .chosen = f == (int)chosen.format,
+            .reason = f == (int)chosen.format ? reason : NULL,
+        };
+    }
+}
+
+sg_status sg_matrix_formats(const sg_matrix *m, const sg_kernel *k,
+                            void (*format)(void *user, const sg_format_info *), void *user) {
+    if (m == NULL || format == NULL)
+        return SG_ERROR_USAGE;
+    listing l = {.matrix = m, .kernel = k};
+    job *kept;
+    const sg_status status = context_run(m->context, list_formats, &l, &kept);
+    if (status != SG_OK)
+        return status;
+    for (int i = 0; i < l.count; i++)
+        format(user, &l.formats[i]);
+    job_end(kept);
+    return SG_OK;
+}
+
+/* Matrices and files. Takes: paths. Makes: sg_matrix_read and sg_matrix_write, over the reader and
+   writer of Matrix Market files. */
+
+static void close_file(void *file) {
+    fclose(file);
+}
+
+static FILE *open_file(job *j, const char *path) {
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (file != NULL)
+        return file;
+    const int error = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    job_fail(j, error == ENOMEM ? FAULT_MEMORY : FAULT_IO, path, 0, "cannot read: %s",
+             strerror(error));
+}
+
+static void read_file(job *j, void *argument) {
+    const matrix_making *making = argument;
+    const char *path = making->given;
+    if (path == NULL)
+        context_refuse(j, "no path was given to read a matrix from");
+    FILE *file = open_file(j, path);
+    job_defer(j, close_file, file);
+    market_read(j, file, path, &making->matrix->entries);
+    job_keep(j, file);
+    fclose(file);
+}
+
+sg_status sg_matrix_read(sg_context *c, const char *path, sg_matrix **out) {
+    return matrix_make(c, 0, 0, read_file, path, out);
+}
+
+typedef struct writing {
+    const sg_matrix *matrix;
+    const char *path;
+} writing;
+
+static void write_file(job *j, void *argument) {
+    const writing *w = argument;
+    if (w->path == NULL)
+        context_refuse(j, "no path was given to write a matrix to");
+    market_write(j, matrix_settled(j, w->matrix), w->path);
+}
+
+sg_status sg_matrix_write(const sg_matrix *m, const char *path) {
+    writing w = {m, path};
+    return m == NULL ? SG_ERROR_USAGE : context_run(m->context, write_file, &w, NULL);
 }

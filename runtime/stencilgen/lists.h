@@ -8,19 +8,19 @@
 extern "C" {
 #endif
 
-/* sg_launch by the names of a family, with the same rules and errors. Elements are of the kernel's
- * dtype. Where `temporary` is too small the launch is refused; sg_reduce_bytes and its like say
- * what is enough, which never depends on the data. */
+/* These calls are sg_launch with the names of a family, under the same rules and with the same
+ * errors. Elements are of the kernel's dtype. If `temporary` is too small, the launch is refused;
+ * sg_reduce_bytes, sg_scan_bytes and sg_merge_bytes say what is enough for any data. */
 
 typedef struct sg_reduce_arguments {
     size_t struct_size;
-    const void *input, *second; /* `second`: of a spec whose map takes two, such as a dot product */
+    const void *input, *second; /* `second`: if the spec's map takes two, as in a dot product */
     int64_t count;              /* elements of each */
-    const int64_t *offsets; /* of a segmented spec: segment s is [offsets[s], offsets[s + 1]); not
-                               decreasing, from 0 on, up to count */
+    const int64_t *offsets; /* of a segmented spec: segment s is [offsets[s], offsets[s + 1]). They
+                               begin at 0, do not decrease, and end at count or before */
     int64_t segments;
-    void *result;             /* one element; segmented: one a segment */
-    int64_t *index;           /* of argmin and argmax: where it is; −1 in an empty input */
+    void *result;             /* one element; segmented: one for each segment */
+    int64_t *index;           /* of argmin and argmax: the position; −1 for an empty input */
     const double *parameters; /* NULL: defaults */
     int parameter_count;
     void *temporary;
@@ -46,8 +46,8 @@ typedef struct sg_merge_arguments {
     size_t struct_size;
     const void *a, *b; /* sorted by the spec's order */
     int64_t a_count, b_count;
-    void *output;                    /* a_count + b_count keys; equal ones of a before those of b */
-    const void *a_values, *b_values; /* of a spec with values: one a key */
+    void *output; /* a_count + b_count keys; of equal keys those of a come first */
+    const void *a_values, *b_values; /* of a spec with values: one for each key */
     void *output_values;
     const double *parameters;
     int parameter_count;

@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/* A matrix of doubles on the host, in which entries can be set and added to (a dictionary of keys),
- * also between uses. Rows and columns count from 0; there may be up to 2^61 of each. While a thread
- * changes a matrix, no other may use it; several may use it at a time. */
+/* A matrix of doubles on the host. Its entries can be set and added to (a dictionary of keys), also
+ * between uses. Rows and columns count from 0; there may be up to 2^61 of each. Several threads may
+ * use a matrix at a time, but not while a thread changes it. */
 SG_API sg_status sg_matrix_new(sg_context *, int64_t rows, int64_t columns, sg_matrix **out);
-/* The same from lists of entries, which are copied; those at one place are added up. */
+/* The same from lists of entries, which are copied. Entries at the same place are added. */
 SG_API sg_status sg_matrix_from(sg_context *, int64_t rows, int64_t columns, int64_t entries,
                                 const int64_t *row, const int64_t *column, const double *value,
                                 sg_matrix **out);
@@ -23,30 +23,30 @@ typedef struct sg_csr {
     size_t struct_size;
     int64_t rows, columns, entries;
     const void *offsets; /* rows + 1: row r has the entries offsets[r] to offsets[r + 1] − 1 */
-    const void *column;  /* of each entry; ascending within a row, and none twice */
+    const void *column;  /* of each entry; strictly ascending within a row */
     const void *value;
     const char *index; /* dtype of offsets and columns: "int32" (also NULL) or "int64" */
     const char *dtype; /* of values: "double" (also NULL) or "float" */
 } sg_csr;
-/* The same of what lies in device memory already. Nothing is copied: the lists stay the caller's,
- * and as they are for as long as the matrix is used; entries of such a matrix cannot be set or
- * asked for one by one. Kernels look at all of it: SG_ERROR_DATA, with a row, where it is not what
- * sg_csr says. */
+/* The same from lists in device memory. Nothing is copied: the lists stay the caller's, who must
+ * not change them while the matrix is used. Single entries of such a matrix cannot be set or asked
+ * for. Kernels check the lists: SG_ERROR_DATA, with a row, if they are not as sg_csr says. */
 SG_API sg_status sg_matrix_from_device(sg_context *, const sg_csr *, sg_matrix **out);
 /* From a Matrix Market file: coordinate or array; real, integer or pattern (each entry is 1);
  * general, symmetric, skew-symmetric or hermitian. SG_ERROR_DATA begins with file:line. */
 SG_API sg_status sg_matrix_read(sg_context *, const char *path, sg_matrix **out);
-/* Coordinate, real, general, exactly; the file appears whole or not at all, as that of sg_save. */
+/* Writes coordinate, real, general, with exact values. The file appears whole or not at all, as in
+ * sg_save. */
 SG_API sg_status sg_matrix_write(const sg_matrix *, const char *path);
 SG_API void sg_matrix_free(sg_matrix *); /* NULL is allowed */
 
-/* SG_ERROR_USAGE where the matrix has no such row or column. An entry may be 0. */
+/* SG_ERROR_USAGE if the matrix has no such row or column. An entry may be 0. */
 SG_API sg_status sg_matrix_set(sg_matrix *, int64_t row, int64_t column, double value);
 SG_API sg_status sg_matrix_add(sg_matrix *, int64_t row, int64_t column, double value);
-/* 0 where there is no entry. */
+/* *out is 0 if there is no entry. */
 SG_API sg_status sg_matrix_get(const sg_matrix *, int64_t row, int64_t column, double *out);
-/* Every entry, by row and then by column, into lists as long as sg_matrix_facts says. A list may be
- * NULL where it is not wanted. */
+/* Copies every entry, by row and then by column, into lists as long as sg_matrix_facts says. A list
+ * that is not wanted may be NULL. */
 SG_API sg_status sg_matrix_entries(const sg_matrix *, int64_t *row, int64_t *column, double *value);
 
 typedef struct sg_matrix_info {
@@ -54,7 +54,7 @@ typedef struct sg_matrix_info {
     int64_t rows, columns, entries;
     int64_t shortest_row, longest_row, empty_rows;
     double mean_row, row_deviation; /* entries of a row */
-    int64_t diagonals;              /* that hold an entry */
+    int64_t diagonals;              /* how many hold an entry */
     int64_t bandwidth; /* the largest |column − row| of an entry; 0 without entries */
     int symmetric;     /* a(i,j) = a(j,i) for all */
 } sg_matrix_info;
@@ -65,48 +65,49 @@ typedef struct sg_format_info {
     const char *format;  /* "csr" */
     const char *formula; /* the textbook's, in numbers stored: "2·nnz + M + 1" */
     double numbers;      /* its value for the matrix */
-    int64_t bytes;       /* as it would be stored; −1 where it overflows */
-    const char *refusal; /* why it is not offered: too large, or it cannot hold the matrix; NULL */
-    int chosen;          /* the one that `auto` picks */
-    const char *reason;  /* and why; NULL otherwise */
+    int64_t bytes;       /* of the stored matrix; −1: more than an int64_t counts */
+    const char *refusal; /* why the format cannot be used: too large, or it cannot hold the matrix;
+                            NULL */
+    int chosen;          /* `auto` picks this format */
+    const char *reason;  /* why; NULL if it is not chosen */
 } sg_format_info;
-/* Tells of every format with the kernel's widths, or with NULL for double values and 32-bit
- * indices. The strings are valid during the call of `format`. */
+/* Calls `format` for every format, with the widths of the kernel, or of double values and 32-bit
+ * indices if the kernel is NULL. The strings are valid during the call of `format`. */
 SG_API sg_status sg_matrix_formats(const sg_matrix *, const sg_kernel *,
                                    void (*format)(void *user, const sg_format_info *), void *user);
 
-/* The matrix in the format, dtype and index width of an spmv kernel of the same context, in device
- * memory, for all kernels that store matrices alike. SG_ERROR_PLAN with the bytes in the text where
- * the format would need more than 16 times those of CSR and more than 1 GiB, and where 32 bits
- * cannot hold an index; nothing is allocated then; and where the kernel has a stencil compiled in
- * that more than half of the matrix's rows deviate from. SG_ERROR_DATA where a value is too large
- * for a float. */
+/* Stores the matrix in device memory, in the format, dtype and index width of an spmv kernel of the
+ * same context. All kernels with the same format, dtype and width can use it. SG_ERROR_PLAN, before
+ * anything is allocated, if the format would need more than 1 GiB and more than 16 times the bytes
+ * of CSR (the text has the bytes), or if 32 bits cannot hold an index; also if more than half of
+ * the matrix's rows differ from the stencil that is compiled into the kernel. SG_ERROR_DATA if a
+ * value is too large for a float. */
 SG_API sg_status sg_matrix_upload(const sg_matrix *, const sg_kernel *, sg_device_matrix **out);
 SG_API void sg_device_matrix_free(sg_device_matrix *); /* NULL is allowed */
 
-/* How a matrix came to the device. Large ones go there as csr and are converted there by kernels,
- * to stencil, dia, ell, sell and bcsr; others are converted by the host. The kernels are compiled
- * when they are first needed, which no other figure has in it. */
+/* How a matrix came to the device. Large matrices go there as csr, and kernels convert them to
+ * stencil, dia, ell, sell and bcsr; the host converts the others. The kernels are compiled when
+ * they are first needed; only compile_seconds counts that. */
 typedef struct sg_conversion_info {
     size_t struct_size;
-    const char *format;    /* "sell"; valid for ever */
-    int64_t bytes;         /* of its arrays */
-    int on_device;         /* converted by kernels */
-    double upload_seconds; /* of the host's arrays, made narrow where they are to be; 0: it lay
-                              there */
-    double
-        convert_seconds; /* from csr to the format, both where it was converted; with allocating */
-    double compile_seconds; /* until kernels were at hand; 0 where they were, or were not needed */
+    const char *format;     /* "sell"; valid for ever */
+    int64_t bytes;          /* of its arrays */
+    int on_device;          /* converted by kernels */
+    double upload_seconds;  /* of the host's arrays, with making them narrower if the kernel's are;
+                               0:  the matrix was in device memory */
+    double convert_seconds; /* from csr to the format, with allocating */
+    double compile_seconds; /* of the kernels that convert; 0: they were compiled, or not needed */
 } sg_conversion_info;
 SG_API sg_status sg_conversion_facts(const sg_device_matrix *, sg_conversion_info *out);
 
-/* y = alpha·A·x + beta·y. With beta = 0 y is not read. What x holds in a column without entries
- * does not reach y, be it a NaN. A factor that the kernel has compiled in is the kernel's. */
+/* y = alpha·A·x + beta·y. With beta = 0, y is not read. An element of x whose column has no entries
+ * does not reach y, not even a NaN. If the kernel has alpha or beta compiled in, its own value
+ * counts. */
 typedef struct sg_spmv_arguments {
     size_t struct_size;
     const sg_device_matrix *matrix;
-    const void *x;   /* columns of A, for each of the vectors; one after another */
-    void *y;         /* rows of A, likewise */
+    const void *x;   /* the vectors one after another, with as many elements as A has columns */
+    void *y;         /* the same with A's rows */
     int64_t vectors; /* 0: 1 */
     double alpha, beta;
     void *temporary;

@@ -14,7 +14,7 @@
 #include "base/io.h"
 #include "runtime/store/results.h"
 
-/* A row of results_schema.c's table of statements each. */
+/* Each is a row of the table in schema.c. */
 typedef enum statement_id {
     STATEMENT_BEGIN,
     STATEMENT_COMMIT,
@@ -77,27 +77,21 @@ const char *results_journal(long file_system);
 void results_enter(job *, results *);
 void results_leave(job *, results *);
 
-/* ---- results_schema.c ---------------------------------------------------------------------- */
+/* ---- schema.c ------------------------------------------------------------------------------ */
 
-/* "sgre", of stencilgen's results, in the header of every such file (bytes 68 to 71). */
-enum { RESULTS_APPLICATION = 0x73677265 };
+/* "sgre", for stencilgen's results, in the header of every such file (bytes 68 to 71). */
+#define RESULTS_APPLICATION 1936159333
 
-/* From version i to i + 1 by the i-th text; NULL ends the list. */
-extern const char *const results_migrations[];
-int results_schema_version(void);
+/* The version of the tables. 0 is an empty file; 1 was never in a release. */
+#define RESULTS_VERSION 2
 
-/* Brings a database of any version up to the last one of the list (`migrations` is one such), in
-   one transaction. An SQLite code; a version beyond the list is SQLITE_MISMATCH. */
-int results_migrate(sqlite3 *, const char *const *migrations);
-
-/* Gives the connection the functions by which migrations bring the texts and keys of specs up to
-   date: spec_meaning(family, model) and spec_key(family, model). An SQLite code. */
-int results_know_meanings(sqlite3 *);
+/* Makes the tables of an empty database. An SQLite code. */
+int results_make_tables(sqlite3 *);
 
 /* A number that a pragma or a query of one row gives. An SQLite code. */
 int results_number(sqlite3 *, const char *query, int64_t *out);
 
-/* ---- results_connect.c --------------------------------------------------------------------- */
+/* ---- connect.c ----------------------------------------------------------------------------- */
 
 typedef enum connection {
     CONNECTED,
@@ -126,9 +120,12 @@ const char *results_trouble(job *, const results *, int code);
 /* Ready to be bound; NULL where the database lacks what it is about, with the code in *code. */
 sqlite3_stmt *results_statement(results *, statement_id, int *code);
 
-/* Runs a statement that gives no rows. An SQLite code; what was bound is unbound. */
-int results_step(sqlite3_stmt *);
-int results_run(results *, statement_id);
+/* The same with its values bound, a letter each: t a text, d a digest, b a blob, f a double (NULL
+   unless finite), i an int64_t, c a count (an int64_t; NULL below 0). The values are not copied. */
+sqlite3_stmt *results_bind(results *, statement_id, int *code, const char *kinds, ...);
+
+/* Binds values likewise and runs a statement that gives no rows. An SQLite code. */
+int results_run(results *, statement_id, const char *kinds, ...);
 
 /* The number of a place; false where there is none, or with an SQLite code in *code. */
 bool results_find_place(job *, results *, const result_place *, int64_t *out, int *code);
@@ -137,7 +134,7 @@ bool results_find_place(job *, results *, const result_place *, int64_t *out, in
    is refused. False: there is no database. */
 bool results_connect_to_list(job *, results *);
 
-/* ---- results_rows.c ------------------------------------------------------------------------ */
+/* ---- rows.c -------------------------------------------------------------------------------- */
 
 /* The row that a statement is at. False: it is not valid and to be passed over; of the first such
    row the log was told. */
@@ -151,8 +148,6 @@ bool results_read_generator(job *, results *, sqlite3_stmt *, const char **); /*
 /* The key of a device. */
 digest results_device_key(const result_device *);
 
-void results_bind_text(sqlite3_stmt *, int place, const char *);
-void results_bind_digest(sqlite3_stmt *, int place, const digest *);
 const char *results_column_text(job *, sqlite3_stmt *, int column);
 
 /* "512x512x512" to its numbers; false where it is no size. */

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
 /* ---- files --------------------------------------------------------------------------------- */
@@ -45,11 +45,7 @@ static const char *judge_file(const struct stat *f) {
         return "it is a folder";
     if (!S_ISREG(f->st_mode))
         return "it is no regular file";
-    if (f->st_uid != geteuid() && f->st_uid != 0)
-        return "it belongs to another user";
-    if ((f->st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return "others may write to it; chmod go-w cures that";
-    return NULL;
+    return file_danger(f, true);
 }
 
 /* Whether the file was made by some version of this library. What was not, only has a place in the
@@ -174,18 +170,19 @@ static int identify(sqlite3 *database, identity *out) {
     return code;
 }
 
-/* NULL where it is ours and of no newer version; *empty where nothing was ever written to it. */
+/* NULL where it is ours and of this version; *empty where nothing was ever written to it. */
 static const char *judge_content(job *j, const identity *i, bool *empty) {
     *empty = i->application == 0 && i->version == 0 && i->tables == 0;
     if (*empty)
         return NULL;
     if (i->application != RESULTS_APPLICATION)
         return "it is another program's database";
-    if (i->version > results_schema_version())
+    if (i->version != RESULTS_VERSION)
         return job_print(j,
-                         "a newer version of stencilgen made it (version %lld of its tables; this "
-                         "is stencilgen " SG_VERSION ", which knows %d)",
-                         (long long)i->version, results_schema_version());
+                         "%s version of stencilgen made it (version %lld of its tables; this is "
+                         "stencilgen " SG_VERSION ", which knows %d)",
+                         i->version > RESULTS_VERSION ? "a newer" : "an older",
+                         (long long)i->version, RESULTS_VERSION);
     return NULL;
 }
 
@@ -208,27 +205,6 @@ static int open_to_find(job *j, results *r, identity *out) {
     code =
         open_database(r, immutable_name(j, r), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, r->finding);
     return code == SQLITE_OK ? identify(r->database, out) : code;
-}
-
-/* What was measured is worth more than that lookups change nothing. */
-static connection bring_up_to_date(job *j, results *r, const struct stat *facts, const char **why) {
-    const int storing = r->storing;
-    results_disconnect(r);
-    r->storing = r->finding; /* no build waits for long */
-    const char *trouble = results_connect_to_store(j, r);
-    r->storing = storing;
-    if (trouble == NULL) {
-        sqlite3_busy_timeout(r->database, r->finding);
-        return CONNECTED;
-    }
-    *why = job_print(j,
-                     "an older version of stencilgen made it, and it cannot be brought up to date: "
-                     "%s",
-                     trouble);
-    results_disconnect(r);
-    if (trouble != locked) /* which will not last */
-        r->refused = mark_of(facts);
-    return CONNECTION_REFUSED;
 }
 
 connection results_connect_to_find(job *j, results *r, const char **why) {
@@ -257,8 +233,6 @@ connection results_connect_to_find(job *j, results *r, const char **why) {
     const int code = open_to_find(j, r, &i);
     unguard(r);
     *why = code != SQLITE_OK ? results_trouble(j, r, code) : judge_content(j, &i, &empty);
-    if (*why == NULL && !empty && i.version < results_schema_version())
-        return bring_up_to_date(j, r, &facts, why);
     if (*why != NULL && (code & 0xff) == SQLITE_BUSY) {
         results_disconnect(r);
         return CONNECTION_REFUSED; /* but not for good */
@@ -361,7 +335,7 @@ static int make_ready(results *r, bool *damaged) {
     if (code == SQLITE_OK)
         code = sqlite3_exec(r->database, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code = results_migrate(r->database, results_migrations);
+        code = results_make_tables(r->database);
     if (code != SQLITE_OK)
         return code;
     code = prepare_all(r);

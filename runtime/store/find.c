@@ -1,9 +1,13 @@
 /* The plan to use: of what was measured at the same place, or at the nearest. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
 typedef struct candidate {
@@ -20,28 +24,14 @@ typedef struct finding {
     void *user;
     int64_t here; /* the place itself; 0: nothing was tuned there */
     candidate *list;
-    size_t count, capacity;
+    size_t count;
     result_match *match;
 } finding;
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-static void bind_key(sqlite3_stmt *to, const finding *f) {
-    results_bind_digest(to, 1, &f->spec);
-    results_bind_digest(to, 2, &f->device);
-    results_bind_text(to, 3, f->place->generator);
-}
-
-static void add_candidate(job *j, finding *f, const candidate *c) {
-    if (f->count == f->capacity) {
-        const size_t capacity = f->capacity > 0 ? 2 * f->capacity : 16;
-        candidate *list = job_array(j, capacity, sizeof *list);
-        if (f->count > 0)
-            memcpy(list, f->list, f->count * sizeof *list);
-        f->list = list;
-        f->capacity = capacity;
-    }
-    f->list[f->count++] = *c;
+static sqlite3_stmt *bind_key(const finding *f, statement_id which, int *code) {
+    return results_bind(f->r, which, code, "ddt", &f->spec, &f->device, f->place->generator);
 }
 
 /* A kernel of single steps and one that fuses several are different things to ask for. */
@@ -51,10 +41,9 @@ static bool same_kind(int64_t a, int64_t b) {
 
 static int read_places(job *j, finding *f) {
     int code;
-    sqlite3_stmt *s = results_statement(f->r, STATEMENT_PLACES, &code);
+    sqlite3_stmt *s = bind_key(f, STATEMENT_PLACES, &code);
     if (code != SQLITE_OK)
         return code;
-    bind_key(s, f);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         candidate c = {0};
         if (!results_read_place(j, f->r, s, &c.place, &c.size, &c.steps) ||
@@ -62,8 +51,10 @@ static int read_places(job *j, finding *f) {
             continue;
         c.distance = results_distance(&c.size, &f->place->size) +
                      fabs(log((double)c.steps / (double)f->place->steps));
-        if (isfinite(c.distance) && c.place != f->here)
-            add_candidate(j, f, &c);
+        if (!isfinite(c.distance) || c.place == f->here)
+            continue;
+        f->list = job_grow(j, f->list, f->count, sizeof *f->list);
+        f->list[f->count++] = c;
     }
     sqlite3_reset(s);
     return code == SQLITE_DONE ? SQLITE_OK : code;
@@ -106,11 +97,10 @@ static void take(job *j, finding *f, const candidate *c, const char *plan, doubl
 /* The fastest that fits; none is no error. */
 static int read_plans(job *j, finding *f, const candidate *c) {
     int code;
-    sqlite3_stmt *s = results_statement(f->r, STATEMENT_BEST, &code);
+    sqlite3_stmt *s =
+        results_bind(f->r, STATEMENT_BEST, &code, "it", c->place, result_state_words[RESULT_RIGHT]);
     if (code != SQLITE_OK)
         return code;
-    sqlite3_bind_int64(s, 1, c->place);
-    results_bind_text(s, 2, result_state_words[RESULT_RIGHT]);
     while ((code = sqlite3_step(s)) == SQLITE_ROW && f->match->plan == NULL) {
         result found;
         if (results_read_result(j, f->r, s, &found) &&
@@ -124,10 +114,9 @@ static int read_plans(job *j, finding *f, const candidate *c) {
 /* What another version has measured is of other kernels. */
 static int note_others(job *j, finding *f) {
     int code;
-    sqlite3_stmt *s = results_statement(f->r, STATEMENT_OTHERS, &code);
+    sqlite3_stmt *s = bind_key(f, STATEMENT_OTHERS, &code);
     if (code != SQLITE_OK)
         return code;
-    bind_key(s, f);
     text names = text_new(j);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *name;
@@ -201,5 +190,130 @@ void results_find(job *j, results *r, const result_place *place,
                  .match = out};
     results_enter(j, r);
     find(j, &f);
+    results_leave(j, r);
+}
+
+/* Reading all that was measured, and what there is at all. */
+
+/* ---- listing ------------------------------------------------------------------------------- */
+
+bool results_connect_to_list(job *j, results *r) {
+    const char *why;
+    r->refused = (file_mark){0}; /* whoever asks wants to know why */
+    switch (results_connect_to_find(j, r, &why)) {
+    case CONNECTED:
+        return true;
+    case CONNECTION_ABSENT:
+        return false;
+    case CONNECTION_REFUSED:
+        break;
+    }
+    job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s", why);
+}
+
+static noreturn void fail_to_read(job *j, const results *r, int code) {
+    job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s",
+             results_trouble(j, r, code));
+}
+
+static int read_rows(job *j, results *r, const result_filter *f, result_rows *rows) {
+    int code;
+    int64_t place = 0;
+    if (f->place != NULL && !results_find_place(j, r, f->place, &place, &code))
+        return code;
+    sqlite3_stmt *s = results_statement(r, STATEMENT_LIST, &code);
+    if (code != SQLITE_OK)
+        return code;
+    if (f->place != NULL)
+        sqlite3_bind_int64(s, 1, place);
+    if (f->name != NULL)
+        sqlite3_bind_text(s, 2, f->name, -1, SQLITE_STATIC);
+    if (f->sweep > 0)
+        sqlite3_bind_int64(s, 3, f->sweep);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        result_row row;
+        if (!results_read_row(j, r, s, &row))
+            continue;
+        rows->list = job_grow(j, rows->list, rows->count, sizeof *rows->list);
+        rows->list[rows->count++] = row;
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+result_rows results_list(job *j, results *r, const result_filter *f) {
+    result_rows rows = {0};
+    if (r->off != NULL)
+        return rows;
+    results_enter(j, r);
+    const int code = results_connect_to_list(j, r) ? read_rows(j, r, f, &rows) : SQLITE_OK;
+    if (code != SQLITE_OK)
+        fail_to_read(j, r, code);
+    results_leave(j, r);
+    return rows;
+}
+
+static int read_drifts(job *j, results *r, int64_t sweep, result_drifts *out) {
+    int code;
+    sqlite3_stmt *s = results_bind(r, STATEMENT_DRIFTS, &code, "i", sweep);
+    if (code != SQLITE_OK)
+        return code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        result_drift drift;
+        if (!results_read_drift(j, r, s, &drift))
+            continue;
+        out->list = job_grow(j, out->list, out->count, sizeof *out->list);
+        out->list[out->count++] = drift;
+    }
+    sqlite3_reset(s);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+result_drifts results_drifts(job *j, results *r, int64_t sweep) {
+    result_drifts out = {0};
+    if (r->off != NULL)
+        return out;
+    results_enter(j, r);
+    const int code = results_connect_to_list(j, r) ? read_drifts(j, r, sweep, &out) : SQLITE_OK;
+    if (code != SQLITE_OK)
+        fail_to_read(j, r, code);
+    results_leave(j, r);
+    return out;
+}
+
+/* ---- what there is ------------------------------------------------------------------------- */
+
+static void count_all(job *j, results *r, results_facts *out) {
+    int code;
+    sqlite3_stmt *s = results_statement(r, STATEMENT_COUNT, &code);
+    if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        out->results = sqlite3_column_int64(s, 0);
+        out->specs = sqlite3_column_int64(s, 1);
+        out->devices = sqlite3_column_int64(s, 2);
+        sqlite3_reset(s);
+    } else {
+        out->trouble = results_trouble(j, r, code);
+    }
+}
+
+void results_examine(job *j, results *r, results_facts *out) {
+    struct stat facts;
+    *out = (results_facts){.path = r->path, .reason = r->reason, .trouble = r->off};
+    if (r->off != NULL)
+        return;
+    results_enter(j, r);
+    const char *why;
+    r->refused = (file_mark){0};
+    const connection c = results_connect_to_find(j, r, &why);
+    out->exists = c != CONNECTION_ABSENT;
+    out->trouble = c == CONNECTION_REFUSED ? why : NULL;
+    if (c == CONNECTED)
+        count_all(j, r, out);
+    if (out->exists && lstat(r->path, &facts) == 0)
+        out->bytes = facts.st_size;
+    if (out->trouble == NULL && c == CONNECTED && sqlite3_db_readonly(r->database, "main") == 1)
+        out->trouble = "it is read-only";
+    if (out->trouble == NULL)
+        out->trouble = user_folder_trouble(j, r->folder);
     results_leave(j, r);
 }

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "runtime/device/machine.h"
-#include "runtime/files/user_folder.h"
+#include "runtime/device/device.h"
+#include "runtime/files/paths.h"
 #include "runtime/store/base.h"
 
 enum { FINDING_WAIT = 20, STORING_WAIT = 10000 }; /* milliseconds */
@@ -23,28 +23,15 @@ const char *const result_state_words[RESULT_STATES] = {
 /* ---- where --------------------------------------------------------------------------------- */
 
 static void choose_path(job *j, results *r, const char *asked) {
-    const char *given = asked != NULL && asked[0] != '\0' ? asked : user_variable("SG_DATABASE");
-    r->path = r->folder = r->reason = "";
-    if (given != NULL && strcmp(given, "none") == 0) {
-        r->off = given == asked ? "it is switched off" : "it is switched off by SG_DATABASE";
-        return;
-    }
-    if (given != NULL) {
-        r->path = user_absolute(j, given);
-        r->reason = given == asked ? "given" : "given by SG_DATABASE";
-        const size_t length = (size_t)(strrchr(r->path, '/') - r->path);
-        r->folder = length == 0 ? "/" : job_copy(j, r->path, length);
-        return;
-    }
-    const char *reason, *folder = user_folder(j, "XDG_DATA_HOME", ".local/share", &reason);
-    if (folder == NULL) {
-        r->off = "there is no home folder (HOME); SG_DATABASE names another place";
-        return;
-    }
-    r->folder = folder;
-    r->path = job_print(j, "%s/results.db", folder);
-    r->reason = reason;
-    r->ours = true;
+    const user_place p = user_place_of(j, asked, "SG_DATABASE", "XDG_DATA_HOME", ".local/share");
+    r->path = p.usual ? job_print(j, "%s/results.db", p.path) : p.path;
+    r->reason = p.reason;
+    r->off = p.off;
+    r->ours = p.usual;
+    const char *slash = strrchr(r->path, '/');
+    r->folder = slash == NULL      ? ""
+                : slash == r->path ? "/"
+                                   : job_copy(j, r->path, (size_t)(slash - r->path));
 }
 
 const char *results_journal(long file_system) {
@@ -106,7 +93,7 @@ static void come_out(void *what) {
             sqlite3_clear_bindings(r->statements[i]);
         }
     if (r->database != NULL && !sqlite3_get_autocommit(r->database))
-        results_run(r, STATEMENT_ROLLBACK);
+        results_run(r, STATEMENT_ROLLBACK, "");
     const io_guard limit = r->limit;
     pthread_mutex_unlock(&r->lock);
     io_guard_end(&limit);

@@ -11,22 +11,21 @@
 
    For builds: nothing here is a reason to fail. results_find fails for memory alone, says in the
    log what it met, and creates nothing: a database that is not there costs a look at the file
-   system. One of an older version is brought up to date by whoever meets it and may write to it.
-   For tuning: results_store and the calls of sweeps fail with FAULT_IO, because a result that was
-   not kept was measured in vain.
+   system. For tuning: results_store and the calls of sweeps fail with FAULT_IO, because a result
+   that was not kept was measured in vain.
 
    A database that is damaged is set aside by whoever next wants to write, as results.db.damaged-1
-   (-2, …), with a warning, and a new one is begun. One that a newer version of the library has
-   made, and a file that never was one of ours, are refused and left as they are.
+   (-2, …), with a warning, and a new one is begun. One whose tables are of another version, and a
+   file that never was one of ours, are refused and left as they are.
 
    SQLite takes its memory from the C library: it has one allocator a process, which is the
    application's to choose and not ours. */
 #ifndef SG_RUNTIME_STORE_RESULTS_H
 #define SG_RUNTIME_STORE_RESULTS_H
 
-#include "runtime/cache/logger.h"
+#include "base/hash.h"
+#include "runtime/cache/cache.h"
 #include "runtime/device/device.h"
-#include "runtime/files/digest.h"
 
 typedef struct results results;
 

@@ -1,14 +1,20 @@
-/* The tables of the database, how older ones become the newest, and every statement that is run on
-   them. A statement is one row of a table, so that all of SQL lies here. */
+/* The tables of the database and every statement that runs on them, so that all SQL is here. */
+#include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "runtime/store/base.h"
 
 /* A place is what is tuned: lookups walk the few places of a spec, however many plans were tried
-   at each. Sizes are texts, "512x512x512"; times are milliseconds since 1970; timings (`seconds`)
-   are doubles of 8 bytes, the lowest first. What is unknown is NULL. A text never changes once a
-   version of the library was published with it: what comes after is one more migration. */
-static const char version_1[] =
+   at each. Sizes are texts ("512x512x512"), times are milliseconds since 1970, timings (`seconds`)
+   are doubles of 8 bytes, and NULL is what is unknown. Specs are found by the digest of their
+   meaning.
+
+   Lookups order plans by `settled`: the time of the comparison at the end of the plan's sweep
+   (`final`) where the plan took part in it; else the median, but no less than the slowest `final`
+   of its sweep. A row of `drift` is a kernel that was timed again: `seconds` where it took `first`.
+ */
+static const char tables[] =
     "CREATE TABLE spec ("
     " id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, family TEXT NOT NULL,"
     " name TEXT NOT NULL, model TEXT NOT NULL);"
@@ -30,47 +36,22 @@ static const char version_1[] =
     " compiler TEXT NOT NULL, registers INTEGER, shared_bytes INTEGER, local_bytes INTEGER,"
     " occupancy REAL, clock_before REAL, clock_after REAL, temperature_before REAL,"
     " temperature_after REAL, copy_seconds REAL, sweep INTEGER REFERENCES sweep,"
-    " evaluation INTEGER NOT NULL, taken INTEGER NOT NULL, UNIQUE (place, plan));"
-    "CREATE INDEX result_best ON result (place, state, median);"
-    "CREATE INDEX result_sweep ON result (sweep);";
-
-/* Specs are known by their meaning (results_meaning.c). `settled` is the time that lookups order
-   plans by: `final`, that of the comparison at the end of the plan's sweep, where it took part,
-   else the median, but no less than the slowest `final` of its sweep, whose plans all were faster
-   than the others. A row of `drift` is a kernel that was timed again: `seconds` where it took
-   `first`. */
-static const char version_2[] =
-    "UPDATE OR IGNORE spec SET model = spec_meaning(family, model),"
-    " hash = spec_key(family, spec_meaning(family, model));"
-    "UPDATE result SET estimate = NULL WHERE place IN (SELECT p.id FROM place p"
-    " JOIN device d ON d.id = p.device WHERE d.kind = 'cpu');" /* they were of a GPU */
-    "ALTER TABLE result ADD COLUMN final REAL;"
-    "ALTER TABLE result ADD COLUMN final_seconds BLOB NOT NULL DEFAULT x'';"
-    "ALTER TABLE result ADD COLUMN settled REAL;"
-    "UPDATE result SET settled = median;"
-    "DROP INDEX IF EXISTS result_best;"
+    " evaluation INTEGER NOT NULL, taken INTEGER NOT NULL, final REAL,"
+    " final_seconds BLOB NOT NULL DEFAULT x'', settled REAL, UNIQUE (place, plan));"
     "CREATE INDEX result_best ON result (place, state, settled);"
+    "CREATE INDEX result_sweep ON result (sweep);"
     "CREATE TABLE drift ("
     " id INTEGER PRIMARY KEY, sweep INTEGER NOT NULL REFERENCES sweep, plan TEXT NOT NULL,"
     " evaluation INTEGER NOT NULL, first REAL NOT NULL, seconds REAL NOT NULL, clock REAL,"
     " temperature REAL, taken INTEGER NOT NULL);"
     "CREATE INDEX drift_sweep ON drift (sweep);";
 
-const char *const results_migrations[] = {version_1, version_2, NULL};
-
-/* results_rows.c reads them by their places. */
+/* rows.c reads the columns by their places. */
 #define COLUMNS_OF_RESULT                                                                          \
     "r.plan, r.state, r.reason, r.seconds, r.median, r.spread, r.estimate, r.compile_seconds,"     \
     " r.check_seconds, r.driver, r.compiler, r.registers, r.shared_bytes, r.local_bytes,"          \
     " r.occupancy, r.clock_before, r.clock_after, r.temperature_before, r.temperature_after,"      \
     " r.copy_seconds, r.sweep, r.evaluation, r.taken, r.final, r.final_seconds, r.settled"
-
-int results_schema_version(void) {
-    int version = 0;
-    while (results_migrations[version] != NULL)
-        version++;
-    return version;
-}
 
 const char *const results_statements[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
@@ -146,38 +127,24 @@ static int run(sqlite3 *database, const char *texts) {
     return sqlite3_exec(database, texts, NULL, NULL, NULL);
 }
 
-static int set_number(sqlite3 *database, const char *pragma, int value) {
-    char *words = sqlite3_mprintf("PRAGMA %s = %d", pragma, value);
-    const int code = words == NULL ? SQLITE_NOMEM : run(database, words);
-    sqlite3_free(words);
-    return code;
-}
+#define DIGITS(number) #number
+#define NUMBER(macro) DIGITS(macro)
 
-static int migrate(sqlite3 *database, const char *const *migrations) {
-    int64_t version;
-    int count = 0, code = results_number(database, "PRAGMA user_version", &version);
-    while (migrations[count] != NULL)
-        count++;
+/* In a transaction: of several processes that meet an empty file, one makes the tables. */
+int results_make_tables(sqlite3 *database) {
+    int64_t version = 0;
+    int code = run(database, results_statements[STATEMENT_BEGIN]);
     if (code != SQLITE_OK)
         return code;
-    if (version < 0 || version > count)
-        return SQLITE_MISMATCH;
-    for (int64_t v = version; v < count && code == SQLITE_OK; v++)
-        code = run(database, migrations[v]);
-    if (code == SQLITE_OK && version < count)
-        code = set_number(database, "user_version", count);
-    if (code == SQLITE_OK && version < count)
-        code = set_number(database, "application_id", RESULTS_APPLICATION);
-    return code;
-}
-
-int results_migrate(sqlite3 *database, const char *const *migrations) {
-    int code = results_know_meanings(database);
-    if (code == SQLITE_OK)
-        code = run(database, results_statements[STATEMENT_BEGIN]);
-    if (code != SQLITE_OK)
-        return code;
-    code = migrate(database, migrations);
+    code = results_number(database, "PRAGMA user_version", &version);
+    if (code == SQLITE_OK && version == 0) {
+        code = run(database, tables);
+        if (code == SQLITE_OK)
+            code = run(database,
+                       "PRAGMA user_version = " NUMBER(
+                           RESULTS_VERSION) ";"
+                                            "PRAGMA application_id = " NUMBER(RESULTS_APPLICATION));
+    }
     if (code == SQLITE_OK)
         code = run(database, results_statements[STATEMENT_COMMIT]);
     if (code != SQLITE_OK && !sqlite3_get_autocommit(database))
@@ -200,25 +167,58 @@ sqlite3_stmt *results_statement(results *r, statement_id which, int *code) {
     return *s;
 }
 
-int results_step(sqlite3_stmt *s) {
-    const int code = sqlite3_step(s);
+static void bind(sqlite3_stmt *s, const char *kinds, va_list values) {
+    for (int i = 1; *kinds != '\0'; i++)
+        switch (*kinds++) {
+        case 't':
+            sqlite3_bind_text(s, i, va_arg(values, const char *), -1, SQLITE_STATIC);
+            break;
+        case 'd':
+            sqlite3_bind_blob(s, i, va_arg(values, const digest *)->bytes, sizeof(digest),
+                              SQLITE_STATIC);
+            break;
+        case 'b': {
+            const blob *b = va_arg(values, const blob *);
+            sqlite3_bind_blob64(s, i, b->size > 0 ? b->data : "", b->size, SQLITE_STATIC);
+            break;
+        }
+        case 'f': {
+            const double value = va_arg(values, double);
+            if (isfinite(value)) /* SQLite has no NaN */
+                sqlite3_bind_double(s, i, value);
+            break;
+        }
+        default: {
+            const int64_t value = va_arg(values, int64_t);
+            if (kinds[-1] == 'i' || value >= 0)
+                sqlite3_bind_int64(s, i, value);
+        }
+        }
+}
+
+sqlite3_stmt *results_bind(results *r, statement_id which, int *code, const char *kinds, ...) {
+    sqlite3_stmt *s = results_statement(r, which, code);
+    va_list values;
+    va_start(values, kinds);
+    if (*code == SQLITE_OK)
+        bind(s, kinds, values);
+    va_end(values);
+    return s;
+}
+
+int results_run(results *r, statement_id which, const char *kinds, ...) {
+    int code;
+    sqlite3_stmt *s = results_statement(r, which, &code);
+    va_list values;
+    if (code != SQLITE_OK)
+        return code;
+    va_start(values, kinds);
+    bind(s, kinds, values);
+    va_end(values);
+    code = sqlite3_step(s);
     sqlite3_reset(s);
     sqlite3_clear_bindings(s);
     return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
-}
-
-int results_run(results *r, statement_id which) {
-    int code;
-    sqlite3_stmt *s = results_statement(r, which, &code);
-    return code != SQLITE_OK ? code : results_step(s);
-}
-
-void results_bind_text(sqlite3_stmt *s, int place, const char *text) {
-    sqlite3_bind_text(s, place, text, -1, SQLITE_STATIC);
-}
-
-void results_bind_digest(sqlite3_stmt *s, int place, const digest *d) {
-    sqlite3_bind_blob(s, place, d->bytes, sizeof d->bytes, SQLITE_STATIC);
 }
 
 const char *results_column_text(job *j, sqlite3_stmt *s, int column) {

@@ -1,9 +1,12 @@
 /* Strategies of the search. Takes: candidates and what was measured. Makes: what to measure next.
  */
-#include "runtime/tune/search_model.h"
+#include "runtime/tune/search.h"
 
 #include <assert.h>
 #include <math.h>
+
+#include "base/random.h"
+#include "gen/space/space.h"
 
 const char *const search_words[SEARCH_KINDS] = {"guided", "exhaustive", "random"};
 
@@ -26,18 +29,10 @@ struct search {
     double *observed_logs;
 };
 
-/* S. Vigna's splitmix64. */
-static uint64_t draw(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* Fisher and Yates. */
 static void shuffle(int *order, int count, uint64_t seed) {
     for (int i = count - 1; i > 0; i--) {
-        const int other = (int)(draw(&seed) % (uint64_t)(i + 1));
+        const int other = (int)(random_next(&seed) % (uint64_t)(i + 1));
         const int kept = order[i];
         order[i] = order[other];
         order[other] = kept;
@@ -269,4 +264,27 @@ void search_return(search *s, int candidate) {
     s->states[candidate] = FREE;
     s->stale = true;
     s->next = 0; /* of exhaustive and random: those before are not free */
+}
+
+/* A space as a search takes it. Needs both sides: gen/space and runtime/search. */
+
+static_assert((int)SPACE_AXES <= (int)SEARCH_AXES, "a search has room for a space's axes");
+
+search_candidates *search_candidates_of(job *j, const space *s) {
+    const size_t count = (size_t)s->count, axes = (size_t)s->axis_count;
+    search_candidates *out = job_alloc(j, sizeof *out);
+    int *values = job_array(j, count * axes, sizeof *values);
+    bool *named = job_array(j, axes, sizeof *named), any = false;
+    double *estimates = job_array(j, count, sizeof *estimates);
+    for (size_t a = 0; a < axes; a++)
+        named[a] = s->axes[a].words != NULL;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t a = 0; a < axes; a++)
+            values[i * axes + a] = s->candidates[i].values[a];
+        estimates[i] = s->candidates[i].estimate;
+        any = any || estimates[i] > 0;
+    }
+    *out = (search_candidates){s->count, s->axis_count,          values,
+                               named,    any ? estimates : NULL, s->usual_index};
+    return out;
 }

@@ -3,7 +3,7 @@
    in the estimate; the posterior is brought forward an observation at a time, for all candidates at
    once (the Cholesky factor's next row is what the observed candidate already has). Rasmussen and
    Williams, Gaussian Processes for Machine Learning, 2.2, 4.2, 5.4.1. */
-#include "runtime/tune/search_model.h"
+#include "runtime/tune/search.h"
 
 #include <math.h>
 

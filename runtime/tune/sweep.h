@@ -4,6 +4,9 @@
 #ifndef SG_RUNTIME_TUNE_SWEEP_H
 #define SG_RUNTIME_TUNE_SWEEP_H
 
+#include <stdint.h>
+
+#include "base/job.h"
 #include "gen/space/space.h"
 #include "runtime/api/build.h"
 #include "runtime/tune/search.h"
@@ -94,5 +97,22 @@ bool sweep_report(sweep *, int building, const sg_evaluation *last);
 
 /* Whether no other trial is to begin: the budget has room for the finals. */
 bool sweep_is_over(const sweep *);
+
+/* Who is at a sweep: at most one, which is alive. Takes: a database's path, a sweep's number.
+   Makes: a lock that the system takes back when its holder ends, however it does.
+
+   The lock is one byte, that of the sweep's number, of an empty file beside the database,
+   "results.db-sweeps". It belongs to an open file (F_OFD_SETLK), so that it holds between threads
+   of one process too, between containers that share a home, and on network file systems between
+   machines. Numbers of processes would say less: in another container they are others. */
+
+typedef enum ownership {
+    OWNERSHIP_TAKEN,
+    OWNERSHIP_BUSY,   /* somebody else is at the sweep */
+    OWNERSHIP_UNKNOWN /* this file system has no such locks; whoever comes first is believed */
+} ownership;
+
+/* *file is to be closed when the sweep is left; −1 where it is not taken. */
+ownership sweep_owner_take(job *, const char *database, int64_t sweep, int *file);
 
 #endif

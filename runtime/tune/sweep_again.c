@@ -40,13 +40,7 @@ void sweep_build(job *j, sweep *s, int count) {
 /* ---- a fixed kernel ------------------------------------------------------------------------ */
 
 void sweep_note_drift(job *j, sweep *s, const result_drift *d) {
-    if ((s->drift_count & (s->drift_count - 1)) == 0) { /* twice as many */
-        sg_drift *list =
-            job_array(j, s->drift_count > 0 ? 2 * (size_t)s->drift_count : 1, sizeof *list);
-        for (int i = 0; i < s->drift_count; i++)
-            list[i] = s->drifts[i];
-        s->drifts = list;
-    }
+    s->drifts = job_grow(j, s->drifts, (size_t)s->drift_count, sizeof *s->drifts);
     s->drifts[s->drift_count++] = results_shown_drift(d);
     s->drift = fmax(s->drift, fabs(d->seconds / d->first - 1));
 }

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "runtime/api/place.h"
-#include "runtime/api/tuned.h"
+#include "runtime/api/build.h"
 #include "runtime/cache/cache.h"
-#include "runtime/check/data.h"
-#include "runtime/tune/search_space.h"
-#include "runtime/tune/sensors.h"
+#include "runtime/check/check.h"
+#include "runtime/tune/search.h"
 #include "runtime/tune/sweep.h"
+#include "runtime/tune/trial.h"
 
 enum { USUAL_EVALUATIONS = 40, BETWEEN_DRIFTS = 8 };
 #define WORTH_SAYING 0.05 /* drift */

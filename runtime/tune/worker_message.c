@@ -1,5 +1,5 @@
 /* Messages to bytes and back. */
-#include "runtime/tune/worker_message.h"
+#include "runtime/tune/worker.h"
 
 #include <errno.h>
 #include <math.h>
@@ -98,67 +98,58 @@ bool worker_receive_matrix(job *j, int socket, const worker_setup *s, matrix *ou
     return true;
 }
 
-static void put_matrix(text *t, const matrix *m) {
-    record_put_int(t, m != NULL ? m->rows : -1);
-    record_put_int(t, m != NULL ? m->columns : 0);
-    record_put_int(t, m != NULL ? m->entries : 0);
+/* What a worker opens and tries. `rows` is −1 where there is no matrix. */
+static void code_setup(coder *c, worker_setup *s) {
+    sg_options *o = &s->options;
+    sg_build_options *b = &s->setting.build;
+    code_text(c, &o->device);
+    code_text(c, &o->nvrtc);
+    code_text(c, &o->cache);
+    code_long(c, &o->cache_bytes);
+    code_int(c, &o->device_index, 0, INT32_MAX);
+    code_int(c, &o->threads, 0, INT32_MAX);
+    code_text(c, &s->setting.path);
+    code_text(c, &b->text);
+    code_text(c, &b->arch);
+    code_text(c, &b->gpu);
+    code_int(c, &b->index, 0, INT32_MAX);
+    code_long(c, &b->steps);
+    for (int axis = 0; axis < 3; axis++)
+        code_long(c, &b->size[axis]);
+    sg_constant *list = code_list(c, (sg_constant *)b->constants, &b->constant_count, MOST_NUMBERS,
+                                  sizeof *b->constants);
+    for (int i = 0; i < b->constant_count; i++) {
+        code_text(c, &list[i].name);
+        code_double(c, &list[i].value);
+    }
+    b->constants = list;
+    code_long(c, &s->rows);
+    code_long(c, &s->columns);
+    code_long(c, &s->entries);
 }
 
 void worker_put_setup(text *t, const trial_setting *s, const matrix *m) {
     const sg_context *c = s->context;
-    const sg_build_options *b = &s->build;
+    worker_setup setup = {.options = {.device = c->device->ops->name,
+                                      .nvrtc = c->given.nvrtc,
+                                      .cache = c->given.cache,
+                                      .cache_bytes = c->given.cache_bytes,
+                                      .device_index = c->given.device_index,
+                                      .threads = c->threads},
+                          .setting = *s,
+                          .rows = m != NULL ? m->rows : -1,
+                          .columns = m != NULL ? m->columns : 0,
+                          .entries = m != NULL ? m->entries : 0};
     record_put_int(t, WORKER_SETUP);
-    record_put_text(t, c->device->ops->name);
-    record_put_text(t, c->given.nvrtc);
-    record_put_text(t, c->given.cache);
-    record_put_int(t, c->given.cache_bytes);
-    record_put_int(t, c->given.device_index);
-    record_put_int(t, c->threads);
-    record_put_text(t, s->path);
-    record_put_text(t, b->text);
-    record_put_text(t, b->arch);
-    record_put_text(t, b->gpu);
-    record_put_int(t, b->index);
-    record_put_int(t, b->steps);
-    for (int axis = 0; axis < 3; axis++)
-        record_put_int(t, b->size[axis]);
-    record_put_int(t, b->constant_count);
-    for (int i = 0; i < b->constant_count; i++) {
-        record_put_text(t, b->constants[i].name);
-        record_put_double(t, b->constants[i].value);
-    }
-    put_matrix(t, m);
+    code_setup(&(coder){.out = t}, &setup);
 }
 
 void worker_get_setup(job *j, record *r, worker_setup *out) {
-    sg_options *o = &out->options;
-    sg_build_options *b = &out->setting.build;
-    *out = (worker_setup){.options.struct_size = sizeof *o, .setting.build.struct_size = sizeof *b};
-    o->device = record_text(r, j);
-    o->nvrtc = record_text(r, j);
-    o->cache = record_text(r, j);
-    o->cache_bytes = record_int(r);
-    o->device_index = record_small(r, 0, INT32_MAX);
-    o->threads = record_small(r, 0, INT32_MAX);
-    o->database = "none";
-    out->setting.path = record_text(r, j);
-    b->text = record_text(r, j);
-    b->arch = record_text(r, j);
-    b->gpu = record_text(r, j);
-    b->index = record_small(r, 0, INT32_MAX);
-    b->steps = record_int(r);
-    for (int axis = 0; axis < 3; axis++)
-        b->size[axis] = record_int(r);
-    b->constant_count = record_small(r, 0, MOST_NUMBERS);
-    sg_constant *list = job_array(j, (size_t)b->constant_count, sizeof *list);
-    for (int i = 0; i < b->constant_count; i++) {
-        list[i].name = record_text(r, j);
-        list[i].value = record_double(r);
-    }
-    b->constants = list;
-    out->rows = record_int(r);
-    out->columns = record_int(r);
-    out->entries = record_int(r);
+    coder c = {.job = j, .in = *r};
+    *out = (worker_setup){.options = {.struct_size = sizeof out->options, .database = "none"},
+                          .setting.build.struct_size = sizeof out->setting.build};
+    code_setup(&c, out);
+    *r = c.in;
 }
 
 void worker_put_trial(text *t, worker_word word, const trial_setting *s, const trial *r) {
@@ -181,48 +172,38 @@ const double *worker_get_trial(job *j, record *r, trial *out) {
 
 /* ---- from it ------------------------------------------------------------------------------- */
 
-void worker_put_result(text *t, const trial *r) {
-    record_put_int(t, WORKER_RESULT);
-    record_put_int(t, r->result.state);
-    record_put_text(t, r->result.reason);
-    record_put_double(t, r->result.check_seconds);
-    record_put_double(t, r->result.copy_seconds);
-    record_put_double(t, r->result.clock_before);
-    record_put_double(t, r->result.clock_after);
-    record_put_double(t, r->result.temperature_before);
-    record_put_double(t, r->result.temperature_after);
-    record_put_int(t, r->steps);
-    record_put_int(t, r->result.count);
-    for (int i = 0; i < r->result.count; i++)
-        record_put_double(t, r->result.seconds[i]);
+static void code_result(coder *c, result *r, int64_t *steps) {
+    int state = r->state;
+    code_int(c, &state, 0, RESULT_STATES - 1);
+    r->state = (result_state)state;
+    code_text(c, &r->reason);
+    code_double(c, &r->check_seconds);
+    code_double(c, &r->copy_seconds);
+    code_double(c, &r->clock_before);
+    code_double(c, &r->clock_after);
+    code_double(c, &r->temperature_before);
+    code_double(c, &r->temperature_after);
+    code_long(c, steps);
+    double *list =
+        code_list(c, (double *)r->seconds, &r->count, RESULT_TIMINGS, sizeof *r->seconds);
+    for (int i = 0; i < r->count; i++)
+        code_double(c, &list[i]);
+    r->seconds = r->count > 0 ? list : NULL;
 }
 
-/* Seconds that a clock has measured, as result_flaw wants them. */
-static void get_timings(job *j, record *r, result *to) {
-    to->count = record_small(r, 0, RESULT_TIMINGS);
-    if ((size_t)to->count > record_left(r) / list_bytes) {
-        r->bad = true;
-        to->count = 0;
-    }
-    double *list = job_array(j, (size_t)to->count, sizeof *list);
-    for (int i = 0; i < to->count; i++)
-        list[i] = record_double(r);
-    to->seconds = to->count > 0 ? list : NULL;
+void worker_put_result(text *t, const trial *r) {
+    result copy = r->result;
+    int64_t steps = r->steps;
+    record_put_int(t, WORKER_RESULT);
+    code_result(&(coder){.out = t}, &copy, &steps);
 }
 
 bool worker_get_result(job *j, record *r, trial *out) {
+    coder c = {.job = j, .in = *r};
     result to = out->result;
-    to.state = (result_state)record_small(r, 0, RESULT_STATES - 1);
-    to.reason = record_text(r, j);
-    to.check_seconds = record_double(r);
-    to.copy_seconds = record_double(r);
-    to.clock_before = record_double(r);
-    to.clock_after = record_double(r);
-    to.temperature_before = record_double(r);
-    to.temperature_after = record_double(r);
-    const int64_t steps = record_int(r);
-    get_timings(j, r, &to);
-    if (!record_done(r) || steps < 0 || (to.count > 0) != (to.state == RESULT_RIGHT) ||
+    int64_t steps = 0;
+    code_result(&c, &to, &steps);
+    if (!record_done(&c.in) || steps < 0 || (to.count > 0) != (to.state == RESULT_RIGHT) ||
         result_flaw(&to) != NULL)
         return false;
     if (to.count > 0) {

@@ -396,12 +396,12 @@ holds "$folder/empty"
 begin 'bench measures what the textbook would do'
 [ "$(grep -c ' a step, .* of a copy; .* times as long$' "$out")" = 4 ] || flunk "$(cat "$out")"
 for method in naive tiled coarsened register; do
-    grep -q "^  *\(beside  *\)*$method tile=" "$out" || flunk "there is no $method: $(cat "$out")"
+    grep -q "^  *\(textbook  *\)*$method tile=" "$out" || flunk "there is no $method: $(cat "$out")"
 done
 exits 0 bench $spec $small --json
 [ "$(grep -c '"refusal": null' "$out")" = 4 ] || flunk "$(cat "$out")"
 exits 0 bench $spec $small --method naive
-grep -q beside "$out" && flunk "$(cat "$out")"
+grep -q '^  textbook ' "$out" && flunk "$(cat "$out")"
 exits 0 bench "$folder/cubic.lua" --size 9x8x7
 grep -q '^ *register tile=32x32 coarsen=z32 .*register' "$out" || flunk "$(cat "$out")"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/cache/entry.h"
+#include "runtime/cache/folder.h"
 
 typedef struct input {
     const uint8_t *bytes;

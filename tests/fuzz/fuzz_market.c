@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "matrix/market.h"
+#include "matrix/format.h"
 
 typedef struct reading {
     FILE *file;

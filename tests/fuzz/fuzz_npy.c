@@ -4,7 +4,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/files/npy.h"
+#include "cli/files/formats.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static uint64_t place(const npy *h, uint64_t index) {
 
 static bool take(void *user, uint64_t offset, const void *bytes, size_t count) {
     collected *c = user;
-    const size_t element = element_words[c->header->type].bytes;
+    const size_t element = dtype_words[c->header->type].bytes;
     DEMAND(offset == c->at && count > 0 && count % element == 0);
     DEMAND(offset + count <= c->header->data_bytes);
     for (size_t i = 0; i < count; i += element)
@@ -42,8 +42,8 @@ static bool same_array(const npy *a, const npy *b) {
 }
 
 static void check_header(const npy *h, size_t count) {
-    DEMAND(h->type < ELEMENT_COUNT);
-    uint64_t product = element_words[h->type].bytes;
+    DEMAND(h->type < DTYPE_COUNT);
+    uint64_t product = dtype_words[h->type].bytes;
     bool empty = false;
     DEMAND(h->dims >= 1 && h->dims <= NPY_DIMS && h->data_offset <= count);
     for (int axis = 0; axis < NPY_DIMS; axis++) {

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/files/pgm.h"
+#include "cli/files/formats.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -36,8 +36,7 @@ static void write_and_read(const pgm *image, const float *samples, uint64_t coun
     float *again = must_alloc(count, sizeof *again);
     pgm_header(&file, image);
     const pgm_scale own = {0, image->maxval};
-    text_add_bytes(&file, raw,
-                   pgm_samples(ELEMENT_FLOAT, samples, count, image->maxval, &own, raw));
+    text_add_bytes(&file, raw, pgm_samples(DTYPE_FLOAT, samples, count, image->maxval, &own, raw));
     FILE *stream = fmemopen(file.data, file.length, "rb");
     DEMAND(stream != NULL);
     pgm header;
@@ -45,7 +44,7 @@ static void write_and_read(const pgm *image, const float *samples, uint64_t coun
     DEMAND(pgm_read_header(stream, &header, &error) && !header.plain);
     DEMAND(header.width == image->width && header.height == image->height &&
            header.maxval == image->maxval);
-    DEMAND(pgm_read_data(stream, &header, ELEMENT_FLOAT, take, &c, &error));
+    DEMAND(pgm_read_data(stream, &header, DTYPE_FLOAT, take, &c, &error));
     DEMAND(c.count == count && memcmp(samples, again, count * sizeof *samples) == 0);
     fclose(stream);
     free(raw);
@@ -68,7 +67,7 @@ static bool read_all(const uint8_t *bytes, size_t count, bool sized) {
         DEMAND(!sized || samples <= count);
         /* More samples than there are bytes cannot all come. */
         collected c = {&image, samples <= count ? must_alloc(samples, sizeof(float)) : NULL, 0};
-        good = pgm_read_data(file, &image, ELEMENT_FLOAT, take, &c, &error);
+        good = pgm_read_data(file, &image, DTYPE_FLOAT, take, &c, &error);
         DEMAND(good == (error.length == 0) && (!good || c.count == samples));
         if (good)
             write_and_read(&image, c.samples, samples);

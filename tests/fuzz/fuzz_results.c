@@ -9,8 +9,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "cli/report/export.h"
 #include "cli/report/page.h"
-#include "cli/report/t4.h"
 #include "runtime/store/results.h"
 
 static const char heat[] =
@@ -334,7 +334,6 @@ static void write_page(const reading *r) {
               .usual = "naive",
               .rows = rows.list,
               .count = rows.count,
-              .all = &r->all,
               .drifts = &r->drifts};
     page_look(&p);
     page_write(&p, &out);

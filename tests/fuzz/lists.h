@@ -45,7 +45,7 @@ static void judge_list(job *j, void *argument) {
         after.arrays = job_array(j, (size_t)p->array_count, sizeof *after.arrays);
         for (int i = 0; i < p->array_count; i++)
             if (p->arrays[i].written) {
-                const int64_t elements = family_elements(p, i, before.sizes);
+                const int64_t elements = program_elements(p, i, before.sizes);
                 DEMAND(elements >= 0);
                 after.arrays[i] = job_array(j, (size_t)elements + 1, p->arrays[i].element_bytes);
             }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum { ATTEMPTS = 6 };
 
@@ -71,6 +71,12 @@ static int attempt(cover *c, int *row, int limit, uint64_t salt) {
         gained += most;
     }
     return gained;
+}
+
+void cover_waive(cover *c, int d, int e) {
+    for (int v = 0; v < c->count[d]; v++)
+        for (int w = 0; w < c->count[e]; w++)
+            *pair(c, d, v, e, w) = *pair(c, e, w, d, v) = true;
 }
 
 void cover_fill(cover *c, int *row, int limit) {

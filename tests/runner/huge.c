@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum { MARGIN = MAX_REACH + 2, RANGES = 3 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum {
     GUARD = 4096, /* bytes, so that the memory between two of them begins as the device's does */
@@ -52,24 +52,24 @@ static void upload(job *j, const list_scene *s, const list_image *m) {
 /* Whether an array is to be in the memory of another. */
 static bool shares(const list_scene *s, int i) {
     const program_array *a = array_of(s, i);
-    return s->place.in_place && a->same_as >= 0 &&
-           family_elements(s->subject->program, i, s->call.sizes) ==
-               family_elements(s->subject->program, a->same_as, s->call.sizes);
+    return s->place.in_place && a->lists.same_as >= 0 &&
+           program_elements(s->subject->program, i, s->call.sizes) ==
+               program_elements(s->subject->program, a->lists.same_as, s->call.sizes);
 }
 
 static void open_array(job *j, list_scene *s, int i, uint64_t seed) {
     const program_array *a = array_of(s, i);
-    const size_t count = (size_t)family_elements(s->subject->program, i, s->call.sizes);
+    const size_t count = (size_t)program_elements(s->subject->program, i, s->call.sizes);
     const int64_t offset = (s->place.layout.offset + (s->place.layout.vary ? 5 * i : 0)) % OFFSETS;
     list_image *m = &s->images[i];
-    s->at[i] = shares(s, i) ? a->same_as : i;
+    s->at[i] = shares(s, i) ? a->lists.same_as : i;
     if (s->at[i] != i)
         return;
     make_image(j, s, m, count * a->element_bytes, (size_t)offset * a->element_bytes);
     fill_pattern(a->dtype, a->element_bytes, m, random_stream(seed, (uint64_t)i));
     if (s->call.arrays[i] != NULL)
         memcpy(m->before + m->origin, s->call.arrays[i], m->inner);
-    else if (count > 0 && (!a->written || a->updated))
+    else if (count > 0 && (!a->written || a->lists.updated))
         job_fail(j, FAULT_USAGE, NULL, 0, "its family draws nothing for '%s'", a->name);
     upload(j, s, m);
 }
@@ -80,7 +80,8 @@ static void describe(const list_scene *s, sg_grid *grids, sg_arguments *out) {
         const list_image *m = &s->images[s->at[i]];
         grids[i] = (sg_grid){.data = (char *)m->device + m->origin};
         for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-            const int64_t extent = program_extent_of(&p->arrays[i].extent[axis], s->call.sizes);
+            const int64_t extent =
+                program_extent_of(&p->arrays[i].lists.extent[axis], s->call.sizes);
             grids[i].size[axis] = extent > 0 ? extent : 0;
         }
     }
@@ -105,7 +106,7 @@ static void open_temporary(job *j, list_scene *s, uint64_t seed) {
 static int find_kind(job *j, const family *f, const char *name) {
     if (name == NULL)
         return 0;
-    for (int i = 0; f->kind != KIND_GRID && f->lists.kinds[i] != NULL; i++)
+    for (int i = 0; f->kind != PROGRAM_GRID && f->lists.kinds[i] != NULL; i++)
         if (strcmp(f->lists.kinds[i], name) == 0)
             return i;
     job_fail(j, FAULT_USAGE, NULL, 0, "%s knows no data of the kind '%s'", f->name, name);
@@ -202,7 +203,7 @@ static void judge(job *j, list_scene *s) {
     for (int i = 0; i < p->array_count; i++)
         if (p->arrays[i].written) {
             arrays[i] = list_scene_written(s, i);
-            elements += family_elements(p, i, s->call.sizes);
+            elements += program_elements(p, i, s->call.sizes);
         }
     const family_call after = {s->call.sizes, s->call.parameters, arrays};
     s->verdict = (family_verdict){0};

@@ -29,7 +29,7 @@ static int find_array(const program *p, const char *name) {
    written are the same where nothing is rounded. */
 static void compare(agreeing *a, list_scene *s) {
     const program *p = s->subject->program;
-    if (p->storage[STORAGE_FORMAT] != 0)
+    if (p->kind == PROGRAM_PRODUCT)
         return; /* formats have arrays of their own, may get a smaller matrix, and all is rounded */
     for (int i = 0; i < p->array_count && s->wrong.length == 0; i++) {
         const program_array *array = &p->arrays[i];

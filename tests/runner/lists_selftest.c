@@ -210,7 +210,7 @@ void lists_selftest(job *j, const options *o, sg_context *c, report *r) {
         trial t = {.options = o, .report = r, .context = c, .judge = mistakes[i].judge};
         t.name = job_print(j, "selftest/%s", mistakes[i].name);
         t.spec = mistakes[i].spec;
-        if (families[mistakes[i].family].kind == KIND_GRID)
+        if (families[mistakes[i].family].kind == PROGRAM_GRID)
             continue;
         if (mistakes[i].edit != NULL) {
             if (strcmp(o->device, "cpu") == 0)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 #include "tests/runner/runner.h"
 
 static const char usage[] =

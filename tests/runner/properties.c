@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 #include "tests/runner/lists.h"
 #include "tests/runner/scene.h"
 
@@ -244,7 +244,7 @@ static const struct {
 static void check_case(job *j, void *argument) {
     const property_run *r = argument;
     if (strcmp(r->test->property, "agreement") == 0) {
-        if (subject_load(j, r->options, r->test)->family->kind != KIND_GRID)
+        if (subject_load(j, r->options, r->test)->family->kind != PROGRAM_GRID)
             lists_agree(j, r->options, r->context, r->test, r->report);
         else
             agreement(j, r);

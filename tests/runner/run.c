@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 #include "tests/runner/huge.h"
 #include "tests/runner/lists.h"
 #include "tests/runner/scene.h"

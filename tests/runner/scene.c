@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/launch/random.h"
+#include "base/random.h"
 
 enum { GUARD = 64, MOST_GUARD = 4096, TEMPORARY_GUARD = 4096 };
 

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/random.h"
 #include "gen/lists/draw.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
 #include "gen/stencil/schedule.h"
-#include "runtime/launch/random.h"
 
 const char *subject_path(job *j, const options *o, const test_case *t) {
     return t->path == NULL ? NULL : job_print(j, "%s/%s", o->root, t->path);
@@ -148,7 +148,7 @@ bool subject_build(job *j, const options *o, sg_context *c, const test_case *t, 
     }
     s->subject = subject_load(j, o, t);
     s->model = s->subject->expressions;
-    if (s->subject->family->kind != KIND_GRID) {
+    if (s->subject->family->kind != PROGRAM_GRID) {
         find_list_facts(j, s);
     } else {
         set_parameters(s, seed);

@@ -3,7 +3,7 @@
 #ifndef TESTS_RUNNER_SUBJECT_H
 #define TESTS_RUNNER_SUBJECT_H
 
-#include "base/sample.h"
+#include "base/random.h"
 #include "gen/model/family.h"
 #include "gen/reference/reference.h"
 #include "tests/runner/runner.h"

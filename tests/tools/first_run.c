@@ -8,8 +8,6 @@
 
 #include "base/clock.h"
 #include "runtime/check/guard.h"
-#include "runtime/check/sides.h"
-#include "runtime/check/steps.h"
 #include "runtime/stencilgen.h"
 
 typedef struct times {

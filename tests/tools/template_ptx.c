@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "gen/source/file.h"
-#include "runtime/compile/nvrtc.h"
-#include "runtime/files/file_facts.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/files/paths.h"
 
 enum { MOST_BYTES = 1 << 20, NO_NVRTC = 77 };
 

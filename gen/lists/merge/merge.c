@@ -14,10 +14,10 @@ static void add_arrays(job *j, program *p, const merge *g) {
     const merge_arrays at = merge_places(g);
     const char *keys = dtype_words[g->pattern.functions->dtype].name;
     const char *values = dtype_words[g->values].name;
-    p->size_count = 2;
-    p->sizes = job_array(j, 2, sizeof *p->sizes);
-    p->sizes[0] = (program_size){"a_count", at.a, 0};
-    p->sizes[1] = (program_size){"b_count", at.b, 0};
+    p->lists.size_count = 2;
+    p->lists.sizes = job_array(j, 2, sizeof *p->lists.sizes);
+    p->lists.sizes[0] = (program_size){"a_count", at.a, 0};
+    p->lists.sizes[1] = (program_size){"b_count", at.b, 0};
     p->array_count = at.count;
     p->arrays = job_array(j, (size_t)at.count, sizeof *p->arrays);
     p->arrays[at.a] = pattern_array("a", keys, extent_of(0, 0));
@@ -30,7 +30,7 @@ static void add_arrays(job *j, program *p, const merge *g) {
         p->arrays[at.output_values] = pattern_array("output_values", values, extent_sum(0, 1));
         p->arrays[at.output_values].written = true;
     }
-    p->points = extent_sum(0, 1);
+    p->lists.points = extent_sum(0, 1);
 }
 
 static void add_launches(job *j, program *p, const merge_plan *plan) {
@@ -39,9 +39,9 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
     p->launches = job_array(j, 2, sizeof *p->launches);
     if (algorithm == MERGE_PATH) { /* a diagonal more than there are tiles */
         const program_extent diagonals = {{0, 1}, tile};
-        p->temporary_count = 1;
-        p->temporaries = job_array(j, 1, sizeof *p->temporaries);
-        p->temporaries[0] = (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1};
+        p->lists.temporary_count = 1;
+        p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
+        p->lists.temporaries[0] = (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1};
         program_launch *split = &p->launches[p->launch_count++];
         *split = pattern_launch(j, p, "split", diagonals, tile * plan->split / plan->lanes,
                                 plan->split, true);
@@ -51,9 +51,9 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
     *l = pattern_launch(j, p, "merge", extent_sum(0, 1), tile * plan->rounds, plan->threads,
                         algorithm != MERGE_CO_RANK);
     l->shared_bytes = plan->shared_bytes;
-    l->resident = plan->resident;
-    l->early = plan->early > 0;
-    l->blocks[0].most = plan->most_blocks;
+    l->lists.resident = plan->resident;
+    l->lists.early = plan->early > 0;
+    l->lists.blocks[0].most = plan->most_blocks;
 }
 
 /* ---- the source ---------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ void merge_print(const subject *s, model_detail detail, text *out) {
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {
     const merge *g = subject->model;
     const merge_plan plan = merge_fit(j, subject, r);
-    program *p = pattern_program(j, &g->pattern, r->gpu);
+    program *p = pattern_program(j, &g->pattern, PROGRAM_MERGE, r->gpu);
     add_arrays(j, p, g);
     add_launches(j, p, &plan);
     pattern_finish(p);

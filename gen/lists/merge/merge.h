@@ -37,6 +37,7 @@ enum {
     MERGE_EARLY,
 };
 extern const pattern_words merge_words;
+extern const space_table merge_space;
 
 /* What a schedule comes to. */
 typedef struct merge_plan {

@@ -32,6 +32,48 @@ static const pattern_number numbers[] = {
 };
 const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8};
 
+/* What tuning tries. */
+#define THREADS(n)                                                                                 \
+    {                                                                                              \
+        n, BY_ONE, {                                                                               \
+            64, 128, 256, 512, 1024                                                                \
+        }                                                                                          \
+    }
+#define USUAL_THREADS(n)                                                                           \
+    {                                                                                              \
+        n, BY_ONE, {                                                                               \
+            128, 256, 512                                                                          \
+        }                                                                                          \
+    }
+
+static const space_group groups[] = {
+    {0,
+     MERGE_PATH,
+     {THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
+      {MERGE_LANES, BY_ONE, {1, 4, 8, 32}},
+      {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 6, 8}}}},
+    {0,
+     MERGE_ONE_LAUNCH,
+     {THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
+      {MERGE_STAGES, BY_ONE, {1, 2}},
+      {MERGE_ROUNDS, BY_ONE, {SPACE_OWN, 1, 4, 8, 16}},
+      {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 5, 6, 8}}}},
+    {0, MERGE_CO_RANK, {USUAL_THREADS(MERGE_THREADS), {MERGE_ITEMS, BY_ONE, {4, 8, 16}}}},
+    {0,
+     MERGE_TILED,
+     {USUAL_THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, BY_ONE, {4, 8, 16}},
+      {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}}},
+    {0,
+     MERGE_CIRCULAR,
+     {USUAL_THREADS(MERGE_THREADS),
+      {MERGE_ITEMS, BY_ONE, {4, 8, 16}},
+      {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}}},
+};
+const space_table merge_space = {groups, sizeof groups / sizeof *groups};
+
 enum { EARLY_GENERATION = 90 }; /* from which on a launch may begin before another has ended */
 
 /* Which algorithms have a number, a bit each, and how a refusal says so. */

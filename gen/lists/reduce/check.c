@@ -2,7 +2,6 @@
    Makes: lists, with segments of very unequal lengths, some empty; a verdict. Whole numbers, and
    extremes of unmapped elements with their places, must be met exactly; for the others
    gen/lists/reduce/expect.c says what may be expected. */
-#include "gen/lists/reduce/judge.h"
 
 #include "gen/lists/draw.h"
 #include "gen/lists/reduce/reduce.h"

@@ -1,7 +1,7 @@
 /* What reductions of reals come to, and how far a right kernel may be from it.
    Takes: elements with the errors of their map. Makes: a value and a bound. u is the unit roundoff
    of the dtype; second-order terms are covered where it says so. */
-#include "gen/lists/reduce/judge.h"
+#include "gen/lists/reduce/reduce.h"
 
 #include <float.h>
 #include <math.h>

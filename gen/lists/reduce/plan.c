@@ -29,6 +29,25 @@ static const pattern_number numbers[] = {
 const pattern_words reduce_words = {
     algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
 
+/* What tuning tries. */
+static const space_group groups[] = {
+    {0,
+     REDUCE_ONE_PASS,
+     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}},
+      {REDUCE_ITEMS, BY_PACK, {1, 2, 4, 8}},
+      {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 1, 2, 3, 4, 6, 8}},
+      {REDUCE_ALONE, BY_TILE, {SPACE_OWN, 1, 4}},
+      {REDUCE_SHARE, BY_HALF, {SPACE_OWN, 2, 4}},
+      {REDUCE_CLUSTER, BY_ONE, {SPACE_OWN, 4, 8}}}},
+    {0,
+     REDUCE_COARSENED,
+     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}, {REDUCE_ITEMS, BY_ONE, {4, 8, 16, 32}}}},
+    {0, REDUCE_SHARED, {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}}},
+    {0, REDUCE_COALESCED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
+    {0, REDUCE_INTERLEAVED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
+};
+const space_table reduce_space = {groups, sizeof groups / sizeof *groups};
+
 typedef struct fitter {
     job *job;
     const subject *subject;
@@ -235,7 +254,7 @@ double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t le
         return divided_up((double)length / pack, 32) + 1 + log2_up(pack) + block + 2;
     /* a cluster leaves what one of its blocks has on its way at once to that one */
     const double blocks =
-        l->blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
+        l->lists.blocks[0].cluster > 1 && all <= tile ? 1 : (double)program_blocks(l, 0, &count);
     return divided_up(all / pack, blocks * threads) + 1 + log2_up(pack) + block + 2 +
            fmin(divided_up(blocks, 32), 4) + divided_up(blocks, threads) + block + 1;
 }

@@ -30,16 +30,16 @@ static void add_arrays(job *j, program *p, const reduce *r, dtype type) {
     const reduce_arrays at = reduce_arrays_of(r);
     const char *element = dtype_words[type].name, *index = dtype_words[DTYPE_INT64].name;
     const program_extent results = r->segmented ? extent_of(REDUCE_SEGMENTS, 0) : extent_of(-1, 1);
-    p->size_count = r->segmented ? 2 : 1;
-    p->sizes = job_array(j, 2, sizeof *p->sizes);
-    p->sizes[REDUCE_COUNT] = (program_size){"count", at.input, 0};
+    p->lists.size_count = r->segmented ? 2 : 1;
+    p->lists.sizes = job_array(j, 2, sizeof *p->lists.sizes);
+    p->lists.sizes[REDUCE_COUNT] = (program_size){"count", at.input, 0};
     p->array_count = at.count;
     p->arrays = job_array(j, (size_t)at.count, sizeof *p->arrays);
     p->arrays[at.input] = pattern_array("input", element, extent_of(REDUCE_COUNT, 0));
     if (r->inputs == 2)
         p->arrays[at.second] = pattern_array("second", element, extent_of(REDUCE_COUNT, 0));
     if (r->segmented) {
-        p->sizes[REDUCE_SEGMENTS] = (program_size){"segments", at.offsets, 0};
+        p->lists.sizes[REDUCE_SEGMENTS] = (program_size){"segments", at.offsets, 0};
         p->arrays[at.offsets] = pattern_array("offsets", index, extent_of(REDUCE_SEGMENTS, 1));
     }
     p->arrays[at.result] = pattern_array("result", element, results);
@@ -48,12 +48,12 @@ static void add_arrays(job *j, program *p, const reduce *r, dtype type) {
         p->arrays[at.index] = pattern_array("index", index, results);
         p->arrays[at.index].written = true;
     }
-    p->points = extent_of(REDUCE_COUNT, 0);
+    p->lists.points = extent_of(REDUCE_COUNT, 0);
 }
 
 static void add_temporary(program *p, const char *name, int64_t per, int64_t bytes, int64_t fixed,
                           int fill) {
-    p->temporaries[p->temporary_count++] =
+    p->lists.temporaries[p->lists.temporary_count++] =
         (program_temporary){name, extent_of(REDUCE_COUNT, 0), per, bytes, fixed, fill};
 }
 
@@ -65,18 +65,18 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
         r->segmented
             ? pattern_launch(j, p, "reduce", extent_of(REDUCE_SEGMENTS, 0), 1, plan->threads, true)
             : pattern_launch(j, p, "reduce", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
-    p->launches[0].blocks[0].least = !r->segmented;
-    p->launches[0].blocks[0].most = plan->blocks;
-    p->launches[0].blocks[0].alone = plan->alone;
-    p->launches[0].blocks[0].cluster = plan->cluster;
+    p->launches[0].lists.blocks[0].least = !r->segmented;
+    p->launches[0].lists.blocks[0].most = plan->blocks;
+    p->launches[0].lists.blocks[0].alone = plan->alone;
+    p->launches[0].lists.blocks[0].cluster = plan->cluster;
     p->launches[0].shared_bytes = plan->shared_bytes;
-    p->launches[0].early = pattern_may_begin_early(p);
+    p->launches[0].lists.early = pattern_may_begin_early(p);
     if (!r->segmented) {
         /* 16 bytes for each 8 of an item, which templates/arch/marked_words.cuh calls a marked word
          */
         const int64_t words = plan->item_bytes > 8 ? 2 : 1;
         add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
-        p->tagged = true;
+        p->lists.tagged = true;
     }
 }
 
@@ -88,7 +88,7 @@ static void add_textbook(job *j, program *p, const reduce_plan *plan) {
     p->launches = job_array(j, 2, sizeof *p->launches);
     p->launches[0] =
         pattern_launch(j, p, "tiles", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
-    p->launches[0].blocks[0].least = true;
+    p->launches[0].lists.blocks[0].least = true;
     p->launches[0].shared_bytes = plan->shared_bytes;
     p->launches[1] = pattern_launch(j, p, "partials", extent_of(-1, 1), 1, plan->threads, true);
     p->launches[1].shared_bytes = (size_t)plan->threads / 32 * plan->item_bytes;
@@ -198,9 +198,9 @@ static const char *write_source(job *j, const reduce *r, const reduce_plan *plan
 family_build *reduce_build(job *j, const subject *subject, const family_request *request) {
     const reduce *r = subject->model;
     const reduce_plan plan = reduce_fit(j, subject, request);
-    program *p = pattern_program(j, &r->pattern, request->gpu);
+    program *p = pattern_program(j, &r->pattern, PROGRAM_REDUCE, request->gpu);
     add_arrays(j, p, r, subject->dtype);
-    p->temporaries = job_array(j, 1, sizeof *p->temporaries);
+    p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
     if (plan.schedule.algorithm == REDUCE_ONE_PASS)
         add_one_pass(j, p, r, &plan);
     else

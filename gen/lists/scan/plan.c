@@ -29,6 +29,32 @@ static const pattern_number numbers[] = {
 };
 const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, SCAN_NUMBERS};
 
+/* What tuning tries. */
+#define THREADS(n)                                                                                 \
+    {                                                                                              \
+        n, BY_ONE, {                                                                               \
+            64, 128, 256, 512, 1024                                                                \
+        }                                                                                          \
+    }
+static const space_group groups[] = {
+    {0,
+     SCAN_LOOK_BACK,
+     {THREADS(SCAN_THREADS),
+      {SCAN_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}}},
+    {0,
+     SCAN_PERSISTENT,
+     {THREADS(SCAN_THREADS),
+      {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}},
+      {SCAN_STAGES, BY_ONE, {1, 2, 3}},
+      {SCAN_BLOCKS, BY_ONE, {SPACE_OWN, 1, 2, 3, 4, 5, 6, 8}},
+      {SCAN_AHEAD, BY_ONE, {SPACE_OWN, 2}},
+      {SCAN_DRAW, BY_ONE, {SPACE_OWN, 2}}}},
+    {0, SCAN_KOGGE_STONE, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
+    {0, SCAN_DOUBLE_BUFFER, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
+    {0, SCAN_BRENT_KUNG, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {2, 4, 8}}}},
+};
+const space_table scan_space = {groups, sizeof groups / sizeof *groups};
+
 /* Elements of a thread: odd, so that the threads of a warp meet different banks of shared memory;
    as the textbook has them in its own. */
 static int default_items(scan_algorithm algorithm, size_t element_bytes) {
@@ -282,7 +308,7 @@ double scan_depth(const program *p, int64_t count) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
     const double tiles = (double)count / tile + 1;
-    if (l->resident) /* a tree of the tiles of a group, and the chain of groups */
+    if (l->lists.resident) /* a tree of the tiles of a group, and the chain of groups */
         return 2 * items + 5 + threads / 32 + 5 + tiles / 32 + 8;
     if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */
         return 2 * items + 5 + threads / 32 + 2 * tiles + 8;

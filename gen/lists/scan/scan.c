@@ -7,26 +7,26 @@
 /* ---- the program --------------------------------------------------------------------------- */
 
 static void add_arrays(job *j, program *p, dtype type) {
-    p->size_count = 1;
-    p->sizes = job_array(j, 1, sizeof *p->sizes);
-    p->sizes[0] = (program_size){"count", SCAN_INPUT, 0};
+    p->lists.size_count = 1;
+    p->lists.sizes = job_array(j, 1, sizeof *p->lists.sizes);
+    p->lists.sizes[0] = (program_size){"count", SCAN_INPUT, 0};
     p->array_count = 2;
     p->arrays = job_array(j, 2, sizeof *p->arrays);
     p->arrays[SCAN_INPUT] = pattern_array("input", dtype_words[type].name, extent_of(0, 0));
     p->arrays[SCAN_OUTPUT] = pattern_array("output", dtype_words[type].name, extent_of(0, 0));
     p->arrays[SCAN_OUTPUT].written = true;
-    p->arrays[SCAN_OUTPUT].same_as = SCAN_INPUT;
-    p->points = extent_of(0, 0);
+    p->arrays[SCAN_OUTPUT].lists.same_as = SCAN_INPUT;
+    p->lists.points = extent_of(0, 0);
 }
 
 /* One pass: a word for each tile, after one for the counter that tiles are drawn from; for values
    of 8 bytes two places more. */
 static void add_look_back(job *j, program *p, const scan_plan *plan, size_t element) {
     const int tile = plan->threads * plan->items;
-    p->temporary_count = element == 4 ? 1 : 2;
-    p->temporaries = job_array(j, 2, sizeof *p->temporaries);
-    p->temporaries[0] = (program_temporary){"published", extent_of(0, 0), tile, 8, 8, 0};
-    p->temporaries[1] = (program_temporary){"values", extent_of(0, 0), tile, 16, 0, -1};
+    p->lists.temporary_count = element == 4 ? 1 : 2;
+    p->lists.temporaries = job_array(j, 2, sizeof *p->lists.temporaries);
+    p->lists.temporaries[0] = (program_temporary){"published", extent_of(0, 0), tile, 8, 8, 0};
+    p->lists.temporaries[1] = (program_temporary){"values", extent_of(0, 0), tile, 16, 0, -1};
     p->launch_count = 1;
     p->launches = job_array(j, 1, sizeof *p->launches);
     p->launches[0] = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
@@ -39,27 +39,28 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
 static void add_persistent(job *j, program *p, const scan_plan *plan, const gpu *t) {
     const int tile = plan->threads * plan->items;
     const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
-    p->temporary_count = 2;
-    p->temporaries = job_array(j, 2, sizeof *p->temporaries);
-    p->temporaries[0] =
+    p->lists.temporary_count = 2;
+    p->lists.temporaries = job_array(j, 2, sizeof *p->lists.temporaries);
+    p->lists.temporaries[0] =
         (program_temporary){"published", extent_of(0, 0), tile, 16, 16 * (1 + 32 * 32 + most), -1};
-    p->temporaries[1] = (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1};
-    p->tagged = true;
+    p->lists.temporaries[1] = (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1};
+    p->lists.tagged = true;
     p->launch_count = 1;
     p->launches = job_array(j, 1, sizeof *p->launches);
     p->launches[0] = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
     p->launches[0].shared_bytes = plan->shared_bytes;
-    p->launches[0].blocks[0].most = most;
-    p->launches[0].resident = true;
-    p->launches[0].early = pattern_may_begin_early(p);
+    p->launches[0].lists.blocks[0].most = most;
+    p->launches[0].lists.resident = true;
+    p->launches[0].lists.early = pattern_may_begin_early(p);
 }
 
 /* Three phases: templates/scan/phases.cuh. */
 static void add_phases(job *j, program *p, const scan_plan *plan, size_t element) {
     const int tile = plan->threads * plan->items;
-    p->temporary_count = 1;
-    p->temporaries = job_array(j, 1, sizeof *p->temporaries);
-    p->temporaries[0] = (program_temporary){"sums", extent_of(0, 0), tile, (int64_t)element, 0, -1};
+    p->lists.temporary_count = 1;
+    p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
+    p->lists.temporaries[0] =
+        (program_temporary){"sums", extent_of(0, 0), tile, (int64_t)element, 0, -1};
     p->launch_count = 3;
     p->launches = job_array(j, 3, sizeof *p->launches);
     p->launches[0] = pattern_launch(j, p, "tiles", extent_of(0, 0), tile, plan->threads, true);
@@ -150,7 +151,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     const scan *s = subject->model;
     const scan_plan plan = scan_fit(j, subject, r);
     const size_t element = dtype_words[subject->dtype].bytes;
-    program *p = pattern_program(j, &s->pattern, r->gpu);
+    program *p = pattern_program(j, &s->pattern, PROGRAM_SCAN, r->gpu);
     add_arrays(j, p, subject->dtype);
     const bool persistent = plan.schedule.algorithm == SCAN_PERSISTENT;
     const bool one_pass = persistent || plan.schedule.algorithm == SCAN_LOOK_BACK;

@@ -27,6 +27,7 @@ typedef enum scan_algorithm {
 } scan_algorithm;
 enum { SCAN_THREADS, SCAN_ITEMS, SCAN_STAGES, SCAN_BLOCKS, SCAN_AHEAD, SCAN_DRAW, SCAN_NUMBERS };
 extern const pattern_words scan_words;
+extern const space_table scan_space;
 
 /* What a schedule comes to. */
 typedef struct scan_plan {

@@ -151,7 +151,7 @@ static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool float
 
 /* How a program's matrix is stored. */
 static storage storage_of(const program *p) {
-    const int *s = p->storage;
+    const int *s = p->lists.product->storage;
     return (storage){(format)s[STORAGE_FORMAT],
                      (size_t)s[STORAGE_INDEX_BYTES],
                      (size_t)s[STORAGE_VALUE_BYTES],
@@ -160,8 +160,8 @@ static storage storage_of(const program *p) {
                      s[STORAGE_BLOCK_ROWS],
                      s[STORAGE_BLOCK_COLS],
                      s[STORAGE_PACKET],
-                     p->diagonals,
-                     p->diagonal_count};
+                     p->lists.product->diagonals,
+                     p->lists.product->diagonal_count};
 }
 
 /* Packs the matrix; one that its format would blow up is drawn smaller. */
@@ -184,10 +184,10 @@ static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, p
 static void take_sizes(const program *p, const packed_matrix *a, family_call *out) {
     out->sizes[SPMV_SIZE_ROWS] = a->rows;
     out->sizes[SPMV_SIZE_COLUMNS] = a->columns;
-    for (int i = SPMV_SIZE_OWN; i < p->size_count; i++) {
-        const program_size *s = &p->sizes[i];
+    for (int i = SPMV_SIZE_OWN; i < p->lists.size_count; i++) {
+        const program_size *s = &p->lists.sizes[i];
         out->sizes[i] =
-            a->arrays[s->array].extent[s->axis] - p->arrays[s->array].extent[s->axis].plus;
+            a->arrays[s->array].extent[s->axis] - p->arrays[s->array].lists.extent[s->axis].plus;
     }
 }
 
@@ -221,9 +221,9 @@ static void draw_vectors(job *j, const subject *s, const program *p, int kind, b
     const int x = p->array_count - 2, y = p->array_count - 1;
     for (int i = x; i <= y; i++) {
         draw_array(j, p, i, out);
-        draw_vector(s, kind, seed, out->arrays[i], family_elements(p, i, out->sizes));
+        draw_vector(s, kind, seed, out->arrays[i], program_elements(p, i, out->sizes));
     }
-    for (int64_t i = 0; blind && i < family_elements(p, y, out->sizes); i++)
+    for (int64_t i = 0; blind && i < program_elements(p, y, out->sizes); i++)
         pattern_set(s->dtype, out->arrays[y], i, (pattern_value){.real = (double)NAN});
 }
 
@@ -232,11 +232,11 @@ void spmv_draw(job *j, const subject *s, const program *p, const int64_t size[AX
     packed_matrix a;
     draw_call(j, p, given, &seed, out);
     const bool blind = draw_factors(p, given, &seed, out);
-    pack(j, p, kind, size[0], draw_bits(&seed), &a);
+    pack(j, p, kind, size[0], random_next(&seed), &a);
     take_sizes(p, &a, out);
     for (int i = 0; i < a.array_count; i++) {
         draw_array(j, p, i, out);
-        const int64_t elements = family_elements(p, i, out->sizes);
+        const int64_t elements = program_elements(p, i, out->sizes);
         if (elements > 0)
             memcpy(out->arrays[i], a.arrays[i].data, (size_t)elements * p->arrays[i].element_bytes);
     }
@@ -262,13 +262,14 @@ void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out)
     for (int i = 0; i < a.array_count; i++) {
         const program_array *from = &p->arrays[i];
         const bool index = strcmp(from->dtype, "int32") == 0 || strcmp(from->dtype, "int64") == 0;
-        a.arrays[i] = (packed_array){.name = from->name,
-                                     .kind = index                                ? PACKED_INDEX
-                                             : strcmp(from->dtype, "uint32") == 0 ? PACKED_WORD
-                                                                                  : PACKED_VALUE,
-                                     .extent = {program_extent_of(&from->extent[0], call->sizes),
-                                                program_extent_of(&from->extent[1], call->sizes)},
-                                     .data = call->arrays[i]};
+        a.arrays[i] =
+            (packed_array){.name = from->name,
+                           .kind = index                                ? PACKED_INDEX
+                                   : strcmp(from->dtype, "uint32") == 0 ? PACKED_WORD
+                                                                        : PACKED_VALUE,
+                           .extent = {program_extent_of(&from->lists.extent[0], call->sizes),
+                                      program_extent_of(&from->lists.extent[1], call->sizes)},
+                           .data = call->arrays[i]};
         if (a.arrays[i].kind == PACKED_VALUE) /* no fewer than there are */
             a.entries += a.arrays[i].extent[0] * a.arrays[i].extent[1];
     }

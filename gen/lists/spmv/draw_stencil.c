@@ -72,7 +72,7 @@ static void put_row(drawing *d, int64_t row) {
     enum { LINE = 7 }; /* of a grid, whose ends lack their neighbours */
     const int count = d->storage->diagonal_count;
     const int64_t chance = draw_below(&d->state, 64);
-    const uint64_t all = ~UINT64_C(0), some = draw_bits(&d->state);
+    const uint64_t all = ~UINT64_C(0), some = random_next(&d->state);
     switch (d->kind) {
     case SPMV_EMPTY:
         return;

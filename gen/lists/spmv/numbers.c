@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "gen/lists/spmv/spmv.h"
-#include "gen/model/limits.h"
+#include "gen/model/gpu.h"
 #include "matrix/layout.h"
 
 /* A thread a row needs no search for where rows begin and no sums across threads, and loses where

@@ -1,7 +1,7 @@
 /* Schedules of products with a sparse matrix. Takes: a spec's and a caller's constraints, and the
    matrix where it is known. Makes: a complete schedule, or a refusal. */
 #include "gen/lists/spmv/spmv.h"
-#include "gen/model/limits.h"
+#include "gen/model/gpu.h"
 #include "matrix/layout.h"
 
 #include <string.h>
@@ -58,6 +58,67 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
 
 const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
                                   FORMAT_COUNT, numbers,         SPMV_NUMBERS};
+
+/* What tuning tries. */
+#define THREADS(n)                                                                                 \
+    {                                                                                              \
+        n, BY_ONE, {                                                                               \
+            64, 128, 256, 512, 1024                                                                \
+        }                                                                                          \
+    }
+#define USUAL_THREADS(n)                                                                           \
+    {                                                                                              \
+        n, BY_ONE, {                                                                               \
+            128, 256, 512                                                                          \
+        }                                                                                          \
+    }
+
+static const space_group groups[] = {
+    {FORMAT_CSR, SPMV_THREAD, {THREADS(SPMV_THREADS)}},
+    {FORMAT_CSR, SPMV_WARP, {THREADS(SPMV_THREADS), {SPMV_LANES, BY_ONE, {2, 4, 8, 16, 32}}}},
+    {FORMAT_CSR,
+     SPMV_BALANCED,
+     {USUAL_THREADS(SPMV_THREADS),
+      {SPMV_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 15}},
+      {SPMV_RUN, BY_ONE, {SPACE_OWN, 1, 4, 16}},
+      {SPMV_CACHE, BY_ONE, {SPACE_OWN, 1, 2, 4}}}},
+    {FORMAT_COO, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 15}}}},
+    {FORMAT_CSC, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_LANES, BY_ONE, {4, 8, 16, 32}}}},
+    {FORMAT_ELL,
+     0,
+     {THREADS(SPMV_THREADS),
+      {SPMV_PASSES, BY_ONE, {SPACE_OWN, 1, 2, 4}},
+      {SPMV_CACHE, BY_ONE, {SPACE_OWN, 1, 2, 4}}}},
+    {FORMAT_HYB, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, BY_ONE, {5, 7, 11}}}},
+    {FORMAT_JDS, 0, {THREADS(SPMV_THREADS)}},
+    {FORMAT_DIA, 0, {THREADS(SPMV_THREADS), {SPMV_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
+    {FORMAT_BCSR,
+     SPMV_WARP,
+     {USUAL_THREADS(SPMV_THREADS),
+      {SPMV_ROWS, BY_ONE, {2, 3, 4}},
+      {SPMV_COLUMNS, BY_ONE, {2, 3, 4}}}},
+    {FORMAT_BCSR,
+     SPMV_THREAD,
+     {USUAL_THREADS(SPMV_THREADS),
+      {SPMV_ROWS, BY_ONE, {2, 3, 4}},
+      {SPMV_COLUMNS, BY_ONE, {2, 3, 4}}}},
+    {FORMAT_PKT,
+     0,
+     {USUAL_THREADS(SPMV_THREADS), {SPMV_PACKET, BY_ONE, {SPACE_OWN, 1024, 2048, 4096}}}},
+    {FORMAT_SELL,
+     0,
+     {THREADS(SPMV_THREADS),
+      {SPMV_SLICE, BY_ONE, {32, 64}},
+      {SPMV_SIGMA, BY_ONE, {SPACE_OWN, 64, 256, 4096, 65536}},
+      {SPMV_CACHE, BY_ONE, {SPACE_OWN, 1, 2, 4}}}},
+    {FORMAT_STENCIL,
+     0,
+     {THREADS(SPMV_THREADS),
+      {SPMV_ITEMS, BY_ONE, {1, 2, 3, 4}},
+      {SPMV_APART, BY_ONE, {SPACE_OWN, 32}},
+      {SPMV_AHEAD, BY_ONE, {SPACE_OWN, 1, 4, 16, 64, 256}}}},
+};
+const space_table spmv_space = {groups, sizeof groups / sizeof *groups};
 
 /* ---- what goes with what ------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
    format. Makes: arrays, in the order of matrix/format.h, with sizes, launches and temporaries. */
 #include "gen/lists/spmv/spmv.h"
 
-#include "gen/model/limits.h"
+#include "gen/model/gpu.h"
 #include "gen/source/file.h"
 
 #include <string.h>
@@ -113,28 +113,29 @@ static void add_arrays(job *j, const spmv *m, const spmv_plan *plan, program *p)
         const layout_array *from = &w->arrays[i];
         program_array *a = &p->arrays[p->array_count++];
         *a = pattern_array(from->name, dtype_of(m, from->kind), extent(plan, from->x, from->plus));
-        a->extent[1] = extent(plan, from->y, 0);
+        a->lists.extent[1] = extent(plan, from->y, 0);
     }
     for (int i = 0; i < 2; i++) {
         program_array *a = &p->arrays[p->array_count++];
         *a = pattern_array(i == 0 ? "x" : "y", vectors, extent_of(i == 0 ? COLUMNS : ROWS, 0));
-        a->extent[1] = extent_of(-1, m->vectors);
-        a->written = a->updated = i == 1;
+        a->lists.extent[1] = extent_of(-1, m->vectors);
+        a->written = a->lists.updated = i == 1;
     }
 }
 
 static void add_sizes(job *j, const spmv_plan *plan, program *p) {
     const layout_words *w = &layouts[plan->schedule.format];
-    p->sizes = job_array(j, SPMV_SIZE_OWN + OWN_SIZES, sizeof *p->sizes);
-    p->sizes[SPMV_SIZE_ROWS] = (program_size){"rows", p->array_count - 1, 0};
-    p->sizes[SPMV_SIZE_COLUMNS] = (program_size){"columns", p->array_count - 2, 0};
-    p->size_count = SPMV_SIZE_OWN;
+    p->lists.sizes = job_array(j, SPMV_SIZE_OWN + OWN_SIZES, sizeof *p->lists.sizes);
+    p->lists.sizes[SPMV_SIZE_ROWS] = (program_size){"rows", p->array_count - 1, 0};
+    p->lists.sizes[SPMV_SIZE_COLUMNS] = (program_size){"columns", p->array_count - 2, 0};
+    p->lists.size_count = SPMV_SIZE_OWN;
     for (int i = 0; i < OWN_SIZES && w->sizes[i].name != NULL; i++)
-        p->sizes[p->size_count++] = w->sizes[i];
-    p->points = extent_of(w->points, 0);
+        p->lists.sizes[p->lists.size_count++] = w->sizes[i];
+    p->lists.points = extent_of(w->points, 0);
 }
 
-static void add_storage(const storage *s, program *p) {
+static program_product *product_of(job *j, const storage *s) {
+    program_product *p = job_alloc(j, sizeof *p);
     p->storage[STORAGE_FORMAT] = (int)s->format;
     p->storage[STORAGE_INDEX_BYTES] = (int)s->index_bytes;
     p->storage[STORAGE_VALUE_BYTES] = (int)s->value_bytes;
@@ -145,6 +146,7 @@ static void add_storage(const storage *s, program *p) {
     p->storage[STORAGE_PACKET] = s->packet;
     p->diagonals = s->format == FORMAT_STENCIL ? s->diagonals : NULL;
     p->diagonal_count = s->format == FORMAT_STENCIL ? s->diagonal_count : 0;
+    return p;
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
@@ -170,7 +172,7 @@ static program_launch *add_launch(const describing *d, const char *suffix, progr
 static void add_temporary(const describing *d, const char *name, program_extent items, int per,
                           size_t bytes, int fill) {
     program *p = d->program;
-    p->temporaries[p->temporary_count++] =
+    p->lists.temporaries[p->lists.temporary_count++] =
         (program_temporary){name, items, per, (int64_t)bytes, 0, fill};
 }
 
@@ -181,7 +183,7 @@ static void add_shares(const describing *d, const char *suffix, program_extent i
     const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
     add_launch(d, suffix, items, share * shares_a_block, true)->shared_bytes =
         spmv_shared(d->spmv, d->plan);
-    add_launch(d, "carries", items, share * d->plan->threads, true)->early =
+    add_launch(d, "carries", items, share * d->plan->threads, true)->lists.early =
         pattern_may_begin_early(d->program);
     add_temporary(d, "carry_row", items, share, sizeof(int64_t), -1);
     add_temporary(d, "carry_sum", items, share, real * (size_t)d->spmv->vectors, -1);
@@ -270,9 +272,9 @@ void spmv_describe(job *j, const spmv *m, const spmv_plan *plan, program *p) {
     const describing d = {j, m, plan, p};
     add_arrays(j, m, plan, p);
     add_sizes(j, plan, p);
-    add_storage(&plan->storage, p);
+    p->lists.product = product_of(j, &plan->storage);
     p->launches = job_array(j, MOST_LAUNCHES, sizeof *p->launches);
-    p->temporaries = job_array(j, MOST_TEMPORARIES, sizeof *p->temporaries);
+    p->lists.temporaries = job_array(j, MOST_TEMPORARIES, sizeof *p->lists.temporaries);
     add_launches(&d);
     pattern_finish(p);
 }
@@ -357,11 +359,12 @@ static const char *plan_header(job *j, const program *p, const storage *s) {
 
 static program_launch describe(job *j, const program *p, format f, int kernel) {
     const bool sorts = f == FORMAT_SELL && kernel == 0;
-    return (program_launch){.entry = job_print(j, "%s_%d", p->name, kernel),
-                            .block = {CONVERT_THREADS, 1, 1},
-                            .shared_bytes = CONVERT_SUMS + (sorts ? CONVERT_SORTED : 0),
-                            .barriers = conversions[f].meeting >> kernel & 1,
-                            .steps = 1};
+    return (program_launch){
+        .entry = job_print(j, "%s_%d", p->name, kernel),
+        .block = {CONVERT_THREADS, 1, 1},
+        .shared_bytes = CONVERT_SUMS + (sorts ? CONVERT_SORTED : 0),
+        .barriers = conversions[f].meeting >> kernel & 1,
+    };
 }
 
 program *convert_program(job *j, const storage *s, const char *target) {
@@ -373,7 +376,7 @@ program *convert_program(job *j, const storage *s, const char *target) {
     program *p = job_alloc(j, sizeof *p);
     *p = (program){.name = look ? "look_at_csr" : job_print(j, "csr_to_%s", word),
                    .target = target,
-                   .shape = PROGRAM_LISTS,
+                   .kind = PROGRAM_LISTS,
                    .dims = 1,
                    .launches = job_array(j, (size_t)c->kernels, sizeof *p->launches),
                    .launch_count = c->kernels,

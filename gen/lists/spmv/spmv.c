@@ -3,7 +3,7 @@
 #include "gen/lists/spmv/spmv.h"
 
 #include "gen/source/emit.h"
-#include "matrix/packet.h"
+#include "matrix/layout.h"
 
 #include <string.h>
 
@@ -17,14 +17,14 @@ typedef struct note {
     const char *text;    /* NULL: it is not refused */
 } note;
 
-struct spmv_notes {
+struct matrix_notes {
     job *job;
     int count;
     note list[MOST_NOTES];
 };
 
-spmv_notes *spmv_notes_new(job *j) {
-    spmv_notes *n = job_alloc(j, sizeof *n);
+matrix_notes *spmv_notes_new(job *j) {
+    matrix_notes *n = job_alloc(j, sizeof *n);
     n->job = j;
     return n;
 }
@@ -37,7 +37,7 @@ static bool same(const storage *a, const storage *b) {
            a->diagonal_count == b->diagonal_count;
 }
 
-static const note *find(const spmv_notes *n, bool choice, const storage *given) {
+static const note *find(const matrix_notes *n, bool choice, const storage *given) {
     for (int i = 0; n != NULL && i < n->count; i++)
         if (n->list[i].choice == choice && same(&n->list[i].given, given))
             return &n->list[i];
@@ -45,7 +45,7 @@ static const note *find(const spmv_notes *n, bool choice, const storage *given) 
 }
 
 /* NULL where there is no room. Diagonals that were found are the request's, and so copied. */
-static const note *keep(spmv_notes *n, bool choice, const storage *given, const storage *made,
+static const note *keep(matrix_notes *n, bool choice, const storage *given, const storage *made,
                         const char *text) {
     if (n == NULL || n->count == MOST_NOTES)
         return NULL;
@@ -61,7 +61,7 @@ static const note *keep(spmv_notes *n, bool choice, const storage *given, const 
     return to;
 }
 
-const char *spmv_choose(job *j, spmv_notes *n, const matrix *a, storage *s) {
+const char *spmv_choose(job *j, matrix_notes *n, const matrix *a, storage *s) {
     const storage given = *s;
     const note *known = find(n, true, &given);
     if (known == NULL) {
@@ -74,7 +74,7 @@ const char *spmv_choose(job *j, spmv_notes *n, const matrix *a, storage *s) {
     return known->text;
 }
 
-const char *spmv_refusal(job *j, spmv_notes *n, const matrix *a, const storage *s) {
+const char *spmv_refusal(job *j, matrix_notes *n, const matrix *a, const storage *s) {
     const note *known = find(n, false, s);
     if (known != NULL)
         return known->text;
@@ -206,7 +206,7 @@ static const char *write_source(job *j, const spmv *m, const spmv_plan *plan, pr
 family_build *spmv_build(job *j, const subject *subject, const family_request *r) {
     const spmv *m = subject->model;
     const spmv_plan plan = spmv_fit(j, subject, r);
-    program *p = pattern_program(j, &m->pattern, r->gpu);
+    program *p = pattern_program(j, &m->pattern, PROGRAM_PRODUCT, r->gpu);
     spmv_describe(j, m, &plan, p);
     text line = text_new(j);
     pattern_schedule_print(&spmv_words, &plan.schedule, &line);

@@ -42,6 +42,7 @@ enum {
     SPMV_NUMBERS
 };
 extern const pattern_words spmv_words;
+extern const space_table spmv_space;
 
 /* A complete schedule, in which what does not apply is 0. */
 typedef struct spmv_plan {
@@ -53,12 +54,12 @@ typedef struct spmv_plan {
 
 /* What costs a pass over all entries, kept from one request to the next: how formats left open are
    chosen, and whether they serve. In a job that outlives the requests. */
-typedef struct spmv_notes spmv_notes;
-spmv_notes *spmv_notes_new(job *);
+typedef struct matrix_notes matrix_notes;
+matrix_notes *spmv_notes_new(job *);
 
 /* Both as their namesakes in matrix/format.h; `notes` may be NULL. The texts may be its. */
-const char *spmv_choose(job *, spmv_notes *, const matrix *, storage *);
-const char *spmv_refusal(job *, spmv_notes *, const matrix *, const storage *);
+const char *spmv_choose(job *, matrix_notes *, const matrix *, storage *);
+const char *spmv_refusal(job *, matrix_notes *, const matrix *, const storage *);
 
 /* Fails with FAULT_PLAN and `format NAME: reason` where the schedule cannot serve. */
 spmv_plan spmv_fit(job *, const subject *, const family_request *);

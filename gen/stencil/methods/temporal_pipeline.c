@@ -167,7 +167,7 @@ static int together(const plan *p, int rest) {
 }
 
 static void shorten(const plan *p, program_launch *l) {
-    l->block[2] = l->steps / levels_of(p);
+    l->block[2] = l->grid.steps / levels_of(p);
     l->shared_bytes = pipeline_bytes(p, l->block[2]);
 }
 

@@ -4,6 +4,7 @@
    the next. A thread that ends leaves the ring, which is how the others do not wait for it. Fibers
    last as long as the worker's state: between blocks they rest in thread_loop. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
 #include "runtime/device/cpu/block.h"
 
 #include "runtime/device/cpu/fiber.h"

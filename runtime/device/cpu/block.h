@@ -4,11 +4,13 @@
 #ifndef SG_RUNTIME_DEVICE_CPU_BLOCK_H
 #define SG_RUNTIME_DEVICE_CPU_BLOCK_H
 
-#include "runtime/device/cpu/cuda.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/workers.h"
+#include "runtime/device/cpu/cuda.h"
+#include "runtime/device/device.h"
 
 typedef struct cpu_launch {
     void (*kernel)(const void *arguments); /* see sg_cpu_module_table */
@@ -30,5 +32,12 @@ void cpu_blocks_run(cpu_blocks *, const cpu_launch *, int64_t first, int64_t cou
 
 /* The state in which the calling thread runs blocks at the moment. */
 sg_cpu_place *cpu_blocks_here(void);
+
+/* Copies and fills of the cpu device, whose memory is the host's. Takes: workers, over which large
+   ones are spread. All is done on return. */
+
+void cpu_copy(workers *, void *to, const void *from, size_t bytes);
+void cpu_copy_rows(workers *, const device_copy *);
+void cpu_fill(workers *, void *to, int byte, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* See cpu_copy.h. */
-#include "runtime/device/cpu/copy.h"
+#include "runtime/device/cpu/block.h"
 
 #include <string.h>
 

@@ -2,17 +2,40 @@
    threads. Takes: what device.h says. */
 #include "runtime/device/device.h"
 #include "base/clock.h"
-#include "runtime/compile/host.h"
+#include "base/workers.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/device/cpu/block.h"
-#include "runtime/device/cpu/copy.h"
-#include "runtime/device/cpu/library.h"
-#include "runtime/device/workers.h"
 
+#include "runtime/device/cpu/fiber.h"
 #include <assert.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Kernels' shared objects: dlopen and dlclose, as ThreadSanitizer must see them. The loader puts a
+   library where another was that it has closed, and the lock by which one comes after the other is
+   its own. */
+#if defined(SG_FIBER_TSAN)
+#include <sanitizer/tsan_interface.h>
+static char cpu_library_order; /* for its address */
+#endif
+
+static inline void *cpu_library_open(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+#if defined(SG_FIBER_TSAN)
+    __tsan_acquire(&cpu_library_order);
+#endif
+    return library;
+}
+
+static inline void cpu_library_close(void *library) {
+#if defined(SG_FIBER_TSAN)
+    __tsan_release(&cpu_library_order);
+#endif
+    dlclose(library);
+}
 
 typedef struct cpu_device {
     device base;

@@ -97,7 +97,9 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
     for (int axis = 0; axis < 3; axis++)
         k->block[axis] = (unsigned)l->block[axis];
     k->shared_bytes = (unsigned)l->shared_bytes;
-    k->early = l->early && d->facts.driver >= EARLY_DRIVER && d->driver.launch_as != NULL;
+    const bool lists = !program_is_grid(p);
+    k->early =
+        lists && l->lists.early && d->facts.driver >= EARLY_DRIVER && d->driver.launch_as != NULL;
     bool pushed;
     cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)
@@ -109,12 +111,12 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
         code = driver->function_get(&k->registers, CU_FUNCTION_REGISTERS, k->function);
     if (code == CU_OK)
         code = driver->function_get(&k->local_bytes, CU_FUNCTION_LOCAL_BYTES, k->function);
-    if (code == CU_OK && l->cooperative && d->cooperative)
+    if (code == CU_OK && !lists && l->grid.cooperative && d->cooperative)
         code = count_blocks(d, k, &k->together);
-    if (code == CU_OK && l->resident)
+    if (code == CU_OK && lists && l->lists.resident)
         code = count_blocks(d, k, &k->resident);
-    if (d->cooperative && p->tagged) { /* else no block waits for any */
-        const int64_t most = l->blocks[0].most;
+    if (lists && d->cooperative && p->lists.tagged) { /* else no block waits for any */
+        const int64_t most = l->lists.blocks[0].most;
         k->most = most > 0 && most < k->resident ? most : k->resident;
     }
     cuda_leave(d, pushed);
@@ -127,10 +129,11 @@ module *cuda_load(device *base, job *j, const program *p, blob binary) {
     module *m = new_module(d, j, p);
     job_defer(j, unload_module, m);
     const blob spare = binary_second(binary);
-    if (p->spare_count > 0 && spare.size == 0)
+    const bool spares = program_own_launches(p) < p->launch_count;
+    if (spares && spare.size == 0)
         job_fail(j, FAULT_DEVICE, NULL, 0, "the binary of %s has no spares", p->name);
     cu_result code = load_image(d, &m->handle, binary, log);
-    if (code == CU_OK && p->spare_count > 0)
+    if (code == CU_OK && spares)
         code = load_image(d, &m->spare, spare, log);
     if (code != CU_OK)
         job_fail(j, FAULT_DEVICE, NULL, 0, "%s: loading the binary of %s failed: %s%s%s",

@@ -1,0 +1,265 @@
+/* What a page is about: the results that belong together, the marks of their methods, and the table
+   of every candidate, the fastest first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/page.h"
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+/* The texts of a result. */
+static const size_t texts[] = {
+    offsetof(sg_result, name),      offsetof(sg_result, family),   offsetof(sg_result, model),
+    offsetof(sg_result, key),       offsetof(sg_result, device),   offsetof(sg_result, device_name),
+    offsetof(sg_result, arch),      offsetof(sg_result, compiler), offsetof(sg_result, plan),
+    offsetof(sg_result, generator), offsetof(sg_result, state),    offsetof(sg_result, reason),
+};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+static char **text_of(sg_result *r, int i) {
+    return (char **)((char *)r + texts[i]);
+}
+
+void page_keep(page_results *all, const sg_result *r) {
+    all->list = longer_list(all->list, all->count, sizeof *all->list);
+    sg_result *kept = &all->list[all->count++];
+    *kept = *r;
+    for (int i = 0; i < TEXTS; i++)
+        *text_of(kept, i) = new_copy(*text_of(kept, i));
+    kept->seconds = NULL;
+    if (r->repeats > 0 && r->seconds != NULL) {
+        double *seconds = new_array((size_t)r->repeats, sizeof *seconds);
+        memcpy(seconds, r->seconds, (size_t)r->repeats * sizeof *seconds);
+        kept->seconds = seconds;
+    }
+}
+
+void page_keep_drift(page_drifts *all, const sg_drift *d) {
+    all->list = longer_list(all->list, all->count, sizeof *all->list);
+    all->list[all->count] = *d;
+    all->list[all->count++].plan = new_copy(d->plan);
+}
+
+bool page_is_right(const sg_result *r) {
+    return strcmp(r->state, "right") == 0 && isfinite(r->median) && r->median > 0;
+}
+
+double page_time(const sg_result *r) {
+    return r->final_seconds > 0 ? r->final_seconds : r->median;
+}
+
+bool page_is_faster(const sg_result *a, const sg_result *b) {
+    const double x = a->settled_seconds > 0 ? a->settled_seconds : a->median;
+    const double y = b->settled_seconds > 0 ? b->settled_seconds : b->median;
+    const bool final = a->final_seconds > 0, other_final = b->final_seconds > 0;
+    if (x != y)
+        return x < y;
+    return final != other_final ? final : a->median < b->median;
+}
+
+bool page_same_place(const sg_result *a, const sg_result *b) {
+    return strcmp(a->key, b->key) == 0 && strcmp(a->generator, b->generator) == 0 &&
+           strcmp(a->device, b->device) == 0 && strcmp(a->device_name, b->device_name) == 0 &&
+           strcmp(a->arch, b->arch) == 0 && a->multiprocessors == b->multiprocessors &&
+           a->memory >> 30 == b->memory >> 30 && a->steps == b->steps &&
+           a->size_count == b->size_count &&
+           memcmp(a->size, b->size, (size_t)a->size_count * sizeof *a->size) == 0;
+}
+
+double page_of_copy(const sg_result *r) {
+    if (!(r->copy_seconds > 0))
+        return (double)NAN;
+    /* `copy_seconds` is for one step; a run of several is compared with as many copies. */
+    return (double)(r->steps > 1 ? r->steps : 1) * r->copy_seconds / page_time(r);
+}
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+/* The first word of a plan is its method, algorithm or format. */
+static size_t method_length(const sg_result *r) {
+    return strcspn(r->plan, " ");
+}
+
+static bool same_method(const sg_result *a, const sg_result *b) {
+    const size_t length = method_length(a);
+    return method_length(b) == length && memcmp(a->plan, b->plan, length) == 0;
+}
+
+/* The first row of each method; `counts` says how many rows have it. */
+static int find_methods(const page *p, int *firsts, int *counts) {
+    int count = 0;
+    for (int i = 0; i < p->count; i++) {
+        int m = 0;
+        while (m < count && !same_method(&p->rows[firsts[m]], &p->rows[i]))
+            m++;
+        if (m == count) {
+            firsts[count] = i;
+            counts[count++] = 0;
+        }
+        counts[m]++;
+    }
+    return count;
+}
+
+/* The best plan's method has the first mark, then those with more rows. */
+void page_kinds_find(page *p) {
+    int *firsts = new_array((size_t)p->count, sizeof *firsts);
+    int *counts = new_array((size_t)p->count, sizeof *counts);
+    const int methods = find_methods(p, firsts, counts);
+    p->kinds = new_array((size_t)p->count, sizeof *p->kinds);
+    p->kind_count = methods < CHART_KINDS ? methods : CHART_KINDS;
+    for (int i = 0; i < methods && p->best >= 0; i++)
+        if (same_method(&p->rows[firsts[i]], &p->rows[p->best]))
+            counts[i] = p->count + 1;
+    for (int m = 0; m < methods; m++) {
+        int place = 0;
+        for (int i = 0; i < methods; i++)
+            place += counts[i] > counts[m] || (counts[i] == counts[m] && i < m);
+        const int kind = place < CHART_KINDS ? place : CHART_KINDS - 1;
+        const sg_result *first = &p->rows[firsts[m]];
+        for (int i = 0; i < p->count; i++)
+            if (same_method(&p->rows[i], first))
+                p->kinds[i] = kind;
+        p->kind_names[kind] = job_copy(command_memory(), first->plan, method_length(first));
+    }
+    if (methods > CHART_KINDS)
+        p->kind_names[CHART_KINDS - 1] = "others";
+}
+
+void page_write_kinds(const page *p, bool lost, text *out) {
+    if (p->kind_count > 1 || lost)
+        svg_legend(out, p->kind_names, p->kind_count > 1 ? p->kind_count : 0, lost);
+}
+
+/* ---- table ---------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right) {
+    const sg_result *a = *(const sg_result *const *)left, *b = *(const sg_result *const *)right;
+    const bool x = page_is_right(a), y = page_is_right(b);
+    if (x != y)
+        return x ? -1 : 1;
+    if (x && page_is_faster(a, b))
+        return -1;
+    if (x && page_is_faster(b, a))
+        return 1;
+    return a < b ? -1 : 1; /* of one array, in the order taken */
+}
+
+/* The rows' indices, the fastest first; those that are not right last. */
+static int *order_of(const page *p) {
+    const sg_result **rows = new_array((size_t)p->count, sizeof *rows);
+    int *order = new_array((size_t)p->count, sizeof *order);
+    for (int i = 0; i < p->count; i++)
+        rows[i] = &p->rows[i];
+    qsort(rows, (size_t)p->count, sizeof *rows, compare);
+    for (int i = 0; i < p->count; i++)
+        order[i] = (int)(rows[i] - p->rows);
+    return order;
+}
+
+static void write_whole(text *b, double number) {
+    text_printf(b, "%.0f", number);
+}
+
+static void write_ratio(text *b, double number) {
+    text_printf(b, "%.3f", number);
+}
+
+/* `data` is the number as the database has it, for programs and for copying. */
+static const struct column {
+    const char *name, *data;
+    void (*write)(text *, double);
+} columns[] = {
+    {"time", "seconds", add_seconds},         {"in the finals", "final", add_seconds},
+    {"of the best", NULL, write_ratio},       {"of a copy", NULL, write_ratio},
+    {"estimate", "estimate", add_seconds},    {"registers", "registers", write_whole},
+    {"spilled, bytes", "local", write_whole}, {"shared, bytes", "shared", write_whole},
+    {"occupancy", "occupancy", write_ratio},  {"evaluation", "evaluation", write_whole},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static double known(double number) {
+    return number >= 0 ? number : (double)NAN;
+}
+
+static double positive(double number) {
+    return number > 0 ? number : (double)NAN;
+}
+
+/* What stands in the columns of a row; NAN where it is unknown. */
+static void find_numbers(const page *p, const sg_result *r, double out[COLUMNS]) {
+    const double best = p->best >= 0 ? page_time(&p->rows[p->best]) : (double)NAN;
+    const double list[COLUMNS] = {r->median,
+                                  positive(r->final_seconds),
+                                  page_time(r) / best,
+                                  page_of_copy(r),
+                                  positive(r->estimated_seconds),
+                                  known(r->registers),
+                                  known((double)r->local_bytes),
+                                  known((double)r->shared_bytes),
+                                  known(r->occupancy),
+                                  positive(r->evaluation)};
+    memcpy(out, list, sizeof list);
+}
+
+static void add_number(const struct column *c, double number, text *out) {
+    text_printf(out, "<td data-name=\"%s\"", c->name);
+    if (isfinite(number) && c->data != NULL)
+        text_printf(out, " data-%s=\"%.17g\"", c->data, number);
+    text_add(out, ">");
+    if (isfinite(number))
+        c->write(out, number);
+    else
+        text_add(out, "—");
+    text_add(out, "</td>");
+}
+
+static void add_row(const page *p, int row, const bool *used, text *out) {
+    const sg_result *r = &p->rows[row];
+    text_printf(out, "<tr%s><th scope=\"row\">",
+                row == p->best     ? " class=\"best\""
+                : page_is_right(r) ? ""
+                                   : " class=\"lost\"");
+    html_text(out, r->plan);
+    text_add(out, row == p->usual_row ? " <em>default</em></th>" : "</th>");
+    double numbers[COLUMNS];
+    find_numbers(p, r, numbers);
+    for (int i = 0; i < COLUMNS && page_is_right(r); i++)
+        if (used[i])
+            add_number(&columns[i], numbers[i], out);
+    if (!page_is_right(r)) {
+        int span = 0;
+        for (int i = 0; i < COLUMNS; i++)
+            span += used[i];
+        text_printf(out, "<td colspan=\"%d\">", span > 0 ? span : 1);
+        html_text(out, r->state);
+        text_add(out, r->reason[0] != '\0' ? ": " : "");
+        html_text(out, r->reason);
+        text_add(out, "</td>");
+    }
+    text_add(out, "</tr>\n");
+}
+
+void page_write_table(const page *p, text *out) {
+    bool used[COLUMNS] = {false};
+    int *order = order_of(p);
+    for (int row = 0; row < p->count; row++) {
+        double numbers[COLUMNS];
+        find_numbers(p, &p->rows[row], numbers);
+        for (int i = 0; i < COLUMNS; i++)
+            used[i] |= isfinite(numbers[i]) != 0;
+    }
+    text_printf(out,
+                "<section id=\"candidates\">\n<h2>Every candidate</h2>\n<details%s>"
+                "\n<summary>%d candidate%s, the fastest first</summary>\n<table>\n<thead><tr>"
+                "<th scope=\"col\">plan</th>",
+                p->count <= 40 ? " open" : "", p->count, p->count == 1 ? "" : "s");
+    for (int i = 0; i < COLUMNS; i++)
+        if (used[i])
+            text_printf(out, "<th scope=\"col\">%s</th>", columns[i].name);
+    text_add(out, "</tr></thead>\n<tbody>\n");
+    for (int i = 0; i < p->count; i++)
+        add_row(p, order[i], used, out);
+    text_add(out, "</tbody>\n</table>\n</details>\n</section>\n");
+}

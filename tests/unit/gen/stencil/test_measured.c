@@ -1,0 +1,213 @@
+/* The planner beside what was measured: what it picks comes within 5 % of the best measured, for
+   every shape, precision and size of the table. */
+#include "tests/unit/gen/spec/load_spec.h"
+
+#include <math.h>
+
+#include "gen/model/plans.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
+#include "gen/stencil/search.h"
+#include "tests/unit/group.h"
+
+/* A line of a stencil, by its numbers. */
+typedef struct rate {
+    int dims, points, radius;
+    dtype dtype;
+    const char *schedule;
+    int64_t size[AXES];
+    double rate;
+} rate;
+static rate *rates;
+static int rate_count;
+static job *rates_job;
+
+static void read_rates(job *j, void *unused) {
+    (void)unused;
+    const plans *all = plans_known(j, gpu_find("H100"));
+    rates = job_array(j, (size_t)all->count, sizeof *rates);
+    for (int i = 0; i < all->count; i++) {
+        const plans_line *l = &all->list[i];
+        rate r = {.dtype = dtype_find(l->dtype), .schedule = l->plan, .rate = l->rate};
+        if (sscanf(l->class, "stencil %dD %d points radius %d", &r.dims, &r.points, &r.radius) != 3)
+            continue;
+        for (int axis = 0; axis < AXES; axis++)
+            r.size[axis] = axis < r.dims ? l->size[axis] : 1;
+        rates[rate_count++] = r;
+    }
+}
+
+static int enter(void **state) {
+    (void)state;
+    return job_run(&allocator_libc, read_rates, NULL, &rates_job) != FAULT_NONE;
+}
+
+static int leave(void **state) {
+    (void)state;
+    job_end(rates_job);
+    return 0;
+}
+
+/* The spec of a row: the heat equation's stars, and boxes of weights that fall with the distance.
+ */
+static const char *spec_text(const rate *r) {
+    static char text[512];
+    const bool star = r->points == 2 * r->dims * r->radius + 1;
+    const char *const dtype = r->dtype == DTYPE_FLOAT ? "float" : "double";
+    if (star)
+        snprintf(text, sizeof text,
+                 "return stencil { name = 's', shape = star(%d, %d), dtype = '%s', coefficients = "
+                 "identity() + 0.05 * laplacian { dims = %d, accuracy = %d } }",
+                 r->dims, r->radius, dtype, r->dims, 2 * r->radius);
+    else
+        snprintf(
+            text, sizeof text,
+            "local w = {}\n"
+            "for i = 0, %d do w[i + 1] = (i %% 3 == 1 and 2 or 1) * (i // 3 %% 3 == 1 and 2 or "
+            "1) * (i // 9 == 1 and 2 or 1) / 64 end\n"
+            "return stencil { name = 's', shape = box(%d, %d), dtype = '%s', coefficients = w "
+            "}",
+            r->points - 1, r->dims, r->radius, dtype);
+    return text;
+}
+
+typedef struct planning {
+    const model *model;
+    const rate *row;
+    const char *gpu;
+    int64_t steps;
+    plan *plan;
+    const char *line;
+    plan_measured *measured;
+    double factor;
+} planning;
+
+static void plan_body(job *j, void *argument) {
+    planning *p = argument;
+    const schedule wanted = {.method = 0};
+    const gpu *t = gpu_find(p->gpu);
+    p->plan = plan_make(j, p->model, &wanted, t, p->row->size, p->steps);
+    text line = text_new(j);
+    schedule_print(&p->plan->schedule, p->model->dims, &line);
+    p->line = line.data;
+    p->measured = plan_measured_new(j, p->plan->facts, t);
+    p->factor = plan_measured_factor(p->measured, p->plan, p->row->size);
+}
+
+static job *make(planning *p) {
+    job *j;
+    const fault f = job_run(&allocator_libc, plan_body, p, &j);
+    if (f != FAULT_NONE)
+        print_error("%s\n", job_error(j));
+    assert_int_equal(f, FAULT_NONE);
+    return j;
+}
+
+/* Rows of one step a launch are compared with each other. */
+static bool of_one_step(const rate *r) {
+    return strncmp(r->schedule, "streamed ", 9) == 0;
+}
+
+static bool same_case(const rate *a, const rate *b) {
+    return of_one_step(a) == of_one_step(b) && a->dims == b->dims && a->points == b->points &&
+           a->radius == b->radius && a->dtype == b->dtype &&
+           memcmp(a->size, b->size, sizeof a->size) == 0;
+}
+
+static double rate_of(const rate *of, const char *line) {
+    double rate = 0;
+    for (int i = 0; i < rate_count; i++)
+        if (same_case(&rates[i], of) && (line == NULL || strcmp(rates[i].schedule, line) == 0))
+            rate = fmax(rate, rates[i].rate);
+    return rate;
+}
+
+/* By the table where it has the plan, else by what the planner expects of it. */
+static void picks_are_near_the_best(void **state) {
+    (void)state;
+    for (int i = 0; i < rate_count; i++) {
+        const rate *r = &rates[i];
+        if (i > 0 && same_case(r, &rates[i - 1]))
+            continue;
+        loaded l;
+        planning p = {.model = load_model(&l, spec_text(r)), .row = r, .gpu = "H100"};
+        p.steps = of_one_step(r) ? 1 : 1024;
+        job *j = make(&p);
+        assert_int_equal(p.model->points, r->points);
+        const double best = rate_of(r, NULL), known = rate_of(r, p.line);
+        const double updates = (double)(r->size[0] * r->size[1] * r->size[2]);
+        const double expected = updates * p.plan->schedule.time / p.plan->estimate.seconds * 1e-9;
+        if ((known > 0 ? known : expected) < 0.95 * best)
+            fail_msg("%dD %d points %s %ldx%ldx%ld: %s, %.0f of %.0f", r->dims, r->points,
+                     dtype_words[r->dtype].name, (long)r->size[0], (long)r->size[1],
+                     (long)r->size[2], p.line, known > 0 ? known : expected, best);
+        if (known > 0) /* one update of each point takes as long as it was measured to */
+            assert_true(fabs(expected / known - 1) < 1e-6);
+        job_end(j);
+        job_end(l.job);
+    }
+}
+
+/* Rates are of one board; for others the model stands alone, also for those of its architecture. */
+static void other_boards_have_no_measurements(void **state) {
+    (void)state;
+    static const char *const others[] = {"A100", "H200", "B200", NULL};
+    loaded l;
+    planning p = {.row = &rates[0], .steps = 1024};
+    p.model = load_model(&l, spec_text(p.row));
+    for (int i = 0; others[i] != NULL; i++) {
+        p.gpu = others[i];
+        job *j = make(&p);
+        assert_int_equal(plan_measured_count(p.measured), 0);
+        assert_true(p.factor == 1);
+        assert_null(p.plan->board);
+        job_end(j);
+    }
+    p.gpu = "H100";
+    job *j = make(&p);
+    assert_true(plan_measured_count(p.measured) > 0);
+    assert_string_equal(p.plan->board, "H100");
+    job_end(j);
+    job_end(l.job);
+}
+
+/* A plan near a measured one is corrected as that one is; one of another tile is doubted. */
+static void what_was_not_measured_is_doubted(void **state) {
+    (void)state;
+    loaded l;
+    planning p = {.row = &rates[0], .steps = 1024, .gpu = "H100"};
+    p.model = load_model(&l, spec_text(p.row));
+    job *j = make(&p);
+    int64_t larger[AXES];
+    memcpy(larger, p.row->size, sizeof larger);
+    larger[0] += 1;
+    const double near = plan_measured_factor(p.measured, p.plan, larger) / p.factor;
+    assert_true(near > 1.01 && near < 1.2);
+    plan other = *p.plan;
+    other.schedule.tile[0] += 1;
+    double logs = 0; /* of those of the same size, of which the first is one */
+    int count = 0;
+    for (int i = 0; i < rate_count; i++) {
+        if (!same_case(&rates[i], p.row))
+            continue;
+        plan measured = *p.plan;
+        measured.schedule = (schedule){.method = 0};
+        schedule_parse(j, rates[i].schedule, NULL, &measured.schedule);
+        logs += log(plan_measured_factor(p.measured, &measured, p.row->size));
+        count++;
+    }
+    const double doubted = plan_measured_factor(p.measured, &other, p.row->size);
+    assert_true(doubted > exp(logs / count) * 1.01 && doubted < exp(logs / count) * 1.3);
+    other.schedule.method = method_find("naive", 5);
+    assert_true(plan_measured_factor(p.measured, &other, p.row->size) == 1);
+    job_end(j);
+    job_end(l.job);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(picks_are_near_the_best),
+    cmocka_unit_test(other_boards_have_no_measurements),
+    cmocka_unit_test(what_was_not_measured_is_doubted),
+};
+
+TEST_GROUP(measured, enter, leave)
