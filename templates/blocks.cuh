@@ -1,8 +1,7 @@
 #pragma once
 #include "grid.cuh"
 
-// Whether this block may take the short way: all its points are to be updated, and all its reads lie
-// inside the grid.
+// Whether all points of this block are to be updated, and all its reads lie inside the grid.
 __device__ __forceinline__ bool block_inside(const Arguments &a) {
     const int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
     return x >= a.inner_first[0] && x < a.inner_end[0] && y >= a.inner_first[1] &&

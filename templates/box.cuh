@@ -89,7 +89,7 @@ template <int axis> struct Axis {
         else
             return (distance + asks - 1) / asks;
     }
-    // Whether a block beside this one may ask for a cell of the tile.
+    // Whether a neighbouring block may ask for a cell of the tile.
     __device__ __forceinline__ bool is_asked(int i) const {
         return halo > 0 && (i < own.begin + halo || i >= own.end - halo);
     }

@@ -22,7 +22,7 @@ template <int d, int extent> __device__ __forceinline__ bool in_tile(int i) {
     return d == 0 || (d < 0 ? i + d >= 0 : i + d < extent);
 }
 
-// Not inlined: near the edges every tap might come here, and its code would drown the rest.
+// Not inlined: near the edges every tap might come here, and the code would swell all others.
 template <int array>
 __device__ __noinline__ Real read_beyond(const Arguments &a, Index x, Index y, Index z) {
     return read_anywhere<array>(a, x, y, z);

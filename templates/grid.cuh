@@ -9,34 +9,42 @@ __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Inde
     return z * grid.stride_z + y * grid.stride_y + x;
 }
 
-// Applies the rules of an axis until `i` lies inside. False when a rule gives a value instead.
-// `fixed` reads the edge cell: such a result is never stored.
+// Applies the rules of an axis until `i` lies inside. False when a rule gives a value instead. Where
+// the boundary is fixed the edge cell is read, and the result is not stored.
 template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size, Real &value) {
     while (i < 0 || i >= size) {
         const bool high = i >= size;
         const Boundary kind = high ? Edge<axis, 1>::kind : Edge<axis, 0>::kind;
         switch (kind) {
+#if PLAN_GIVES
         case Boundary::zero:
         case Boundary::constant:
             value = high ? Edge<axis, 1>::value() : Edge<axis, 0>::value();
             return false;
+#endif
+#if PLAN_CLAMPS
         case Boundary::fixed:
         case Boundary::clamp:
             i = high ? size - 1 : 0;
             break;
+#endif
+#if PLAN_MIRRORS
         case Boundary::mirror:
             i = size == 1 ? 0 : high ? 2 * (size - 1) - i : -i;
             break;
+#endif
+#if PLAN_WRAPS
         case Boundary::periodic:
             i %= size;
             i += i < 0 ? size : 0;
             break;
+#endif
         }
     }
     return true;
 }
 
-// Not inlined: it serves the few taps that reach outside, and its code would drown the rest.
+// Not inlined: few taps reach outside, and the code would swell all others.
 template <int array>
 __device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
     Real value = 0;
@@ -47,13 +55,12 @@ __device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, 
     return load(grid.data + offset(grid, x, y, z));
 }
 
-// Any cell, by the rules. Where every side that the shape reaches over is fixed, what lies outside
-// does not matter.
+// Any cell, by the rules.
 template <int array>
 __device__ __forceinline__ Real read_anywhere(const Arguments &a, Index x, Index y, Index z) {
     if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1] || z < 0 || z >= a.size[2]) {
         if constexpr (plan::all_fixed)
-            return 0;
+            return 0; // it is not used
         else
             return read_outside<array>(a, x, y, z);
     }
@@ -87,11 +94,10 @@ __device__ __forceinline__ bool kept(const Arguments &a, const Point &p) {
            keeps<2>(p.z, a.size[2], plan::low_z, plan::high_z);
 }
 
-// A kept cell: the current value goes to the next level; a field that is only written keeps what
-// its array holds.
+// A kept cell: its current value goes to the next level.
 template <int output = 0> __device__ __forceinline__ void keep(const Arguments &a, const Point &p) {
     if constexpr (output < plan::outputs) {
-        if constexpr (Output<output>::current >= 0) {
+        if constexpr (Output<output>::current >= 0) { // else it stays in its array
             const Grid &from = a.grid[Output<output>::current];
             const Grid &to = a.grid[Output<output>::grid];
             to.data[offset(to, p.x, p.y, p.z)] = load(from.data + offset(from, p.x, p.y, p.z));

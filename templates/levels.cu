@@ -9,7 +9,7 @@
 // planes before (h: how far the shape reaches up). A thread holds a patch of points:
 //
 //        rows above the patch      shared memory: what threads above stored between barriers before
-//      l [ lane_x × lane_y ] r     registers; l, r: the lanes beside, by shuffle
+//      l [ lane_x × lane_y ] r     registers; l, r: the neighbouring lanes, by shuffle
 //        rows below the patch      shared memory
 //
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,

@@ -158,7 +158,7 @@ template <int count, class T> __device__ __forceinline__ void load_all(const T *
 #pragma unroll
     for (int i = 0; i < count; i += warp_size)
         if (count % warp_size == 0 || i + lane() < count)
-            copy_async(&shared[i + lane()], &from[i + lane()]);
+            copy_one_async(&shared[i + lane()], &from[i + lane()]);
 }
 template <int count, class T> __device__ __forceinline__ void store_all(const T *shared, T *to) {
 #pragma unroll

@@ -1,17 +1,17 @@
-// The lines of the streamed methods: what a thread holds of one array at one offset in y.
-
-// What lies beside a thread's points of a row: below and above a pack, or beside each point. That
-// of long reaches comes by packs: elements of a warp's threads lie in as many lines of the
-// first-level cache whether each loads one of them or a pack. Threads whose packs would reach over
-// the grid's ends load elements, by the rules.
-template <int low, int high> struct Beside {
-    static constexpr int each = plan::packs ? 1 : plan::vector;
+// What lies below and above a thread's points of a row.
+template <int low, int high> struct Sides {
+#if PLAN_PACKS
+    static constexpr int each = 1;
+#else
+    static constexpr int each = plan::vector; // around each point, where rows cannot be packed
+#endif
     Real below[each][low > 0 ? low : 1], above[each][high > 0 ? high : 1];
-
 #if PLAN_WIDE_SIDES
+    // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
+    // the first-level cache either way. Threads whose packs would reach over the grid's ends load
+    // elements, by the rules.
     __device__ __forceinline__ void read_wide(const Arguments &a, const Thread &t,
                                               const Real *from) {
-        using Wide = Pack<Real, plan::vector>;
         constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
         constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
         const int size = int(a.size[0]);
@@ -20,7 +20,7 @@ template <int low, int high> struct Beside {
             for (int at = -first; at < end; at += plan::vector) {
                 if (at == 0)
                     continue;
-                const Wide pack = load(reinterpret_cast<const Wide *>(from + at));
+                const Points pack = load_pack(reinterpret_cast<const Points *>(from + at));
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i) {
                     if (at < 0 && -at - i <= low)
@@ -39,45 +39,35 @@ template <int low, int high> struct Beside {
         }
     }
 #endif
-    __device__ __forceinline__ void read([[maybe_unused]] const Arguments &a, const Thread &t,
-                                         const Real *from) {
-        constexpr int bytes = sizeof(Real);
-#if PLAN_WIDE_SIDES
-        if constexpr (low > 2 || high > 2) {
-            read_wide(a, t, from);
-            return;
-        }
-#endif
-#if PLAN_PACKS
-#pragma unroll
-        for (int d = 0; d < low; ++d)
-            below[0][d] = load(multiply_add(t.before[d], bytes, from));
-#pragma unroll
-        for (int d = 0; d < high; ++d)
-            above[0][d] = load(multiply_add(t.after[d], bytes, from));
-#else
+    template <class Held>
+    __device__ __forceinline__ void read(const Held &line, const Arguments &a, const Thread &t,
+                                         int z) {
+        const Real *const from = line.cell(a, t, z);
+#if !PLAN_PACKS
 #pragma unroll
         for (int i = 0; i < each; ++i) {
 #pragma unroll
-            for (int d = 0; d < low; ++d) // only the first point's may lie beside the grid
-                below[i][d] = load(i == 0 ? multiply_add(t.before[d], bytes, from)
+            for (int d = 0; d < low; ++d) // only the first point's sides may lie outside
+                below[i][d] = load(i == 0 ? multiply_add(t.before[d], sizeof(Real), from)
                                           : from + i * warp_lanes - 1 - d);
 #pragma unroll
             for (int d = 0; d < high; ++d)
-                above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], bytes, from)
+                above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], sizeof(Real), from)
                                                  : from + i * warp_lanes + 1 + d);
         }
+#elif PLAN_WIDE_SIDES
+        read_wide(a, t, from);
+#else
+#pragma unroll
+        for (int d = 0; d < low; ++d)
+            below[0][d] = load(multiply_add(t.before[d], sizeof(Real), from));
+#pragma unroll
+        for (int d = 0; d < high; ++d)
+            above[0][d] = load(multiply_add(t.after[d], sizeof(Real), from));
 #endif
-    }
-    __device__ __forceinline__ void fill(Real value) {
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-#pragma unroll
-            for (int d = 0; d < low; ++d)
-                below[i][d] = value;
-#pragma unroll
-            for (int d = 0; d < high; ++d)
-                above[i][d] = value;
+        if constexpr (plan::gives_values) {
+            line.apply_rules(*this, a, t, z);
+            apply_rules(a, t);
         }
     }
     __device__ __forceinline__ void apply_rules(const Arguments &a, const Thread &t) {
@@ -105,123 +95,138 @@ template <int low, int high> struct Beside {
     }
 };
 
-// Line y of an array: its planes from `first` to `last`. Where the shape reaches
-// along x in one plane alone, what lies beside is read when its turn comes; else it is held as
-// well.
-template <int array, int y> struct Line {
+// Line y of an array, from the thread's first row on: the planes from `first` to `last`.
+template <int array, int y> struct HeldLine {
     using Of = Asks<array, y>;
-    static constexpr bool used = Of::last >= Of::first;
-    static constexpr int first = used ? Of::first : 0, last = used ? Of::last : 0;
+    static constexpr int first = Of::first, last = Of::last, depth = last - first + 1;
+    static constexpr bool fetches = plan::ahead > 0 && y >= 0 && y < plan::lane_y;
+    Points own[depth];
+#if PLAN_HELD_SIDES
+    // Where the shape reaches along x in one plane alone, its sides are read when their turn comes.
     static constexpr bool holds_sides = Of::sides > 1;
-    static constexpr int depth = last - first + 1;
-    static constexpr bool fetches = used && plan::ahead > 0 && y >= 0 && y < plan::lane_y;
-    Own own[depth];
-    Beside<Of::low, Of::high> beside[holds_sides ? depth : 1];
+    Sides<Of::low, Of::high> sides[holds_sides ? depth : 1];
+#else
+    Sides<Of::low, Of::high> sides; // in plane Of::plane
+#endif
 
+    static __device__ __forceinline__ void fill(Points &points, Real value) {
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            points.element[i] = value;
+    }
+    static __device__ __forceinline__ void fill(Sides<Of::low, Of::high> &sides, Real value) {
+#pragma unroll
+        for (int i = 0; i < sides.each; ++i) {
+#pragma unroll
+            for (int d = 0; d < Of::low; ++d)
+                sides.below[i][d] = value;
+#pragma unroll
+            for (int d = 0; d < Of::high; ++d)
+                sides.above[i][d] = value;
+        }
+    }
+    // Fills the part of plane z where the boundary along z or y gives its values.
     template <class Part>
     __device__ __forceinline__ void apply_rules(Part &part, const Arguments &a, const Thread &t,
-                                                int z) {
+                                                int z) const {
         Real value = 0;
         if (outside<2>(z, int(a.size[2]), value))
-            part.fill(value);
+            fill(part, value);
         if (outside<1>(t.y + y, int(a.size[1]), value))
-            part.fill(value);
+            fill(part, value);
     }
-    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) {
+    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) const {
+#if PLAN_FLAT
+        return t.template cell<Array<array>::grid>(a, 0, inside<2>(z, int(a.size[2])));
+#else
         return t.template cell<Array<array>::grid>(a, t.row[y + plan::low_y],
                                                    inside<2>(z, int(a.size[2])));
+#endif
     }
-    __device__ __forceinline__ void read_own(int k, const Arguments &a, const Thread &t, int z) {
-        own[k].read(cell(a, t, z));
+    __device__ __forceinline__ void read(int k, const Arguments &a, const Thread &t, int z) {
+        own[k] = read_points(cell(a, t, z));
         if constexpr (plan::gives_values)
             apply_rules(own[k], a, t, z);
     }
-    __device__ __forceinline__ void read_beside(int k, const Arguments &a, const Thread &t, int z) {
-        beside[k].read(a, t, cell(a, t, z));
-        if constexpr (plan::gives_values) {
-            apply_rules(beside[k], a, t, z);
-            beside[k].apply_rules(a, t);
-        }
-    }
-    // Before a walk from z on.
+    // Before a walk from z to `end`.
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
 #pragma unroll
-        for (int k = 0; used && k + 1 < depth; ++k) {
-            read_own(k, a, t, z + first + k);
-            if (holds_sides)
-                read_beside(k, a, t, z + first + k);
+        for (int k = 0; k + 1 < depth; ++k) {
+            read(k, a, t, z + first + k);
+#if PLAN_HELD_SIDES
+            if constexpr (holds_sides)
+                sides[k].read(*this, a, t, z + first + k);
+#endif
         }
 #pragma unroll
         for (int k = 0; fetches && k < plan::ahead; ++k)
             if (z + k < end)
-                fetch(t.fetched(cell(a, t, z + last + k)));
+#if PLAN_PACKS
+                fetch(cell(a, t, z + last + k));
+#else
+                fetch(cell(a, t, z + last + k) + t.share);
+#endif
     }
-    // Before the points at z are made, of which the last lies before `end`.
+    // Before the points at z are made.
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
-        if constexpr (used) {
-            read_own(depth - 1, a, t, z + last);
-            if (fetches && z + plan::ahead < end)
-                fetch(t.fetched(cell(a, t, z + last + plan::ahead)));
-            if constexpr (holds_sides)
-                read_beside(depth - 1, a, t, z + last);
-            else if constexpr (Of::sides == 1)
-                read_beside(0, a, t, z + Of::plane);
-        }
+        read(depth - 1, a, t, z + last);
+        if (fetches && z + plan::ahead < end)
+#if PLAN_PACKS
+            fetch(cell(a, t, z + last + plan::ahead));
+#else
+            fetch(cell(a, t, z + last + plan::ahead) + t.share);
+#endif
+#if PLAN_HELD_SIDES
+        if constexpr (holds_sides)
+            sides[depth - 1].read(*this, a, t, z + last);
+        else if constexpr (Of::sides == 1)
+            sides[0].read(*this, a, t, z + Of::plane);
+#else
+        if constexpr (Of::sides == 1)
+            sides.read(*this, a, t, z + Of::plane);
+#endif
     }
     __device__ __forceinline__ void advance() {
 #pragma unroll
-        for (int k = 0; used && k + 1 < depth; ++k) {
+        for (int k = 0; k + 1 < depth; ++k) {
             own[k] = own[k + 1];
-            if (holds_sides)
-                beside[k] = beside[k + 1];
+#if PLAN_HELD_SIDES
+            if constexpr (holds_sides)
+                sides[k] = sides[k + 1];
+#endif
         }
     }
     template <int i, int dx, int dz> __device__ __forceinline__ Real at() const {
         if constexpr (dx == 0 || (plan::packs && i + dx >= 0 && i + dx < plan::vector))
             return own[dz - first].element[i + dx];
+#if PLAN_HELD_SIDES
         else
-            return beside[holds_sides ? dz - first : 0].template at<i, dx>();
+            return sides[holds_sides ? dz - first : 0].template at<i, dx>();
+#else
+        else
+            return sides.template at<i, dx>();
+#endif
     }
 };
 
-// All lines, those of an array after each other.
-template <int index, bool none = (index == plan::arrays * line_rows)> struct Lines {
-    Line<index / line_rows, index % line_rows - plan::low_y> line;
-    Lines<index + 1> rest;
+// All lines. plan.h names them.
+template <class... Each> struct LinesOf : Each... {
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
-        line.begin(a, t, z, end);
-        rest.begin(a, t, z, end);
+        (Each::begin(a, t, z, end), ...);
     }
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
-        line.arrive(a, t, z, end);
-        rest.arrive(a, t, z, end);
+        (Each::arrive(a, t, z, end), ...);
     }
     __device__ __forceinline__ void advance() {
-        line.advance();
-        rest.advance();
-    }
-    template <int wanted> __device__ __forceinline__ const auto &of() const {
-        if constexpr (wanted == index)
-            return line;
-        else
-            return rest.template of<wanted>();
-    }
-};
-template <int index> struct Lines<index, true> {
-    template <int> __device__ const Lines &of() const; // where nothing is read: named, never called
-    __device__ __forceinline__ void begin(const Arguments &, const Thread &, int, int) {
-    }
-    __device__ __forceinline__ void arrive(const Arguments &, const Thread &, int, int) {
-    }
-    __device__ __forceinline__ void advance() {
+        (Each::advance(), ...);
     }
 };
 
 // Point i of the thread's row j.
 template <int j, int i> struct AtLine {
-    const Lines<0> &lines;
+    const HeldLines &lines;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        constexpr int index = array * line_rows + plan::low_y + j + dy;
-        return lines.template of<index>().template at<i, dx, dz>();
+        const HeldLine<array, j + dy> &line = lines;
+        return line.template at<i, dx, dz>();
     }
 };

@@ -1,7 +1,7 @@
 // packs: the naive method with `vector` neighbouring points of x a thread. Loads and stores move
 // packs of that many elements; an element is loaded once for all the thread's points that need it.
 //
-//        vector = 4:   . . [a b c d] . .     the thread's points, and the packs beside them
+//        vector = 4:   . . [a b c d] . .     the thread's points, and the neighbouring packs
 //                    low ^          ^ high   as far as the shape reaches
 #include "arch/memory.cuh"
 #include "plan.h"
@@ -26,7 +26,7 @@ template <int row> struct Window {
             using Wide = Pack<Real, plan::vector>;
 #pragma unroll
             for (int k = 0; k < before + 1 + after; ++k) {
-                const Wide pack = load(reinterpret_cast<const Wide *>(from) + k - before);
+                const Wide pack = load_pack(reinterpret_cast<const Wide *>(from) + k - before);
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
                     element[k * plan::vector + i] = pack.element[i];

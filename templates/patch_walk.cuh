@@ -52,7 +52,7 @@ __device__ __forceinline__ Real *shared_at(int bytes) {
 }
 constexpr int element = sizeof(Real);
 
-// A patch's rows, and the first and last rows of those beside it.
+// The rows of a patch, and the nearest rows of its neighbours.
 struct Places {
     int own, above, below;
     __device__ __forceinline__ Places(int first, int row_bytes, int patch, int column) {
@@ -220,7 +220,7 @@ struct Walk {
 #pragma unroll
         for (int k = 0; k < C::rounds; ++k) {
             if (copied >> k & 1)
-                copy_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
+                copy_one_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
                            reinterpret_cast<const Copied *>(row));
             row += C::row_step * a.grid[Array<0>::grid].stride_y;
         }
@@ -248,7 +248,7 @@ struct Walk {
                 rows -= first;
             }
             if (cells)
-                copy_async(reinterpret_cast<Copied *>(to_row),
+                copy_one_async(reinterpret_cast<Copied *>(to_row),
                            reinterpret_cast<const Copied *>(plane + rows * grid.stride_y));
             else
                 for (int e = 0; e < count; ++e)
@@ -282,7 +282,7 @@ struct Walk {
             p.element[e] = row[k * tile::pack + e];
         return p;
     }
-    // What the lanes beside hold. At the tile's sides it is garbage.
+    // What the neighbouring lanes hold; garbage at the sides of the tile.
     static __device__ __forceinline__ void extend(Real (&row)[columns]) {
 #pragma unroll
         for (int d = 0; d < plan::low_x; ++d)

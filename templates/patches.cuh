@@ -43,7 +43,8 @@ struct tile {
 };
 using Packed = Pack<Real, tile::pack>;
 
-// The rows of a patch and those above and below it that its points read, the lanes' beside too.
+// The rows of a patch, and those above and below it that its points read, with the columns of the
+// neighbouring lanes.
 constexpr int rows = plan::low_y + plan::lane_y + plan::high_y;
 constexpr int columns = plan::low_x + plan::lane_x + plan::high_x;
 using Rows = Real[rows][columns];

@@ -179,7 +179,7 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
             const Index row =
                 kind == Kind::plain ? 0 : s.begin + Index(g.turn) * rows - g.number * lag;
             // Rows one after the other need fewer registers, and no value moves from one to the next;
-            // where arithmetic takes longer, loads of the next row beside it gain more than that.
+            // where arithmetic takes longer, loading the next row meanwhile gains more than that.
 #pragma unroll(sizeof(Real) == 8 ? rows : 1)
             for (int r = 0; r < rows; ++r) {
                 Real value[points];

@@ -5,7 +5,14 @@
 #define STENCIL_KERNEL example_kernel
 #define PLAN_PACKS 1       // as plan::packs, for the preprocessor
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
-#define PLAN_WIDE_SIDES 0  // what lies beside packs is loaded by packs where it reaches far
+#define PLAN_WIDE_SIDES 0  // sides are loaded by packs where the shape reaches far
+#define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
+#define PLAN_FLAT 0        // there is no axis y
+#define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 1
 
 using Real = float;
 
@@ -83,11 +90,14 @@ template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low
 template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0; };
 template <> struct Row<5> { static constexpr int array = 1, dy = 0, dz = 0, low = 0, high = 0; };
 
-// What line y (0: the thread's first row) of an array is read for: the first and last plane; in how
-// many planes the shape reaches along x, the last of them, and how far at most.
+// The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
+// many planes the shape reaches along x, the last of these, and how far.
 template <int array, int y> struct Asks {
     static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1;
 };
+template <int array, int y> struct HeldLine;
+template <class... Each> struct LinesOf;
+using HeldLines = LinesOf<HeldLine<0, -1>, HeldLine<0, 0>, HeldLine<0, 1>, HeldLine<1, 0>>;
 
 template <class At>
 __device__ __forceinline__ void update_point(const At &at, const Arguments &arguments,

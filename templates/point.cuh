@@ -17,13 +17,15 @@ __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p)
     put(a, p, out);
 }
 
-// Any point. Not inlined: few threads come here, and its code would drown the rest.
+// Any point. Not inlined: few threads come here, and the code would swell all others.
 __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
+#if PLAN_KEEPS
     if (kept(a, p)) {
         keep(a, p);
         return;
     }
+#endif
     if constexpr (!plan::all_fixed) {
         if (!shape_inside(a, p, p)) {
             Outputs out;
@@ -35,8 +37,7 @@ __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index 
     update_inner(a, p);
 }
 
-// The same where each tap is a call, for shapes of so many that compilers would take seconds for
-// what few threads do.
+// The same where each tap is a call. Compilers would take seconds over the many taps of such shapes.
 template <int array>
 __device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, Index z) {
     return read_anywhere<array>(a, x, y, z);
@@ -51,11 +52,13 @@ struct AtCalls {
 template <class At> // only where it is called
 __device__ __noinline__ void update_by_calls(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
+#if PLAN_KEEPS
     if (kept(a, p)) {
         keep(a, p);
-    } else {
-        Outputs out;
-        update_point(At{a, p}, a, out);
-        put(a, p, out);
+        return;
     }
+#endif
+    Outputs out;
+    update_point(At{a, p}, a, out);
+    put(a, p, out);
 }

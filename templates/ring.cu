@@ -1,5 +1,5 @@
 // ring: one step of a linear update whose shape reaches far. A block walks the last axis. Each
-// plane of its tile comes once, by copies that run beside the arithmetic, to a ring of planes in
+// plane of its tile comes once, by copies that run during the arithmetic, to a ring of planes in
 // shared memory; there it adds what it gives to the points around it, whose sums the registers hold
 // until they are complete.
 //
@@ -220,7 +220,7 @@ __device__ __forceinline__ void put_pack(const Arguments &a, const Point &p, con
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][output];
-        store_once(
+        store_pack_once(
             reinterpret_cast<Pack<Real, plan::vector> *>(grid.data + offset(grid, p.x, p.y, p.z)),
             pack);
         put_pack<output + 1>(a, p, out);

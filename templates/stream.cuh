@@ -1,19 +1,15 @@
-// What the streamed methods share: where a thread stands, what it holds of a row, where its results
-// go, and the way from a block to its threads' walks.
-
-// Threads whose points of x lie between each other's where they are apart: a warp.
+#if !PLAN_PACKS
+// When rows cannot be packed, the lanes of a warp interleave their points along x.
 constexpr int warp_lanes = plan::threads_x % 32 == 0 ? 32 : plan::threads_x;
 static_assert(plan::low_x <= warp_lanes && plan::high_x <= warp_lanes,
               "only the first and the last of a thread's points reach over the grid's ends");
-constexpr unsigned all_points = (1u << plan::vector) - 1;            // of a row, a bit each
-constexpr int line_rows = plan::low_y + plan::lane_y + plan::high_y; // of each array
+#endif
+constexpr unsigned all_points = (1u << plan::vector) - 1; // of a thread's row, a bit each
 
-using Results = Real[plan::vector][plan::outputs]; // of one row
+using Points = Pack<Real, plan::vector>;           // of a thread's row
+using Results = Real[plan::vector][plan::outputs]; // of these
 
-// ---- where a thread stands --------------------------------------------------------------------
-
-// The rule of an axis, for a shape that reaches over the edge by less than the grid is long. Where
-// a rule gives a value, or the boundary is fixed, any cell does: what it holds is not used.
+// The cell inside the grid to read in place of cell i.
 template <int axis> __device__ __forceinline__ int inside(int i, int size) {
     if constexpr (!plan::wraps)
         return min(max(i, 0), size - 1);
@@ -30,7 +26,7 @@ template <int axis, int side>
 constexpr bool gives_value =
     Edge<axis, side>::kind == Boundary::zero || Edge<axis, side>::kind == Boundary::constant;
 
-// Whether a rule gives the value of the cells at i.
+// Whether the boundary gives the value of the cells at i.
 template <int axis> __device__ __forceinline__ bool outside(int i, int size, Real &value) {
     if (gives_value<axis, 0> && i < 0) {
         value = Edge<axis, 0>::value();
@@ -43,76 +39,109 @@ template <int axis> __device__ __forceinline__ bool outside(int i, int size, Rea
     return false;
 }
 
+#if PLAN_FLAT
+__device__ __forceinline__ Point first_point(const Arguments &a) {
+    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1],
+            a.begin[2] + Index(blockIdx.z) * plan::walk};
+}
+#else
+// The first point of a block. Blocks run in the order of their numbers. A slab of rows goes through
+// all planes before the next slab begins, so that the planes that two of its blocks share are still
+// in the second-level cache.
+__device__ __forceinline__ Point first_point(const Arguments &a) {
+    const unsigned rows = gridDim.y;
+    const float points = float(a.size[0]) * (plan::tile_y * plan::walk);
+    const float wanted = float(plan::slab) / points;
+    const unsigned most = wanted < 1 ? 1 : wanted < rows ? unsigned(wanted) : rows;
+    const unsigned all = most * gridDim.z;
+    const unsigned place = blockIdx.y + rows * blockIdx.z; // among all rows of blocks
+    const unsigned slab = place / all, within = place - slab * all;
+    const unsigned height = min(most, rows - slab * most), plane = within / height;
+    const Index row = slab * most + (within - plane * height);
+    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1] + row * plan::tile_y,
+            a.begin[2] + Index(plane) * plan::walk};
+}
+#endif
+
 struct Thread {
 #if PLAN_PACKS
     static constexpr int apart = 1; // from a point of x to the next
 #else
-    static constexpr int apart = warp_lanes; // likewise
-#endif
-    static constexpr int span = (plan::vector - 1) * apart;
-    int x, y, z;        // the first point
-    int row[line_rows]; // y of the lines, inside the grid
-    // From the first point to what lies below it, and above the last.
-    int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
-    unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
-    int rows, steps;             // that lie in the box
-#if !PLAN_PACKS
-    int share;      // from there to the first of the warp's cells that the thread fetches
+    static constexpr int apart = warp_lanes; // from a point of x to the next
+    int share;      // from the first point to the first of the warp's cells that the thread fetches
     unsigned makes; // points that no other thread makes, a bit each
 #endif
+#if PLAN_FLAT
+    static constexpr int y = 0;
+    int x, z, steps; // the first point; planes that lie in the box
+#else
+    int x, y, z;                                        // the first point
+    int steps, rows;                                    // planes and rows that lie in the box
+    int row[plan::low_y + plan::lane_y + plan::high_y]; // y of each row to read
+#endif
+    // From the first point to the cells below it, and to those above the last point.
+    int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
+    unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
 
     // False where the thread has no point.
-    __device__ __forceinline__ bool place(const Arguments &a, const Point &origin) {
-        const int ends[] = {int(a.end[0]), int(a.end[1]), int(a.end[2])};
-#if PLAN_PACKS
-        x = int(origin.x) + int(threadIdx.x) * plan::vector;
+    __device__ __forceinline__ bool place(const Arguments &a) {
+        const int end_x = int(a.end[0]), size_x = int(a.size[0]);
+#if PLAN_FLAT
+        x = int(a.begin[0]) + int(blockIdx.x) * plan::tile_x;
+        z = int(a.begin[2]) + int(blockIdx.z) * plan::walk;
 #else
-        const int lane = threadIdx.x % warp_lanes;
-        x = int(origin.x) + (int(threadIdx.x) - lane) * plan::vector;
-#endif
+        const Point origin = first_point(a);
+        x = int(origin.x);
         y = int(origin.y) + int(threadIdx.y) * plan::lane_y;
         z = int(origin.z);
-        if (x >= ends[0] || y >= ends[1])
+#endif
+#if PLAN_PACKS
+        x += int(threadIdx.x) * plan::vector;
+#else
+        const int lane = threadIdx.x % warp_lanes;
+        x += (int(threadIdx.x) - lane) * plan::vector;
+#endif
+        steps = min(plan::walk, int(a.end[2]) - z);
+#if PLAN_FLAT
+        if (x >= end_x)
             return false;
-        rows = min(plan::lane_y, ends[1] - y);
-        steps = min(plan::walk, ends[2] - z);
+#else
+        const int end_y = int(a.end[1]), size_y = int(a.size[1]);
+        if (x >= end_x || y >= end_y)
+            return false;
+        rows = min(plan::lane_y, end_y - y);
+#pragma unroll
+        for (int j = 0; j < plan::low_y + plan::lane_y + plan::high_y; ++j)
+            row[j] = opaque(inside<1>(y + j - plan::low_y, size_y));
+#endif
 #if !PLAN_PACKS
         const int first = x; // another warp makes what lies below
-        x = min(x, ends[0] - plan::vector * apart) + lane;
+        x = min(x, end_x - plan::vector * apart) + lane;
         share = lane * (plan::vector - 1);
         makes = 0;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             makes |= unsigned(x + i * apart >= first) << i;
 #endif
-        const int size_x = int(a.size[0]), size_y = int(a.size[1]);
 #pragma unroll
-        for (int j = 0; j < line_rows; ++j)
-            row[j] = opaque(inside<1>(y + j - plan::low_y, size_y));
+        for (int d = 0; d < plan::low_x; ++d)
+            before[d] = opaque(inside<0>(x - 1 - d, size_x) - x);
 #pragma unroll
-        for (int d = 1; d <= plan::low_x; ++d)
-            before[d - 1] = opaque(inside<0>(x - d, size_x) - x);
-#pragma unroll
-        for (int d = 1; d <= plan::high_x; ++d)
-            after[d - 1] = opaque(inside<0>(x + span + d, size_x) - x);
+        for (int d = 0; d < plan::high_x; ++d)
+            after[d] = opaque(inside<0>(x + (plan::vector - 1) * apart + 1 + d, size_x) - x);
         unsigned keeps_x = 0;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             keeps_x |= unsigned(keeps<0>(x + i * apart, size_x, plan::low_x, plan::high_x)) << i;
+#if PLAN_FLAT
+        stay[0] = opaque(keeps_x);
+#else
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
             stay[j] =
                 opaque(keeps<1>(y + j, size_y, plan::low_y, plan::high_y) ? all_points : keeps_x);
-        return true;
-    }
-
-    // Of a cell of the first point, the one that the thread fetches.
-    __device__ __forceinline__ const Real *fetched(const Real *cell) const {
-#if PLAN_PACKS
-        return cell;
-#else
-        return cell + share;
 #endif
+        return true;
     }
 
     // The cell of the first point, moved to that row and plane inside the grid.
@@ -121,69 +150,41 @@ struct Thread {
         const Grid &g = a.grid[grid];
         const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Real)));
         char *const plane = reinterpret_cast<char *>(g.data + x) + unsigned(at_z) * plane_bytes;
-        Real *const row = reinterpret_cast<Real *>(plane);
         if constexpr (plan::flat)
-            return row;
-        else
-            return multiply_add(at_y, int(g.stride_y) * int(sizeof(Real)), row);
+            return reinterpret_cast<Real *>(plane);
+        Real *const row = reinterpret_cast<Real *>(plane);
+        return multiply_add(at_y, int(g.stride_y) * int(sizeof(Real)), row);
     }
 };
 
-// ---- rows -------------------------------------------------------------------------------------
-
-// The thread's points of one row.
-struct Own {
-    Real element[plan::vector];
-
-    __device__ __forceinline__ void read(const Real *from) {
-        if constexpr (plan::packs) {
-            using Wide = Pack<Real, plan::vector>;
-            const Wide pack = load(reinterpret_cast<const Wide *>(from));
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                element[i] = pack.element[i];
-        } else {
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                element[i] = load(from + i * warp_lanes);
-        }
-    }
-#if PLAN_PACKS
-    __device__ __forceinline__ void store(Real *to) const {
-        using Wide = Pack<Real, plan::vector>;
-        Wide pack;
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = element[i];
-        store_once(reinterpret_cast<Wide *>(to), pack);
-    }
-#endif
-    __device__ __forceinline__ void fill(Real value) {
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            element[i] = value;
-    }
-};
-
-#if PLAN_SOME_POINTS
-__device__ __forceinline__ void store_points(Real *to, const Own &row, unsigned which) {
-#if PLAN_PACKS
-    if (which == all_points) {
-        row.store(to);
-        return;
-    }
-#endif
+__device__ __forceinline__ Points read_points(const Real *from) {
+    if constexpr (plan::packs)
+        return load_pack(reinterpret_cast<const Points *>(from));
+    Points points;
 #pragma unroll
     for (int i = 0; i < plan::vector; ++i)
-        if (which == all_points || (which >> i & 1))
-            store_once(to + i * Thread::apart, row.element[i]);
+        points.element[i] = load(from + i * Thread::apart);
+    return points;
 }
-#endif
 
 // Where the results of all outputs go, of the thread's first row.
 struct Stores {
     Real *to[plan::outputs];
-
+#if PLAN_SOME_POINTS
+    static __device__ __forceinline__ void store_points(Real *to, const Points &points,
+                                                        unsigned which) {
+#if PLAN_PACKS
+        if (which == all_points) {
+            store_pack_once(reinterpret_cast<Points *>(to), points);
+            return;
+        }
+#endif
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            if (which == all_points || (which >> i & 1))
+                store_once(to + i * Thread::apart, points.element[i]);
+    }
+#endif
     template <int output = 0>
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t) {
         if constexpr (output < plan::outputs) {
@@ -198,77 +199,44 @@ struct Stores {
             advance<output + 1>(a);
         }
     }
-    // Kept cells: the current value goes to the next level; a field that is only written keeps what
-    // its array holds.
+    // Row j of plane z. The points in `stay` keep their current value.
     template <int output = 0>
     __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
                                         unsigned stay, const Results &out) const {
         if constexpr (output < plan::outputs) {
-            Own row;
+            Points points;
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
-                row.element[i] = out[i][output];
+                points.element[i] = out[i][output];
 #if PLAN_SOME_POINTS
             unsigned which = all_points;
 #if !PLAN_PACKS
             which = t.makes;
 #endif
+            if constexpr (Output<output>::current < 0)
+                which &= ~stay; // it stays in the array
 #endif
-            if (stay != 0) {
-                if constexpr (Output<output>::current >= 0) {
-                    Own current;
-                    current.read(t.template cell<Output<output>::current>(a, t.y + j, z));
+            if constexpr (Output<output>::current >= 0)
+                if (stay != 0) {
+                    constexpr int from = Output<output>::current;
+                    const Points current = read_points(t.template cell<from>(a, t.y + j, z));
 #pragma unroll
                     for (int i = 0; i < plan::vector; ++i)
-                        row.element[i] = stay >> i & 1 ? current.element[i] : row.element[i];
+                        points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
                 }
-#if PLAN_SOME_POINTS
-                if constexpr (Output<output>::current < 0)
-                    which &= ~stay;
-#endif
-            }
             Real *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
 #if PLAN_SOME_POINTS
-            store_points(first, row, which);
+            store_points(first, points, which);
 #else
-            row.store(first);
+            store_pack_once(reinterpret_cast<Points *>(first), points);
 #endif
             put<output + 1>(a, t, j, z, stay, out);
         }
     }
 };
 
-// ---- blocks -----------------------------------------------------------------------------------
-
-// Blocks run in the order of their numbers. A slab of rows goes through all planes before the next
-// begins, so that the planes that two blocks of it share are still in the second-level cache.
-__device__ __forceinline__ Point place_of_block(const Arguments &a) {
-    if constexpr (plan::flat) {
-        return {blockIdx.x, blockIdx.y, blockIdx.z};
-    } else {
-        const unsigned rows = gridDim.y;
-        const float points = float(a.size[0]) * (plan::tile_y * plan::walk);
-        const float wanted = float(plan::slab) / points;
-        const unsigned most = wanted < 1 ? 1 : wanted < rows ? unsigned(wanted) : rows;
-        const unsigned all = most * gridDim.z;
-        const unsigned place = blockIdx.y + rows * blockIdx.z; // among all rows of blocks
-        const unsigned slab = place / all, within = place - slab * all;
-        const unsigned height = min(most, rows - slab * most), plane = within / height;
-        return {blockIdx.x, slab * most + (within - plane * height), plane};
-    }
-}
-
-__device__ __forceinline__ Point first_point(const Arguments &a) {
-    const Point block = place_of_block(a);
-    return {a.begin[0] + block.x * plan::tile_x, a.begin[1] + block.y * plan::tile_y,
-            a.begin[2] + block.z * plan::walk};
-}
-
-// ---- what packs cannot do ---------------------------------------------------------------------
-
 // The kernel that takes the place of the one of packs (program_launch.spare) serves all rows, and
 // boxes smaller than a thread's points, and grids smaller than its reach.
-
 __device__ __forceinline__ bool is_short(const Grid &grid) {
     constexpr Index most = 0x40000000 / sizeof(Real);
     return grid.stride_y <= most && grid.stride_y >= -most;

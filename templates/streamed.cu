@@ -1,13 +1,10 @@
 // streamed: one step at the speed of a copy. Each thread walks the last axis with `vector` points
-// of x in `lane_y` rows. What the shape reads along the walk stays in registers; the rows beside,
-// which other threads own, and the neighbours along x come through the caches.
+// of x in `lane_y` rows. The cells along the walk stay in registers. The neighbouring rows, which
+// other threads own, and the neighbours along x come through the caches.
 //
-//        z+1   [a b c d]         loaded in this step, the one time that it comes from memory
-//        z     [a b c d]         the points made in this step: in registers for one step already
+//        z+1   [a b c d]         loaded in this step, the only time that it comes from memory
+//        z     [a b c d]         the points made in this step: in registers since the step before
 //        z-1   [a b c d]
-//
-// A thread's points of a row are neighbours and move as one pack; where rows cannot be packed they lie a
-// warp apart, so that a warp's accesses are whole lines wherever a row starts.
 #include "arch/memory.cuh"
 #include "arch/streaming.cuh"
 
@@ -25,8 +22,7 @@
 #include "lines.cuh"
 
 template <int j, int i = 0>
-__device__ __forceinline__ void update_row(const Lines<0> &lines, const Arguments &a,
-                                           Results &out) {
+__device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, Results &out) {
     if constexpr (i < plan::vector) {
         update_point(AtLine<j, i>{lines}, a, out[i]);
         update_row<j, i + 1>(lines, a, out);
@@ -34,20 +30,30 @@ __device__ __forceinline__ void update_row(const Lines<0> &lines, const Argument
 }
 
 template <int j = 0>
-__device__ __forceinline__ void make_rows(const Lines<0> &lines, const Arguments &a,
+__device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
         update_row<j>(lines, a, out);
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
-        if (j < thread.rows)
+        if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
         make_rows<j + 1>(lines, a, thread, stores, z);
     }
 }
 
-__device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
-    Lines<0> lines;
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments a) {
+#if !PLAN_PACKS
+    if (!fits(a, warp_lanes * plan::vector)) {
+        update_small(a);
+        return;
+    }
+#endif
+    Thread thread;
+    if (!thread.place(a))
+        return;
+    HeldLines lines;
     const int end = thread.z + thread.steps;
     lines.begin(a, thread, thread.z, end);
     Stores stores;
@@ -59,17 +65,4 @@ __device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
         lines.advance();
         stores.advance(a);
     }
-}
-
-extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
-    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-#if !PLAN_PACKS
-    if (!fits(arguments, warp_lanes * plan::vector)) {
-        update_small(arguments);
-        return;
-    }
-#endif
-    Thread thread;
-    if (thread.place(arguments, first_point(arguments)))
-        walk(arguments, thread);
 }

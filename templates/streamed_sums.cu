@@ -3,7 +3,7 @@
 // hold the sums of the planes not yet finished: of the plane itself no more than one is held.
 //
 //        z+1   sum |r|         each of these gains the plane's taps at dz = -1, 0, 1;
-//        z     sum |r|   <--   [a b c d] at z, with what lies beside
+//        z     sum |r|   <--   [a b c d] at z, and its neighbours along x
 //        z-1   sum |r|         this one is then complete
 #include "arch/memory.cuh"
 #include "arch/streaming.cuh"
@@ -27,7 +27,7 @@ constexpr int depth = plan::low_z + 1 + plan::high_z;
 using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
 
 template <int j = 0, int i = 0>
-__device__ __forceinline__ void add(const Lines<0> &lines, const Arguments &a, Sums &sum) {
+__device__ __forceinline__ void add(const HeldLines &lines, const Arguments &a, Sums &sum) {
     if constexpr (i < plan::vector) {
         add_plane(AtLine<j, i>{lines}, a, sum[j][i]);
         add<j, i + 1>(lines, a, sum);
@@ -63,14 +63,14 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &threa
                 out[i][o] = sum[j][i][o][0];
             finish_sums(a, out[i]);
         }
-        if (j < thread.rows)
+        if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
     }
 }
 
 __device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
     const int begin = thread.z - plan::low_z, end = thread.z + thread.steps + plan::high_z;
-    Lines<0> lines;
+    HeldLines lines;
     lines.begin(a, thread, begin, end);
     Stores stores;
     stores.begin(a, thread);
@@ -99,6 +99,6 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #endif
     Thread thread;
-    if (thread.place(arguments, first_point(arguments)))
+    if (thread.place(arguments))
         walk(arguments, thread);
 }

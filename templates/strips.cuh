@@ -147,7 +147,7 @@ template <int count> __device__ __forceinline__ bool has(int lane, int k) {
 }
 
 // Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
-// lies beside the grid may be anything: here it is the memory of the rows before and after.
+// lies outside of the grid may be anything: here it is the memory of the rows before and after.
 template <int count>
 __device__ __forceinline__ void load_row(const Real *row, int lane, SharedAt<Real> slot) {
     const SharedAt<Real> to = slot + lane * count;
@@ -174,7 +174,7 @@ __device__ __forceinline__ void load_wrapped(const Real *row, const Strip &s, In
     }
 }
 
-// The same for any row, and where there is nothing beside it.
+// The same for any row, also where no memory lies before or after it.
 __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
                                             SharedAt<Real> slot) {
     const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);

@@ -180,14 +180,26 @@ static const char *formula(operator_id id, dtype type) {
     }
 }
 
-void operator_write(text *t, const pattern *p, dtype type, const pattern_operator *o) {
+static bool is_truth(const pattern_operator *o) {
+    return o->id != OPERATOR_OWN && operator_words[o->id].truth;
+}
+
+const char *operator_prepared(job *j, const pattern_operator *o, const char *value) {
+    return is_truth(o) ? job_print(j, "prepare(%s)", value) : value;
+}
+
+void operator_write(text *t, const pattern *p, dtype type, const pattern_operator *o,
+                    const char *identity) {
     const bool own = o->id == OPERATOR_OWN;
-    const bool truth = !own && operator_words[o->id].truth;
-    text_add(t, "// combine(identity(), a) == combine(a, identity()) == a\n"
-                "__device__ __forceinline__ Real identity() {\n    return ");
+    text_printf(t,
+                "// combine(%s(), a) == combine(a, %s()) == a\n"
+                "__device__ __forceinline__ Real %s() {\n    return ",
+                identity, identity, identity);
     operator_write_value(t, type, operator_identity(o, type));
-    text_printf(t, ";\n}\n__device__ __forceinline__ Real prepare(Real a) {\n    return %s;\n}\n",
-                truth ? "Real(a != Real(0))" : "a");
+    text_add(t, ";\n}\n");
+    if (is_truth(o))
+        text_add(t, "__device__ __forceinline__ Real prepare(Real a) {\n"
+                    "    return Real(a != Real(0));\n}\n");
     if (own) {
         pattern_write_function(t, p, o->function, "Real", "combine");
         return;

@@ -72,11 +72,12 @@ program_launch pattern_launch(job *j, const program *p, const char *suffix, prog
 
 /* A parameter converts to its value, so that it is read as an element of a plain array would be. */
 static void write_arguments(text *t, const program *p) {
-    text_add(t, "struct alignas(8) Parameter {\n"
-                "    Real value;\n"
-                "    __device__ __forceinline__ operator Real() const {\n"
-                "        return value;\n    }\n};\n"
-                "struct Arguments {\n");
+    if (p->parameter_count > 0)
+        text_add(t, "struct alignas(8) Parameter {\n"
+                    "    Real value;\n"
+                    "    __device__ __forceinline__ operator Real() const {\n"
+                    "        return value;\n    }\n};\n");
+    text_add(t, "struct Arguments {\n");
     for (int i = 0; i < p->lists.size_count; i++)
         text_printf(t, "    long long %s;\n", p->lists.sizes[i].name);
     for (int i = 0; i < p->array_count; i++)
@@ -84,7 +85,10 @@ static void write_arguments(text *t, const program *p) {
                     c_name(p->arrays[i].dtype), p->arrays[i].name);
     for (int i = 0; i < p->lists.temporary_count; i++)
         text_printf(t, "    void *%s;\n", p->lists.temporaries[i].name);
-    text_printf(t, "    Parameter parameter[%d];", p->parameter_count > 0 ? p->parameter_count : 1);
+    if (p->parameter_count > 0)
+        text_printf(t, "    Parameter parameter[%d];", p->parameter_count);
+    else
+        text_add(t, "    long long parameter; // none");
     for (int i = 0; i < p->parameter_count; i++)
         text_printf(t, "%s %s", i > 0 ? "," : " //", p->parameters[i].name);
     if (p->lists.tagged)

@@ -248,9 +248,11 @@ pattern_value operator_prepare(const pattern_operator *, dtype, pattern_value);
 pattern_value operator_combine(dtype, const pattern_operator *, pattern_machine *own,
                                pattern_value a, pattern_value b);
 
-/* Of plan.h: `Real identity()`, `Real prepare(Real)` and
-   `Real combine(const Arguments &, Real a, Real b)`. */
-void operator_write(text *, const pattern *, dtype, const pattern_operator *);
+/* An expression of CUDA as `combine` takes it: of truths, 0 or 1. */
+const char *operator_prepared(job *, const pattern_operator *, const char *value);
+/* Of plan.h: `Real identity()` by that name, `Real combine(const Arguments &, Real a, Real b)` and,
+   of truths, `Real prepare(Real)`. */
+void operator_write(text *, const pattern *, dtype, const pattern_operator *, const char *identity);
 
 /* A value of the dtype as CUDA reads it, exactly: "-2147483647 - 1", "0.1f". */
 void operator_write_value(text *, dtype, pattern_value);

@@ -8,18 +8,19 @@
  */
 
 constant *constants_find(const constants *c, span name) {
+    const size_t length = (size_t)(name.end - name.begin);
     for (int i = c->count - 1; i >= 0; i--)
-        if (span_is(name, c->list[i].name))
+        if (c->list[i].length == length && memcmp(c->list[i].name, name.begin, length) == 0)
             return &c->list[i];
     return NULL;
 }
 
-static constant *find_text(const constants *c, const char *name) {
+constant *constants_get(const constants *c, const char *name) {
     return constants_find(c, (span){name, name + strlen(name)});
 }
 
 static constant *add(constants *c, const char *name) {
-    constant *old = find_text(c, name);
+    constant *old = constants_get(c, name);
     if (old != NULL)
         return old;
     if (c->count == c->capacity) {
@@ -29,7 +30,7 @@ static constant *add(constants *c, const char *name) {
             memcpy(list, c->list, (size_t)c->count * sizeof *list);
         c->list = list;
     }
-    c->list[c->count] = (constant){.name = name};
+    c->list[c->count] = (constant){.name = name, .length = strlen(name)};
     return &c->list[c->count++];
 }
 
@@ -39,7 +40,9 @@ void constants_set(constants *c, const char *name, int64_t value) {
 
 void constants_define(constants *c, span name, span stands, bool unsure) {
     constant *made = add(c, job_copy(c->job, name.begin, (size_t)(name.end - name.begin)));
-    *made = (constant){.name = made->name, .stands = stands, .unsure = unsure};
+    made->stands = stands;
+    made->unsure = unsure;
+    made->value = 0;
     decide(c, stands, NULL, &made->value);
 }
 
@@ -55,7 +58,10 @@ void constants_forget(constants *c, span name) {
 typedef struct number {
     bool known;
     int64_t value;
+    bool calls; /* a function, which may do more than give a value */
 } number;
+
+static const number unknown = {false, 0, false};
 
 typedef struct reader {
     const constants *constants;
@@ -100,9 +106,9 @@ static number named(const reader *r, span name) {
     if (c == NULL && r->within != NULL) {
         const char *whole = job_print(r->constants->job, "%s::%.*s", r->within,
                                       (int)(name.end - name.begin), name.begin);
-        c = find_text(r->constants, whole);
+        c = constants_get(r->constants, whole);
     }
-    return c == NULL || c->unsure ? (number){false, 0} : (number){true, c->value};
+    return c == NULL || c->unsure ? unknown : (number){true, c->value, false};
 }
 
 static number defined(reader *r) {
@@ -113,7 +119,7 @@ static number defined(reader *r) {
     if (bracket)
         need(r, ")");
     const constant *c = constants_find(r->constants, name.at);
-    return (number){c == NULL ? is_own_macro(name.at) : !c->unsure, c != NULL};
+    return (number){c == NULL ? is_own_macro(name.at) : !c->unsure, c != NULL, false};
 }
 
 /* Of a type in brackets. */
@@ -124,23 +130,55 @@ static number size_of(reader *r) {
     need(r, ")");
     const char *name = job_print(r->constants->job, "sizeof %.*s",
                                  (int)(type.at.end - type.at.begin), type.at.begin);
-    const constant *c = find_text(r->constants, name);
-    return c == NULL ? (number){false, 0} : (number){true, c->value};
+    const constant *c = constants_get(r->constants, name);
+    return c == NULL ? unknown : (number){true, c->value, false};
+}
+
+/* Past the arguments of a template, which stand right behind its name: clang-format sets the signs
+   of comparisons apart. */
+static void skip_arguments(reader *r) {
+    if (r->rest.begin < r->rest.end && *r->rest.begin == '<')
+        r->rest.begin = scan_past_angle(r->rest);
+}
+
+/* A name with what belongs to it; arguments, indices and members of objects make it unknown. */
+static number named_with_all(reader *r, span name) {
+    number n = unknown;
+    skip_arguments(r);
+    while (take(r, "::")) {
+        r->rest.begin = peek(r).at.end;
+        skip_arguments(r);
+    }
+    name.end = r->rest.begin;
+    bool more = false;
+    for (;;) {
+        const token t = peek(r);
+        if (token_in(&t, "( [")) {
+            n.calls |= token_is(&t, "(");
+            r->rest.begin = scan_past_bracket(r->rest);
+        } else if (take(r, ".") || take(r, "->")) {
+            take(r, "template");
+            r->rest.begin = peek(r).at.end;
+            skip_arguments(r);
+        } else {
+            return more ? n : named(r, name);
+        }
+        more = true;
+    }
 }
 
 static number named_or_made(reader *r, token t) {
     if (token_in(&t, "true false"))
-        return (number){true, token_is(&t, "true")};
+        return (number){true, token_is(&t, "true"), false};
     if (token_is(&t, "defined"))
         return defined(r);
     if (token_is(&t, "sizeof"))
         return size_of(r);
-    if (token_is(&t, "static_cast")) {
-        need(r, "<");
+    if (token_is(&t, "static_cast") && take(r, "<")) {
         t = peek(r);
-        r->failed |= !token_in(&t, "int Index");
-        r->rest.begin = t.at.end;
-        need(r, ">");
+        r->rest.begin = scan_past_angle((span){t.at.begin - 1, r->rest.end});
+        if (!token_in(&t, "int Index"))
+            t.at.end = t.at.begin; /* any other type */
     }
     if (token_in(&t, "int Index")) {
         need(r, "(");
@@ -148,12 +186,7 @@ static number named_or_made(reader *r, token t) {
         need(r, ")");
         return n;
     }
-    while (take(r, "::")) {
-        const token member = peek(r);
-        r->failed |= member.kind != TOKEN_NAME;
-        t.at.end = r->rest.begin = member.at.end;
-    }
-    return named(r, t.at);
+    return named_with_all(r, t.at);
 }
 
 static number primary(reader *r) {
@@ -168,22 +201,22 @@ static number primary(reader *r) {
         return named_or_made(r, t);
     char *end = NULL;
     const long long value = t.kind == TOKEN_NUMBER ? strtoll(t.at.begin, &end, 0) : 0;
-    if (end == NULL || end != t.at.end) { /* also those with a suffix or a point */
-        r->failed = true;
-        return (number){false, 0};
-    }
-    return (number){true, value};
+    r->failed |= t.kind == TOKEN_MARK || t.kind == TOKEN_END;
+    if (end == NULL || end != t.at.end) /* also those with a suffix or a point */
+        return unknown;
+    return (number){true, value, false};
 }
 
 static number unary(reader *r) {
-    number n = {false, 0};
     if (++r->depth > MOST_DEPTH) {
         r->failed = true;
-        return n;
+        return unknown;
     }
     const bool not = take(r, "!"), minus = !not &&take(r, "-");
-    n = not || minus ? unary(r) : primary(r);
+    const bool other = !not &&!minus && (take(r, "*") || take(r, "&") || take(r, "~"));
+    number n = not || minus || other ? unary(r) : primary(r);
     n.value = not ? !n.value : minus ? -n.value : n.value;
+    n.known &= !other;
     r->depth--;
     return n;
 }
@@ -194,8 +227,8 @@ typedef struct binary_mark {
     int level;
 } binary_mark;
 static const binary_mark binary_marks[] = {
-    {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<=", 4}, {">=", 4}, {"<<", 5}, {">>", 5},
-    {"<", 4},  {">", 4},  {"+", 6},  {"-", 6},  {"*", 7},  {"/", 7},  {"%", 7},
+    {"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7}, {"<<", 8},
+    {">>", 8}, {"&", 5},  {"<", 7}, {">", 7}, {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
 static const binary_mark *next_mark(reader *r, int least) {
@@ -205,6 +238,8 @@ static const binary_mark *next_mark(reader *r, int least) {
         const size_t length = strlen(m->mark);
         if ((size_t)(r->rest.end - at) < length || memcmp(at, m->mark, length) != 0)
             continue;
+        if (at + length < r->rest.end && at[length] == '=')
+            r->failed = true; /* an assignment */
         if (m->level < least)
             return NULL;
         r->rest.begin = at + length;
@@ -213,20 +248,28 @@ static const binary_mark *next_mark(reader *r, int least) {
     return NULL;
 }
 
+/* The right side decides alone where the left one calls nothing. */
 static number logical(bool all, number a, number b) {
-    if ((a.known && (a.value != 0) != all) || (b.known && (b.value != 0) != all))
-        return (number){true, !all};
-    return (number){a.known && b.known, all};
+    if ((a.known && (a.value != 0) != all) || (b.known && (b.value != 0) != all && !a.calls))
+        return (number){true, !all, false};
+    return (number){a.known && b.known, all, a.calls || b.calls};
 }
 
 static number join(const char *mark, number a, number b) {
-    number n = {a.known && b.known, 0};
+    number n = {a.known && b.known, 0, a.calls || b.calls};
     const int64_t x = a.value, y = b.value;
+    if (mark[0] == mark[1] && (mark[0] == '|' || mark[0] == '&'))
+        return logical(mark[0] == '&', a, b);
     switch (mark[0]) {
     case '|':
-        return logical(false, a, b);
+        n.value = x | y;
+        break;
     case '&':
-        return logical(true, a, b);
+        n.value = x & y;
+        break;
+    case '^':
+        n.value = x ^ y;
+        break;
     case '=':
         n.value = x == y;
         break;
@@ -265,7 +308,7 @@ static number binary(reader *r, int least) {
 static number expression(reader *r) {
     if (++r->depth > MOST_DEPTH) {
         r->failed = true;
-        return (number){false, 0};
+        return unknown;
     }
     number n = binary(r, 1);
     if (take(r, "?")) {

@@ -23,12 +23,12 @@ typedef struct laying {
     bool planned; /* plan.h has come */
 } laying;
 
-/* The file of `#include "NAME"` in `by`: beside that, or in templates/. */
+/* The file of `#include "NAME"` in `by`: in the same folder, or in templates/. */
 static const source_template *included(job *j, const char *by, const char *name) {
     const char *slash = strrchr(by, '/');
-    const source_template *beside =
+    const source_template *near =
         slash == NULL ? NULL : find(job_print(j, "%.*s%s", (int)(slash + 1 - by), by, name));
-    return beside != NULL ? beside : find(name);
+    return near != NULL ? near : find(name);
 }
 
 /* The NAME of a line `#include "NAME"`; NULL of any other. */
@@ -49,6 +49,9 @@ static void leave_line(text *t) {
     if (!ends_blank(t))
         text_add(t, "\n");
 }
+
+/* What a template says of itself heads no other: pruning takes this line out. */
+static const char end_of_template[] = PRUNE_END "\n";
 
 static void lay(laying *, text *to, const char *by, const char *from);
 
@@ -95,6 +98,7 @@ static void lay(laying *l, text *to, const char *by, const char *from) {
     leave_line(to);
     text_add_bytes(to, about, about_length);
     text_add(to, own.data);
+    text_add(to, own.length > 0 ? end_of_template : "");
 }
 
 source_file source_begin(job *j) {

@@ -12,8 +12,8 @@ typedef struct source_template {
 } source_template;
 extern const source_template source_templates[];
 
-/* A kernel of a file: what plan.h stands for, and what its template has beside what all kernels
-   share. Of several each has a namespace. */
+/* A kernel of a file: what plan.h stands for, and what its template has that the kernels do not
+   share. Each of several kernels has a namespace. */
 typedef struct source_kernel {
     text plan, rest;
     const char *space, *entry;
@@ -34,7 +34,8 @@ typedef struct source_file {
 source_file source_begin(job *);
 
 /* Adds a template, each line `#include "name"` replaced by that text where it does not stand in the
-   file yet: `plan_header` for "plan.h", else a template's, which lies beside it or in templates/.
+   file yet: `plan_header` for "plan.h", else the text of a template, in the same folder or in
+   templates/.
    `space` is NULL for the only kernel of a file; else its namespace, and `entry` its kernel. */
 void source_lay(source_file *, const char *file, const char *plan_header, const char *space,
                 const char *entry);

@@ -1,311 +1,20 @@
-/* Pruning: a CUDA text as a graph, whose nodes are declarations and members and whose edges are
-   names. Takes: text. Makes: the text of the nodes that a kernel reaches. */
-#include "gen/source/trim.h"
-
-#include "base/hash.h"
+/* Pruning: leaves out every declaration and member that no kernel reaches by a name. Takes: text.
+   Makes: the text of the nodes that stay. */
+#include "gen/source/graph.h"
 
 #include <string.h>
 
-enum { NONE = -1 };
-
-typedef enum node_kind {
-    NODE_CODE,
-    NODE_ASSERT,  /* stays where all that it speaks of does */
-    NODE_COMMENT, /* that stands by itself: a heading of what follows */
-    NODE_BLANK,
-    NODE_DIRECTIVE, /* stays where something between #if and #endif does; a #define by its name */
-    NODE_SCOPE,     /* the beginning or end of a namespace */
-} node_kind;
-
-typedef struct node {
-    node_kind kind;
-    span at;                    /* with the comment right before it */
-    const char *code;           /* where that ends */
-    int parent;                 /* of a member, else NONE */
-    int scope;                  /* 0: none, else the namespace's number */
-    int group;                  /* the innermost #if that it stands in: its node; or NONE */
-    int closes;                 /* of an #else or #endif: the node of the #if */
-    int member_count;           /* which follow it */
-    int first_name, name_count; /* that it declares, in pruner.declared */
-    span body;                  /* of a struct that has members */
-    bool live, always;
-    bool lists; /* several declarators, of which each stays by its own name */
-} node;
-
-/* A name in a scope, and how it is used there. */
-typedef struct name {
-    span at;
-    int scope;
-    bool plain, member; /* used by itself; behind . or -> or :: */
-    int next;           /* in the hash's chain */
-} name;
-
-enum { BUCKETS = 1024 };
-
 typedef struct pruner {
-    job *job;
-    node *nodes;
-    int node_count;
-    name *names;
-    int name_count, name_capacity;
-    int *declared; /* names of all nodes, node by node */
-    int declared_count, declared_capacity;
-    int bucket[BUCKETS];
-    int scopes;   /* namespaces so far */
+    graph graph;
     bool changed; /* more is used than before */
 } pruner;
-
-/* Room for one more in a list of the job's. */
-static void *grown(job *j, void *list, int count, int *capacity, size_t bytes) {
-    if (count < *capacity)
-        return list;
-    *capacity = *capacity == 0 ? 256 : 2 * *capacity;
-    void *made = job_array(j, (size_t)*capacity, bytes);
-    if (count > 0)
-        memcpy(made, list, (size_t)count * bytes);
-    return made;
-}
-
-/* ---- names -------------------------------------------------------------------------------------
- */
-
-static unsigned hash(span s, int scope) {
-    return (unsigned)checksum_of(s.begin, (size_t)(s.end - s.begin), (uint64_t)scope) % BUCKETS;
-}
-
-static name *name_of(pruner *p, span s, int scope) {
-    int *head = &p->bucket[hash(s, scope)];
-    for (int i = *head; i != NONE; i = p->names[i].next) {
-        name *n = &p->names[i];
-        if (n->scope == scope && same_text(n->at, s))
-            return n;
-    }
-    p->names = grown(p->job, p->names, p->name_count, &p->name_capacity, sizeof *p->names);
-    p->names[p->name_count] = (name){.at = s, .scope = scope, .next = *head};
-    *head = p->name_count;
-    return &p->names[p->name_count++];
-}
-
-static void declare(pruner *p, node *n, span s) {
-    const int declared = (int)(name_of(p, s, n->scope) - p->names);
-    p->declared =
-        grown(p->job, p->declared, p->declared_count, &p->declared_capacity, sizeof *p->declared);
-    if (n->name_count++ == 0)
-        n->first_name = p->declared_count;
-    p->declared[p->declared_count++] = declared;
-}
-
-/* A declaration's beginning: what may stand before it is skipped. */
-static span past_template(span s) {
-    for (;;) {
-        const token t = scan_token(s);
-        if (token_is(&t, "template"))
-            s.begin = scan_past_angle((span){t.at.end, s.end});
-        else if (token_is(&t, "["))
-            s.begin = scan_past_bracket((span){t.at.begin, s.end});
-        else
-            return s;
-    }
-}
-
-static bool takes_brackets(const token *t) {
-    return token_in(t, "__launch_bounds__ __cluster_dims__ __align__ alignas decltype");
-}
-
-/* The names of a variable or a function. */
-static void declare_values(pruner *p, node *n, span s) {
-    token last = {TOKEN_END, {NULL, NULL}};
-    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
-        s.begin = t.at.end;
-        if (token_is(&t, "operator")) {
-            n->always = true;
-            return;
-        }
-        if (token_is(&t, "<"))
-            s.begin = scan_past_angle((span){t.at.begin, s.end});
-        else if (token_is(&t, "(") && takes_brackets(&last))
-            s.begin = scan_past_bracket((span){t.at.begin, s.end});
-        else if (t.kind == TOKEN_NAME)
-            last = t;
-        else if (token_in(&t, "( [ ; = {")) {
-            declare(p, n, last.at);
-            if (!token_is(&t, "="))
-                break;
-            s = scan_value(s);
-            if (next_token(&s).at.begin[0] != ',')
-                break;
-        }
-    }
-    n->lists = n->name_count > 1;
-}
-
-/* Whether it is a variable of each object of its struct. */
-static bool is_data(span s) {
-    const token first = scan_token(s);
-    if (token_in(&first, "static using struct template"))
-        return false;
-    for (token t;
-         (t = next_token(&s)).kind != TOKEN_END && !token_is(&t, ";") && !token_is(&t, "=");) {
-        if (token_is(&t, "<"))
-            s.begin = scan_past_angle((span){t.at.begin, s.end});
-        else if (token_is(&t, "["))
-            s.begin = scan_past_bracket((span){t.at.begin, s.end});
-        else if (token_is(&t, "("))
-            return false;
-    }
-    return true;
-}
-
-/* Of an enumeration its enumerators, too. */
-static void declare_enumerators(pruner *p, node *n, span s) {
-    bool name = false;
-    for (token t; (t = next_token(&s)).kind != TOKEN_END && !token_is(&t, "}");) {
-        if (name && t.kind == TOKEN_NAME)
-            declare(p, n, t.at);
-        name = token_is(&t, "{") || token_is(&t, ",");
-    }
-}
-
-static void declare_type(pruner *p, node *n, span s) {
-    token t = next_token(&s);
-    while (token_is(&t, "class") || takes_brackets(&t)) {
-        if (takes_brackets(&t))
-            s.begin = scan_past_bracket(s);
-        t = next_token(&s);
-    }
-    declare(p, n, t.at);
-}
-
-static void declare_code(pruner *p, node *n) {
-    span s = past_template((span){n->code, n->at.end});
-    const token first = scan_token(s);
-    const span rest = {first.at.end, s.end};
-    if (token_is(&first, "static_assert")) {
-        n->kind = NODE_ASSERT;
-        n->always = n->parent != NONE;
-    } else if (token_is(&first, "extern") && scan_token(rest).kind == TOKEN_TEXT) {
-        n->always = true;
-    } else if (token_is(&first, "using")) {
-        const token name = scan_token(rest), equals = scan_token((span){name.at.end, s.end});
-        n->always = !token_is(&equals, "=");
-        declare(p, n, name.at);
-    } else if (token_in(&first, "struct enum union")) {
-        declare_type(p, n, rest);
-        if (token_is(&first, "enum"))
-            declare_enumerators(p, n, rest);
-    } else if (n->parent != NONE && is_data(s)) {
-        n->always = true;
-    } else {
-        declare_values(p, n, s);
-    }
-}
-
-/* ---- nodes -------------------------------------------------------------------------------------
- */
-
-static node *add_node(pruner *p, node n) {
-    p->nodes[p->node_count] = n;
-    return &p->nodes[p->node_count++];
-}
-
-static void split(pruner *, span, int parent, int scope, int group);
-
-/* The members of a struct whose body has lines of its own. */
-static void split_struct(pruner *p, node *n) {
-    const int which = (int)(n - p->nodes);
-    span s = past_template((span){n->code, n->at.end});
-    const token first = scan_token(s);
-    if (!token_is(&first, "struct"))
-        return;
-    for (token t; (t = scan_token(s)).kind != TOKEN_END && !token_is(&t, ";");) {
-        if (token_is(&t, "{")) {
-            const char *close = scan_past_bracket((span){t.at.begin, n->at.end}) - 1;
-            const span body = {scan_past_line((span){t.at.end, n->at.end}), close};
-            if (body.begin >= body.end)
-                return;
-            n->body = body;
-            split(p, body, which, n->scope, n->group);
-            n->member_count = p->node_count - which - 1;
-            return;
-        }
-        s.begin = token_is(&t, "(") ? scan_past_bracket((span){t.at.begin, s.end}) : t.at.end;
-    }
-}
-
-static void add_directive(pruner *p, node n, int *group) {
-    span s = n.at;
-    next_token(&s);
-    const token word = next_token(&s);
-    n.kind = NODE_DIRECTIVE;
-    n.always = !token_in(&word, "if ifdef ifndef else elif endif define undef");
-    if (token_in(&word, "else elif endif")) {
-        n.closes = *group;
-        n.group = *group == NONE ? NONE : p->nodes[*group].group;
-    }
-    node *added = add_node(p, n);
-    if (token_in(&word, "if ifdef ifndef"))
-        *group = p->node_count - 1;
-    else if (token_is(&word, "endif"))
-        *group = n.group;
-    else if (token_in(&word, "define undef"))
-        declare(p, added, scan_token(s).at);
-}
-
-static void split(pruner *p, span s, int parent, int scope, int group) {
-    span comment = {NULL, NULL};
-    while (s.begin < s.end) {
-        const piece found = scan_piece(s);
-        s.begin = found.at.end;
-        node n = {.kind = NODE_CODE,
-                  .at = found.at,
-                  .code = found.at.begin,
-                  .parent = parent,
-                  .scope = scope,
-                  .group = group,
-                  .closes = NONE};
-        const piece after = s.begin < s.end ? scan_piece(s) : (piece){PIECE_BLANK, s};
-        if (found.kind == PIECE_COMMENT && after.kind != PIECE_BLANK) {
-            comment = found.at;
-            continue;
-        }
-        if (comment.begin != NULL)
-            n.at.begin = comment.begin;
-        comment.begin = NULL;
-        if (found.kind == PIECE_DIRECTIVE) {
-            add_directive(p, n, &group);
-        } else if (found.kind == PIECE_CODE) {
-            node *added = add_node(p, n);
-            declare_code(p, added);
-            split_struct(p, added);
-        } else {
-            n.kind = found.kind == PIECE_BLANK     ? NODE_BLANK
-                     : found.kind == PIECE_COMMENT ? NODE_COMMENT
-                                                   : NODE_SCOPE;
-            scope = found.kind == PIECE_OPEN ? ++p->scopes : found.kind == PIECE_CLOSE ? 0 : scope;
-            add_node(p, n);
-        }
-    }
-}
-
-static pruner nodes_of(job *j, const char *whole) {
-    const span all = {whole, whole + strlen(whole)};
-    pruner p = {.job = j};
-    size_t lines = 1; /* a node has one at least, so that nodes stay where they are */
-    for (span rest = all; rest.begin < rest.end; rest.begin = scan_past_line(rest))
-        lines++;
-    p.nodes = job_array(j, lines, sizeof *p.nodes);
-    for (int i = 0; i < BUCKETS; i++)
-        p.bucket[i] = NONE;
-    split(&p, all, NONE, 0, NONE);
-    return p;
-}
 
 /* ---- what stays --------------------------------------------------------------------------------
  */
 
 /* A name is used: by itself, or as a member; in this scope, and outside of all. */
 static void use(pruner *p, span at, int scope, bool member) {
-    name *n = name_of(p, at, scope);
+    name *n = graph_name(&p->graph, at, scope);
     bool *used = member ? &n->member : &n->plain;
     p->changed |= !*used;
     *used = true;
@@ -313,8 +22,17 @@ static void use(pruner *p, span at, int scope, bool member) {
         use(p, at, 0, member);
 }
 
+/* Whether the struct that the node is, or is in, has a member of this name. */
+static bool is_own_member(const pruner *p, const node *n, const name *of) {
+    const node *owner = n->parent == NONE ? n : &p->graph.nodes[n->parent];
+    for (const node *m = owner + 1; m <= owner + owner->member_count; m++)
+        if (graph_declares(&p->graph, m, of))
+            return true;
+    return false;
+}
+
 /* Uses all names of a piece of a node. */
-static void use_all(pruner *p, span s, int scope) {
+static void use_all(pruner *p, const node *n, span s) {
     token before = {TOKEN_END, {NULL, NULL}}, ahead = before, further = before;
     for (token t; (t = next_token(&s)).kind != TOKEN_END;) {
         if (t.kind == TOKEN_NAME) {
@@ -323,7 +41,8 @@ static void use_all(pruner *p, span s, int scope) {
                                 (token_is(&before, "template") && token_in(&ahead, ". >"));
             const bool qualified = token_is(&before, ":") && token_is(&ahead, ":") &&
                                    (further.kind == TOKEN_NAME || token_is(&further, ">"));
-            use(p, t.at, scope, dotted || qualified);
+            const bool own = is_own_member(p, n, graph_name(&p->graph, t.at, n->scope));
+            use(p, t.at, n->scope, dotted || qualified || own);
         }
         further = ahead;
         ahead = before;
@@ -350,7 +69,7 @@ static bool is_name_used(const node *n, const name *of) {
 
 static bool is_used(const pruner *p, const node *n) {
     for (int i = 0; i < n->name_count; i++)
-        if (is_name_used(n, &p->names[p->declared[n->first_name + i]]))
+        if (is_name_used(n, &p->graph.names[p->graph.declared[n->first_name + i]]))
             return true;
     return n->always;
 }
@@ -364,9 +83,9 @@ static void use_list(pruner *p, const node *n) {
         const char *begin = s.begin;
         more = next_declarator(&s, &declared, &value);
         if (begin == n->code)
-            use_all(p, (span){begin, declared.at.begin}, n->scope);
-        if (is_name_used(n, name_of(p, declared.at, n->scope)))
-            use_all(p, value, n->scope);
+            use_all(p, n, (span){begin, declared.at.begin});
+        if (is_name_used(n, graph_name(&p->graph, declared.at, n->scope)))
+            use_all(p, n, value);
     }
 }
 
@@ -377,10 +96,10 @@ static void keep(pruner *p, node *n) {
     if (n->lists)
         use_list(p, n);
     else
-        use_all(p, (span){n->code, n->body.begin != NULL ? n->body.begin : n->at.end}, n->scope);
-    for (int g = n->group; g != NONE && !p->nodes[g].live; g = p->nodes[g].group) {
-        p->nodes[g].live = true;
-        use_all(p, p->nodes[g].at, n->scope);
+        use_all(p, n, (span){n->code, n->body.begin != NULL ? n->body.begin : n->at.end});
+    for (int g = n->group; g != NONE && !p->graph.nodes[g].live; g = p->graph.nodes[g].group) {
+        p->graph.nodes[g].live = true;
+        use_all(p, n, p->graph.nodes[g].at);
     }
 }
 
@@ -388,9 +107,9 @@ static void keep(pruner *p, node *n) {
 static void reach(pruner *p) {
     do {
         p->changed = false;
-        for (node *n = p->nodes + p->node_count; n-- > p->nodes;)
+        for (node *n = p->graph.nodes + p->graph.node_count; n-- > p->graph.nodes;)
             if ((!n->live || n->lists) && is_used(p, n) &&
-                (n->parent == NONE || p->nodes[n->parent].live))
+                (n->parent == NONE || p->graph.nodes[n->parent].live))
                 keep(p, n);
     } while (p->changed);
 }
@@ -398,9 +117,9 @@ static void reach(pruner *p) {
 /* Whether the file declares it in this scope or outside of all, but without need. */
 static bool is_gone(pruner *p, span at, int scope) {
     bool gone = false;
-    for (const node *n = p->nodes; n < p->nodes + p->node_count; n++)
+    for (const node *n = p->graph.nodes; n < p->graph.nodes + p->graph.node_count; n++)
         for (int i = 0; i < n->name_count && n->parent == NONE; i++) {
-            const name *of = &p->names[p->declared[n->first_name + i]];
+            const name *of = &p->graph.names[p->graph.declared[n->first_name + i]];
             if ((of->scope != 0 && of->scope != scope) || !same_text(of->at, at))
                 continue;
             if (n->live)
@@ -420,7 +139,7 @@ static bool speaks_of_gone(pruner *p, const node *n) {
 
 static void find_live(pruner *p) {
     reach(p);
-    for (node *n = p->nodes; n < p->nodes + p->node_count; n++)
+    for (node *n = p->graph.nodes; n < p->graph.nodes + p->graph.node_count; n++)
         if (n->kind == NODE_ASSERT && n->parent == NONE && !speaks_of_gone(p, n))
             keep(p, n);
     reach(p);
@@ -438,7 +157,7 @@ static void write_declarators(pruner *p, text *t, const node *n) {
         more = next_declarator(&s, &declared, &value);
         if (i == 0)
             add_span(t, n->at.begin, declared.at.begin);
-        if (!is_name_used(n, name_of(p, declared.at, n->scope)))
+        if (!is_name_used(n, graph_name(&p->graph, declared.at, n->scope)))
             continue;
         text_add(t, some ? ", " : "");
         add_span(t, declared.at.begin, value.end);
@@ -472,10 +191,18 @@ static void write_heading(writer *w) {
     w->heading.begin = NULL;
 }
 
+static bool is_end(const node *n) {
+    const size_t length = strlen(PRUNE_END);
+    return n->kind == NODE_DIRECTIVE && (size_t)(n->at.end - n->at.begin) > length &&
+           memcmp(n->at.begin, PRUNE_END, length) == 0;
+}
+
 static void write_code(writer *w, int which) {
-    const node *n = &w->pruner->nodes[which];
+    const node *n = &w->pruner->graph.nodes[which];
     if (n->kind == NODE_DIRECTIVE && n->always) /* a pragma ends what stands under a heading */
         w->heading.begin = NULL;
+    if (is_end(n))
+        return;
     write_heading(w);
     if (n->lists) {
         write_declarators(w->pruner, w->out, n);
@@ -493,8 +220,8 @@ static void write_code(writer *w, int which) {
 
 static void write_nodes(writer *w, int first, int end) {
     for (int i = first; i < end; i++) {
-        const node *n = &w->pruner->nodes[i];
-        const bool closes = n->closes != NONE && w->pruner->nodes[n->closes].live;
+        const node *n = &w->pruner->graph.nodes[i];
+        const bool closes = n->closes != NONE && w->pruner->graph.nodes[n->closes].live;
         if (n->kind == NODE_COMMENT)
             w->heading = n->at;
         else if (n->kind == NODE_BLANK) {
@@ -507,10 +234,10 @@ static void write_nodes(writer *w, int first, int end) {
 }
 
 const char *prune(job *j, const char *whole) {
-    pruner p = nodes_of(j, whole);
+    pruner p = {.graph = graph_read(j, whole)};
     text out = text_new(j);
     find_live(&p);
     writer w = {.pruner = &p, .out = &out};
-    write_nodes(&w, 0, p.node_count);
+    write_nodes(&w, 0, p.graph.node_count);
     return out.data;
 }

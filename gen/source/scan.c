@@ -212,3 +212,47 @@ piece scan_piece(span s) {
     }
     return p;
 }
+
+/* ---- statements -------------------------------------------------------------------------------
+ */
+
+const char *scan_past_statement(span s) {
+    token first = scan_token(s);
+    while (token_is(&first, "#")) {
+        s.begin = scan_past_line((span){first.at.begin, s.end});
+        first = scan_token(s);
+    }
+    if (token_is(&first, "{"))
+        return scan_past_bracket((span){first.at.begin, s.end});
+    if (token_in(&first, "if for while")) {
+        while (s.begin < s.end && *s.begin != '(')
+            s.begin++;
+        s.begin = scan_past_statement((span){scan_past_bracket(s), s.end});
+        const token other = scan_token(s);
+        return token_is(&first, "if") && token_is(&other, "else")
+                   ? scan_past_statement((span){other.at.end, s.end})
+                   : s.begin;
+    }
+    for (token t; (t = scan_token(s)).kind != TOKEN_END;) {
+        s.begin = scan_past(s);
+        if (token_is(&t, ";"))
+            break;
+    }
+    return s.begin;
+}
+
+span scan_lines(span statement) {
+    const token first = scan_token(statement);
+    span lines = {statement.begin, statement.end};
+    if (token_is(&first, "{")) {
+        lines.begin = scan_past_line((span){first.at.end, statement.end});
+        lines.end = statement.end - 1;
+        while (lines.end > lines.begin && lines.end[-1] != '\n')
+            lines.end--;
+        return lines;
+    }
+    lines.begin = first.at.begin;
+    while (lines.begin > statement.begin && lines.begin[-1] == ' ')
+        lines.begin--;
+    return lines;
+}

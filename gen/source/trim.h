@@ -51,6 +51,11 @@ const char *scan_past_line(span);
 /* The columns that the line at the beginning is indented by. */
 int scan_indent(span);
 
+/* Past the statement at the beginning, and past the directives before it. */
+const char *scan_past_statement(span);
+/* The lines of a statement, without the brackets of a block. */
+span scan_lines(span statement);
+
 typedef enum piece_kind {
     PIECE_BLANK,
     PIECE_COMMENT,   /* lines of comments, one after another */
@@ -74,6 +79,7 @@ piece scan_piece(span);
    with what stands for them. */
 typedef struct constant {
     const char *name;
+    size_t length;
     int64_t value;
     span stands; /* of a macro */
     bool unsure; /* whether the macro is defined is not known */
@@ -89,6 +95,7 @@ void constants_set(constants *, const char *name, int64_t value);
 void constants_define(constants *, span name, span stands, bool unsure);
 void constants_forget(constants *, span name);
 constant *constants_find(const constants *, span name);
+constant *constants_get(const constants *, const char *name);
 
 /* Whether a macro is one of the templates' own, by its first word. */
 bool is_own_macro(span name);
@@ -105,10 +112,45 @@ constants fold_constants(job *, const char *arch);
 /* The text folded; what it defines is added to the constants, for text that comes after it. */
 const char *fold(constants *, const char *text);
 
+/* The steps of it. First the directives of the preprocessor, in the whole text. */
+const char *fold_directives(constants *, const char *text);
+
+/* A declaration that is being folded. Constants from number `own` on are its own. */
+typedef struct folder {
+    constants *constants;
+    int own;
+    span piece;
+} folder;
+
+/* As `decide`, where the declaration has no other meaning for the constants' names. */
+bool fold_decide(const folder *, span expression, int64_t *value);
+
+/* The same where a name stands for a number. */
+bool fold_decide_with(const folder *, span expression, const char *name, int64_t number,
+                      int64_t *value);
+
+/* How often the text seems to declare something by this name. */
+int fold_declared(span text, span name);
+
+/* Recursive templates of one turn become plain functions. */
+const char *fold_recursions(const folder *, span text);
+/* Conditions, loops of one turn or none, and assertions. */
+const char *fold_statements(const folder *, span text);
+/* What constants decide within an expression. */
+const char *fold_expressions(const folder *, span text);
+
+/* The text with a number in place of a variable. */
+const char *fold_in_place(job *, span text, span name, int64_t value);
+/* Lines, as many columns further left. */
+void fold_dedent(text *, span lines, int columns);
+
 /* ---- pruning --------------------------------------------------------------------------------- */
 
 /* Kernels are what is declared extern "C". The names of a namespace are seen in it, those outside
    of all everywhere. */
 const char *prune(job *, const char *text);
+
+/* A line that ends what a comment heads, and is left out. */
+#define PRUNE_END "#pragma stencilgen end"
 
 #endif

@@ -38,6 +38,7 @@ struct form {
     bool points;      /* … or does both */
     bool plain;       /* plan.h need not say how far each array is read */
     bool packs;       /* it serves rows of packs alone: other calls take a spare */
+    bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
     bool constant;    /* keeps the weights in constant memory */
     bool cooperative; /* of several steps: its blocks wait for each other */
     const block_form *block; /* NULL: the method lays out its own threads */

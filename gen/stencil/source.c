@@ -184,9 +184,9 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     if (p->pass_count > 0) {
         source_write_pass_notes(t, m, program);
     } else if (p->single != NULL) {
-        source_write_way_notes(t, m, program);
+        source_write_way_notes(t, p, program);
     } else {
-        source_write_launch_example(t, m, program, &program->launches[0]);
+        source_write_launch_example(t, m, program, &program->launches[0], p->form->one_way);
         source_write_launch_notes(t, program, &program->launches[0]);
     }
     text_add(t, "\n");

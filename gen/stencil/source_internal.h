@@ -18,13 +18,15 @@ void source_write_arguments(text *, const model *, const program *);
 void source_describe_launch(const plan *, program_launch *);
 
 /* source_notes.c: how to launch a kernel, as comments. */
-void source_write_launch_example(text *, const model *, const program *, const program_launch *);
+/* `one_way`: as the form has it. */
+void source_write_launch_example(text *, const model *, const program *, const program_launch *,
+                                 bool one_way);
 void source_write_launch_notes(text *, const program *, const program_launch *);
 
 /* source_ways.c: of a plan with single steps beside it. */
 int source_count_ways(const plan *);
 void source_describe_ways(job *, const plan *, program *);
-void source_write_way_notes(text *, const model *, const program *);
+void source_write_way_notes(text *, const plan *, const program *);
 
 /* source_passes.c: how to launch several passes, as comments. */
 void source_write_pass_notes(text *, const model *, const program *);

@@ -41,7 +41,7 @@ static void write_launch_call(text *t, const program_launch *l) {
 }
 
 void source_write_launch_example(text *t, const model *m, const program *program,
-                                 const program_launch *l) {
+                                 const program_launch *l, bool one_way) {
     text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, for "
                 "dense arrays of\n// shape (");
     for (int axis = m->dims - 1; axis >= 0; axis--)
@@ -50,7 +50,8 @@ void source_write_launch_example(text *t, const model *m, const program *program
     for (int k = 0; k < AXES; k++) {
         const char *extent = l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]];
         text_printf(t, "//     a.size[%d] = a.end[%d] = %s;\n", k, k, extent);
-        write_inner_blocks(t, l, k, extent);
+        if (!one_way)
+            write_inner_blocks(t, l, k, extent);
     }
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];

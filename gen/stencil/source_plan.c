@@ -31,6 +31,24 @@ static void write_boundary_facts(text *t, const model *m, const plan *p) {
         truth(all_fixed), truth(wraps), truth(gives_values));
 }
 
+/* Which rules the boundary has, for the preprocessor. */
+static void write_rules(text *t, const model *m, const plan *p) {
+    bool has[BOUNDARY_COUNT] = {false}, keeps = false;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
+            const int kind = side_of(m, p, k, side)->kind;
+            has[kind] = true;
+            keeps |= kind == BOUNDARY_FIXED && (side == 0 ? p->low[k] : p->high[k]) > 0;
+        }
+    text_printf(t, "#define PLAN_KEEPS %d // a side that the shape reaches over is fixed\n", keeps);
+    text_printf(t,
+                "#define PLAN_GIVES %d\n#define PLAN_CLAMPS %d\n#define PLAN_MIRRORS %d\n"
+                "#define PLAN_WRAPS %d\n",
+                has[BOUNDARY_ZERO] || has[BOUNDARY_CONSTANT],
+                has[BOUNDARY_FIXED] || has[BOUNDARY_CLAMP], has[BOUNDARY_MIRROR],
+                has[BOUNDARY_PERIODIC]);
+}
+
 static void write_constants(text *t, const model *m, const plan *p, const program *program,
                             bool packs) {
     text_add(t, "struct plan {\n");
@@ -184,13 +202,11 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
     const char *targets[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
         targets[o] = job_print(t->job, "out[%d] =", o);
-    text_printf(t,
-                "// One point; taps come from `at`.\n"
-                "template <class At>\n"
-                "__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,\n"
-                "                                             [[maybe_unused]] const Arguments "
-                "&arguments,\n                                             Real (&out)[%d]) {\n",
-                m->output_count);
+    text_printf(
+        t,
+        "// One point; taps come from `at`.\ntemplate <class At>\n__device__ __forceinline__ "
+        "void update_point(const At &at, const Arguments &arguments, Real (&out)[%d]) {\n",
+        m->output_count);
     emit_statements(t, e, f->roots, targets, m->output_count);
     text_add(t, "}\n");
 }
@@ -215,6 +231,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
         text_printf(t, "#define PLAN_PACKS %d // as plan::packs, for the preprocessor\n", packs);
     if (p->form->macros != NULL)
         p->form->macros(t, p, packs, has_only_written(m, p, program));
+    write_rules(t, m, p);
     text_add(t, "\n");
     write_constants(t, m, p, program, packs);
     if (!of_several)

@@ -47,7 +47,7 @@ static void write_limits(text *t, const program_launch *l) {
                         (long long)l->grid.least[k]);
 }
 
-void source_write_way_notes(text *t, const model *m, const program *p) {
+void source_write_way_notes(text *t, const plan *of, const program *p) {
     const program_launch *first = &p->launches[0],
                          *last = &p->launches[program_own_launches(p) - 1];
     text_printf(t, "// %s makes %d time steps of a whole grid in one launch", first->entry,
@@ -63,9 +63,9 @@ void source_write_way_notes(text *t, const model *m, const program *p) {
     }
     text_printf(t, ".\n// %s makes one, of any box.\n", last->entry);
     write_limits(t, first);
-    source_write_launch_example(t, m, p, first);
+    source_write_launch_example(t, of->facts->model, p, first, of->form->one_way);
     source_write_launch_notes(t, p, first);
     text_add(t, "//\n");
-    source_write_launch_example(t, m, p, last);
+    source_write_launch_example(t, of->facts->model, p, last, of->single->form->one_way);
     source_write_launch_notes(t, p, last);
 }

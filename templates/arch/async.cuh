@@ -6,21 +6,17 @@
 #define SG_ASYNC_COPIES
 #endif
 
-// A place in shared memory: an address of 32 bits, to which what is known when compiling adds
-// nothing.
+// A place in shared memory, as an address of 32 bits.
 template <class T> struct SharedAt {
     unsigned at;
     __device__ __forceinline__ explicit SharedAt(T *shared)
         : at(static_cast<unsigned>(__cvta_generic_to_shared(shared))) {
         asm volatile("" : "+r"(at));
     }
-    struct address {
-        unsigned at;
-    };
-    __device__ __forceinline__ explicit SharedAt(address a) : at(a.at) {
+    __device__ __forceinline__ explicit SharedAt(unsigned place) : at(place) {
     }
     __device__ __forceinline__ SharedAt operator+(int elements) const {
-        return SharedAt(address{at + elements * static_cast<int>(sizeof(T))});
+        return SharedAt(at + elements * static_cast<int>(sizeof(T)));
     }
     template <int count> __device__ __forceinline__ Pack<T, count> read() const {
         Pack<T, count> pack;
@@ -79,11 +75,11 @@ __device__ __forceinline__ int shared_begin() {
     return static_cast<int>(SharedAt<unsigned char>(shared_bytes()).at);
 }
 template <class T> __device__ __forceinline__ SharedAt<T> shared_place(int place) {
-    return SharedAt<T>(typename SharedAt<T>::address{static_cast<unsigned>(place)});
+    return SharedAt<T>(static_cast<unsigned>(place));
 }
 
-// Copies run beside the arithmetic: the thread goes on, and waits for its own copies later. `count`
-// elements of 4, 8 or 16 bytes together, each address aligned to that.
+// Begins to copy `count` elements of 4, 8 or 16 bytes together, each address aligned to that. The
+// thread goes on, and waits for its own copies later.
 template <int count, class T>
 __device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
     constexpr int bytes = count * static_cast<int>(sizeof(T));
@@ -96,20 +92,21 @@ __device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to.at), "l"(from), "n"(bytes)
                      : "memory");
 #else
-    to.template write<count>(load(reinterpret_cast<const Pack<T, count> *>(from)));
+    to.template write<count>(load_pack(reinterpret_cast<const Pack<T, count> *>(from)));
 #endif
 }
 
-// The same to an address that is no SharedAt.
-template <class T> __device__ __forceinline__ void copy_async(T *shared, const T *from) {
+// Copies one element to a plain address in shared memory.
+template <class T> __device__ __forceinline__ void copy_one_async(T *shared, const T *from) {
 #if defined(SG_ASYNC_COPIES)
     copy_async<1>(SharedAt<T>(shared), from);
 #else
-    *shared = load(from);
+    using Bits = typename BitsOf<sizeof(T)>::type;
+    *reinterpret_cast<Bits *>(shared) = __ldg(reinterpret_cast<const Bits *>(from));
 #endif
 }
 
-// One element of 4, 8 or 16 bytes of memory that the kernel itself may write once it has copied it.
+// Copies one element of memory that the kernel itself may write later.
 template <class T> __device__ __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
 #if defined(SG_ASYNC_COPIES)
     copy_async<1>(to, from);
@@ -127,8 +124,8 @@ __device__ __forceinline__ void copies_commit() {
 #endif
 }
 
-// Waits until at most the `newest` latest groups of the thread are under way. Other threads see the
-// copied elements after the next barrier.
+// Waits until at most the `newest` latest groups of the thread are in flight. Other threads see what
+// was copied after the next barrier.
 template <int newest> __device__ __forceinline__ void copies_wait() {
 #if defined(SG_ASYNC_COPIES)
     asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");

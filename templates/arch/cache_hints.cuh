@@ -2,10 +2,9 @@
 #include "memory.cuh"
 #include "numbers.cuh"
 
-// Reads as `load` does, and says what the caches make of the line, so that others stay in them:
-// `once`, both let go of it first; `past`, the first-level cache does not even keep it; `stay`, the
-// second-level cache keeps it as long as it can. As `load` where GPUs have no such words (before
-// sm_80).
+// A load with a hint to the caches. `once`: both evict the line first. `past`: the first-level cache
+// does not keep it. `stay`: the second-level cache keeps it as long as it can. GPUs before sm_80
+// have no such hints.
 enum class Cached { as_it_comes = 1, once, past, stay };
 
 template <Cached way, class Word>
@@ -56,7 +55,8 @@ template <int bytes> struct LoadedAs { using type = typename WordOf<bytes>::type
 template <> struct LoadedAs<16> { using type = uint4; };
 
 template <Cached way, class T> __device__ __forceinline__ T load_as(const T *from) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
+    using Bits = typename LoadedAs<sizeof(T)>::type;
+    const Bits *const at = reinterpret_cast<const Bits *>(from);
 #if __CUDA_ARCH__ >= 800
     if constexpr (way != Cached::as_it_comes) {
         unsigned long long policy;
@@ -64,12 +64,10 @@ template <Cached way, class T> __device__ __forceinline__ T load_as(const T *fro
             asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
         else
             asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-        const auto word = load_word_as<way>(
-            reinterpret_cast<const typename LoadedAs<sizeof(T)>::type *>(from), policy);
-        T to;
-        memcpy(&to, &word, sizeof to);
-        return to;
+        const Bits bits = load_word_as<way>(at, policy);
+        return reinterpret_cast<const T &>(bits);
     }
 #endif
-    return load(from);
+    const Bits bits = __ldg(at);
+    return reinterpret_cast<const T &>(bits);
 }

@@ -4,9 +4,7 @@
 
 // Words of 4 or 8 bytes that blocks publish for each other. What a block has done before
 // store_release is seen by one that has read that value with load_acquire; the relaxed ones order
-// nothing. A block waits only for what runs already (docs/architecture.md), and calls
-// `wait_a_moment` or `backoff`.
-
+// nothing. A block waits only for what runs already (docs/architecture.md).
 template <class T>
 constexpr bool is_word = (sizeof(T) == 4 || sizeof(T) == 8) && alignof(T) == sizeof(T);
 
@@ -91,8 +89,7 @@ __device__ __forceinline__ T compare_and_swap(T *at, const T &before, const T &a
         atomicCAS(reinterpret_cast<Word *>(at), same_bits<Word>(before), same_bits<Word>(after)));
 }
 
-// Between two looks at a word that is about to come: a load takes longer than any pause would be of
-// use.
+// Between two looks at a word that is about to come. A load takes longer than a useful pause.
 __device__ __forceinline__ void wait_a_moment() {
 }
 

@@ -1,24 +1,22 @@
 #pragma once
 
-// A launch that may begin early does so once every block of the launch before it has said
-// `next_may_begin`, or has ended; `await_launch_before` waits until all of those have ended, and
-// what they wrote is seen. Its kernel touches no global memory before that.
-
+// The next launch may begin once every block has said so, or has ended.
 __device__ __forceinline__ void next_may_begin() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
+
+// This launch may have begun early: it touches no global memory before all blocks of the launch
+// before it have ended.
 __device__ __forceinline__ void await_launch_before() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// A load that stays behind such a wait, before which compilers move those of memory that is only
-// read.
+// A load that stays behind that wait. Compilers move loads of memory that is only read before it.
 template <class T> __device__ __forceinline__ T load_behind(const T *from) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
     unsigned word[sizeof(T) / 4];
     const auto at = __cvta_generic_to_global(from);
     if constexpr (sizeof(T) == 16)

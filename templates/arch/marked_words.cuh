@@ -1,15 +1,11 @@
 #pragma once
 #include "cooperation.cuh"
 
-// A word that blocks publish with a mark of the launch beside it, in memory that nobody prepares:
-// who waits for it takes it when it finds the mark. Value and mark are one access of 16 bytes.
+// A word that blocks publish with a mark, never 0, in memory that nobody prepares. The value counts
+// only with the mark that is waited for: both are one access, or the value is stored first.
 struct alignas(16) MarkedWord {
     unsigned long long mark, value;
 };
-
-#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
-#define SG_WIDE_WORDS // the type b128; else the value is stored before the mark
-#endif
 
 // Of two launches with one tag no moments have the same mark, and none is the tag itself.
 __device__ __forceinline__ unsigned long long mark_of(unsigned long long tag,
@@ -26,7 +22,7 @@ __device__ __forceinline__ unsigned long long this_moment() {
 }
 
 __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
-#if defined(SG_WIDE_WORDS)
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
     asm volatile("{\n\t.reg .b128 word;\n\t"
                  "mov.b128 word, {%1, %2};\n\t"
                  "st.relaxed.gpu.global.b128 [%0], word;\n\t}" ::"l"(__cvta_generic_to_global(to)),
@@ -38,10 +34,9 @@ __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) 
 #endif
 }
 
-// What is there: the value counts only if the mark is the one that is waited for.
 __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     MarkedWord word;
-#if defined(SG_WIDE_WORDS)
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
     asm volatile("{\n\t.reg .b128 word;\n\t"
                  "ld.relaxed.gpu.global.b128 word, [%2];\n\t"
                  "mov.b128 {%0, %1}, word;\n\t}"
@@ -55,11 +50,6 @@ __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     return word;
 }
 
-// No tag is 0. By an access as wide as the one that it follows.
 __device__ __forceinline__ void erase(MarkedWord *at) {
-#if defined(SG_WIDE_WORDS)
     publish(at, {0, 0});
-#else
-    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(&at->mark), "l"(0ull) : "memory");
-#endif
 }

@@ -5,18 +5,23 @@ using Index = long long; // grids and offsets may exceed 2^31 elements
 // Elements that cross the memory bus together: one load or store instruction of up to 16 bytes.
 template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element[count]; };
 
-// Reads memory that nothing writes while the kernel runs: compilers may move such reads, which take
-// the read-only path of the first-level cache.
+// A word that one instruction loads or stores, by its bytes.
+template <int bytes> struct BitsOf;
+template <> struct BitsOf<4> { using type = unsigned; };
+template <> struct BitsOf<8> { using type = uint2; };
+template <> struct BitsOf<16> { using type = uint4; };
+
+// Loads what nothing writes while the kernel runs; compilers may move such loads.
 template <class T> __device__ __forceinline__ T load(const T *from) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "one load instruction");
-    T to;
-    if constexpr (sizeof(T) == 16)
-        *reinterpret_cast<uint4 *>(&to) = __ldg(reinterpret_cast<const uint4 *>(from));
-    else if constexpr (sizeof(T) == 8)
-        *reinterpret_cast<uint2 *>(&to) = __ldg(reinterpret_cast<const uint2 *>(from));
-    else
-        *reinterpret_cast<unsigned *>(&to) = __ldg(reinterpret_cast<const unsigned *>(from));
-    return to;
+    return __ldg(from);
+}
+
+// Loads a pack that nothing writes while the kernel runs.
+template <class T, int count>
+__device__ __forceinline__ Pack<T, count> load_pack(const Pack<T, count> *from) {
+    using Bits = typename BitsOf<sizeof(*from)>::type;
+    const Bits bits = __ldg(reinterpret_cast<const Bits *>(from));
+    return reinterpret_cast<const Pack<T, count> &>(bits);
 }
 
 // Hides how a number was computed, so that the compiler does not compute it anew at every use.

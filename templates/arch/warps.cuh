@@ -1,8 +1,7 @@
 #pragma once
 
-// A warp is 32 consecutive threads of a block. Every lane that has not ended takes part in each of
-// these, all in the same order; what is read of one that takes no part is undefined.
-
+// A warp is 32 consecutive threads of a block. All lanes that have not ended take part in each of
+// these operations, in the same order.
 constexpr int warp_size = 32;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
@@ -19,64 +18,24 @@ __device__ __forceinline__ void warp_barrier() {
     __syncwarp(all_lanes);
 }
 
-// Applies a shuffle of 4-byte words to a value of up to four.
-template <class T, class Shuffle>
-__device__ __forceinline__ T shuffle_words(const T &value, Shuffle move) {
-    static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "one to four words");
-    struct {
-        unsigned word[sizeof(T) / 4];
-    } words;
-    memcpy(&words, &value, sizeof value);
-#pragma unroll
-    for (unsigned k = 0; k < sizeof(T) / 4; ++k)
-        words.word[k] = move(words.word[k]);
-    T result;
-    memcpy(&result, &words, sizeof result);
-    return result;
-}
-
 // The value of lane `from`, from 0 to 31.
-struct ShuffleFrom {
-    int from;
-    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
-        return __shfl_sync(all_lanes, word, from);
-    }
-};
 template <class T> __device__ __forceinline__ T shuffle(const T &value, int from) {
-    return shuffle_words(value, ShuffleFrom{from});
+    return __shfl_sync(all_lanes, value, from);
 }
 
-// That of the lane so many below, or the own where there is none.
-struct ShuffleUp {
-    unsigned distance;
-    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
-        return __shfl_up_sync(all_lanes, word, distance);
-    }
-};
+// The value of the lane so many below; the thread's own where there is none.
 template <class T> __device__ __forceinline__ T shuffle_up(const T &value, unsigned distance) {
-    return shuffle_words(value, ShuffleUp{distance});
+    return __shfl_up_sync(all_lanes, value, distance);
 }
 
-// That of the lane so many above, or the own where there is none.
-struct ShuffleDown {
-    unsigned distance;
-    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
-        return __shfl_down_sync(all_lanes, word, distance);
-    }
-};
+// The value of the lane so many above; the thread's own where there is none.
 template <class T> __device__ __forceinline__ T shuffle_down(const T &value, unsigned distance) {
-    return shuffle_words(value, ShuffleDown{distance});
+    return __shfl_down_sync(all_lanes, value, distance);
 }
 
-// That of the lane whose number differs in these bits.
-struct ShuffleXor {
-    int bits;
-    template <class Word> __device__ __forceinline__ Word operator()(Word word) const {
-        return __shfl_xor_sync(all_lanes, word, bits);
-    }
-};
+// The value of the lane whose number differs in these bits.
 template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int bits) {
-    return shuffle_words(value, ShuffleXor{bits});
+    return __shfl_xor_sync(all_lanes, value, bits);
 }
 
 // All lanes' words of 4 bytes, whole numbers, to one that each lane gets, by one instruction. How:
@@ -105,7 +64,7 @@ template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) {
 }
 #endif
 
-// A bit for each lane: whether it says true. Those that take no part say false.
+// A bit for each lane: whether it says true.
 __device__ __forceinline__ unsigned ballot_lanes(bool vote) {
     return __ballot_sync(all_lanes, vote);
 }

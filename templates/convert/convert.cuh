@@ -18,7 +18,7 @@ struct Arguments {
     void *out[6];
     void *work[6];
     Index *totals;    // of all items, a word for each counter
-    Index *tile_sums; // of the items before a tile, likewise
+    Index *tile_sums; // of the items before a tile
     Index diagonals;  // of stencil
     Index diagonal_offset[31];
     unsigned long long diagonal_value[31]; // its bits

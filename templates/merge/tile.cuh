@@ -154,7 +154,7 @@ __device__ __forceinline__ void store_outputs(T *to, int buffer, int outputs) {
             const auto pack =
                 shared_place<T>(mine + k * plan::threads * 16).template read<width>();
             if constexpr (once)
-                store_once(my_to + k * plan::threads, pack);
+                store_pack_once(my_to + k * plan::threads, pack);
             else
                 my_to[k * plan::threads] = pack;
         }

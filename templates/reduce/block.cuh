@@ -5,18 +5,17 @@
 //     distance 2   abcd    efgh
 //     distance 4   abcdefgh
 
-constexpr int warps = plan::threads / warp_size;
+constexpr int warps = plan::threads / 32;
 constexpr bool at_once = can_join_lanes && plan::lanes != 0; // all lanes' by one instruction
 
-// The result is lane 0's; the others hold what nobody needs. Lanes from `count` on, a power of two,
-// give nothing; where `at_once` they hold Kind::none().
+// The result is lane 0's. Lanes from `count` on, a power of two, give nothing.
 template <int count = warp_size>
 __device__ __forceinline__ Item reduce_warp(const Arguments &arguments, Item mine) {
     if constexpr (at_once && count > 1)
         mine = join_lanes<plan::lanes>(mine);
 #pragma unroll
     for (int distance = 1; distance < count && !at_once; distance *= 2)
-        mine = join(arguments, mine, shuffle_down(mine, distance));
+        mine = combine(arguments, mine, shuffle_down(mine, distance));
     return mine;
 }
 
@@ -27,16 +26,15 @@ __device__ __forceinline__ Item join_neighbours(const Arguments &arguments, Item
     for (int distance = 1; distance < count; distance *= 2)
 #pragma unroll
         for (int k = 0; k + distance < count; k += 2 * distance)
-            item[k] = join(arguments, item[k], item[k + distance]);
+            item[k] = combine(arguments, item[k], item[k + distance]);
     return item[0];
 }
 
-// The items of all warps. A lane takes 64 bytes of them, in loads of 16 one after another, and has a tree
-// of its own in registers, which takes about as long as one step by shuffles and spares up to four.
-// Where one instruction joins all lanes' items, that pays for few warps.
+// The items of all warps. Each lane loads 64 bytes of them and joins these in registers, which takes
+// about as long as one step by shuffles and saves up to four.
 __device__ __forceinline__ Item join_warps(const Arguments &arguments, const Item *place) {
     if constexpr (at_once && warps > 8) {
-        return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : Kind::none());
+        return reduce_warp<warps>(arguments, lane() < warps ? place[lane()] : none());
     } else {
         constexpr int most = 64 / sizeof(Item), run = warps < most ? warps : most;
         constexpr int wide = 16 / sizeof(Item), part = run < wide ? run : wide;
@@ -55,8 +53,7 @@ __device__ __forceinline__ Item join_warps(const Arguments &arguments, const Ite
     }
 }
 
-// The result is thread 0's. `place` is shared memory for `warps` items, at a multiple of 16 bytes, that
-// nobody uses meanwhile.
+// The result is thread 0's. `place` is shared memory for an item of each warp.
 __device__ __forceinline__ Item reduce_block(const Arguments &arguments, Item mine, Item *place) {
     mine = reduce_warp(arguments, mine);
     if constexpr (warps > 1) {

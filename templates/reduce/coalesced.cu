@@ -25,10 +25,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index at = static_cast<Index>(blockIdx.x) * tile + thread;
     Item *const row = partials(arguments) + static_cast<Index>(blockIdx.x) * plan::pitch;
     row[thread] =
-        join(arguments, item_or_none(arguments, at), item_or_none(arguments, at + plan::threads));
+        combine(arguments, item_or_none(arguments, at), item_or_none(arguments, at + plan::threads));
     for (int stride = plan::threads / 2; stride > 0; stride /= 2) {
         __syncthreads(); // the results of the stride before are there
         if (thread < stride)
-            row[thread] = join(arguments, row[thread], row[thread + stride]);
+            row[thread] = combine(arguments, row[thread], row[thread + stride]);
     }
 }

@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     constexpr int stride = plan::ordered ? 1 : plan::threads;
     Item mine = item_or_none(arguments, first);
     for (int k = 1; k < plan::items; ++k)
-        mine = join(arguments, mine, item_or_none(arguments, first + k * stride));
+        mine = combine(arguments, mine, item_or_none(arguments, first + k * stride));
     const Item total = reduce_tree(arguments, mine);
     if (thread == 0)
         partials(arguments)[blockIdx.x] = total;

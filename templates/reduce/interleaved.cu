@@ -24,10 +24,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const int thread = static_cast<int>(threadIdx.x);
     const Index at = static_cast<Index>(blockIdx.x) * tile + 2 * thread;
     Item *const row = partials(arguments) + static_cast<Index>(blockIdx.x) * plan::pitch;
-    row[thread] = join(arguments, item_or_none(arguments, at), item_or_none(arguments, at + 1));
+    row[thread] = combine(arguments, item_or_none(arguments, at), item_or_none(arguments, at + 1));
     for (int stride = 1; stride < plan::threads; stride *= 2) {
         __syncthreads(); // the results of the stride before are there
         if (thread % (2 * stride) == 0)
-            row[thread] = join(arguments, row[thread], row[thread + stride]);
+            row[thread] = combine(arguments, row[thread], row[thread + stride]);
     }
 }

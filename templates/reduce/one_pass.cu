@@ -1,13 +1,11 @@
 // one-pass: a list of any length in one launch. Each block reduces its share and publishes the result
-// with the launch's tag beside it; the last block by number waits for all of them and joins them in
-// the order of the blocks. Shares and order depend on the length alone: every run gives the same
-// bits. All other blocks end without waiting for anybody, so that they get their turn.
+// with the launch's tag. The last block by number waits for all of them and joins them in the order
+// of the blocks. Shares and order depend on the length alone, so every run gives the same bits.
 //
-//     blocks     0 1 2 3 0 1 2 3 0 1 …        packs to the threads of all blocks in turn,
-//                0 0 0 1 1 1 2 2 2 …          or consecutive shares where the order counts
+//     blocks     0 1 2 3 0 1 2 3 0 1 …        (0 0 0 1 1 1 … where the order counts)
 //     partials   tag p0 | tag p1 | tag p2     block 3 waits for these and joins its own
 //
-// What is published is erased as it is read: words of this tag exist only while the launch runs.
+// The last block erases each result that it reads, so a replay with the same tag finds none.
 #include "arch/compilers.cuh"
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
@@ -30,17 +28,17 @@ constexpr int cluster = has_clusters ? PATTERN_CLUSTER_0 : 1;
 constexpr int cluster = 1;
 #endif
 
+#if !PLAN_EACH_ALONE
 constexpr int words = sizeof(Item) > 8 ? 2 : 1; // of an item
-static_assert(sizeof(Item) <= 8 * words, "an item fits into its words");
 
+#if defined(PATTERN_CLUSTER_0)
 struct Shared {
     alignas(16) Item place[warps];
-#if defined(PATTERN_CLUSTER_0)
     Mailbox mailbox; // of the first block of a cluster, and all its blocks' results:
     unsigned long long results[cluster][words];
-#endif
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host gives as much shared memory");
+#endif
 
 __device__ __forceinline__ void to_words(const Item &item, unsigned long long (&value)[words]) {
     value[words - 1] = 0;
@@ -60,7 +58,35 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
     for (int w = 0; w < words; ++w)
         publish(to + w, {tag, value[w]});
 }
+#else
+constexpr int words = 1; // of an item
 
+__device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long tag,
+                                             const Item &item) {
+    MarkedWord word = {tag, 0};
+    memcpy(&word.value, &item, sizeof item);
+    publish(to, word);
+}
+#endif
+
+// Joins the results of the blocks before the last one, whose own thread 0 has.
+#if PLAN_EACH_ALONE
+__device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
+                                         Item *place) {
+    const int block = static_cast<int>(threadIdx.x); // the one that the thread waits for
+    Item others = none();
+    if (block < last) {
+        MarkedWord *const at = static_cast<MarkedWord *>(arguments.partials) + block;
+        MarkedWord seen = look_at(at);
+        for (; seen.mark != arguments.tag; seen = look_at(at))
+            wait_a_moment();
+        erase(at);
+        memcpy(&others, &seen.value, sizeof others);
+    }
+    __syncthreads(); // the places of the warps are free again
+    return combine(arguments, reduce_block(arguments, others, place), own);
+}
+#else
 constexpr int most_partials = plan::blocks / cluster - 1; // that the last block waits for
 // So many of them a lane of the first warp takes alone; of more all threads take their part.
 constexpr int of_a_lane = 4 / words;
@@ -116,7 +142,7 @@ __device__ __forceinline__ Item await_partials(const Arguments &arguments, Item 
             erase(at[i] + w);
             value[w] = seen[i][w].value;
         }
-        mine = join(arguments, mine, from_words(value));
+        mine = combine(arguments, mine, from_words(value));
     }
     return mine;
 }
@@ -128,16 +154,15 @@ __device__ __forceinline__ Item await_all(const Arguments &arguments, int last) 
     constexpr int count = most < of_a_lane ? most : of_a_lane;
     const int run = one ? 1 : (last - 1) / group + 1;
     const Part part = {static_cast<int>(threadIdx.x), group, run, last};
-    Item others = Kind::none();
+    Item others = none();
     for (int n = 0; n < (count < most ? run : 1) && part.has(n); n += count)
         others = await_partials<count>(arguments, others, part, n);
     return others;
 }
 
-// All that the last block has to do with the partials, where thread 0 has its own result. The first warp
-// does it alone, if there are few: then no barrier stands behind the last that comes.
+// The first warp does it alone where the blocks are few: then no barrier follows the last result.
 __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, int last,
-                                         Shared &shared) {
+                                         Item *place) {
     Item others;
     if (most_partials <= of_a_lane * warp_size || last <= of_a_lane * warp_size) {
         if (warp() != 0)
@@ -148,10 +173,11 @@ __device__ __forceinline__ Item join_all(const Arguments &arguments, Item own, i
     } else {
         others = await_all<plan::threads>(arguments, last);
         __syncthreads(); // the places of the warps are free again
-        others = reduce_block(arguments, others, shared.place);
+        others = reduce_block(arguments, others, place);
     }
-    return join(arguments, others, own);
+    return combine(arguments, others, own);
 }
+#endif
 
 #if defined(PATTERN_CLUSTER_0)
 // The results of a cluster's blocks, of which thread 0 has its own; thread 0 of the first block gets all.
@@ -169,7 +195,7 @@ __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item 
     }
     if (rank != 0 || thread >= warp_size)
         return own;
-    Item mine = Kind::none(); // of the first warp's lanes one a block, in order
+    Item mine = none(); // of the first warp's lanes one a block, in order
     if (thread < cluster) {
         await_mailbox(&shared.mailbox);
         mine = from_words(shared.results[thread]);
@@ -178,22 +204,85 @@ __device__ __forceinline__ Item gather_cluster(const Arguments &arguments, Item 
 }
 #endif
 
-__device__ __forceinline__ Item join_elements(const Arguments &arguments, unsigned width) {
-    const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
-    const bool aligned = is_aligned(arguments);
-    constexpr bool narrow = static_cast<Index>(plan::blocks) * plan::threads * plan::items < 1 << 30;
-    if constexpr (plan::ordered == 0 && narrow)
-        if (__builtin_expect(aligned && arguments.count <= Index(width * plan::items), true))
-            return join_at_once(arguments, rank, width);
-    return aligned ? join_share<true, true>(arguments, 0, arguments.count, rank, width)
-                   : join_share<false, true>(arguments, 0, arguments.count, rank, width);
+// Of a whole list, where the order does not count: the packs go to the threads of all blocks in turn.
+//
+//     |  pack  |  pack  |  pack  | … | tail |
+//        t0       t1       t2
+template <bool aligned>
+__device__ __forceinline__ Item join_packs(const Arguments &arguments, Index rank, Index width) {
+    const Index high = arguments.count / pack; // whole packs
+    Item sum[pack];
+#pragma unroll
+    for (int k = 0; k < pack; ++k)
+        sum[k] = none();
+    if (high * pack + rank < arguments.count)
+        sum[1] = item_at(arguments, high * pack + rank);
+    Index p = rank;
+    for (; p + packs * width < high; p += packs * width) {
+        Elements from[packs];
+#pragma unroll
+        for (int i = 0; i < packs; ++i)
+            from[i] = read_elements<aligned>(arguments, p + i * width);
+#pragma unroll
+        for (int k = 0; k < pack; ++k)
+#pragma unroll
+            for (int i = 0; i < packs; ++i)
+                sum[k] = combine(arguments, sum[k], item_of(arguments, from[i], p + i * width, k));
+    }
+    // The last round, also where it is a full one: all of it is in flight before any is joined.
+    const Index most = packs * width; // threads of all blocks are below 2^26, packs below 32
+    const int step = static_cast<int>(width);
+    const int left = static_cast<int>(high - p < most ? high - p : most);
+    Elements from[packs];
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (i * step < left)
+            from[i] = read_elements<aligned>(arguments, p + i * step);
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (i * step < left) {
+            one_by_one();
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] = combine(arguments, sum[k], item_of(arguments, from[i], p + i * step, k));
+        }
+    return join_halves(arguments, sum);
+}
+
+// All of a list that the threads of all blocks take at once, which is short: indices of 32 bits, and no
+// more before the first load than it needs. The same operations in the same order as join_packs.
+__device__ __forceinline__ Item join_at_once(const Arguments &arguments, unsigned rank,
+                                             unsigned width) {
+    const unsigned count = static_cast<unsigned>(arguments.count), high = count / pack;
+    Elements from[packs];
+    Item sum[pack];
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (rank + i * width < high)
+            from[i] = read_elements<true>(arguments, rank + i * width);
+#pragma unroll
+    for (int k = 0; k < pack; ++k)
+        sum[k] = none();
+    if (high * pack + rank < count)
+        sum[1] = item_at(arguments, high * pack + rank);
+#pragma unroll
+    for (int i = 0; i < packs; ++i)
+        if (rank + i * width < high) {
+            one_by_one();
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] =
+                    combine(arguments, sum[k], item_of(arguments, from[i], rank + i * width, k));
+        }
+    return join_halves(arguments, sum);
 }
 
 extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, plan::resident)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     await_launch_before();
-    Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
 #if defined(PATTERN_CLUSTER_0)
+    Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
+    Item *const place = shared.place;
     const bool alone = arguments.count <= plan::threads * plan::share;
     const bool together = cluster > 1 && !alone;
     if (alone && blockIdx.x > 0)
@@ -203,21 +292,38 @@ extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, pla
             open_mailbox(&shared.mailbox, sizeof shared.results);
         cluster_begin();
     }
+    const unsigned width = (alone ? 1 : gridDim.x) * plan::threads;
 #else
-    constexpr bool alone = false;
+    Item *const place = reinterpret_cast<Item *>(shared_bytes());
+    const unsigned width = gridDim.x * plan::threads;
 #endif
-    const Item mine = join_elements(arguments, (alone ? 1 : gridDim.x) * plan::threads);
-    Item total = reduce_block(arguments, mine, shared.place);
+    const unsigned rank = blockIdx.x * plan::threads + threadIdx.x;
+#if PLAN_ORDERED
+    Item total = is_aligned(arguments)
+                     ? join_runs<true>(arguments, 0, arguments.count, rank, width)
+                     : join_runs<false>(arguments, 0, arguments.count, rank, width);
+#elif PLAN_AT_ONCE
+    const bool aligned = is_aligned(arguments);
+    Item total = __builtin_expect(aligned && arguments.count <= Index(width * plan::items), true)
+                     ? join_at_once(arguments, rank, width)
+                 : aligned ? join_packs<true>(arguments, rank, width)
+                           : join_packs<false>(arguments, rank, width);
+#else
+    Item total = is_aligned(arguments) ? join_packs<true>(arguments, rank, width)
+                                       : join_packs<false>(arguments, rank, width);
+#endif
+    total = reduce_block(arguments, total, place);
 #if defined(PATTERN_CLUSTER_0)
     if (together) {
         total = gather_cluster(arguments, total, shared);
-        if (blockIdx.x % cluster != 0)
+        if (blockIdx.x % cluster != 0) // the first block of a cluster goes on
             return;
     }
-#endif
-    // A block that is left is a cluster's first, if there are clusters.
     const int block = static_cast<int>(blockIdx.x) / cluster;
     const int last = alone ? 0 : static_cast<int>(gridDim.x) / cluster - 1;
+#else
+    const int block = static_cast<int>(blockIdx.x), last = static_cast<int>(gridDim.x) - 1;
+#endif
     if (block != last) {
         if (threadIdx.x == 0)
             publish_item(static_cast<MarkedWord *>(arguments.partials) + block * words,
@@ -225,7 +331,11 @@ extern "C" __global__ void PATTERN_CLUSTERS __launch_bounds__(plan::threads, pla
         return;
     }
     if (last > 0)
-        total = join_all(arguments, total, last, shared);
+        total = join_all(arguments, total, last, place);
     if (threadIdx.x == 0)
-        Kind::store(arguments, 0, total);
+#if PLAN_PLACES
+        store_item(arguments, 0, total);
+#else
+        *arguments.result = total;
+#endif
 }

@@ -17,10 +17,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index run = (count - 1) / plan::threads + 1;
     const Index first = threadIdx.x * run;
     const Index end = first + run < count ? first + run : count;
-    Item mine = Kind::none();
+    Item mine = none();
     for (Index i = first; i < end; ++i)
-        mine = join(arguments, mine, partials(arguments)[i * plan::pitch]);
+        mine = combine(arguments, mine, partials(arguments)[i * plan::pitch]);
     mine = reduce_block(arguments, mine, reinterpret_cast<Item *>(shared_bytes()));
     if (threadIdx.x == 0)
-        Kind::store(arguments, 0, mine);
+        store_item(arguments, 0, mine);
 }

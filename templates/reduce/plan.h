@@ -5,6 +5,9 @@
 using Real = float;
 
 #define PLAN_PLACES 0 // as plan::places, for the preprocessor: so is each of its constants
+#define PLAN_INPUTS 2
+#define PLAN_AT_ONCE 1
+#define PLAN_EACH_ALONE 0
 #define PATTERN_KERNEL_0 example_first
 #define PATTERN_KERNEL_1 example_second
 
@@ -39,7 +42,7 @@ struct plan {
     static constexpr int resident = 4; // blocks of a multiprocessor, at least
 };
 
-__device__ __forceinline__ Real identity() {
+__device__ __forceinline__ Real none() {
     return 0;
 }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {

@@ -16,6 +16,60 @@
 #include "block.cuh"
 #include "share.cuh"
 
+// Elements first … end − 1, of which the thread with this rank in its group takes its part.
+//
+//     | head |  pack  |  pack  |  pack  | … | tail |     packs to threads in turn
+//               t0       t1       t2
+template <bool aligned>
+__device__ __forceinline__ Item join_packs(const Arguments &arguments, Index first, Index end,
+                                           Index rank, Index width) {
+    const Index low = (first + pack - 1) / pack, high = end / pack; // packs that lie inside
+    Item sum[pack];
+#pragma unroll
+    for (int k = 0; k < pack; ++k)
+        sum[k] = none();
+    if (low >= high) { // a group has at least a warp, and here there are less than two packs
+        if (first + rank < end)
+            sum[1] = item_at(arguments, first + rank);
+    } else {
+        if (first + rank < low * pack)
+            sum[0] = item_at(arguments, first + rank);
+        if (high * pack + rank < end)
+            sum[1] = item_at(arguments, high * pack + rank);
+        Index p = low + rank;
+        for (; p + (packs - 1) * width < high; p += packs * width) {
+            Elements from[packs];
+#pragma unroll
+            for (int i = 0; i < packs; ++i)
+                from[i] = read_elements<aligned>(arguments, p + i * width);
+#pragma unroll
+            for (int k = 0; k < pack; ++k) {
+                Item item = sum[k];
+#pragma unroll
+                for (int i = 0; i < packs; ++i)
+                    item = combine(arguments, item, item_of(arguments, from[i], p + i * width, k));
+                sum[k] = item;
+            }
+        }
+        for (; p < high; p += width) {
+            const Elements from = read_elements<aligned>(arguments, p);
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                sum[k] = combine(arguments, sum[k], item_of(arguments, from, p, k));
+        }
+    }
+    return join_halves(arguments, sum);
+}
+
+template <bool aligned>
+__device__ __forceinline__ Item join_share(const Arguments &arguments, Index first, Index end,
+                                           Index rank, Index width) {
+    if constexpr (plan::ordered != 0)
+        return join_runs<aligned>(arguments, first, end, rank, width);
+    else
+        return join_packs<aligned>(arguments, first, end, rank, width);
+}
+
 struct Range {
     Index first, end;
 };
@@ -33,10 +87,10 @@ template <bool aligned> __device__ __forceinline__ void by_blocks(const Argument
     for (Index s = blockIdx.x; s < arguments.segments; s += gridDim.x) {
         const Range r = range_of(arguments, s);
         const Item mine =
-            join_share<aligned, false>(arguments, r.first, r.end, threadIdx.x, plan::threads);
+            join_share<aligned>(arguments, r.first, r.end, threadIdx.x, plan::threads);
         const Item total = reduce_block(arguments, mine, place);
         if (threadIdx.x == 0)
-            Kind::store(arguments, s, total);
+            store_item(arguments, s, total);
         __syncthreads(); // the places of the warps are free for the next segment
     }
 }
@@ -47,9 +101,9 @@ template <bool aligned> __device__ __forceinline__ void by_warps(const Arguments
          s += width) { // the same for all lanes
         const Range r = range_of(arguments, s);
         const Item total = reduce_warp(
-            arguments, join_share<aligned, false>(arguments, r.first, r.end, lane(), warp_size));
+            arguments, join_share<aligned>(arguments, r.first, r.end, lane(), warp_size));
         if (lane() == 0)
-            Kind::store(arguments, s, total);
+            store_item(arguments, s, total);
     }
 }
 

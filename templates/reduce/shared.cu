@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index first = base + (plan::ordered ? 2 * thread : thread);
     const Index other = first + (plan::ordered ? 1 : plan::threads);
     const Item mine =
-        join(arguments, item_or_none(arguments, first), item_or_none(arguments, other));
+        combine(arguments, item_or_none(arguments, first), item_or_none(arguments, other));
     const Item total = reduce_tree(arguments, mine);
     if (thread == 0)
         partials(arguments)[blockIdx.x] = total;

@@ -15,13 +15,13 @@ __device__ __forceinline__ Item reduce_tree(const Arguments &arguments, Item min
             __syncthreads(); // the results of the stride before are there
             const int i = 2 * stride * thread;
             if (i < plan::threads)
-                row[i] = join(arguments, row[i], row[i + stride]);
+                row[i] = combine(arguments, row[i], row[i + stride]);
         }
     } else {
         for (int stride = plan::threads / 2; stride > 0; stride /= 2) {
-            __syncthreads(); // likewise
+            __syncthreads(); // the results of the stride before are there
             if (thread < stride)
-                row[thread] = join(arguments, row[thread], row[thread + stride]);
+                row[thread] = combine(arguments, row[thread], row[thread + stride]);
         }
     }
     return row[0]; // of thread 0, which wrote it itself

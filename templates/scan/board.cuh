@@ -1,8 +1,6 @@
-// What the tiles of a persistent scan publish for each other, and how one finds out what comes before
-// it. Needs: cooperation.cuh, and a plan.h with `published` and `groups` among its arguments.
-//
-// Tiles look back by groups of 32. A tile publishes its sum; the last of a group adds up the group
-// and publishes that sum, and then the prefix, the sum of everything up to the group's end:
+// What the tiles of a persistent scan publish for each other, and how a tile finds what comes before
+// it. A tile publishes its sum. The last tile of a group of 32 publishes the group's sum, and then the
+// prefix: the sum of everything up to the group's end.
 //
 //     group     0                  1                  2
 //     tile      0 1 2 …  31        32 33 …  63        64 65 66
@@ -10,29 +8,20 @@
 //                      S P                 S –
 //                        └────────────→────┴──────────→  before 66: P0 ∘ S1 ∘ (s64 ∘ s65)
 //
-// So a tile reads 32 words of its group and those of the 32 groups before it, all at once. It takes
-// the nearest known prefix, joins the sums of the groups behind that one after another, and then
-// those of its own group's tiles by a tree whose shape does not change. A prefix that is published
-// was made by the same operations; results are the same bits on every run.
+// A tile reads 32 words of its group and those of the 32 groups before it, all at once. It takes the
+// nearest known prefix, joins the sums of the groups after that, and then those of its own group, by
+// a tree whose shape does not change: results are the same bits on every run.
 //
-// Memory that blocks share is prepared by nobody, and what a launch left in it must mean nothing to a
-// replay with the same tag, whatever happened to the memory in between: see cooperation.cuh. Two kinds
-// of words do that.
-//
-//   - Those with the tag itself as their mark have one reader, which erases them once it has seen
-//     them. A word that is read was written before, so that what is written last is what erases it;
-//     and every one that is written is read, before the launch ends. Up to 32 tiles need no others:
-//     there is a word for each two tiles.
-//   - Of more tiles each word has many readers. Its mark depends on the moment as well, by which no
-//     two launches have the same, and which the first block tells the others by words of the first
-//     kind, one for each, while the first elements are on their way. These words stay where they are.
+// Nobody prepares the memory that blocks share, and a replay has the same tag. So a word is marked
+// with the tag where its one reader erases it: up to 32 tiles have a word for each two tiles. Words
+// with many readers are marked with the moment of the launch, which the first block tells the others.
 
 struct alignas(32) GroupWords {
     MarkedWord sum, prefix;
 };
 
-// Of `published`, in words: the tickets, one for each two tiles of a single group, one for each block,
-// one for each tile.
+// Where `published` has a word for each two tiles of a single group, and one for each block; those of
+// the tiles follow.
 constexpr int pairs = 1, moments = pairs + warp_size * warp_size;
 
 // Tiles and groups have numbers of 32 bits: 2^31 of the smallest tiles are a list of 1 TiB.
@@ -54,40 +43,40 @@ struct Board {
           groups(static_cast<GroupWords *>(arguments.groups)), tag(arguments.tag), mark(tag),
           few(tiles <= warp_size ? tiles : 0) {
     }
-    // The warp that publishes and reads calls it. Where tiles will be drawn the first block sets their
-    // counter before it says anything.
-    __device__ __forceinline__ void open(bool drawn) {
+    // The warp that publishes and reads calls it.
+    __device__ __forceinline__ void open() {
         if (few == 0)
-            mark = mark_of(tag, blockIdx.x == 0 ? tell_moment(drawn) : hear_moment(drawn));
+            mark = mark_of(tag, blockIdx.x == 0 ? tell_moment() : hear_moment());
     }
-    __device__ __forceinline__ unsigned long long tell_moment(bool drawn) const {
-        if (drawn) {
-            if (lane() == 0)
-                store_relaxed(ticket(), static_cast<int>(gridDim.x) * plan::stages);
-            warp_barrier();
-            __threadfence(); // whoever hears from any lane sees the counter
-        }
+    __device__ __forceinline__ unsigned long long tell_moment() const {
+#if PLAN_DRAW > 1
+        if (lane() == 0)
+            store_relaxed(ticket(), static_cast<int>(gridDim.x) * plan::stages);
+        warp_barrier();
+        __threadfence(); // whoever hears from any lane sees the counter
+#endif
         const unsigned long long moment = shuffle(this_moment(), 0);
         for (unsigned block = 1 + lane(); block < gridDim.x; block += warp_size)
             publish(published + moments + block, {tag, moment});
         return moment;
     }
-    __device__ __forceinline__ unsigned long long hear_moment(bool drawn) const {
+    __device__ __forceinline__ unsigned long long hear_moment() const {
         MarkedWord *const from = published + moments + blockIdx.x;
         MarkedWord word = {0, 0};
         if (lane() == 0) {
             for (word = look_at(from); word.mark != tag; word = look_at(from))
                 wait_a_moment();
             erase(from);
-            if (drawn)
-                __threadfence(); // the counter is seen by who draws after the next barrier
+#if PLAN_DRAW > 1
+            __threadfence(); // whoever draws after the next barrier sees the counter
+#endif
         }
         return shuffle(word.value, 0);
     }
     __device__ __forceinline__ int *ticket() const {
         return reinterpret_cast<int *>(published);
     }
-    // Where the tile `reader` finds the sum of another tile of its group, in words from `published` on.
+    // Where the tile `reader` finds the sum of another tile of its group.
     __device__ __forceinline__ unsigned place(int tile, int reader) const {
         return few != 0 ? pairs + reader * warp_size + tile : moments + gridDim.x + tile;
     }
@@ -114,12 +103,9 @@ struct Board {
     }
 };
 
-// ---- looking back ------------------------------------------------------------------------------
-
-// A step from one prefix to the next: the same operations wherever it stands. Of a function of the
-// spec the compiler might contract others at each place.
+// A step from one prefix to the next: the same operations at each place.
 #if defined(PATTERN_OWN_OPERATOR)
-#define PATTERN_CHAIN __noinline__
+#define PATTERN_CHAIN __noinline__ // the compiler might contract a spec's function differently
 #else
 #define PATTERN_CHAIN SAME_BITS
 #endif
@@ -127,12 +113,12 @@ __device__ PATTERN_CHAIN Real chain(const Arguments &arguments, Real before, Rea
     return combine(arguments, before, value);
 }
 
-// Where the sum of the tile after this one is published before this one looks back.
+// Whether a block publishes the sum of its next tile before it looks back.
 constexpr bool early = plan::ahead > 1;
 
-// What a lane has seen of one tile of the group, and of one of the 32 groups before it, of which the
-// last lane has the nearest. It need not look further back: if none of the 32 has its prefix yet, the
-// lowest of them that has none will have one soon.
+// What a lane has seen of one tile of the group, and of one of the 32 groups before it; the last lane
+// has the nearest. A tile need not look further back: the lowest of these groups without a prefix will
+// have one soon.
 struct Seen {
     unsigned tile; // its word's place
     int group;
@@ -149,8 +135,8 @@ struct Seen {
         of_tile = lane() == place ? all : identity();
         wanted = group >= 0;
     }
-    // At first all is asked for at once, as an answer takes as long as all of them. Lanes that want
-    // nothing ask for what is there anyway: so none keeps a place for words that do not come.
+    // First all words are asked for at once. Lanes that want nothing ask, too, so that no register
+    // waits for a word that does not come.
     __device__ __forceinline__ void look(const Board &board) {
         const GroupWords *const at = board.groups + (wanted ? group : 0);
         const MarkedWord word = look_at(board.published + tile);
@@ -198,8 +184,7 @@ struct Mates {
     }
 };
 
-// The prefix of the group before, once all that is needed of it was seen. Of several groups the lanes'
-// words are asked for at once.
+// The prefix of the group before, once all that it takes was seen.
 __device__ __forceinline__ Real before_group(const Arguments &arguments, const Seen &seen) {
     constexpr int at_once = 4;
     Real before = shuffle(seen.of_group, seen.nearest);
@@ -242,7 +227,7 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
     return seen.place == 0 ? before : chain(arguments, before, mates.before);
 }
 
-// The sum of the group whose last tile is `mine`, where it is wanted before that tile looks back.
+// Publishes the sum of the group whose last tile is `mine`, before that tile looks back.
 __device__ __forceinline__ void publish_group_early(const Arguments &arguments, const Board &board,
                                                     int mine, Real all) {
     Seen seen(board, mine, all);

@@ -27,7 +27,7 @@ __device__ Real *scan_section(const Arguments &arguments, Real *shared) {
         const int i = (thread + 1) * 2 * distance - 1;
         if (i + distance < section)
             shared[i + distance] = combine(arguments, shared[i], shared[i + distance]);
-        __syncthreads(); // likewise
+        __syncthreads(); // the sums of this distance are there before the next adds them
     }
     return shared;
 }

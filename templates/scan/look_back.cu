@@ -44,7 +44,7 @@ template <class T> struct Board<T, true> {
     }
 };
 
-// A status beside two places for values, each written once: the value is there before the status
+// A status and two places for values, each written once: the value is there before the status
 // is released, and whoever has acquired the status reads the value that it speaks of.
 template <class T> struct Board<T, false> {
     unsigned long long *statuses;

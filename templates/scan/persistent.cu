@@ -1,31 +1,14 @@
 // persistent: look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back,
-// NVIDIA NVR-2016-002) by blocks that stay. There are as many as the device runs at once, and while
-// one works at a tile the elements of its next ones are on their way into shared memory, so that
-// memory does not idle while blocks wait:
+// NVIDIA NVR-2016-002) by blocks that stay. There are as many as the device runs at once. While a
+// block scans one tile, the elements of its next ones are copied into shared memory, so that memory
+// does not idle while blocks wait:
 //
 //     stage 0   loads 0 | scan 0, look back, store 0 | loads 2 ………………………| scan 2 …
 //     stage 1           | loads 1 …………………………………| scan 1, look back, store | loads 3 …
 //
-// How tiles find what comes before them: board.cuh. Blocks that look back as soon as they have
-// published their sum wait for the slowest of all; where `ahead` is 2 a block first sums up its next
-// tile too and publishes that, so that what others need of it is long there:
-//
-//     ahead=1   publish 0, look back 0, store 0, publish 1, look back 1, store 1, …
-//     ahead=2   publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
-//
-// Which block scans which tile: the first ones are those of its number, which is known at once. After
-// them block b goes on with those so many blocks further on; or, with `draw`, each block draws a
-// number from a counter when it has a stage free, so that a slow one gets fewer of them.
-//
-// Nobody waits forever where all blocks are resident. What a block does for tile t, in this order (the
-// sum of t', its next one, comes before where ahead is 2): it publishes the sum, of a last tile that
-// of its group once those of the group's other tiles are there, and looks back. Each of these waits
-// for lower tiles alone: for their sums, or, as to their groups, for all that their blocks do for
-// them. And what a block does before it publishes the sum of t is for its tiles below t. So of all
-// that is not done yet for any tile, that for the lowest waits for nobody. Each tile below one that
-// was taken was taken, too. Once, before all that, blocks wait for the first one, which waits for
-// nobody. A block of a launch with a block for every tile waits only for blocks of lower numbers,
-// which have begun before it.
+// Block b scans tile b, and then those so many blocks further on. Nobody waits for ever: all blocks
+// are resident, and what a block does for a tile waits only for what other blocks do for lower tiles.
+// So of all that is not done yet, the part for the lowest tile waits for nobody.
 #include "arch/compilers.cuh"
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
@@ -43,14 +26,25 @@
 
 static_assert(!early || plan::stages > 1, "two tiles are in shared memory");
 
-// What a block has of a tile once it has summed it up: the tile's sum, and for each thread what comes
-// before its items in the tile.
+#if PLAN_AHEAD > 1
+// A block that looks back at once waits for the slowest of all. So it sums up its next tile first, and
+// what others need of that one is published long before they ask:
+//
+//     ahead=1   publish 0, look back 0, store 0, publish 1, look back 1, store 1, …
+//     ahead=2   publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
+
+#endif
+#if PLAN_DRAW > 1
+// A block draws the number of its next tile from a counter when it has a stage free, so that a slow
+// block gets fewer tiles.
+
+#endif
+// The sum of a tile, and what comes before the thread's items in it.
 struct Sums {
     Real all, inside;
 };
 
-// The warp's elements of a stage are there, those that the thread copied itself; `item` becomes the
-// thread's. The tile's sum is published.
+// Reads the thread's items once its own copies are there, and publishes the tile's sum.
 __device__ __forceinline__ Sums sum_up(const Arguments &arguments, const Lists &lists,
                                        const Board &board, Shared &shared, int stage, int which,
                                        Real (&item)[plan::items]) {
@@ -63,7 +57,7 @@ __device__ __forceinline__ Sums sum_up(const Arguments &arguments, const Lists &
     return sums;
 }
 
-// The results of a tile, whose items the thread has, from what comes before it; they are stored.
+// Makes and stores the results of a tile.
 __device__ __forceinline__ void finish(const Arguments &arguments, const Lists &lists,
                                        Shared &shared, int stage, int which, Real inside,
                                        Real (&item)[plan::items]) {
@@ -78,7 +72,7 @@ __device__ __forceinline__ void finish(const Arguments &arguments, const Lists &
     warp_barrier(); // all lanes have read the results before the stage's next elements come
 }
 
-// The output may be the input: tiles are a block's own, and it has read one before it writes any of it.
+// The output may be the input: a block has read its tile before it writes any of it.
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     await_launch_before();
@@ -87,10 +81,12 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     const Lists lists(arguments);
     const int tiles = static_cast<int>((arguments.count - 1) / tile + 1);
     const int blocks = static_cast<int>(gridDim.x);
-    const bool drawn = plan::draw > 1 && tiles > warp_size && tiles > stages * blocks;
+#if PLAN_DRAW > 1
+    const bool drawn = tiles > warp_size && tiles > stages * blocks;
+#endif
 
-    // The tiles in hand: that of the next step, and those whose elements are to come meanwhile.
-    // Every stage ends a group of copies, also where there is no more to load.
+    // The tile of the next step, and those whose elements are on their way. Every stage ends a group
+    // of copies, also where there is no more to load.
     int mine[stages];
 #pragma unroll
     for (int s = 0; s < stages; ++s) {
@@ -103,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
     Board board(arguments, tiles);
     if (warp() == 0)
-        board.open(drawn);
+        board.open();
     Real item[plan::items];
     Sums sums, next = {identity(), identity()};
     if (early && mine[0] < tiles) {
@@ -126,17 +122,17 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             next = sum_up(arguments, lists, board, shared, beyond, second, item);
         else
             __syncthreads(); // as in sum_up: all threads are done with the tile before
+#if PLAN_DRAW > 1
         if (drawn && newest < tiles && threadIdx.x == plan::threads - 1)
             shared.newest = atomic_add(board.ticket(), 1);
+#endif
         if (warp() == 0) { // alone a tile has nobody to ask
             const Real before = tiles == 1 ? initial(arguments)
                                            : look_back(arguments, board, mine[0], sums.all);
             if (lane() == 0)
                 shared.before = before;
         }
-        // The block knows what comes before it, and its newest tile. And all have read the sums of
-        // its warps before any of them writes those of the next tile.
-        __syncthreads();
+        __syncthreads(); // what comes before is there, and all have read the sums of the warps
         if (early)
             read_items(arguments, lists, shared.staged[stage][warp()], Index(mine[0]) * tile + part(), item);
         finish(arguments, lists, shared, stage, mine[0], sums.inside, item);
@@ -146,6 +142,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #pragma unroll
         for (int s = 1; s < stages; ++s)
             mine[s - 1] = mine[s];
+#if PLAN_DRAW > 1
         mine[stages - 1] = drawn && newest < tiles ? shared.newest : newest + blocks;
+#else
+        mine[stages - 1] = newest + blocks;
+#endif
     }
 }

@@ -1,8 +1,6 @@
-// Tiles of a persistent scan in shared memory, on their way to it and back. Needs: async.cuh, tile.cuh.
-//
-// Elements travel in packs of 16 bytes. Each warp has its part of the tile: it loads packs that lie
-// side by side, reads those of each thread, and back. A place is left out after every 8 packs where a
-// thread has an even number of them, so that 8 lanes, which have access at a time, meet all banks.
+// Tiles in shared memory. Elements travel in packs of 16 bytes. Each warp has its part of the tile: it
+// copies packs that are neighbours, and each thread reads its own. Where a thread has an even number
+// of packs, a place is left out after every 8, so that 8 lanes at a time meet all banks.
 constexpr int pack = 16 / static_cast<int>(sizeof(Real));
 constexpr int packs = plan::items / pack;
 static_assert(plan::items % pack == 0, "threads have whole packs");
@@ -22,7 +20,9 @@ struct Shared {
     Packed staged[plan::stages][warps][pitch];
     Real sums[warps];
     Real before;
+#if PLAN_DRAW > 1
     int newest; // the tile that was drawn last
+#endif
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host counts the same bytes");
 
@@ -31,8 +31,7 @@ __device__ __forceinline__ Index part() {
     return warp() * static_cast<Index>(warp_items);
 }
 
-// What a launch knows of its lists. Lists begin at any element; where one does not begin at a pack
-// its elements travel alone.
+// Lists begin at any element; where one does not begin at a pack, its elements travel alone.
 struct Lists {
     const Real *input;
     Real *output;
@@ -49,7 +48,7 @@ struct Lists {
     }
 };
 
-// Begins the loads of a warp's part. The output may be the input, so that these are plain loads.
+// Begins the copies of a warp's part.
 __device__ __forceinline__ void begin_loads(const Lists &lists, Packed *staged, Index base) {
     const Real *const from = lists.input + base;
     if (lists.packed_input && lists.whole(base)) {
@@ -105,7 +104,7 @@ __device__ __forceinline__ void store_items(const Lists &lists, Packed *staged, 
         Packed *const packed = reinterpret_cast<Packed *>(to) + lane();
 #pragma unroll
         for (int k = 0; k < packs; ++k)
-            store_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
+            store_pack_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
     } else {
 #pragma unroll 1
         for (int i = lane(); i < warp_items; i += warp_size)

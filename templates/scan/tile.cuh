@@ -1,11 +1,9 @@
-// A tile of a look-back: how large it is, and the sums within it.
-
 constexpr int tile = plan::threads * plan::items;
-constexpr int warps = plan::threads / warp_size;
-constexpr int warp_items = warp_size * plan::items;
+constexpr int warps = plan::threads / 32;
+constexpr int warp_items = 32 * plan::items;
 
-// Within a tile: the sums of a thread's items, of the warp up to each thread, of the tile up to each
-// warp. `all` becomes the sum of the tile; gives what comes before the thread in it.
+// What comes before the thread in its tile; `all` becomes the sum of the tile. Adds up the thread's
+// items, then the warp up to each thread, then the tile up to each warp.
 __device__ __forceinline__ Real before_thread(const Arguments &arguments, Real (&sums)[warps],
                                               const Real (&item)[plan::items], Real &all) {
     Real through = item[0];

@@ -8,7 +8,7 @@ __device__ __forceinline__ Index thread_index() {
     return static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
 }
 
-// x is as long as A is wide, once for each right-hand side; y likewise as A is high.
+// For each right-hand side x is as long as A is wide, and y as long as A is high.
 __device__ __forceinline__ Real x_at(const Arguments &a, Index column, int vector) {
     return load(a.x + vector * a.columns + column);
 }

@@ -13,12 +13,6 @@ using Real = long long;
 #define PLAN_VALUES 1
 #define PLAN_SHARED_BYTES 21856
 
-struct alignas(8) Parameter {
-    Real value;
-    __device__ __forceinline__ operator Real() const {
-        return value;
-    }
-};
 struct Arguments {
     long long a_count;
     long long b_count;
@@ -29,7 +23,7 @@ struct Arguments {
     long long *output;
     float *output_values;
     void *splits;
-    Parameter parameter[1];
+    long long parameter; // none
 };
 static_assert(sizeof(Arguments) == 80, "the host packs 80 bytes");
 

@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL heat3d_kernel
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 32, tile_y = 4, tile_z = 2;
@@ -52,9 +57,7 @@ template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();

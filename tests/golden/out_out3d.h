@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL out3d_kernel
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 32, tile_y = 4, tile_z = 2;
@@ -54,9 +59,7 @@ template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[2]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[2]) {
     const Real u_1_zp1 = at.template tap<1, 0, 0, 1>();
     const Real u_1_zm1 = at.template tap<1, 0, 0, -1>();
     const Real t1 = u_1_zp1 - u_1_zm1;

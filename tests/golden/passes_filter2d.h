@@ -15,6 +15,11 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
 
 #define STENCIL_KERNEL filter_pass_1
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
@@ -58,15 +63,18 @@ template <> struct Edge<2, 1> : Side<Boundary::zero> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real image_xm1 = at.template tap<0, -1, 0, 0>();
     const Real image_c = at.template tap<0, 0, 0, 0>();
     const Real image_xp1 = at.template tap<0, 1, 0, 0>();
     out[0] = 0.125f * (image_xm1 + image_xp1) + 0.25f * image_c;
 }
 #define STENCIL_KERNEL filter_pass_2
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
@@ -110,9 +118,7 @@ template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real pass_1_ym1 = at.template tap<0, 0, 0, -1>();
     const Real pass_1_c = at.template tap<0, 0, 0, 0>();
     const Real pass_1_yp1 = at.template tap<0, 0, 0, 1>();

@@ -14,13 +14,9 @@ using Real = long long;
 #define PLAN_BLOCKS 1056
 #define PLAN_SHARE 0
 #define PLAN_RESIDENT 8
+#define PLAN_AT_ONCE 0
+#define PLAN_EACH_ALONE 0
 
-struct alignas(8) Parameter {
-    Real value;
-    __device__ __forceinline__ operator Real() const {
-        return value;
-    }
-};
 struct Arguments {
     long long count;
     long long segments;
@@ -28,7 +24,7 @@ struct Arguments {
     const long long *offsets;
     long long *result;
     long long *index;
-    Parameter parameter[1];
+    long long parameter; // none
 };
 static_assert(sizeof(Arguments) == 56, "the host packs 56 bytes");
 
@@ -46,19 +42,17 @@ struct plan {
     static constexpr int blocks = 1056;
     static constexpr int share = 0;
     static constexpr int resident = 8;
+    static constexpr int at_once = 0;
+    static constexpr int each_alone = 0;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a
 __device__ __forceinline__ Real identity() {
     return 9223372036854775807LL;
 }
-__device__ __forceinline__ Real prepare(Real a) {
-    return a;
-}
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return minimum(a, b);
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x,
-                                        [[maybe_unused]] Real y) {
-    return prepare(x);
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
+    return x;
 }

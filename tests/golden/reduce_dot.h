@@ -15,6 +15,8 @@ using Real = double;
 #define PLAN_BLOCKS 0
 #define PLAN_SHARE 0
 #define PLAN_RESIDENT 0
+#define PLAN_AT_ONCE 0
+#define PLAN_EACH_ALONE 0
 
 struct alignas(8) Parameter {
     Real value;
@@ -46,14 +48,13 @@ struct plan {
     static constexpr int blocks = 0;
     static constexpr int share = 0;
     static constexpr int resident = 0;
+    static constexpr int at_once = 0;
+    static constexpr int each_alone = 0;
 };
 
-// combine(identity(), a) == combine(a, identity()) == a
-__device__ __forceinline__ Real identity() {
+// combine(none(), a) == combine(a, none()) == a
+__device__ __forceinline__ Real none() {
     return 0.0;
-}
-__device__ __forceinline__ Real prepare(Real a) {
-    return a;
 }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
@@ -62,7 +63,6 @@ __device__ __forceinline__ Real map([[maybe_unused]] const Arguments &arguments,
     const Real k_value = arguments.parameter[0];
     return k_value * a * b;
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x,
-                                        [[maybe_unused]] Real y) {
-    return prepare(map(arguments, x, y));
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x, [[maybe_unused]] Real y) {
+    return map(arguments, x, y);
 }

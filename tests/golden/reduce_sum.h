@@ -14,19 +14,15 @@ using Real = float;
 #define PLAN_BLOCKS 264
 #define PLAN_SHARE 4
 #define PLAN_RESIDENT 2
+#define PLAN_AT_ONCE 0
+#define PLAN_EACH_ALONE 1
 
-struct alignas(8) Parameter {
-    Real value;
-    __device__ __forceinline__ operator Real() const {
-        return value;
-    }
-};
 struct Arguments {
     long long count;
     const float *input;
     float *result;
     void *partials;
-    Parameter parameter[1];
+    long long parameter; // none
     unsigned long long tag;
 };
 static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
@@ -45,19 +41,17 @@ struct plan {
     static constexpr int blocks = 264;
     static constexpr int share = 4;
     static constexpr int resident = 2;
+    static constexpr int at_once = 0;
+    static constexpr int each_alone = 1;
 };
 
-// combine(identity(), a) == combine(a, identity()) == a
-__device__ __forceinline__ Real identity() {
+// combine(none(), a) == combine(a, none()) == a
+__device__ __forceinline__ Real none() {
     return 0.0f;
-}
-__device__ __forceinline__ Real prepare(Real a) {
-    return a;
 }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x,
-                                        [[maybe_unused]] Real y) {
-    return prepare(x);
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
+    return x;
 }

@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL box3d1_kernel
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 1
 
 struct plan {
     static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;

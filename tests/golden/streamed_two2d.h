@@ -2,6 +2,13 @@
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
+#define PLAN_HELD_SIDES 0 // for planes that are still to come
+#define PLAN_FLAT 1 // there is no axis y
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 1
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
@@ -17,7 +24,7 @@ struct plan {
     static constexpr int vector = 2;
     static constexpr int lane_y = 1, walk = 4, ahead = 2;
     static constexpr int slab = 2000000; // points that are walked through together
-    static constexpr bool flat = true; // there is no axis y
+    static constexpr bool flat = true; // as PLAN_FLAT
 };
 
 using Real = double;
@@ -60,17 +67,18 @@ template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// What line y (0: the thread's first row) of an array is read for: the first and last plane; in how
-// many planes the shape reaches along x, the last of them, and how far at most.
+// The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
+// many planes the shape reaches along x, the last of these, and how far.
 template <int array, int y> struct Asks;
 template <> struct Asks<0, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
 template <> struct Asks<1, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
+template <int array, int y> struct HeldLine;
+template <class... Each> struct LinesOf;
+using HeldLines = LinesOf<HeldLine<0, 0>, HeldLine<1, 0>>;
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[2]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[2]) {
     const Real u_0_c = at.template tap<0, 0, 0, 0>();
     const Real v_1_c = at.template tap<1, 0, 0, 0>();
     const Real t1 = u_0_c * (v_1_c * v_1_c);

@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL box2d1_kernel
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
@@ -57,9 +62,7 @@ template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
     const Real u_ym1 = at.template tap<0, 0, -1, 0>();
     const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();

@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL star3d1_kernel
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 1
 
 struct plan {
     static constexpr int tile_x = 7, tile_y = 5, tile_z = 3;
@@ -61,9 +66,7 @@ template <> struct Edge<2, 1> : Side<Boundary::periodic> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();

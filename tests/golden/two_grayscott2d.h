@@ -1,4 +1,9 @@
 #define STENCIL_KERNEL grayscott2d_kernel
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 1
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
@@ -65,9 +70,7 @@ template <> struct Edge<2, 1> : Side<Boundary::periodic> {};
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[2]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[2]) {
     const Real u_0_c = at.template tap<0, 0, 0, 0>();
     const Real v_1_c = at.template tap<1, 0, 0, 0>();
     const Real t1 = u_0_c * (v_1_c * v_1_c);

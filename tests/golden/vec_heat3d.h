@@ -1,5 +1,10 @@
 #define STENCIL_KERNEL heat3d_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 0
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
@@ -68,9 +73,7 @@ template <> struct Row<8> { static constexpr int array = 0, dy = 0, dz = 2, low 
 
 // One point; taps come from `at`.
 template <class At>
-__device__ __forceinline__ void update_point([[maybe_unused]] const At &at,
-                                             [[maybe_unused]] const Arguments &arguments,
-                                             Real (&out)[1]) {
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();

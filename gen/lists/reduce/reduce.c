@@ -107,14 +107,16 @@ static const char *template_of(const reduce *r, const reduce_plan *plan) {
 
 static const char *write_code(job *j, const reduce *r, dtype type) {
     text t = text_new(j);
-    operator_write(&t, &r->pattern, type, &r->op);
+    operator_write(&t, &r->pattern, type, &r->op, r->places ? "identity" : "none");
     if (r->mapped)
         pattern_write_function(&t, &r->pattern, REDUCE_MAP, "Real", "map");
+    const char *second = r->inputs == 2 ? "y" : "x";
+    const char *made = r->mapped ? job_print(j, "map(arguments, x, %s)", second) : "x";
     text_printf(&t,
                 "__device__ __forceinline__ Real element([[maybe_unused]] const Arguments "
-                "&arguments, Real x,\n                                        [[maybe_unused]] "
-                "Real y) {\n    return prepare(%s);\n}\n",
-                r->mapped ? "map(arguments, x, y)" : "x");
+                "&arguments, Real x%s) {\n    return %s;\n}\n",
+                r->inputs == 2 ? ", [[maybe_unused]] Real y" : "",
+                operator_prepared(j, &r->op, made));
     return t.data;
 }
 
@@ -141,9 +143,26 @@ static int lanes_of(const reduce *r, dtype type) {
     return word && !r->places && r->op.id != OPERATOR_OWN ? ways[r->op.id] : 0;
 }
 
+/* Whether the list that is planned for is taken at once: a round of the threads of all blocks. */
+static bool is_at_once(const reduce *r, const reduce_plan *plan, int64_t count) {
+    const int64_t round = (int64_t)plan->blocks * plan->threads * plan->items;
+    return operator_commutes(&r->op) && round < (int64_t)1 << 30 && count <= round;
+}
+
+/* Whether so many blocks work on it that all threads of the last one wait, for at most one block's
+   result each. */
+static bool waits_each_alone(const reduce *r, const reduce_plan *plan, int64_t count) {
+    const int64_t of_a_warp = 32 * 4;
+    const int64_t wanted = count / ((int64_t)plan->threads * (plan->share > 0 ? plan->share : 1));
+    const int64_t blocks = wanted < plan->blocks ? wanted : plan->blocks;
+    return plan->cluster <= 1 && !r->places && blocks - 1 > of_a_warp &&
+           plan->blocks - 1 <= plan->threads;
+}
+
 static family_build *write(job *j, const subject *subject, const family_request *request,
                            const reduce_plan *plan, program *p) {
     const reduce *r = subject->model;
+    const int64_t count = request->size[0];
     const pattern_constant constants[] = {
         {"threads", plan->threads},
         {"items", plan->items},
@@ -158,6 +177,8 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"blocks", plan->blocks},
         {"share", plan->share},
         {"resident", plan->resident},
+        {"at_once", is_at_once(r, plan, count)},
+        {"each_alone", waits_each_alone(r, plan, count)},
     };
     pattern_source source = {
         .pattern = &r->pattern,

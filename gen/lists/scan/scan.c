@@ -83,19 +83,21 @@ static const char *write_code(job *j, const scan *s, dtype type) {
     text t = text_new(j);
     if (s->op.id == OPERATOR_OWN)
         text_add(&t, "#define PATTERN_OWN_OPERATOR 1\n");
-    operator_write(&t, &s->pattern, type, &s->op);
+    operator_write(&t, &s->pattern, type, &s->op, "identity");
     if (s->mapped)
         pattern_write_function(&t, &s->pattern, SCAN_MAP, "Real", "map");
     text_printf(&t,
                 "__device__ __forceinline__ Real element([[maybe_unused]] const Arguments "
-                "&arguments, Real x) {\n    return prepare(%s);\n}\n",
-                s->mapped ? "map(arguments, x, x)" : "x");
+                "&arguments, Real x) {\n    return %s;\n}\n",
+                operator_prepared(j, &s->op, s->mapped ? "map(arguments, x, x)" : "x"));
     if (s->initial)
         pattern_write_function(&t, &s->pattern, SCAN_INIT, "Real", "given");
     text_printf(&t,
                 "__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments "
                 "&arguments) {\n    return %s;\n}\n",
-                s->initial ? "prepare(given(arguments, identity(), identity()))" : "identity()");
+                s->initial
+                    ? operator_prepared(j, &s->op, "given(arguments, identity(), identity())")
+                    : "identity()");
     return t.data;
 }
 

@@ -307,48 +307,83 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* What the rows of the shape ask of a line: one that lies y rows beside the thread's first. */
-static void write_line(text *t, const plan *p, const plan_row *rows, int count, int array, int y) {
-    int first = 1 << 20, last = -first, sides = 0, plane = 0, low = 0, high = 0;
+/* What the rows of the shape ask of a line: its planes; in how many of them the shape reaches along
+   x, the last of these, and how far at most. */
+typedef struct line_needs {
+    int first, last, sides, plane, low, high;
+} line_needs;
+
+/* Of the line that lies y rows from the thread's first. */
+static line_needs ask(const plan *p, const plan_row *rows, int count, int array, int y) {
+    line_needs a = {.first = 1 << 20, .last = -(1 << 20)};
     int low_at[2 * MAX_REACH + 1] = {0}, high_at[2 * MAX_REACH + 1] = {0};
     for (int r = 0; r < count; r++) {
         const int lane = y - rows[r].dy, dz = rows[r].dz;
         if (p->kernel_array[rows[r].array] != array || lane < 0 || lane >= p->streamed.lane_y)
             continue;
-        first = dz < first ? dz : first;
-        last = dz > last ? dz : last;
+        a.first = dz < a.first ? dz : a.first;
+        a.last = dz > a.last ? dz : a.last;
         low_at[dz + MAX_REACH] = larger(low_at[dz + MAX_REACH], rows[r].low);
         high_at[dz + MAX_REACH] = larger(high_at[dz + MAX_REACH], rows[r].high);
     }
-    for (int dz = first; dz <= last; dz++) {
+    for (int dz = a.first; dz <= a.last; dz++) {
         const int below = low_at[dz + MAX_REACH], above = high_at[dz + MAX_REACH];
         if (below > 0 || above > 0) {
-            sides++;
-            plane = dz;
+            a.sides++;
+            a.plane = dz;
         }
-        low = larger(low, below);
-        high = larger(high, above);
+        a.low = larger(a.low, below);
+        a.high = larger(a.high, above);
     }
-    if (last < first)
-        first = 0, last = -1;
+    return a;
+}
+
+/* Calls of each line that is read. */
+static void for_lines(text *t, const plan *p,
+                      void (*write)(text *, void *, int array, int y, const line_needs *),
+                      void *to) {
+    plan_row *rows = job_array(t->job, (size_t)p->facts->row_count, sizeof *rows);
+    const int count = find_rows(p, rows);
+    for (int array = 0; array < p->array_count; array++)
+        for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++) {
+            const line_needs a = ask(p, rows, count, array, y);
+            if (a.first <= a.last)
+                write(t, to, array, y, &a);
+        }
+}
+
+static void write_ask(text *t, void *to, int array, int y, const line_needs *a) {
+    (void)to;
     text_printf(t,
                 "template <> struct Asks<%d, %d> { static constexpr int first = %d, last = %d, "
                 "sides = %d, plane = %d, low = %d, high = %d; };\n",
-                array, y, first, last, sides, plane, low, high);
+                array, y, a->first, a->last, a->sides, a->plane, a->low, a->high);
+}
+
+static void write_name(text *t, void *to, int array, int y, const line_needs *a) {
+    bool *more = to;
+    (void)a;
+    text_printf(t, "%sHeldLine<%d, %d>", *more ? ", " : "", array, y);
+    *more = true;
+}
+
+static void find_held(text *t, void *to, int array, int y, const line_needs *a) {
+    bool *held = to;
+    (void)t, (void)array, (void)y;
+    *held |= a->sides > 1;
 }
 
 static void write_lines(text *t, const plan *p) {
-    const plan_facts *f = p->facts;
-    plan_row *rows = job_array(t->job, (size_t)f->row_count, sizeof *rows);
-    const int count = find_rows(p, rows);
+    bool more = false;
+    text_add(t, "// The lines of y (0: the thread's first row) that a thread reads: the first and "
+                "last plane; in how\n// many planes the shape reaches along x, the last of these, "
+                "and how far.\ntemplate <int array, int y> struct Asks;\n");
+    for_lines(t, p, write_ask, NULL);
     text_add(
-        t, "// What line y (0: the thread's first row) of an array is read for: the first and last "
-           "plane; in how\n// many planes the shape reaches along x, the last of them, and how "
-           "far at most.\ntemplate <int array, int y> struct Asks;\n");
-    for (int array = 0; array < p->array_count; array++)
-        for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++)
-            write_line(t, p, rows, count, array, y);
-    text_add(t, "\n");
+        t, "template <int array, int y> struct HeldLine;\ntemplate <class... Each> struct LinesOf;"
+           "\nusing HeldLines = LinesOf<");
+    for_lines(t, p, write_name, &more);
+    text_add(t, ">;\n\n");
 }
 
 /* `packs`: what lies beside packs comes by packs where the shape reaches far; of a row alone some
@@ -361,6 +396,10 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 packs && wide && p->schedule.vector > 1);
     text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
                 !packs || only_written);
+    bool held = false;
+    for_lines(t, p, find_held, &held);
+    text_printf(t, "#define PLAN_HELD_SIDES %d // for planes that are still to come\n", held);
+    text_printf(t, "#define PLAN_FLAT %d // there is no axis y\n", p->axes[1] < 0);
 }
 
 static void constants(text *t, const plan *p, const program *program) {
@@ -368,7 +407,7 @@ static void constants(text *t, const plan *p, const program *program) {
     text_printf(t,
                 "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
                 "    static constexpr int slab = %d; // points that are walked through together\n"
-                "    static constexpr bool flat = %s; // there is no axis y\n",
+                "    static constexpr bool flat = %s; // as PLAN_FLAT\n",
                 p->streamed.lane_y, p->walk, p->streamed.ahead, p->streamed.slab,
                 p->axes[1] < 0 ? "true" : "false");
 }
@@ -392,6 +431,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .points = true,
                                  .plain = true,
                                  .packs = true,
+                                 .one_way = true,
                                  .macros = macros,
                                  .definitions = write_lines,
                                  .needs = needs,
@@ -404,6 +444,7 @@ static const form sums_form = {.file = "streamed_sums.cu",
                                .points = true,
                                .plain = true,
                                .packs = true,
+                               .one_way = true,
                                .macros = macros,
                                .definitions = write_lines,
                                .needs = needs,

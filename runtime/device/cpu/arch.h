@@ -10,10 +10,16 @@ template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element
 template <class T> __forceinline__ T load(const T *from) {
     return *from;
 }
+template <class T> __forceinline__ T load_pack(const T *from) {
+    return *from;
+}
 template <class T> __forceinline__ T load_behind(const T *from) {
     return *from;
 }
 template <class T> __forceinline__ void store_once(T *to, const T &from) {
+    *to = from;
+}
+template <class T> __forceinline__ void store_pack_once(T *to, const T &from) {
     *to = from;
 }
 template <class T> __forceinline__ void fetch(const T *) {
@@ -84,7 +90,7 @@ template <class T> __forceinline__ SharedAt<T> shared_place(int place) {
 template <int count, class T> __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
     to.template write<count>(load(reinterpret_cast<const Pack<T, count> *>(from)));
 }
-template <class T> __forceinline__ void copy_async(T *shared, const T *from) {
+template <class T> __forceinline__ void copy_one_async(T *shared, const T *from) {
     *shared = *from;
 }
 template <class T> __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
