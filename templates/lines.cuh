@@ -176,14 +176,15 @@ template <int array, int y> struct HeldLine {
 #else
             fetch(cell(a, t, z + last + plan::ahead) + t.share);
 #endif
+    }
+    __device__ __forceinline__ void read_sides(const Arguments &a, const Thread &t, int z) {
 #if PLAN_HELD_SIDES
         if constexpr (holds_sides)
             sides[depth - 1].read(*this, a, t, z + last);
         else if constexpr (Of::sides == 1)
             sides[0].read(*this, a, t, z + Of::plane);
 #else
-        if constexpr (Of::sides == 1)
-            sides.read(*this, a, t, z + Of::plane);
+        sides.read(*this, a, t, z + Of::plane);
 #endif
     }
     __device__ __forceinline__ void advance() {
@@ -215,7 +216,8 @@ template <class... Each> struct LinesOf : Each... {
         (Each::begin(a, t, z, end), ...);
     }
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
-        (Each::arrive(a, t, z, end), ...);
+        (Each::arrive(a, t, z, end), ...); // first what comes from afar
+        (Each::read_sides(a, t, z), ...);
     }
     __device__ __forceinline__ void advance() {
         (Each::advance(), ...);
@@ -226,7 +228,6 @@ template <class... Each> struct LinesOf : Each... {
 template <int j, int i> struct AtLine {
     const HeldLines &lines;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        const HeldLine<array, j + dy> &line = lines;
-        return line.template at<i, dx, dz>();
+        return static_cast<const HeldLine<array, j + dy> &>(lines).template at<i, dx, dz>();
     }
 };

@@ -63,7 +63,7 @@ local function refuse(name, shape, schedule, text)
                         expect = "method resident: " .. text }
 end
 refuse("resident: levels", "wave2d", "resident time=2", "it makes several steps of fields that keep no previous level")
-refuse("resident: nothing inout", "out2d", "resident time=2", "no field is read and written")
+refuse("resident: nothing inout", "out2d", "resident time=2", "no field is both read and written")
 refuse("resident: one step", "star2d1", "resident time=1", "it makes at least two steps a launch")
 refuse("resident: too large", "star2d1", "resident time=4 tile=256x256", "it needs")
 return cases
