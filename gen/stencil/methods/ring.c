@@ -1,6 +1,6 @@
-/* ring: a block walks the last axis with a ring of planes in shared memory, brought by copies that
-   run beside the arithmetic; each plane adds to partial sums in registers. For linear updates whose
-   shape reaches far: what streamed would ask the caches for comes from shared memory. */
+/* ring: a block walks the last axis with a ring of planes in shared memory, which asynchronous
+   copies fill. Each plane adds to partial sums in registers. The method serves linear updates whose
+   shape reaches far: shared memory gives what streamed would ask the caches for. */
 #include "gen/stencil/search.h"
 
 #include <math.h>
