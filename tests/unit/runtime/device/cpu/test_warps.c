@@ -24,11 +24,9 @@ static uint64_t hash(uint64_t x) {
 /* ---- shuffles and votes ---------------------------------------------------------------------- */
 
 /* Values of a thread are made of hash(seed + 1024·block + thread). Each thread writes one word for
-   each operation; of wide values the words are combined. */
+   each operation. */
 static const char operations_text[] = HASH
     "struct Arguments { u64 *out; u64 seed; };\n"
-    "struct Pair { u64 first, second; };\n"
-    "struct Triple { unsigned word[3]; };\n"
     "__device__ u64 narrow(unsigned w) { return w * 0x100000001ull; }\n"
     "__device__ u64 bits(int v) { return narrow(static_cast<unsigned>(v)); }\n"
     "__device__ u64 bits(unsigned v) { return narrow(v); }\n"
@@ -36,19 +34,12 @@ static const char operations_text[] = HASH
     "__device__ u64 bits(u64 v) { return v; }\n"
     "__device__ u64 bits(float v) { unsigned w; memcpy(&w, &v, 4); return narrow(w); }\n"
     "__device__ u64 bits(double v) { u64 w; memcpy(&w, &v, 8); return w; }\n"
-    "__device__ u64 bits(Pair v) { return v.first == ~v.second || v.first == v.second\n"
-    "                              ? v.first : 1; }\n"
-    "__device__ u64 bits(Triple v) { return v.word[0] == v.word[2] ? bits(v.word[1]) : 2; }\n"
     "__device__ void make(u64 h, int &v) { v = static_cast<int>(static_cast<unsigned>(h)); }\n"
     "__device__ void make(u64 h, unsigned &v) { v = static_cast<unsigned>(h); }\n"
     "__device__ void make(u64 h, long long &v) { v = static_cast<long long>(h); }\n"
     "__device__ void make(u64 h, u64 &v) { v = h; }\n"
     "__device__ void make(u64 h, float &v) { unsigned w = unsigned(h); memcpy(&v, &w, 4); }\n"
     "__device__ void make(u64 h, double &v) { memcpy(&v, &h, 8); }\n"
-    "__device__ void make(u64 h, Pair &v) { v = {h, ~h}; }\n"
-    "__device__ void make(u64 h, Triple &v) {\n"
-    "    const unsigned w = static_cast<unsigned>(h); v = {{~w, w, ~w}};\n"
-    "}\n"
     "template <class T> __device__ u64 *shuffles(u64 *out, u64 h) {\n"
     "    T v;\n"
     "    make(h, v);\n"
@@ -76,8 +67,6 @@ static const char operations_text[] = HASH
     "    out = shuffles<int>(out, h);\n"
     "    out = shuffles<u64>(out, h);\n"
     "    warp_barrier();\n"
-    "    out = shuffles<Pair>(out, h);\n"
-    "    out = shuffles<Triple>(out, h);\n"
     "    if (warp() % 2 == 0)\n"
     "        out = shuffles<float>(out, h);\n"
     "    else\n"
@@ -189,8 +178,6 @@ static void expect_block(expectation *e, const uint64_t *out) {
         e->at = 0;
         expect_shuffles(e, 4);
         expect_shuffles(e, 8);
-        expect_shuffles(e, 8);
-        expect_shuffles(e, 4);
         expect_shuffles(e, 4);
         expect_shuffles(e, 8);
         expect_parts(e, 4);
