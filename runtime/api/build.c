@@ -198,8 +198,10 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
 static sg_kernel *make_kernel(job *j, const build_request *r, const family_build *b) {
     const program *made = b->program;
     assert(made->array_count <= LAUNCH_ARRAYS && made->parameter_count <= LAUNCH_PARAMETERS &&
-           made->layer_count <= LAUNCH_TEMPORARIES && made->size_count <= LAUNCH_SIZES &&
-           made->temporary_count <= LAUNCH_TEMPORARIES && made->arguments_bytes <= LAUNCH_BYTES);
+           made->arguments_bytes <= LAUNCH_BYTES);
+    assert(program_is_grid(made) ? made->grid.layer_count <= LAUNCH_TEMPORARIES
+                                 : made->lists.size_count <= LAUNCH_SIZES &&
+                                       made->lists.temporary_count <= LAUNCH_TEMPORARIES);
     sg_kernel *k = job_alloc(j, sizeof *k);
     k->context = r->context;
     k->job = j;
