@@ -39,6 +39,8 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
             i += i < 0 ? size : 0;
             break;
 #endif
+        default:
+            break;
         }
     }
     return true;
