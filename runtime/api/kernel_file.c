@@ -30,6 +30,8 @@ static void code_extent(coder *c, const program *p, program_extent *e) {
 static dtype code_dtype(coder *c, const char **name) {
     code_words(c, name);
     const dtype type = dtype_find(*name);
+    if (c->out != NULL)
+        return type;
     c->in.bad |= type == DTYPE_COUNT;
     *name = dtype_words[c->in.bad ? DTYPE_FLOAT : type].name;
     return c->in.bad ? DTYPE_FLOAT : type;
@@ -37,7 +39,9 @@ static dtype code_dtype(coder *c, const char **name) {
 
 static void code_array(coder *c, const program *p, program_array *a) {
     code_words(c, &a->name);
-    a->element_bytes = dtype_words[code_dtype(c, &a->dtype)].bytes;
+    const dtype type = code_dtype(c, &a->dtype);
+    if (c->out == NULL)
+        a->element_bytes = dtype_words[type].bytes;
     code_bool(c, &a->written);
     if (program_is_grid(p)) {
         code_words(c, &a->grid.field);
@@ -146,7 +150,8 @@ static void code_product(coder *c, program_product *m) {
         code_long(c, &list[i].offset);
         code_double(c, &list[i].value);
     }
-    m->diagonals = list;
+    if (c->out == NULL)
+        m->diagonals = list;
 }
 
 static void code_lists(coder *c, program *p) {

@@ -110,6 +110,8 @@ bool record_done(const record *r) {
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+/* What is written is only read: other threads may write the same kernel. */
+
 void code_int(coder *c, int *value, int least, int most) {
     if (c->out != NULL)
         record_put_int(c->out, *value);
@@ -120,7 +122,8 @@ void code_int(coder *c, int *value, int least, int most) {
 void code_bool(coder *c, bool *value) {
     int number = *value;
     code_int(c, &number, 0, 1);
-    *value = number;
+    if (c->out == NULL)
+        *value = number;
 }
 
 void code_long(coder *c, int64_t *value) {
@@ -133,6 +136,8 @@ void code_long(coder *c, int64_t *value) {
 void code_size(coder *c, size_t *value, size_t most) {
     int64_t number = (int64_t)*value;
     code_long(c, &number);
+    if (c->out != NULL)
+        return;
     c->in.bad |= number < 0 || (uint64_t)number > most;
     *value = c->in.bad ? 0 : (size_t)number;
 }
@@ -153,8 +158,10 @@ void code_text(coder *c, const char **value) {
 
 void code_words(coder *c, const char **value) {
     code_text(c, value);
-    c->in.bad |= *value == NULL;
-    *value = *value != NULL ? *value : "";
+    if (c->out != NULL || *value != NULL)
+        return;
+    c->in.bad = true;
+    *value = "";
 }
 
 void code_bytes(coder *c, blob *value) {
