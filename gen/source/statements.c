@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+static const char semicolon_text[] = ";";
+static const token semicolon = {TOKEN_MARK, {semicolon_text, semicolon_text + 1}};
+
 /* Whether control never goes on behind these statements. */
 static bool returns(span lines) {
     const char *last = lines.begin;
@@ -295,7 +298,7 @@ static void fold_range(const folder *f, text *out, span s) {
                                    : NULL;
             if (past != NULL)
                 copied = rest.begin = past;
-            before = past != NULL ? (token){TOKEN_MARK, {";", ";" + 1}} : t;
+            before = past != NULL ? semicolon : t;
             pragma = NULL;
             continue;
         }
@@ -307,7 +310,7 @@ static void fold_range(const folder *f, text *out, span s) {
             is_else ? put_else(f, out, &o) : put_lines(f, out, &o, (int)(t.at.begin - own), s.end);
         rest.begin = copied;
         pragma = NULL;
-        before = (token){TOKEN_MARK, {";", ";" + 1}};
+        before = semicolon;
     }
     add_span(out, copied, s.end);
 }
