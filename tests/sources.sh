@@ -7,12 +7,16 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT INT TERM
 
-cd "$root" && LC_ALL=C "$run" --mode sources >"$folder/one" || exit 1
-cd "$folder" && LC_ALL=comma TZ=Asia/Tokyo "$run" --mode sources --root "$root" >"$folder/two" || exit 1
+(cd "$root" && LC_ALL=C exec "$run" --mode sources >"$folder/one") &
+one=$!
+(cd "$folder" && LC_ALL=comma TZ=Asia/Tokyo exec "$run" --mode sources --root "$root" >"$folder/two") &
+two=$!
 # One half after the other, so that each case comes after other ones than before.
+cd "$folder" || exit 1
 for shard in 1/2 0/2; do
     LC_ALL=C "$run" --mode sources --root "$root" --shard "$shard" >>"$folder/shards" || exit 1
 done
+wait "$one" && wait "$two" || exit 1
 
 failed=0
 same() {
