@@ -154,9 +154,9 @@ const char *stencil_refusal(job *, const packed_matrix *);
      tail_row[t], tail_column[t], tail_value[t]
                            all other entries, by row and then column, by the matrix's own numbers.
 
-   All entries that a packet has of a row are in one lane, one behind the other, by column. So a
-   thread that works off a lane (or several, T threads the lanes t, t + T, …) adds to its rows of y
-   in shared memory without atomics and without barriers, and threads of a warp load neighbours.
+   All entries that a packet has of a row are in one lane, one behind the other, by column. A
+   thread takes one lane or several: thread t of T takes the lanes t, t + T, … So it adds to its
+   rows of y in shared memory without atomics and barriers. The threads of a warp load neighbours.
 
    A lane has at most 2·⌈entries/PACKET_LANES⌉ + PACKET_SLACK entries, so that padding is bounded:
    what a row has beyond ⌈entries/PACKET_LANES⌉ + PACKET_SLACK is in the tail. */

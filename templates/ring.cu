@@ -25,7 +25,8 @@
 
 #include "blocks.cuh"
 
-constexpr int depth = plan::low_z + 1 + plan::high_z;
+#include "row_sums.cuh"
+
 template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
 
 // ---- planes in shared memory ------------------------------------------------------------------
@@ -183,9 +184,6 @@ template <int j, int i> struct AtPlane {
 
 // ---- sums -------------------------------------------------------------------------------------
 
-// [j][i][o][k] gathers output o of point i of row j, k - high_z planes from the one at hand.
-using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
-
 template <int j = 0, int i = 0>
 __device__ __forceinline__ void add(const Plane &plane, const Arguments &a, Sums &sum) {
     if constexpr (i < plan::vector) {
@@ -194,20 +192,6 @@ __device__ __forceinline__ void add(const Plane &plane, const Arguments &a, Sums
     } else if constexpr (j + 1 < plan::lane_y) {
         add<j + 1>(plane, a, sum);
     }
-}
-
-__device__ __forceinline__ void shift(Sums &sum) {
-#pragma unroll
-    for (int j = 0; j < plan::lane_y; ++j)
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-#pragma unroll
-            for (int o = 0; o < plan::outputs; ++o) {
-#pragma unroll
-                for (int k = 0; k + 1 < depth; ++k)
-                    sum[j][i][o][k] = sum[j][i][o][k + 1];
-                sum[j][i][o][depth - 1] = 0;
-            }
 }
 
 using Results = Real[plan::vector][plan::outputs]; // of one row

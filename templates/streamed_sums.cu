@@ -21,10 +21,7 @@
 
 #include "lines.cuh"
 
-constexpr int depth = plan::low_z + 1 + plan::high_z;
-
-// [j][i][o][k] gathers output o of point i of row j, k - high_z planes from the one at hand.
-using Sums = Real[plan::lane_y][plan::vector][plan::outputs][depth];
+#include "row_sums.cuh"
 
 template <int j = 0, int i = 0>
 __device__ __forceinline__ void add(const HeldLines &lines, const Arguments &a, Sums &sum) {
@@ -34,20 +31,6 @@ __device__ __forceinline__ void add(const HeldLines &lines, const Arguments &a, 
     } else if constexpr (j + 1 < plan::lane_y) {
         add<j + 1>(lines, a, sum);
     }
-}
-
-__device__ __forceinline__ void shift(Sums &sum) {
-#pragma unroll
-    for (int j = 0; j < plan::lane_y; ++j)
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-#pragma unroll
-            for (int o = 0; o < plan::outputs; ++o) {
-#pragma unroll
-                for (int k = 0; k + 1 < depth; ++k)
-                    sum[j][i][o][k] = sum[j][i][o][k + 1];
-                sum[j][i][o][depth - 1] = 0;
-            }
 }
 
 __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &thread,
