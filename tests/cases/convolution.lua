@@ -107,8 +107,6 @@ return {
     { "dtype", { "float", "double" } },
   },
   place = matrix.place,
-  -- What is computed, not how: mode cubin does not pair it with the rest again (tests/runner/matrix.c).
-  once = "filter",
   build = build,
   put = matrix.put,
 }

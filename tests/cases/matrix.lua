@@ -203,8 +203,6 @@ return {
     { "steps", { "launch", "run" } },
     { "data", { "plain", "wild" } }, -- wild: some NaNs, infinities, zeros of both signs, tiny and large numbers
   },
-  -- What is computed, not how: mode cubin does not pair it with the rest again (tests/runner/matrix.c).
-  once = "shape",
   build = build,
   put = put,
   -- for convolution.lua

@@ -73,12 +73,6 @@ static int attempt(cover *c, int *row, int limit, uint64_t salt) {
     return gained;
 }
 
-void cover_waive(cover *c, int d, int e) {
-    for (int v = 0; v < c->count[d]; v++)
-        for (int w = 0; w < c->count[e]; w++)
-            *pair(c, d, v, e, w) = *pair(c, e, w, d, v) = true;
-}
-
 void cover_fill(cover *c, int *row, int limit) {
     int best[COVER_DIMENSIONS], most = -1;
     for (int i = 0; i < ATTEMPTS; i++) {

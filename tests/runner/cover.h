@@ -16,9 +16,6 @@ cover *cover_new(job *, const int *counts, int dimensions, uint64_t seed);
    `limit` are met that no row met before; and marks the row's pairs as met. */
 void cover_fill(cover *, int *row, int limit);
 
-/* Takes all pairs of values of two dimensions as met. */
-void cover_waive(cover *, int d, int e);
-
 /* Sets a pair that no row has met, and leaves the rest free; false where all below `limit` are met.
  */
 bool cover_missing(cover *, int *row, int limit);

@@ -1,8 +1,7 @@
 /* Matrices: which kernels of a product are built, and which places each is run in.
    Takes: a table of dimensions. Makes: cases. Pairwise, every pair of values of two dimensions
    meets in some case; in full, every kernel is built and its places meet pairwise; or all is run.
-   A table's `once` names the dimension that says what is computed, not how. The mode run compiles
-   and runs it with everything else, so the mode cubin meets its values with each dtype alone. */
+ */
 #include "tests/runner/cases.h"
 
 #include <string.h>
@@ -106,14 +105,6 @@ static bool next_row(const int *counts, int *row, int dimensions) {
         row[d] = 0;
     }
     return false;
-}
-
-static void waive_pairs(chooser *c, const char *once) {
-    for (int d = 0; d < c->m->kernel_count; d++)
-        for (int e = 0; e < c->m->kernel_count; e++)
-            if (strcmp(c->m->dimensions[d].name, once) == 0 && e != d &&
-                strcmp(c->m->dimensions[e].name, "dtype") != 0)
-                cover_waive(c->cover, d, e);
 }
 
 static void choose_kernels(chooser *c) {
@@ -235,14 +226,11 @@ void matrix_expand(lua_State *L, job *j, lua_cases *owner, const options *o, con
     if (o->mode == MODE_CUBIN)
         add_archs(j, m);
     m->kernel_count = m->count;
-    const char *once = o->mode == MODE_CUBIN ? case_text(L, j, "once") : NULL;
     read_dimensions(L, j, "place", m);
     chooser c = {.job = j, .options = o, .m = m};
     for (int d = 0; d < m->count; d++)
         c.counts[d] = m->dimensions[d].count;
     c.cover = cover_new(j, c.counts, m->count, o->seed);
-    if (once != NULL)
-        waive_pairs(&c, once);
     choose_kernels(&c);
     c.places = job_array(j, (size_t)c.kernel_count, sizeof *c.places);
     c.place_count = job_array(j, (size_t)c.kernel_count, sizeof *c.place_count);
