@@ -68,6 +68,18 @@ bool options_parse(options *, int count, char **arguments);
 const char *command_name(command);
 void options_help(text *);
 
+/* ---- commands (cli/commands/) -----------------------------------------------------------------
+ */
+
+/* Each returns the exit code. */
+int command_build(const options *); /* also bench, which only measures */
+int command_run(const options *);
+int command_explain(const options *);
+int command_tune(const options *);
+int command_report(const options *);
+int command_doctor(const options *);
+int command_cache(const options *);
+
 /* ---- values of options ---------------------------------------------------------------------- */
 
 /* Each function sets members of the options from a word of the command line. It returns false after
