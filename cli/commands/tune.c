@@ -2,6 +2,7 @@
    the current trial, a second Ctrl-C ends the command. --list shows the candidates of specs. export
    writes the results of former sweeps as JSON for other tuners or as a plans file. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -261,7 +262,8 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
                                      .search = (sg_search)o->search,
                                      .seed = o->seed,
                                      .budget = o->budget,
-                                     .evaluations = o->evaluations,
+                                     .evaluations =
+                                         o->evaluations < INT_MAX ? (int)o->evaluations : INT_MAX,
                                      .afresh = o->afresh,
                                      .parameters = parameters,
                                      .worker = "/proc/self/exe",
