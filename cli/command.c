@@ -117,23 +117,20 @@ int complain(int code, const char *file, const char *format, ...) {
     return code;
 }
 
-void warn(const char *file, const char *format, ...) {
-    text out = new_text();
-    va_list arguments;
-    va_start(arguments, format);
-    text_vprintf(&out, format, arguments);
-    va_end(arguments);
+void warn(const char *file, const char *warning) {
     progress_end();
-    fprintf(stderr, "%s: warning: %s\n", file, out.data);
+    fprintf(stderr, "%s: warning: %s\n", file, warning);
 }
 
 void warn_library(void *unused, sg_log_level level, const char *line) {
     (void)unused;
     if (level == SG_LOG_WARNING)
-        warn("stencilgen", "%s", line);
+        warn("stencilgen", line);
 }
 
 int complain_library(const sg_context *context, sg_status status) {
+    if (status == SG_OK)
+        return EXIT_DONE;
     const char *error = context != NULL ? sg_error(context) : "error: out of memory";
     size_t length = strlen(error);
     while (length > 0 && error[length - 1] == '\n')
@@ -185,11 +182,13 @@ void progress_end(void) {
 
 /* ---- text for people ----------------------------------------------------------------------- */
 
-void add_wrapped(text *b, const char *string, int indent, int width) {
+void add_wrapped(text *b, const char *begin, int indent, const char *string) {
+    enum { WIDTH = 100 };
     int column = indent;
+    text_printf(b, "%*s%s", begin == NULL ? indent : 0, "", begin != NULL ? begin : "");
     while (*string != '\0') {
         const int word = (int)strcspn(string, " \n");
-        if (column > indent && column + 1 + word > width) {
+        if (column > indent && column + 1 + word > WIDTH) {
             text_printf(b, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
@@ -201,6 +200,16 @@ void add_wrapped(text *b, const char *string, int indent, int width) {
         string += word;
         string += strspn(string, " \n");
     }
+    text_add(b, "\n");
+}
+
+const char *phrase(const char *format, ...) {
+    text out = new_text();
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&out, format, arguments);
+    va_end(arguments);
+    return out.data;
 }
 
 typedef struct unit {
@@ -208,26 +217,28 @@ typedef struct unit {
     const char *name;
 } unit;
 
-static void add_in_unit(text *b, double value, const unit *units, size_t count) {
+static const char *in_unit(double value, const unit *units, size_t count) {
     size_t i = 0;
     while (i + 1 < count && value < units[i].one)
         i++;
-    text_printf(b, "%.3g %s", value / units[i].one, units[i].name);
+    return phrase("%.3g %s", value / units[i].one, units[i].name);
 }
 
-void add_seconds(text *b, double seconds) {
+const char *in_seconds(double seconds) {
     static const unit units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-    add_in_unit(b, seconds, units, sizeof units / sizeof units[0]);
+    return in_unit(seconds, units, sizeof units / sizeof units[0]);
 }
 
-void add_bytes(text *b, double bytes) {
+const char *in_bytes(double bytes) {
     static const unit units[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
-    add_in_unit(b, bytes, units, sizeof units / sizeof units[0]);
+    return in_unit(bytes, units, sizeof units / sizeof units[0]);
 }
 
-void add_extents(text *b, const int64_t *size, int dims) {
+const char *in_extents(const int64_t *size, int dims) {
+    text out = new_text();
     for (int axis = 0; axis < dims; axis++)
-        text_printf(b, "%s%" PRId64, axis > 0 ? "x" : "", size[axis]);
+        text_printf(&out, "%s%" PRId64, axis > 0 ? "x" : "", size[axis]);
+    return out.data;
 }
 
 struct output {
@@ -366,9 +377,7 @@ bool output_folder(const char *folder) {
     return false;
 }
 
-char *output_path(const char *folder, const char *name, const char *suffix) {
-    if (folder == NULL)
-        return job_print(command_memory(), "%s%s", name, suffix);
-    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    return job_print(command_memory(), "%s%s%s%s", folder, slash, name, suffix);
+const char *output_path(const char *folder, const char *name, const char *suffix) {
+    const bool bare = folder == NULL || folder[strlen(folder) - 1] == '/';
+    return phrase("%s%s%s%s", folder != NULL ? folder : "", bare ? "" : "/", name, suffix);
 }

@@ -41,12 +41,12 @@ int exit_code(sg_status);
 int complain(int code, const char *file, const char *format, ...) SG_PRINTF(3, 4);
 
 /* Prints "file: warning: text" on standard error. */
-void warn(const char *file, const char *format, ...) SG_PRINTF(2, 3);
+void warn(const char *file, const char *warning);
 
 /* A log of sg_options: prints the library's warnings. */
 void warn_library(void *unused, sg_log_level, const char *line);
 
-/* Prints the library's last error and returns its exit code. */
+/* EXIT_DONE, or prints the library's last error and returns its exit code. */
 int complain_library(const sg_context *, sg_status);
 
 /* The first error printed since the last call; NULL where there was none. */
@@ -65,14 +65,17 @@ void progress_end(void);
 
 /* ---- text for people ----------------------------------------------------------------------- */
 
-/* Breaks `string` between words so that no line is longer than `width` columns. The first line
-   begins at column `indent`, and the others are indented by as much. */
-void add_wrapped(text *, const char *string, int indent, int width);
+/* Adds `begin` (NULL: `indent` spaces) and `string`, broken between words so that no line is longer
+   than 100 columns, and ends the line. Further lines are indented by `indent`. */
+void add_wrapped(text *, const char *begin, int indent, const char *string);
+
+/* A text in the command's memory. */
+const char *phrase(const char *format, ...) SG_PRINTF(1, 2);
 
 /* "12.3 ms", "1.36 GB" (powers of 1000), "128x128x128". */
-void add_seconds(text *, double seconds);
-void add_bytes(text *, double bytes);
-void add_extents(text *, const int64_t *size, int dims);
+const char *in_seconds(double seconds);
+const char *in_bytes(double bytes);
+const char *in_extents(const int64_t *size, int dims);
 
 /* ---- files --------------------------------------------------------------------------------- */
 
@@ -98,7 +101,7 @@ bool output_finish(output *, const void *bytes, size_t count);
 bool output_folder(const char *folder);
 
 /* "folder/name.suffix"; folder NULL is here. */
-char *output_path(const char *folder, const char *name, const char *suffix);
+const char *output_path(const char *folder, const char *name, const char *suffix);
 
 /* Signals that end the command, and exit(), remove the unfinished files first. Writing to a closed
    pipe or beyond a limit fails the write instead of ending the command. */

@@ -1,5 +1,5 @@
-/* Writes JSON. Takes: keys and values in order; keys are NULL inside an array. Makes: indented JSON
-   in valid UTF-8, with the same numbers under every locale. */
+/* Writes JSON. Takes: keys and values in order. Makes: indented JSON in valid UTF-8, with the same
+   numbers under every locale. */
 #ifndef SG_CLI_JSON_H
 #define SG_CLI_JSON_H
 
@@ -14,17 +14,17 @@ typedef struct json {
     bool follows; /* this object or array has an element already */
 } json;
 
-void json_object(json *, const char *key);
-void json_array(json *, const char *key);
-void json_end_object(json *);
-void json_end_array(json *);
-void json_string(json *, const char *key, const char *value); /* NULL writes null */
-void json_integer(json *, const char *key, int64_t value);
-void json_number(json *, const char *key, double value);        /* null where not finite */
+/* Adds members by a template: "name %s launch { steps %d seconds %g }". A member is a key and a
+   value: %s is a string, null for NULL; %d, with any length, is a whole number, and %+d null where
+   it is negative; %g is a number, null where it is not finite; %i is true or false. Brackets that
+   one call opens another one may close. Elements of arrays have no keys. */
+void json_add(json *, const char *members, ...) SG_PRINTF(2, 3);
+
+/* A member whose key is known only while the program runs; in an array it is NULL. */
+void json_open(json *, const char *key, char bracket);
+void json_string(json *, const char *key, const char *value);
+void json_number(json *, const char *key, double value);
 void json_literal(json *, const char *key, const char *number); /* as it is written */
-void json_known(json *, const char *key, int64_t value);        /* null where negative */
 void json_integers(json *, const char *key, const int64_t *list, int count);
-void json_bool(json *, const char *key, bool value);
-void json_null(json *, const char *key);
 
 #endif

@@ -24,7 +24,7 @@ static inline bool array_is_written(const array *a) {
 /* An output: a file, and the item that is written to it. */
 typedef struct array_output {
     int item;
-    char *path;
+    const char *path;
     bool has_range; /* of an image */
     pgm_scale range;
     output *file; /* NULL: not open */

@@ -23,7 +23,7 @@ extern const element_word element_words[DTYPE_COUNT];
 void element_put(dtype, double value, void *to);
 
 /* The shortest decimal that reads back as the same element; nan, inf and -inf. */
-void element_print(text *, dtype, const void *from);
+const char *element_text(dtype, const void *from);
 /* The same as a JSON number, or as the strings "nan", "inf" and "-inf". */
 void element_json(json *, const char *key, dtype, const void *from);
 
@@ -44,7 +44,7 @@ typedef struct values {
 void values_add(values *, const void *elements, size_t count);
 
 /* "minimum 0.02, maximum 0.4, 0 NaN, 0 infinite" */
-void values_text(const values *, text *out);
+const char *values_text(const values *);
 /* Adds keys to the open object. */
 void values_json(const values *, json *);
 
