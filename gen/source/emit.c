@@ -285,7 +285,8 @@ void emit_products(text *out, const emitter *e, const emit_product *products, in
             text_printf(out, "    %s %s= %s;\n", p->target, p->negative ? "-" : "+", value);
         else if (p->op == EMIT_ADD)
             text_printf(out, "    %s = %s(%s%s, %s, %s);\n", p->target,
-                        fused_names[e->model->dtype], sign, weight, value, p->target);
+                        fused_names[e->model->dtype], sign, weight,
+                        p->named != NULL ? value : w.parts[p->value].shown, p->target);
         else if (weight == NULL)
             text_printf(out, "    %s%s = %s%s;\n", real, p->target, sign, value);
         else
