@@ -1,4 +1,4 @@
-/* The data of check.h. One call is for checks and one for timings. */
+/* The data of check.h, and the reference's several steps. */
 #include "runtime/check/check.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* A space has no more than MARCHES numbers of fused steps. Each march takes up to 64 MiB a
    field. */
-enum { CALLS = 2, MARCHES = 6 };
+enum { CALLS = 2 /* one for checks, one for timings */, MARCHES = 6 };
 
 typedef struct kept_call {
     job *job;         /* of what was drawn; NULL: nothing was */
@@ -213,4 +213,98 @@ void check_data_keep_march(check_data *d, const digest *what, const model *m, ch
     to->steps.bytes = s->bytes;
     memcpy(to->arrays, arrays, (size_t)m->array_count * sizeof *arrays);
     s->grids = NULL;
+}
+
+/* ---- several steps -----------------------------------------------------------------------------
+ */
+
+/* Cells of the grid of a check of several steps, unless its size is given: the host makes each of
+   them as often. */
+#define STEPPED_POINTS (INT64_C(1) << 21)
+
+int64_t check_steps_count(job *j, const sg_kernel *k, int64_t wanted) {
+    if (wanted != 0)
+        steps_allow(j, k->program, wanted);
+    return wanted > 0 ? wanted : program_steps(k->program);
+}
+
+/* The least extent with which the first way can be taken. */
+static int64_t least_size(const program *p, int axis) {
+    for (int k = 0; p->grid.ways && k < PROGRAM_AXES; k++)
+        if (p->launches[0].grid.axes[k] == axis && p->launches[0].grid.least[k] > 1)
+            return p->launches[0].grid.least[k];
+    return 1;
+}
+
+void check_steps_size(const sg_kernel *k, int64_t steps, int64_t size[3], int64_t *points) {
+    while (steps > 1 && *points > STEPPED_POINTS) {
+        int longest = -1;
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            if (size[axis] / 2 >= least_size(k->program, axis) &&
+                (longest < 0 || size[axis] > size[longest]))
+                longest = axis;
+        if (longest < 0 || size[longest] == 1)
+            return;
+        *points /= size[longest];
+        size[longest] /= 2;
+        *points *= size[longest];
+    }
+}
+
+void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wanted) {
+    const sg_kernel *k = g->kernel;
+    const program *p = k->program;
+    sg_grid grids[LAUNCH_ARRAYS];
+    int final[LAUNCH_ARRAYS];
+    guarded_grids(g, grids);
+    const sg_arguments arguments = {.struct_size = sizeof arguments,
+                                    .grids = grids,
+                                    .grid_count = p->array_count,
+                                    .parameters = parameters,
+                                    .parameter_count = p->parameter_count,
+                                    .temporary = guarded_temporary(g),
+                                    .temporary_bytes = g->temporary};
+    launch l;
+    if (wanted > 0) {
+        launch_check(j, k, &arguments, true, &l);
+        steps_make(j, k, &l, wanted, NULL, final);
+    } else {
+        launch_once(j, k, &arguments, NULL);
+    }
+    g->device->ops->synchronize(g->device, j, NULL);
+    guarded_fetch(j, g, wanted > 0 ? final : NULL);
+}
+
+void check_steps_close(void *argument) {
+    check_steps *c = argument;
+    guarded_memory_free(&c->memory, c->grids, c->bytes);
+    c->grids = NULL;
+}
+
+static void make_piece(void *argument, int64_t index, int worker) {
+    const check_steps *c = argument;
+    reference_steps_piece(&c->march, index, c->scratch[worker]);
+}
+
+void check_steps_march(job *j, check_steps *c, const guarded *g, const reference *r,
+                       reference_array *arrays, int64_t steps) {
+    const model *m = check_model(g->kernel);
+    const int64_t begin[AXES] = {0};
+    *c = (check_steps){.memory = *job_allocator(j)};
+    if (steps > 0) {
+        c->bytes = reference_steps_bytes(m, g->points);
+        c->grids = guarded_memory(j, c->bytes > 0 ? c->bytes : 1);
+        c->bytes = c->bytes > 0 ? c->bytes : 1;
+    }
+    job_defer(j, check_steps_close, c);
+    reference_steps_open(&c->march, r, m, g->size, begin, g->size, arrays, c->grids);
+    const int count = workers_count(g->workers);
+    c->scratch = job_array(j, (size_t)count, sizeof *c->scratch);
+    for (int i = 0; i < count; i++)
+        c->scratch[i] = job_alloc(j, reference_steps_scratch(&c->march));
+    for (int64_t step = 0; step < steps; step++) {
+        workers_run(g->workers, reference_steps_pieces(&c->march), make_piece, c);
+        reference_steps_turn(&c->march);
+    }
+    memcpy(arrays, c->march.arrays, (size_t)m->array_count * sizeof *arrays);
 }

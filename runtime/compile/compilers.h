@@ -5,7 +5,7 @@
 #define SG_RUNTIME_COMPILE_COMPILERS_H
 
 #include "base/job.h"
-#include "runtime/compile/scratch.h"
+#include "runtime/compile/command.h"
 #include "runtime/device/device.h"
 
 /* Makes BINARY_CUBIN and BINARY_PTX; opened by the first compilation. `path` may be NULL. */
@@ -38,9 +38,9 @@ host_program host_find(job *, const char **why);
 /* What the program says of itself; NULL, with *why, if it does not work. */
 typedef struct host_answer {
     host_program program;
-    const char *name; /* "g++ 12.2.0" */
-    bool native;      /* it can compile for this very processor */
-    bool gnu;         /* it is GCC */
+    char name[64]; /* "g++ 12.2.0" */
+    bool native;   /* it can compile for this very processor */
+    bool gnu;      /* it is GCC */
 } host_answer;
 const host_answer *host_ask(job *, host_program, const char **why);
 

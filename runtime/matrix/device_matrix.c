@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "matrix/layout.h"
-#include "runtime/matrix/convert.h"
 #include "runtime/matrix/matrix.h"
 
 storage device_matrix_storage(job *j, const sg_kernel *k) {

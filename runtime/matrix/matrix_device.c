@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "matrix/layout.h"
-#include "runtime/matrix/convert.h"
+#include "runtime/matrix/matrix.h"
 
 /* As templates/convert/look.cu has them. */
 enum { BAD_ROW, LONGEST, SHORTEST, EMPTY_ROWS, SQUARES, BANDWIDTH, ASYMMETRIC };

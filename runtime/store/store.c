@@ -40,13 +40,9 @@ static void describe(job *j, storing *s) {
 
 /* *out stays as it is where the statement gives no row. */
 static int ask(sqlite3_stmt *s, int code, int64_t *out) {
-    if (code != SQLITE_OK)
-        return code;
-    code = sqlite3_step(s);
-    if (code == SQLITE_ROW)
+    while (results_next(s, &code))
         *out = sqlite3_column_int64(s, 0);
-    sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 static int find_place(storing *s) {

@@ -1,6 +1,5 @@
 /* Both ends of a worker: the sweep starts, asks and ends it; the worker makes trials until
    nobody asks. */
-#include "runtime/tune/worker.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Messages to bytes and back, and the socket. */
-#include "runtime/tune/worker.h"
+#include "runtime/tune/trial.h"
 
 #include <errno.h>
 #include <math.h>
