@@ -48,6 +48,7 @@ static int open_on(session *s, const options *o, const char *device) {
     /* Users who name plans files see what is wrong with them. */
     const sg_options wanted = {.struct_size = sizeof wanted,
                                .device = device,
+                               .device_index = o->local_rank ? sg_team_device(-1) : 0,
                                .database = o->database,
                                .log = getenv("SG_PLANS") != NULL ? warn_library : NULL};
     return session_code(s, sg_open(&s->context, &wanted));

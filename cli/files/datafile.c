@@ -256,6 +256,12 @@ static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
         pgm_header(out, &(pgm){.width = a->size[0], .height = a->size[1], .maxval = a->maxval});
 }
 
+void datafile_frame(const char *path, const datafile_array *a, text *head, text *tail) {
+    add_head(head, datafile_kind_of(path), a);
+    if (datafile_kind_of(path) == DATAFILE_VTI)
+        vti_tail(tail);
+}
+
 /* Hands the array on in pieces. */
 typedef int (*take_piece)(void *user, const void *elements, size_t count);
 

@@ -49,7 +49,7 @@ typedef struct sg_transport {
     void *user;
     /* Sends and receives all of these messages, and returns when all are done. Messages between two
      * ranks arrive in the order of the lists. Fails if that takes longer than `seconds`, or if a
-     * rank has abandoned the team; `why` is then what it said. */
+     * rank has abandoned the team, also where there are no messages; `why` is then what it said. */
     int (*exchange)(void *user, const sg_message *sends, int send_count, const sg_message *receives,
                     int receive_count, double seconds, char why[SG_WHY]);
     /* Makes pending and later exchanges of all other ranks fail with this text. */
@@ -63,6 +63,11 @@ typedef struct sg_transport {
  * by the sg_team_close of its rank, or by its own close. SG_ERROR_USAGE if there are fewer than 1
  * or more than 4096 ranks. */
 SG_API sg_status sg_local_transports(int ranks, sg_transport *out);
+
+/* The device_index of sg_options for a rank that is the `local`th of its machine, from 0: ranks take
+ * the GPUs that this process sees in turns. −1: as its launcher says in the environment (Open MPI,
+ * MPICH and what is like it, Slurm, PMI, torchrun). 0 where there is no GPU, or no launcher. */
+SG_API int sg_team_device(int local);
 
 typedef struct sg_team sg_team;
 
@@ -142,6 +147,13 @@ typedef enum sg_combine { SG_COMBINE_SUM, SG_COMBINE_MIN, SG_COMBINE_MAX } sg_co
 /* Combines `count` numbers in host memory, place by place, in the order of the ranks, so that all
  * ranks have the same bits. */
 SG_API sg_status sg_team_reduce(sg_team *, sg_combine, const double *mine, int count, double *out);
+
+/* Collects `bytes` of every rank in `all`, by rank. */
+SG_API sg_status sg_team_gather(sg_team *, const void *mine, size_t bytes, void *all);
+
+/* Waits for all work on the stream. With NCCL it fails if the work is not done within the team's
+ * time limit, or if another rank has failed: so run no more steps at a time than take as long. */
+SG_API sg_status sg_team_wait(sg_team *, sg_stream stream);
 
 /* Agreement on anything that each rank did by itself: fails on all ranks if one of them gives
  * a text, which names the trouble on that rank (NULL: there is none). Also a barrier. */

@@ -140,6 +140,10 @@ static int exchange(void *user, const sg_message *sends, int send_count, const s
     }
     waiting w = {mine, after(seconds), seconds, why};
     pthread_mutex_lock(&t->lock);
+    if (t->abandoned[0] != '\0') { /* also where there is nothing to say */
+        snprintf(why, SG_WHY, "%s", t->abandoned);
+        good = false;
+    }
     for (int i = 0; i < send_count; i++)
         show(t, &sends[i], mine->rank, &all[i]);
     for (int i = 0; good && i < receive_count; i++)

@@ -12,7 +12,7 @@ typedef struct unique_id {
 typedef struct communicator communicator;
 typedef int result;
 
-enum { DONE = 0, BYTES = 0 /* ncclInt8 */ };
+enum { DONE = 0, UNDER_WAY = 7, BYTES = 0 /* ncclInt8 */ };
 
 /* Member, symbol and arguments of each function; all but error_string return a result. */
 #define NCCL_FUNCTIONS(F)                                                                          \
@@ -173,6 +173,19 @@ void nccl_exchange(job *j, nccl *n, const sg_message *sends, int send_count,
               .receive_count = receive_count,
               .stream = stream};
     make(j, &c, move, "exchanging halos");
+}
+
+static void look_for_trouble(void *argument) {
+    call *c = argument;
+    result trouble = DONE;
+    c->code = c->n->trouble(c->n->with, &trouble);
+    if (c->code == DONE && trouble != UNDER_WAY)
+        c->code = trouble;
+}
+
+void nccl_look(job *j, nccl *n) {
+    call c = {.n = n};
+    make(j, &c, look_for_trouble, "exchanging halos");
 }
 
 void nccl_close(nccl *n) {

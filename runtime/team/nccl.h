@@ -31,4 +31,7 @@ const char *nccl_name(const nccl *);
 void nccl_exchange(job *, nccl *, const sg_message *sends, int send_count,
                    const sg_message *receives, int receive_count, void *stream);
 
+/* Fails if NCCL has found something wrong since. */
+void nccl_look(job *, nccl *);
+
 #endif

@@ -1,7 +1,9 @@
 /* What ranks say to each other beside halos: all of it small, in host memory. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "runtime/team/team.h"
 
 void team_abandon(sg_team *t, const char *why) {
@@ -159,4 +161,57 @@ static void agree_on(job *j, void *argument) {
 sg_status sg_team_agree(sg_team *team, const char *trouble) {
     agreement a = {team, trouble};
     return team_run(team, agree_on, &a);
+}
+
+typedef struct gathering {
+    sg_team *team;
+    const void *mine;
+    size_t bytes;
+    void *all;
+} gathering;
+
+static void gather(job *j, void *argument) {
+    const gathering *g = argument;
+    team_gather(j, g->team, g->mine, g->bytes, g->all);
+}
+
+sg_status sg_team_gather(sg_team *team, const void *mine, size_t bytes, void *all) {
+    gathering g = {team, mine, bytes, all};
+    return team_run(team, gather, &g);
+}
+
+typedef struct waiting {
+    sg_team *team;
+    void *stream;
+} waiting;
+
+/* Others' failures are heard between two looks at the stream. */
+static void wait(job *j, void *argument) {
+    const waiting *w = argument;
+    sg_team *t = w->team;
+    device *d = t->context->device;
+    const double begun = clock_seconds();
+    char why[SG_WHY] = "";
+    if (t->nccl == NULL) {
+        d->ops->synchronize(d, j, w->stream);
+        return;
+    }
+    for (double now = begun; !d->ops->idle(d, j, w->stream); now = clock_seconds()) {
+        if (now - begun > t->seconds)
+            job_fail(j, FAULT_DEVICE, NULL, 0, "the steps were not done within %g s", t->seconds);
+        if (now - begun < 0.001)
+            continue;
+        if (t->transport.exchange(t->transport.user, NULL, 0, NULL, 0, t->seconds, why) != 0)
+            job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
+        nccl_look(j, t->nccl);
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+}
+
+sg_status sg_team_wait(sg_team *team, sg_stream stream) {
+    waiting w = {team, stream};
+    const sg_status status = team_run(team, wait, &w);
+    if (status != SG_OK && team != NULL)
+        team_abandon(team, sg_error(team->context));
+    return status;
 }
