@@ -3,7 +3,7 @@
 # and for circles between files and between folders.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
 # includes FILE…: "file:line:header" of every #include.
