@@ -372,6 +372,8 @@ tr -d ' \n' <"$out" | grep -qF '"steps":200' || flunk "$(cat "$out")"
 tr -d ' \n' <"$out" | grep -qF '"stopped":{"field":"u","first_step":101,"last_step":200}' ||
     flunk "$(cat "$out")"
 exits 0 $double --set by=2 --steps 127 --stop-on-nan
+exits 1 run $cpu "$folder/double.lua" --input "$a" --output "$folder/b.npy" --set by=3e38 --stop-on-nan
+says 'u has NaN or infinite values since step 1, after which the run ends'
 exits 0 $double --set by=2 --steps 1000
 reports '1000 steps'
 exits 1 run $cpu "$folder/double.lua" --set by=2 --input "$folder/nan.npy" --output "$folder/b.npy" \
