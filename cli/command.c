@@ -307,8 +307,20 @@ static void release(output *o) {
 
 /* ---- sets ---------------------------------------------------------------------------------- */
 
+/* A spec in a folder for outputs may have the name of one, or be what a link there leads to. */
+static bool is_spec(const output_set *set, const whole_place *place) {
+    struct stat spec;
+    for (int i = 0; i < set->spec_count && place->regular && place->existed; i++)
+        if (stat(set->specs[i], &spec) == 0 && spec.st_dev == place->device &&
+            spec.st_ino == place->inode)
+            return true;
+    return false;
+}
+
 static int join_set(output_set *set, const output *o) {
     const whole_place *place = &o->file.place;
+    if (is_spec(set, place))
+        return complain(EXIT_USAGE, o->path, "this is the spec, which the output would replace");
     for (int i = 0; i < set->count; i++)
         if (whole_place_same(&set->places[i], place))
             return complain(EXIT_USAGE, o->path,

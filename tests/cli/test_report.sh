@@ -160,6 +160,12 @@ echo noise >"$folder/noise.db"
 exits 3 report "$folder/star.lua" --database "$folder/noise.db"
 says 'it is no database'
 
+begin 'a page that would replace its spec'
+cp "$folder/star.lua" "$folder/kept.lua"
+exits 2 report "$folder/kept.lua" $at -o "$folder/kept.lua"
+says 'kept.lua: error: this is the spec, which the output would replace'
+cmp -s "$folder/star.lua" "$folder/kept.lua" || flunk 'the spec is gone'
+
 begin 'rows that are not valid are passed over, and it says so'
 if has sqlite3; then
     cp "$database" "$folder/rows.db"

@@ -186,6 +186,12 @@ done
 exits 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/long/n$name"
 says 'cannot write: File name too long'
 
+begin 'an output that is the spec'
+cp "$folder/shift.lua" "$folder/shift"
+exits 2 run $cpu "$folder/shift" --input "$a" --output "$folder/shift"
+says "$folder/shift: error: this is the spec, which the output would replace"
+cmp -s "$folder/shift.lua" "$folder/shift" || flunk 'the spec is gone'
+
 begin 'outputs are opened before the work'
 # Nothing can be compiled here: a run that is not refused earlier ends with exit code 4.
 opened() {
