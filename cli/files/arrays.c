@@ -196,6 +196,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
 int arrays_open_for(arrays *a, session *s, const char *spec, bool with_outputs) {
     *a = (arrays){.session = s,
                   .spec = spec,
+                  .output_set = {.specs = s->options->specs, .spec_count = s->options->spec_count},
                   .matrix_info = {.struct_size = sizeof a->matrix_info},
                   .maxval = 255};
     int code = product_plan(s, spec, &a->plan);
