@@ -76,7 +76,8 @@ void options_help(text *);
  */
 
 /* Each returns the exit code. */
-int command_build(const options *); /* also bench, which only measures */
+int command_build(const options *);      /* also bench, which only measures */
+int command_bench_team(const options *); /* bench on several ranks */
 int command_run(const options *);
 int command_explain(const options *);
 int command_tune(const options *);

@@ -1,26 +1,36 @@
-/* bench on several ranks: the same steps on one rank alone and on all, speed-up and efficiency. Data
-   follow from a cell's place in the whole grid, so that both compute the same; where one rank has the
-   same grid, the results are compared. */
+/* bench on several ranks: the same steps on one rank alone and on all, speed-up and efficiency.
+   Data follow from a cell's place in the whole grid, so that both compute the same; where one rank
+   has the same grid, the results are compared. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "cli/commands/bench_team.h"
+#include "cli/ranks.h"
 
 enum { SAMPLES = 9, MOST_ARRAYS = 64, USUAL_STEPS = 64 };
+
+/* What rank 0 leaves. */
+typedef struct result {
+    double alone, together; /* seconds a step: medians */
+    uint64_t alone_digest, team_digest;
+    sg_team_part part;
+    double exchanges, bytes; /* of rank 0, a step */
+    char alone_plan[512], plan[512];
+} result;
 
 typedef struct work {
     const options *options;
     const char *spec;
     sg_build_options how; /* for the whole grid */
-    sg_kernel *plan;
     sg_kernel_info info;
     double *parameters;
     int parameter_count;
-    int64_t steps; /* of a sample */
-    bench_team_result *result;
+    int64_t steps;    /* of a sample */
+    int64_t alone[3]; /* the grid of one rank by itself */
+    result result;
 } work;
 
 /* A rank's arrays, or those of the only one. */
@@ -45,13 +55,15 @@ static void fill(local *l, int array) {
     for (int64_t z = p->begin[2]; z < p->end[2]; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
             const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
-            unsigned char *to =
-                l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y - p->begin[1] +
-                                    p->low[1]) * p->size[0] + p->low[0]) * element;
+            unsigned char *to = l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y -
+                                                    p->begin[1] + p->low[1]) *
+                                                       p->size[0] +
+                                                   p->low[0]) *
+                                              element;
             for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, to += element) {
                 const double value =
-                    (double)(random_mix(first + (uint64_t)x + ((uint64_t)array << 56)) >> 40) /
-                        (1 << 23) - 1;
+                    (double)(random_bits((uint64_t)array, first + (uint64_t)x) >> 40) / (1 << 23) -
+                    1;
                 const float single = (float)value;
                 memcpy(to, element == 4 ? (const void *)&single : &value, element);
             }
@@ -69,11 +81,14 @@ static uint64_t digest_cells(const local *l) {
             const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
             const unsigned char *at =
                 l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y - p->begin[1] +
-                                    p->low[1]) * p->size[0] + p->low[0]) * element;
+                                    p->low[1]) *
+                                       p->size[0] +
+                                   p->low[0]) *
+                              element;
             for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, at += element) {
                 uint64_t bits = 0;
                 memcpy(&bits, at, element);
-                sum += random_mix(first + (uint64_t)x) * (bits | 1);
+                sum += random_bits(99, first + (uint64_t)x) * (bits | 1);
             }
         }
     return sum;
@@ -100,8 +115,7 @@ static void open_arrays(local *l) {
     if (r->status == SG_OK)
         rank_good(r, sg_temporary_bytes(l->kernel, &l->arguments, &l->arguments.temporary_bytes));
     if (r->status == SG_OK && l->arguments.temporary_bytes > 0)
-        rank_good(r,
-                  sg_alloc(r->context, l->arguments.temporary_bytes, &l->arguments.temporary));
+        rank_good(r, sg_alloc(r->context, l->arguments.temporary_bytes, &l->arguments.temporary));
 }
 
 static void fill_arrays(local *l) {
@@ -127,13 +141,11 @@ static double run_once(local *l, bool alone) {
     int final[MOST_ARRAYS];
     sg_grid before[MOST_ARRAYS];
     const double begun = clock_seconds();
-    if (alone)
-        rank_good(r, sg_run(l->kernel, &l->arguments, l->work->steps, NULL, final)) &&
-            rank_good(r, sg_synchronize(r->context, NULL));
-    else
-        rank_good(r, sg_team_run(r->team, l->kernel, &l->part, &l->arguments, l->work->steps, NULL,
-                                 final)) &&
-            rank_good(r, sg_team_wait(r->team, NULL));
+    const sg_status sent = alone ? sg_run(l->kernel, &l->arguments, l->work->steps, NULL, final)
+                                 : sg_team_run(r->team, l->kernel, &l->part, &l->arguments,
+                                               l->work->steps, NULL, final);
+    if (rank_good(r, sent))
+        rank_good(r, alone ? sg_synchronize(r->context, NULL) : sg_team_wait(r->team, NULL));
     const double seconds = clock_seconds() - begun;
     memcpy(before, l->grids, sizeof before);
     for (int i = 0; i < l->work->info.arrays && r->status == SG_OK; i++)
@@ -153,8 +165,7 @@ static uint64_t digest_arrays(local *l) {
         sg_array_info about = {.struct_size = sizeof about};
         sg_kernel_array(l->kernel, i, &about);
         if (about.role == SG_READ &&
-            rank_good(l->rank,
-                      sg_download(l->rank->context, l->host, l->grids[i].data, l->bytes)))
+            rank_good(l->rank, sg_download(l->rank->context, l->host, l->grids[i].data, l->bytes)))
             sum = sum * 31 + digest_cells(l);
     }
     return sum;
@@ -162,7 +173,7 @@ static uint64_t digest_arrays(local *l) {
 
 /* Rank 0 by itself: the grid of `how`. */
 static void run_alone(rank *r, work *w, const sg_build_options *how) {
-    bench_team_result *out = w->result;
+    result *out = &w->result;
     local l = {.rank = r, .work = w, .part = {.struct_size = sizeof l.part}};
     double samples[SAMPLES];
     for (int axis = 0; axis < 3; axis++) {
@@ -181,7 +192,8 @@ static void run_alone(rank *r, work *w, const sg_build_options *how) {
     qsort(samples, SAMPLES, sizeof *samples, by_size);
     out->alone = samples[SAMPLES / 2] / (double)w->steps;
     if (l.kernel != NULL)
-        out->alone_plan = strdup(sg_kernel_text(l.kernel, SG_TEXT_PLAN));
+        snprintf(out->alone_plan, sizeof out->alone_plan, "%s",
+                 sg_kernel_text(l.kernel, SG_TEXT_PLAN));
     close_arrays(&l);
 }
 
@@ -219,7 +231,7 @@ static void run_together(rank *r, work *w) {
     }
     sg_team_facts(r->team, &after);
     if (r->number == 0 && r->status == SG_OK) {
-        bench_team_result *out = w->result;
+        result *out = &w->result;
         qsort(samples, SAMPLES, sizeof *samples, by_size);
         out->together = samples[SAMPLES / 2] / (double)w->steps;
         for (int i = 0; i < r->of->count; i++)
@@ -227,7 +239,7 @@ static void run_together(rank *r, work *w) {
         out->part = l.part;
         out->exchanges = (double)(after.exchanges - before.exchanges) / SAMPLES / (double)w->steps;
         out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / (double)w->steps;
-        out->plan = strdup(sg_kernel_text(l.kernel, SG_TEXT_PLAN));
+        snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(l.kernel, SG_TEXT_PLAN));
     }
     close_arrays(&l);
 }
@@ -235,11 +247,131 @@ static void run_together(rank *r, work *w) {
 static void be_rank(rank *r) {
     work *w = r->user;
     sg_build_options alone = w->how;
-    if (w->options->weak)
-        for (int axis = 0; axis < w->options->size_count; axis++)
-            alone.size[axis] = w->options->size[axis];
+    memcpy(alone.size, w->alone, sizeof alone.size);
     if (r->number == 0)
         run_alone(r, w, &alone);
     if (agreed(r))
         run_together(r, w);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* The whole grid: that of --size, or with --weak as many parts of it as ranks. */
+static int find_size(work *w, session *s, const ranks *r) {
+    const options *o = s->options;
+    sg_kernel *plan = NULL;
+    sg_build_options how = session_build_options(s, 0);
+    how.source_only = 1;
+    int code = session_build(s, w->spec, &how, &plan);
+    if (code == EXIT_DONE)
+        code = session_judge_size(s, plan);
+    w->info.struct_size = sizeof w->info;
+    if (code == EXIT_DONE)
+        code = session_code(s, sg_kernel_facts(plan, &w->info));
+    if (code == EXIT_DONE && w->info.kind != SG_KIND_GRID)
+        code = complain(EXIT_USAGE, w->spec, "it is no stencil, of which alone ranks run parts");
+    if (code == EXIT_DONE && w->info.arrays > MOST_ARRAYS)
+        code = complain(EXIT_USAGE, w->spec, "it has too many arrays");
+    if (code == EXIT_DONE)
+        code = session_parameters(s, w->spec, plan, false, &w->parameters, &w->parameter_count);
+    for (int axis = 0; axis < 3; axis++)
+        w->alone[axis] = w->how.size[axis] = w->info.size[axis];
+    for (int axis = 0; axis < w->info.dims && o->weak; axis++)
+        w->how.size[axis] *= r->grid[0] > 0             ? r->grid[axis]
+                             : axis == w->info.dims - 1 ? r->count
+                                                        : 1;
+    sg_release(plan);
+    return code;
+}
+
+static void report(const work *w, const session *s, const ranks *r, json *j, text *out) {
+    const result *b = &w->result;
+    const int dims = w->info.dims;
+    const int64_t grid[3] = {b->part.ranks[0], b->part.ranks[1], b->part.ranks[2]};
+    const bool weak = w->options->weak, same = b->alone_digest == b->team_digest;
+    const double speedup = b->alone / b->together * (weak ? r->count : 1);
+    text_printf(out, "%s: %s on %d ranks (%s), %s, %s device\n", w->spec,
+                in_extents(w->how.size, dims), r->count, in_extents(grid, dims), ranks_engine,
+                s->device.device);
+    text_printf(out, "  plan     %s\n", b->plan);
+    if (strcmp(b->plan, b->alone_plan) != 0)
+        text_printf(out, "           alone %s\n", b->alone_plan);
+    text_printf(out, "  alone    %s a step of %s\n", in_seconds(b->alone),
+                in_extents(w->alone, dims));
+    text_printf(out, "  ranks    %s a step: %.3f times as fast, efficiency %.3f\n",
+                in_seconds(b->together), speedup, speedup / r->count);
+    text_printf(out, "  halos    %.3g exchanges a step, %.3g bytes sent by rank 0\n", b->exchanges,
+                b->bytes);
+    if (!weak)
+        text_printf(out, "  check    %s\n",
+                    same ? "the same bytes as alone" : "other bytes than alone");
+    json_add(j, "{ spec %s plan %s alone_plan %s ranks { count %d grid %s engine %s } weak %i",
+             w->spec, b->plan, b->alone_plan, r->count, in_extents(grid, dims), ranks_engine, weak);
+    json_integers(j, "size", w->how.size, dims);
+    json_integers(j, "alone_size", w->alone, dims);
+    json_add(j,
+             "steps %" PRId64 " alone_seconds %g seconds %g speedup %g efficiency %g exchanges %g "
+             "bytes %g",
+             w->steps, b->alone, b->together, speedup, speedup / r->count, b->exchanges, b->bytes);
+    if (weak)
+        json_string(j, "same", NULL);
+    else
+        json_add(j, "same %i", same);
+    json_add(j, "}");
+}
+
+static int bench_spec(session *s, const char *spec, ranks *r, json *j, text *out) {
+    work w = {.options = s->options, .spec = spec};
+    int count = 0, code = session_count(s, spec, &count);
+    if (code == EXIT_DONE && count != 1)
+        code = complain(EXIT_USAGE, spec, "bench on ranks takes one spec, but the file returns %d",
+                        count);
+    if (code != EXIT_DONE)
+        return code;
+    w.how = session_build_options(s, 0);
+    w.steps = s->options->steps_given ? s->options->steps : USUAL_STEPS;
+    code = find_size(&w, s, r);
+    if (code == EXIT_DONE)
+        code = ranks_run(r, s, be_rank, &w);
+    if (code == EXIT_DONE && r->speaks)
+        report(&w, s, r, j, out);
+    /* Different plans make different sums, which is no fault. */
+    if (code == EXIT_DONE && !s->options->weak && w.result.alone_digest != w.result.team_digest &&
+        strcmp(w.result.plan, w.result.alone_plan) == 0 && r->speaks)
+        code = complain(EXIT_WRONG, spec, "the ranks' result is not that of one rank");
+    return code;
+}
+
+static int bench_on(const options *o, ranks *r, const char **complaint) {
+    session s;
+    int code = session_open(&s, o);
+    text line = new_text(), json_text = new_text();
+    json j = {.out = &json_text};
+    if (code == EXIT_DONE) {
+        json_begin(&j, o);
+        session_json(&s, &j);
+        json_open(&j, "kernels", '[');
+        if (o->spec_count != 1)
+            code = complain(EXIT_USAGE, NULL, "bench on ranks takes one spec");
+        else
+            code = bench_spec(&s, o->specs[0], r, &j, &line);
+        json_add(&j, "]");
+    }
+    *complaint = complaint_take();
+    if (s.context != NULL && r->speaks)
+        code = json_finish(&j, o, code, &line);
+    session_close(&s);
+    return code;
+}
+
+int command_bench_team(const options *o) {
+    options own = *o;
+    ranks r;
+    const char *complaint = NULL;
+    int code = ranks_open(&r, o);
+    own.local_rank = r.module != NULL;
+    if (code == EXIT_DONE)
+        code = bench_on(&own, &r, &complaint);
+    ranks_close(&r, code, complaint);
+    return code;
 }
