@@ -157,9 +157,9 @@ bool worker_measure(job *j, worker *w, trial *r, const char **why) {
 retiming worker_again(job *j, worker *w, const trial *r) {
     trial own = {.plan = r->plan, .info = r->info};
     own.result = results_blank(r->plan, RESULT_RIGHT, "");
-    const bool right = ask(j, w, WORKER_AGAIN, &own) == NULL && own.result.state == RESULT_RIGHT;
-    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
-                      own.result.temperature_after};
+    if (ask(j, w, WORKER_AGAIN, &own) != NULL)
+        own.result.state = RESULT_FAILED;
+    return trial_retiming(&own);
 }
 
 typedef struct serving {
@@ -213,16 +213,6 @@ static void refuse(const serving *s, text *answer) {
     record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
 }
 
-/* A timing as a result. */
-static void tell_again(result *out, retiming again, double *median) {
-    *median = again.seconds;
-    out->seconds = median;
-    out->count = again.seconds > 0;
-    out->state = again.seconds > 0 ? RESULT_RIGHT : RESULT_FAILED;
-    out->clock_after = again.clock;
-    out->temperature_after = again.temperature;
-}
-
 /* One trial; AGAIN is one without its check. */
 static bool try(job *j, serving *s, record *r, bool again, text *answer) {
     trial t;
@@ -230,16 +220,7 @@ static bool try(job *j, serving *s, record *r, bool again, text *answer) {
     setting.parameters = worker_get_trial(j, r, &t);
     if (!record_done(r) || t.plan == NULL)
         return false;
-    bool ok = trial_build(&setting, &t);
-    if (ok && again) {
-        double *median = job_alloc(j, sizeof *median);
-        if (t.kernel != NULL)
-            tell_again(&t.result, trial_again(&setting, &t), median);
-        else if (t.result.state == RESULT_RIGHT)
-            t.result.state = RESULT_FAILED;
-    } else if (ok) {
-        ok = trial_measure(&setting, &t);
-    }
+    const bool ok = trial_build(&setting, &t) && trial_measure(&setting, &t, !again);
     if (ok)
         worker_put_result(answer, &t);
     trial_end(&t);
