@@ -1,5 +1,5 @@
 /* NumPy's .npy files: the header is a Python dictionary of three keys in any order. */
-#include "cli/files/formats.h"
+#include "cli/files/datafile.h"
 
 #include <errno.h>
 #include <inttypes.h>
