@@ -161,8 +161,7 @@ void guarded_close(void *argument) {
     guarded *g = argument;
     for (int i = 0; i < g->count; i++) {
         guarded_array *a = &g->arrays[i];
-        if (a->memory != NULL)
-            g->device->ops->free(g->device, a->memory);
+        g->device->ops->free(g->device, a->memory);
         guarded_memory_free(&g->kernel->context->memory, a->cells, a->bytes > 0 ? a->bytes : 1);
         *a = (guarded_array){0};
     }

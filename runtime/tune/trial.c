@@ -187,7 +187,6 @@ static void take_times(job *j, trying *t) {
     trial *r = t->trial;
     timing own = {.trying = t};
     double *seconds = job_array(j, MOST_TIMINGS, sizeof *seconds);
-    double *sorted = job_array(j, MOST_TIMINGS, sizeof *sorted);
     job *measured = NULL;
     const sensors_reading before = sensors_read(t->setting->sensors);
     const sg_status status = context_run(t->setting->context, time_kernel, &own, &measured);
@@ -199,7 +198,7 @@ static void take_times(job *j, trying *t) {
     const int count = own.found.count;
     const double steps = t->setting->build.steps > 1 ? 1 : (double)own.found.steps;
     for (int i = 0; i < count; i++)
-        sorted[i] = seconds[i] = own.found.seconds[i] / steps;
+        seconds[i] = own.found.seconds[i] / steps;
     r->steps = own.found.steps;
     r->result.seconds = seconds;
     r->result.count = count;
@@ -208,7 +207,7 @@ static void take_times(job *j, trying *t) {
     r->result.temperature_before = before.temperature;
     r->result.clock_after = after.clock;
     r->result.temperature_after = after.temperature;
-    r->result.median = results_median(sorted, count, &r->result.spread);
+    r->result.median = results_median(j, seconds, count, &r->result.spread);
     job_end(measured);
     const char *flaw = result_flaw(&r->result);
     if (flaw != NULL)

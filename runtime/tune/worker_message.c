@@ -206,11 +206,7 @@ bool worker_get_result(job *j, record *r, trial *out) {
     if (!record_done(&c.in) || steps < 0 || (to.count > 0) != (to.state == RESULT_RIGHT) ||
         result_flaw(&to) != NULL)
         return false;
-    if (to.count > 0) {
-        double *sorted = job_array(j, (size_t)to.count, sizeof *sorted);
-        memcpy(sorted, to.seconds, (size_t)to.count * sizeof *sorted);
-        to.median = results_median(sorted, to.count, &to.spread);
-    }
+    to.median = results_median(j, to.seconds, to.count, &to.spread);
     out->result = to;
     out->steps = steps;
     return true;
