@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/dtype.h"
-#include "cli/json.h"
+#include "cli/command.h"
 
 /* ---- elements ------------------------------------------------------------------------------- */
 

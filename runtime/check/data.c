@@ -188,16 +188,13 @@ bool check_data_marched(const check_data *d, const digest *what, const model *m,
     return false;
 }
 
-/* After a single step the previous level is still an array of the check, which will be freed. */
-static bool lies_in(const check_steps *s, const reference_array *a) {
-    const uintptr_t begin = (uintptr_t)s->grids, at = (uintptr_t)a->data;
-    return at >= begin && at < begin + s->bytes;
-}
-
 void check_data_keep_march(check_data *d, const digest *what, const model *m, check_steps *s,
                            const reference_array *arrays) {
+    const uintptr_t begin = (uintptr_t)s->grids;
+    /* After a single step the previous level is still an array of the check, which will be freed.
+     */
     for (int i = 0; i < m->array_count; i++)
-        if (is_made(m, i) && !lies_in(s, &arrays[i]))
+        if (is_made(m, i) && (uintptr_t)arrays[i].data - begin >= s->bytes)
             return;
     kept_march *to = &d->marches[d->next];
     d->next = (d->next + 1) % MARCHES;

@@ -21,10 +21,6 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-static int64_t chunks(size_t bytes) {
-    return (int64_t)((bytes + CHUNK_BYTES - 1) / CHUNK_BYTES);
-}
-
 void *guarded_memory(job *j, size_t bytes) {
     const allocator *memory = job_allocator(j);
     void *taken = memory->resize(memory->user, NULL, 0, bytes);
@@ -56,7 +52,7 @@ static void touch_chunk(void *argument, int64_t chunk, int worker) {
    and all threads share it here. */
 static void touch(workers *w, unsigned char *memory, size_t bytes) {
     touching t = {memory, bytes};
-    workers_run(w, chunks(bytes), touch_chunk, &t);
+    workers_run(w, (int64_t)((bytes + CHUNK_BYTES - 1) / CHUNK_BYTES), touch_chunk, &t);
 }
 
 static int guard_byte(const guarded_array *a) {

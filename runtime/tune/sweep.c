@@ -14,14 +14,10 @@
 
 #include "base/clock.h"
 
-static int open_beside(job *j, const char *database) {
-    enum { HOW = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
-    return open(job_print(j, "%s-sweeps", database), HOW, 0600);
-}
-
 ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *file) {
     struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep, .l_len = 1};
-    *file = open_beside(j, database);
+    *file = open(job_print(j, "%s-sweeps", database),
+                 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (*file < 0)
         return OWNERSHIP_UNKNOWN;
     int error = 0;

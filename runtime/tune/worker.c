@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/check/check.h"
-#include "runtime/compile/command.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/launch/context.h"
 #include "runtime/matrix/matrix.h"
 #include "runtime/tune/trial.h"
@@ -62,12 +62,6 @@ void worker_close(worker *w) {
         end_process(w);
 }
 
-/* A matrix is a large message, and a worker that does not take it must not block the sweep. */
-static void limit_sending(const worker *w) {
-    const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
-    setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-}
-
 /* Starts the process if there is none. False: it takes nothing. */
 static bool start(job *j, worker *w) {
     int ends[2];
@@ -86,7 +80,9 @@ static bool start(job *j, worker *w) {
                  strerror(error));
     }
     w->socket = ends[0];
-    limit_sending(w);
+    /* A matrix is a large message, and a worker that does not take it must not block the sweep. */
+    const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
+    setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     const sg_matrix *given = w->setting->build.matrix;
     const matrix *m = given != NULL ? matrix_settled(j, given) : NULL;
     text setup = text_new(j);
@@ -208,11 +204,6 @@ static void take_matrix(job *j, serving *s) {
     job_end(own);
 }
 
-static void refuse(const serving *s, text *answer) {
-    record_put_int(answer, WORKER_HOPELESS);
-    record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
-}
-
 /* One trial; AGAIN is one without its check. */
 static bool try(job *j, serving *s, record *r, bool again, text *answer) {
     trial t;
@@ -242,10 +233,12 @@ static void serve_one(job *j, void *argument) {
         return;
     }
     text answer = text_new(j);
-    if (s->context == NULL || s->status != SG_OK)
-        refuse(s, &answer);
-    else if (!try(j, s, &r, word == WORKER_AGAIN, &answer))
+    if (s->context == NULL || s->status != SG_OK) {
+        record_put_int(&answer, WORKER_HOPELESS);
+        record_put_text(&answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
+    } else if (!try(j, s, &r, word == WORKER_AGAIN, &answer)) {
         return; /* the parent sees that it is gone */
+    }
     s->over = !worker_send(STDIN_FILENO, &answer);
 }
 
