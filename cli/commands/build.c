@@ -290,7 +290,7 @@ static int build_one(session *s, const char *spec, int index, json *j, void *use
 }
 
 int command_build(const options *o) {
-    work w = {0};
+    work w = {.outputs = {.specs = o->specs, .spec_count = o->spec_count}};
     if (o->folder != NULL && !output_folder(o->folder))
         return EXIT_DATA;
     return session_each(o, true, build_one, &w);

@@ -178,6 +178,7 @@ static int product_plan(session *s, const char *spec, sg_kernel **out) {
 int arrays_open(arrays *a, session *s, const char *spec) {
     *a = (arrays){.session = s,
                   .spec = spec,
+                  .output_set = {.specs = s->options->specs, .spec_count = s->options->spec_count},
                   .matrix_info = {.struct_size = sizeof a->matrix_info},
                   .maxval = 255};
     int code = product_plan(s, spec, &a->plan);
