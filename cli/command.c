@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -253,6 +254,13 @@ const char *in_extents(const int64_t *size, int dims) {
     for (int axis = 0; axis < dims; axis++)
         text_printf(&out, "%s%" PRId64, axis > 0 ? "x" : "", size[axis]);
     return out.data;
+}
+
+const char *in_range(const char *before, const char *unit, double least, double most) {
+    if (!isfinite(least))
+        return "";
+    return least == most ? phrase("%s%.0f %s", before, least, unit)
+                         : phrase("%s%.0f to %.0f %s", before, least, most, unit);
 }
 
 struct output {

@@ -1,5 +1,5 @@
 /* The writer of JSON. Bytes that are not UTF-8 become U+FFFD. */
-#include "cli/json.h"
+#include "cli/command.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -253,12 +253,9 @@ static bool find_command(options *o) {
     return unknown("command", word, names + 1, COMMAND_COUNT - 1);
 }
 
-static bool is_export(const options *o) {
-    return o->command == COMMAND_TUNE && o->spec_count > 0 && strcmp(o->specs[0], "export") == 0;
-}
-
 static bool check_options(const options *o, const bool *used) {
-    const bool lists = o->command == COMMAND_TUNE && o->list, exports = is_export(o);
+    const bool tunes = o->command == COMMAND_TUNE, lists = tunes && o->list;
+    const bool exports = tunes && o->spec_count > 0 && strcmp(o->specs[0], "export") == 0;
     const int use = exports ? FOR_EXPORT : lists ? FOR_LIST : 1 << o->command;
     for (int i = 0; i < OPTIONS; i++)
         if (used[i] && (table[i].commands & use) == 0) {

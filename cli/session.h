@@ -4,7 +4,6 @@
 #define SG_CLI_SESSION_H
 
 #include "cli/command.h"
-#include "cli/json.h"
 #include "cli/options.h"
 
 typedef struct session {

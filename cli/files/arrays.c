@@ -145,11 +145,6 @@ int arrays_match(arrays *a) {
 
 /* ---- the kernel's arrays --------------------------------------------------------------------- */
 
-/* The matrix's arrays are made from the matrix, not read. */
-static bool belongs_to_matrix(const arrays *a, const char *name) {
-    return arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
-}
-
 static int list_arrays(arrays *a) {
     const size_t count = (size_t)a->info.arrays;
     a->items = new_array(count, sizeof *a->items);
@@ -158,8 +153,9 @@ static int list_arrays(arrays *a) {
         array *item = &a->items[a->count];
         *item = (array){.info = {.struct_size = sizeof item->info}, .copies = -1};
         sg_kernel_array(a->plan, i, &item->info);
-        if (belongs_to_matrix(a, item->info.name))
-            continue;
+        const char *name = item->info.name;
+        if (arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0)
+            continue; /* made from the matrix, not read */
         item->type = dtype_find(item->info.dtype);
         if (item->type == DTYPE_COUNT)
             return complain(EXIT_USAGE, a->spec, "%s has arrays of %s, which no file holds",

@@ -243,10 +243,6 @@ static void vti_head(text *out, const char *name, dtype type, const int64_t size
     text_add_bytes(out, &bytes, sizeof bytes);
 }
 
-static void vti_tail(text *out) {
-    text_add(out, "\n  </AppendedData>\n</VTKFile>\n");
-}
-
 static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
     if (kind == DATAFILE_NPY)
         npy_header(out, a->type, a->dims, a->size);
@@ -341,15 +337,14 @@ int datafile_write(output *out, const char *path, const datafile_array *a, dataf
     *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
     int code = prepare(a, give, user, about);
-    text head = new_text(), tail = new_text();
+    const char *tail = kind == DATAFILE_VTI ? "\n  </AppendedData>\n</VTKFile>\n" : "";
+    text head = new_text();
     add_head(&head, kind, a);
-    if (kind == DATAFILE_VTI)
-        vti_tail(&tail);
     if (code == EXIT_DONE && !output_write(out, head.data, head.length))
         code = EXIT_DATA;
     if (code == EXIT_DONE)
         code = write_elements(&w, give, user);
-    if (code == EXIT_DONE && !output_write(out, tail.data, tail.length))
+    if (code == EXIT_DONE && !output_write(out, tail, strlen(tail)))
         code = EXIT_DATA;
     if (code == EXIT_DONE)
         return output_commit(out) ? EXIT_DONE : EXIT_DATA;

@@ -246,14 +246,6 @@ static const char *label_ratio(double number) {
     return phrase("%.4g", number);
 }
 
-/* ", the clock was at 1700 to 1755 MHz", if it is known. */
-static const char *in_range(const char *before, const char *after, const double range[2]) {
-    if (!isfinite(range[0]))
-        return "";
-    return range[0] == range[1] ? phrase("%s%.0f %s", before, range[0], after)
-                                : phrase("%s%.0f to %.0f %s", before, range[0], range[1], after);
-}
-
 static void add_drift_text(const page_drifts *all, const double range[2], text *out) {
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < all->count; i++) { /* fmin and fmax pass over NAN */
@@ -265,15 +257,14 @@ static void add_drift_text(const page_drifts *all, const double range[2], text *
                 "time%s during the sweep. It took %.3g to %.3g of its first time%s%s. Only the "
                 "finals tell candidates apart that differ by less.</p>\n",
                 all->count, all->count == 1 ? "" : "s", range[0], range[1],
-                in_range(", the clock was at ", "MHz", clock),
-                in_range(", the GPU at ", "°C", temperature));
+                in_range(", the clock was at ", "MHz", clock[0], clock[1]),
+                in_range(", the GPU at ", "°C", temperature[0], temperature[1]));
 }
 
 static const char *drift_title(const sg_drift *d) {
-    const double clock[2] = {d->clock, d->clock}, heat[2] = {d->temperature, d->temperature};
     return phrase("after evaluation %d: %s, %.4g of its first time; %s%s%s", d->evaluation,
-                  in_seconds(d->seconds), ratio(d), in_range("", "MHz; ", clock),
-                  in_range("", "°C; ", heat), d->plan);
+                  in_seconds(d->seconds), ratio(d), in_range("", "MHz; ", d->clock, d->clock),
+                  in_range("", "°C; ", d->temperature, d->temperature), d->plan);
 }
 
 void page_write_drift(const page *p, text *out) {

@@ -15,24 +15,16 @@ static const size_t texts[] = {
     offsetof(sg_result, arch),      offsetof(sg_result, compiler), offsetof(sg_result, plan),
     offsetof(sg_result, generator), offsetof(sg_result, state),    offsetof(sg_result, reason),
 };
-enum { TEXTS = sizeof texts / sizeof *texts };
-
-static char **text_of(sg_result *r, int i) {
-    return (char **)((char *)r + texts[i]);
-}
 
 void page_keep(page_results *all, const sg_result *r) {
     all->list = longer_list(all->list, all->count, sizeof *all->list);
     sg_result *kept = &all->list[all->count++];
     *kept = *r;
-    for (int i = 0; i < TEXTS; i++)
-        *text_of(kept, i) = new_copy(*text_of(kept, i));
-    kept->seconds = NULL;
-    if (r->repeats > 0 && r->seconds != NULL) {
-        double *seconds = new_array((size_t)r->repeats, sizeof *seconds);
-        memcpy(seconds, r->seconds, (size_t)r->repeats * sizeof *seconds);
-        kept->seconds = seconds;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char **text = (const char **)(void *)((char *)kept + texts[i]);
+        *text = new_copy(*text);
     }
+    kept->seconds = NULL; /* a page has no use for them */
 }
 
 void page_keep_drift(page_drifts *all, const sg_drift *d) {
@@ -76,55 +68,30 @@ double page_of_copy(const sg_result *r) {
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* The first word of a plan is its method, algorithm or format. */
-static size_t method_length(const sg_result *r) {
-    return strcspn(r->plan, " ");
+/* The mark of a row's method, algorithm or format, which is the first word of its plan. Those
+   beyond the marks share one. */
+static int kind_of(page *p, const sg_result *r) {
+    const char *name = phrase("%.*s", (int)strcspn(r->plan, " "), r->plan);
+    int kind = 0;
+    while (kind < p->kind_count && strcmp(p->kind_names[kind], name) != 0)
+        kind++;
+    if (kind < p->kind_count)
+        return kind;
+    if (kind < CHART_KINDS)
+        p->kind_names[p->kind_count++] = name;
+    else
+        p->kind_names[kind = CHART_KINDS - 1] = "others";
+    return kind;
 }
 
-static bool same_method(const sg_result *a, const sg_result *b) {
-    const size_t length = method_length(a);
-    return method_length(b) == length && memcmp(a->plan, b->plan, length) == 0;
-}
-
-/* The first row of each method; `counts` says how many rows have it. */
-static int find_methods(const page *p, int *firsts, int *counts) {
-    int count = 0;
-    for (int i = 0; i < p->count; i++) {
-        int m = 0;
-        while (m < count && !same_method(&p->rows[firsts[m]], &p->rows[i]))
-            m++;
-        if (m == count) {
-            firsts[count] = i;
-            counts[count++] = 0;
-        }
-        counts[m]++;
-    }
-    return count;
-}
-
-/* The best plan's method has the first mark, then those with more rows. */
+/* The best plan's method has the first mark. */
 void page_kinds_find(page *p) {
-    int *firsts = new_array((size_t)p->count, sizeof *firsts);
-    int *counts = new_array((size_t)p->count, sizeof *counts);
-    const int methods = find_methods(p, firsts, counts);
     p->kinds = new_array((size_t)p->count, sizeof *p->kinds);
-    p->kind_count = methods < CHART_KINDS ? methods : CHART_KINDS;
-    for (int i = 0; i < methods && p->best >= 0; i++)
-        if (same_method(&p->rows[firsts[i]], &p->rows[p->best]))
-            counts[i] = p->count + 1;
-    for (int m = 0; m < methods; m++) {
-        int place = 0;
-        for (int i = 0; i < methods; i++)
-            place += counts[i] > counts[m] || (counts[i] == counts[m] && i < m);
-        const int kind = place < CHART_KINDS ? place : CHART_KINDS - 1;
-        const sg_result *first = &p->rows[firsts[m]];
-        for (int i = 0; i < p->count; i++)
-            if (same_method(&p->rows[i], first))
-                p->kinds[i] = kind;
-        p->kind_names[kind] = job_copy(command_memory(), first->plan, method_length(first));
-    }
-    if (methods > CHART_KINDS)
-        p->kind_names[CHART_KINDS - 1] = "others";
+    p->kind_count = 0;
+    if (p->best >= 0)
+        kind_of(p, &p->rows[p->best]);
+    for (int i = 0; i < p->count; i++)
+        p->kinds[i] = kind_of(p, &p->rows[i]);
 }
 
 void page_write_kinds(const page *p, bool lost, text *out) {

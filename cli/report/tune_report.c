@@ -141,13 +141,6 @@ static void add_plan(const char *title, const sg_evaluation *e, text *out) {
                 is_right(e) ? in_seconds(time_of(e)) : e->state);
 }
 
-static void add_range(const double range[2], const char *before, const char *unit, text *out) {
-    if (isfinite(range[0]) && range[0] == range[1])
-        text_printf(out, "%s %.0f %s", before, range[0], unit);
-    else if (isfinite(range[0]))
-        text_printf(out, "%s %.0f to %.0f %s", before, range[0], range[1], unit);
-}
-
 /* The finals and the drift. */
 static void add_again(const sg_tuning *t, text *out) {
     if (t->finalists > 0)
@@ -155,8 +148,6 @@ static void add_again(const sg_tuning *t, text *out) {
                     "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
                     "the best won\n",
                     t->finalists, t->rounds);
-    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s",
-                100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s");
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < t->drift_count; i++) {
         clock[0] = fmin(clock[0], t->drifts[i].clock); /* fmin and fmax pass over NAN */
@@ -164,9 +155,10 @@ static void add_again(const sg_tuning *t, text *out) {
         temperature[0] = fmin(temperature[0], t->drifts[i].temperature);
         temperature[1] = fmax(temperature[1], t->drifts[i].temperature);
     }
-    add_range(clock, ", at", "MHz", out);
-    add_range(temperature, ",", "degrees", out);
-    text_add(out, "\n");
+    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s%s%s\n",
+                100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s",
+                in_range(", at ", "MHz", clock[0], clock[1]),
+                in_range(", ", "degrees", temperature[0], temperature[1]));
 }
 
 static void add_kept(const sg_tuning *t, text *out) {

@@ -56,14 +56,14 @@ uint64_t check_data_seed(const check_data *k) {
     return k->seed;
 }
 
-/* Everything that drawn data depend on. */
-static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], const double *given,
-                            uint64_t seed) {
+/* Everything that drawn data and the reference's steps depend on. */
+static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
+                            const double *given, uint64_t seed) {
     const program *p = k->program;
     text t = text_new(j);
     k->subject->family->print(k->subject, MODEL_ALL, &t);
-    text_printf(&t, "\n%lld %lld %lld %llu", (long long)size[0], (long long)size[1],
-                (long long)size[2], (unsigned long long)seed);
+    text_printf(&t, "\n%lld %lld %lld %lld %llu", (long long)size[0], (long long)size[1],
+                (long long)size[2], (long long)steps, (unsigned long long)seed);
     for (int i = 0; i < p->array_count; i++)
         text_printf(&t, " %s %s", p->arrays[i].name, p->arrays[i].dtype);
     for (int i = 0; given != NULL && i < p->parameter_count; i++)
@@ -91,7 +91,7 @@ static void draw(job *j, void *argument) {
 
 void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t size[3],
                      const double *given, uint64_t seed, family_call *out) {
-    const char *what = describe(j, k, size, given, seed);
+    const char *what = describe(j, k, size, 0, given, seed);
     int at = 0;
     while (at < CALLS && (l->calls[at].job == NULL || strcmp(l->calls[at].what, what) != 0))
         at++;
@@ -164,13 +164,7 @@ void check_data_learn(check_data *l, const program *p, const family_call *after,
 
 digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
                         uint64_t seed, const double *parameters) {
-    text t = text_new(j);
-    k->subject->family->print(k->subject, MODEL_ALL, &t);
-    text_printf(&t, "\n%lld %lld %lld %lld %llu", (long long)size[0], (long long)size[1],
-                (long long)size[2], (long long)steps, (unsigned long long)seed);
-    for (int i = 0; i < k->program->parameter_count; i++)
-        text_printf(&t, " %a", parameters[i]);
-    const blob whole = {t.data, t.length};
+    const blob whole = digest_piece(describe(j, k, size, steps, parameters, seed));
     return digest_of(&whole, 1);
 }
 
@@ -194,16 +188,13 @@ bool check_data_marched(const check_data *d, const digest *what, const model *m,
     return false;
 }
 
-/* After a single step the previous level is still an array of the check, which will be freed. */
-static bool lies_in(const check_steps *s, const reference_array *a) {
-    const uintptr_t begin = (uintptr_t)s->grids, at = (uintptr_t)a->data;
-    return at >= begin && at < begin + s->bytes;
-}
-
 void check_data_keep_march(check_data *d, const digest *what, const model *m, check_steps *s,
                            const reference_array *arrays) {
+    const uintptr_t begin = (uintptr_t)s->grids;
+    /* After a single step the previous level is still an array of the check, which will be freed.
+     */
     for (int i = 0; i < m->array_count; i++)
-        if (is_made(m, i) && !lies_in(s, &arrays[i]))
+        if (is_made(m, i) && (uintptr_t)arrays[i].data - begin >= s->bytes)
             return;
     kept_march *to = &d->marches[d->next];
     d->next = (d->next + 1) % MARCHES;
@@ -253,17 +244,9 @@ void check_steps_size(const sg_kernel *k, int64_t steps, int64_t size[3], int64_
 
 void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wanted) {
     const sg_kernel *k = g->kernel;
-    const program *p = k->program;
     sg_grid grids[LAUNCH_ARRAYS];
     int final[LAUNCH_ARRAYS];
-    guarded_grids(g, grids);
-    const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                    .grids = grids,
-                                    .grid_count = p->array_count,
-                                    .parameters = parameters,
-                                    .parameter_count = p->parameter_count,
-                                    .temporary = guarded_temporary(g),
-                                    .temporary_bytes = g->temporary};
+    const sg_arguments arguments = guarded_arguments(g, parameters, grids);
     launch l;
     if (wanted > 0) {
         launch_check(j, k, &arguments, true, &l);

@@ -2,7 +2,7 @@
    calls may be called in a signal handler. */
 #define _GNU_SOURCE /* syscall, memfd_create */
 
-#include "runtime/compile/command.h"
+#include "runtime/compile/compilers.h"
 
 #include <errno.h>
 #include <fcntl.h>

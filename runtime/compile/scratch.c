@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "runtime/compile/command.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/files/paths.h"
 
 /* ROOM is what a compilation takes (source, assembler's text, objects), LITTLE_ROOM less than

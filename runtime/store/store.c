@@ -151,14 +151,10 @@ static void refuse_flaws(job *j, const storing *s) {
 }
 
 void results_store(job *j, results *r, const result_place *place, const result *of) {
-    storing s = {.r = r, .place = place, .result = of, .median = NAN, .spread = NAN};
+    storing s = {.r = r, .place = place, .result = of};
     describe(j, &s);
     s.seconds = pack(j, of->seconds, of->count);
-    if (of->count > 0) {
-        double *sorted = job_array(j, (size_t)of->count, sizeof *sorted);
-        memcpy(sorted, of->seconds, (size_t)of->count * sizeof *sorted);
-        s.median = results_median(sorted, of->count, &s.spread);
-    }
+    s.median = results_median(j, of->seconds, of->count, &s.spread);
     refuse_flaws(j, &s);
     store(j, &s, add_result);
 }

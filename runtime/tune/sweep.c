@@ -14,14 +14,10 @@
 
 #include "base/clock.h"
 
-static int open_beside(job *j, const char *database) {
-    enum { HOW = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
-    return open(job_print(j, "%s-sweeps", database), HOW, 0600);
-}
-
 ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *file) {
     struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep, .l_len = 1};
-    *file = open_beside(j, database);
+    *file = open(job_print(j, "%s-sweeps", database),
+                 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (*file < 0)
         return OWNERSHIP_UNKNOWN;
     int error = 0;
@@ -322,22 +318,21 @@ static bool run_round(job *j, sweep *s, finals *f) {
 /* The fixed kernel's time during the trials: the median of its first time and of those before
    the finals. */
 static double usual_time(job *j, const sweep *s, int drifts) {
-    double *times = job_array(j, (size_t)drifts + 1, sizeof *times), unused;
+    double *times = job_array(j, (size_t)drifts + 1, sizeof *times);
     int count = 0;
     times[count++] = s->fixed_seconds;
     for (int i = 0; i < drifts; i++)
         if (strcmp(s->drifts[i].plan, s->fixed.plan) == 0)
             times[count++] = s->drifts[i].seconds;
-    return results_median(times, count, &unused);
+    return results_median(j, times, count, NULL);
 }
 
 /* Relative to the fixed kernel's time; NAN: a round failed. */
-static double outcome(finals *f, int which) {
-    double unused;
+static double outcome(job *j, const finals *f, int which) {
     for (int r = 0; r < f->rounds; r++)
         if (isnan(f->ratio[which][r]))
             return NAN;
-    return results_median(f->ratio[which], f->rounds, &unused);
+    return results_median(j, f->ratio[which], f->rounds, NULL);
 }
 
 static void conclude(job *j, sweep *s, finals *f) {
@@ -346,7 +341,7 @@ static void conclude(job *j, sweep *s, finals *f) {
     int count = 0;
     for (int i = 0; i < f->count; i++) {
         sg_evaluation *e = &s->done[f->of[i]];
-        e->final_seconds = usual * outcome(f, i);
+        e->final_seconds = usual * outcome(j, f, i);
         if (isnan(e->final_seconds))
             continue;
         list[count++] = (result_final){e->plan, e->final_seconds, f->seconds[i], f->rounds};

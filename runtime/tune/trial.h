@@ -31,15 +31,16 @@ typedef struct trial {
 /* By any thread. False where there is no memory. */
 bool trial_build(const trial_setting *, trial *);
 
-/* Checks and, if that was right, times. By one thread at a time. */
-bool trial_measure(const trial_setting *, trial *);
+/* Checks, unless it is only to be timed, and, if that was right, times. By one thread at a time. */
+bool trial_measure(const trial_setting *, trial *, bool checks);
 
 /* A kernel's time again, and the state of the GPU. */
 typedef struct retiming {
     double seconds;            /* the median; NAN where a launch failed */
     double clock, temperature; /* MHz, °C; NAN */
 } retiming;
-retiming trial_again(const trial_setting *, trial *);
+retiming trial_again(const trial_setting *, const trial *);
+retiming trial_retiming(const trial *); /* by its result */
 
 void trial_end(trial *);
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cli/json.h"
+#include "cli/command.h"
 #include "tests/unit/group.h"
 
 static void test_structure(void **state) {
