@@ -61,10 +61,6 @@ static expr_id make(rewriter *r, expr_op op, expr_id a, expr_id b) {
     return expr_make(r->pool, op, a, b, EXPR_NONE);
 }
 
-static expr_id rounded(rewriter *r, double value) {
-    return expr_constant(r->pool, r->dtype == DTYPE_FLOAT ? (double)(float)value : value);
-}
-
 /* Splits a factor that is the same for every point from a product, and its sign from both. */
 static term decompose(rewriter *r, expr_id id, bool negative) {
     term t = {.negative = negative, .coefficient = EXPR_NONE, .value = id, .next = -1};
@@ -165,7 +161,7 @@ static expr_id rewrite_sum(rewriter *r, expr_id root) {
 static void rewrite_node(rewriter *r, expr_id id) {
     const expr_node n = *expr_get(r->pool, id);
     if (n.op == EXPR_CONSTANT) {
-        r->renamed[id] = rounded(r, n.value);
+        r->renamed[id] = expr_constant(r->pool, dtype_round(r->dtype, n.value));
     } else if (n.op == EXPR_PARAMETER || n.op == EXPR_TAP) {
         r->renamed[id] = id;
     } else if (!additive(n.op)) {

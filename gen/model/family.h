@@ -93,6 +93,7 @@ enum { VERDICT_PLACE = 128 };
 typedef struct family_verdict {
     int64_t judged, wrong, undecidable;
     double greatest_error, of_bound; /* as in sg_check_result */
+    double largest;                  /* in size, of the right values */
     char first_wrong[VERDICT_PLACE]; /* "output at 17: 3 instead of 4"; "" */
     condition_sides unjudged;        /* sides of conditions that hardly any element took */
 } family_verdict;
