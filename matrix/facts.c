@@ -7,30 +7,13 @@
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-/* The value at a place; false where there is no entry. */
-static bool look_up(const matrix *m, int64_t row, int64_t column, double *out) {
-    int64_t low = 0, high = m->entries;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (m->row[middle] < row || (m->row[middle] == row && m->column[middle] < column))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == m->entries || m->row[low] != row || m->column[low] != column)
-        return false;
-    *out = m->value[low];
-    return true;
-}
-
 /* An entry that is 0 counts as none. */
 static bool is_symmetric(const matrix *m) {
     if (m->rows != m->columns)
         return false;
     for (int64_t i = 0; i < m->entries; i++) {
-        double other = 0;
-        look_up(m, m->column[i], m->row[i], &other);
-        if (!(other == m->value[i])) /* a NaN equals nothing */
+        const double *other = layout_look_up(m, m->column[i], m->row[i]);
+        if (!((other != NULL ? *other : 0) == m->value[i])) /* a NaN equals nothing */
             return false;
     }
     return true;

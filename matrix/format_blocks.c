@@ -65,8 +65,7 @@ int64_t *layout_diagonals(job *j, const matrix *m, int64_t *count) {
 static void measure_dia(job *j, const matrix *m, packed_matrix *p) {
     int64_t count;
     p->work = layout_diagonals(j, m, &count);
-    layout_array(p, "diagonal", PACKED_INDEX, count, 1);
-    layout_array(p, "value", PACKED_VALUE, m->rows, count);
+    layout_arrays(p, count, 0, 0, 0);
 }
 
 static void fill_dia(job *j, const matrix *m, packed_matrix *p) {
@@ -161,11 +160,8 @@ static void measure_bcsr(job *j, const matrix *m, packed_matrix *p) {
                 while (walk_take(&w, block, r) >= 0)
                     ;
     }
-    layout_array(p, "offset", PACKED_INDEX, layout_parts(m->rows, w.rows) + 1, 1);
-    layout_array(p, "column", PACKED_INDEX, blocks, 1);
-    layout_array(p, "value", PACKED_VALUE, (int64_t)w.rows * w.cols, blocks);
-    if (blocks > p->largest_index)
-        p->largest_index = blocks;
+    layout_arrays(p, layout_parts(m->rows, w.rows), blocks, 0, 0);
+    layout_stores(p, blocks);
 }
 
 static void fill_bcsr(job *j, const matrix *m, packed_matrix *p) {

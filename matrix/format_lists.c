@@ -7,39 +7,26 @@
 
 static void measure_coo(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
-    layout_array(p, "row", PACKED_INDEX, m->entries, 1);
-    layout_array(p, "column", PACKED_INDEX, m->entries, 1);
-    layout_array(p, "value", PACKED_VALUE, m->entries, 1);
+    layout_arrays(p, m->entries, 0, 0, 0);
 }
 
 static void fill_coo(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
-    for (int64_t i = 0; i < m->entries; i++) {
-        layout_put(p, 0, i, m->row[i]);
-        layout_put(p, 1, i, m->column[i]);
-        layout_put_value(p, 2, i, m->value[i]);
-    }
+    for (int64_t i = 0; i < m->entries; i++)
+        layout_put_entry(p, 0, i, m, i);
 }
 
 static void unpack_coo(const packed_matrix *p, entry_list *out) {
-    for (int64_t i = 0; i < p->entries; i++)
-        layout_take(out, layout_index(p, 0, i), layout_index(p, 1, i), layout_value(p, 2, i));
+    layout_take_entries(p, 0, out);
 }
 
 /* ---- CSR: offset, column, value -------------------------------------------------------------- */
 
-static void measure_compressed(const matrix *m, packed_matrix *p, int64_t lines,
-                               const char *other) {
-    layout_array(p, "offset", PACKED_INDEX, lines + 1, 1);
-    layout_array(p, other, PACKED_INDEX, m->entries, 1);
-    layout_array(p, "value", PACKED_VALUE, m->entries, 1);
-    if (m->entries > p->largest_index)
-        p->largest_index = m->entries;
-}
-
+/* Of CSC too. */
 static void measure_csr(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
-    measure_compressed(m, p, m->rows, "column");
+    layout_arrays(p, m->entries, 0, 0, 0);
+    layout_stores(p, m->entries);
 }
 
 static void fill_csr(job *j, const matrix *m, packed_matrix *p) {
@@ -62,11 +49,6 @@ static void unpack_csr(const packed_matrix *p, entry_list *out) {
 }
 
 /* ---- CSC: offset, row, value ----------------------------------------------------------------- */
-
-static void measure_csc(job *j, const matrix *m, packed_matrix *p) {
-    (void)j;
-    measure_compressed(m, p, m->columns, "row");
-}
 
 /* Counts per column, then where each column begins. These beginnings advance while columns fill.
    They start one place early, so that they end where they must stand and need not be moved back. */
@@ -94,7 +76,7 @@ static void unpack_csc(const packed_matrix *p, entry_list *out) {
 
 const layout layout_coo = {measure_coo, fill_coo, unpack_coo};
 const layout layout_csr = {measure_csr, fill_csr, unpack_csr};
-const layout layout_csc = {measure_csc, fill_csc, unpack_csc};
+const layout layout_csc = {measure_csr, fill_csc, unpack_csc};
 
 int64_t layout_longest(const matrix *m) {
     int64_t longest = 0;
@@ -107,14 +89,9 @@ int64_t layout_longest(const matrix *m) {
     return longest;
 }
 
-static void measure_width(packed_matrix *p, int64_t width) {
-    layout_array(p, "column", PACKED_INDEX, p->rows, width);
-    layout_array(p, "value", PACKED_VALUE, p->rows, width);
-}
-
-/* Stores the first entries of each row; `beyond` gets the others, in order. */
-static void fill_width(const matrix *m, packed_matrix *p,
-                       void (*beyond)(packed_matrix *, int64_t count, const matrix *, int64_t)) {
+/* Stores the first entries of each row, and the others, which ELL has none of, in the tail. */
+static void fill_width(job *j, const matrix *m, packed_matrix *p) {
+    (void)j;
     const int64_t width = p->arrays[0].extent[1];
     layout_set(p, 0, 0xff);
     layout_set(p, 1, 0);
@@ -123,7 +100,7 @@ static void fill_width(const matrix *m, packed_matrix *p,
         end = layout_row_end(m, i);
         for (int64_t k = 0; k < end - i; k++) {
             if (k >= width) {
-                beyond(p, rest++, m, i + k);
+                layout_put_entry(p, 2, rest++, m, i + k);
                 continue;
             }
             layout_put(p, 0, k * p->rows + m->row[i], m->column[i + k]);
@@ -145,12 +122,7 @@ static void unpack_width(const packed_matrix *p, entry_list *out) {
 
 static void measure_ell(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
-    measure_width(p, layout_longest(m));
-}
-
-static void fill_ell(job *j, const matrix *m, packed_matrix *p) {
-    (void)j;
-    fill_width(m, p, NULL);
+    layout_arrays(p, layout_longest(m), 0, 0, 0);
 }
 
 /* ---- HYB ------------------------------------------------------------------------------------ */
@@ -178,28 +150,14 @@ static int64_t find_width(job *j, const matrix *m, int64_t *tail) {
 
 static void measure_hyb(job *j, const matrix *m, packed_matrix *p) {
     int64_t tail;
-    measure_width(p, find_width(j, m, &tail));
-    layout_array(p, "tail_row", PACKED_INDEX, tail, 1);
-    layout_array(p, "tail_column", PACKED_INDEX, tail, 1);
-    layout_array(p, "tail_value", PACKED_VALUE, tail, 1);
-}
-
-static void add_tail(packed_matrix *p, int64_t at, const matrix *m, int64_t entry) {
-    layout_put(p, 2, at, m->row[entry]);
-    layout_put(p, 3, at, m->column[entry]);
-    layout_put_value(p, 4, at, m->value[entry]);
-}
-
-static void fill_hyb(job *j, const matrix *m, packed_matrix *p) {
-    (void)j;
-    fill_width(m, p, add_tail);
+    const int64_t width = find_width(j, m, &tail);
+    layout_arrays(p, width, tail, 0, 0);
 }
 
 static void unpack_hyb(const packed_matrix *p, entry_list *out) {
     unpack_width(p, out);
-    for (int64_t i = 0; i < p->arrays[2].extent[0]; i++)
-        layout_take(out, layout_index(p, 2, i), layout_index(p, 3, i), layout_value(p, 4, i));
+    layout_take_entries(p, 2, out);
 }
 
-const layout layout_ell = {measure_ell, fill_ell, unpack_width};
-const layout layout_hyb = {measure_hyb, fill_hyb, unpack_hyb};
+const layout layout_ell = {measure_ell, fill_width, unpack_width};
+const layout layout_hyb = {measure_hyb, fill_width, unpack_hyb};

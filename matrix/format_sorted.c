@@ -8,13 +8,8 @@
 
 static void measure_jds(job *j, const matrix *m, packed_matrix *p) {
     (void)j;
-    const int64_t longest = layout_longest(m);
-    layout_array(p, "row", PACKED_INDEX, m->rows, 1);
-    layout_array(p, "offset", PACKED_INDEX, longest + 1, 1);
-    layout_array(p, "column", PACKED_INDEX, m->entries, 1);
-    layout_array(p, "value", PACKED_VALUE, m->entries, 1);
-    if (m->entries > p->largest_index)
-        p->largest_index = m->entries;
+    layout_arrays(p, layout_longest(m), m->entries, 0, 0);
+    layout_stores(p, m->entries);
 }
 
 static void fill_jds(job *j, const matrix *m, packed_matrix *p) {
@@ -127,12 +122,8 @@ static void measure_sell(job *j, const matrix *m, packed_matrix *p) {
             longest += w.length[k];
     }
     const int64_t places = layout_times(longest, slice);
-    layout_array(p, "offset", PACKED_INDEX, layout_parts(m->rows, slice) + 1, 1);
-    layout_array(p, "row", PACKED_INDEX, m->rows, 1);
-    layout_array(p, "column", PACKED_INDEX, places, 1);
-    layout_array(p, "value", PACKED_VALUE, places, 1);
-    if (places > p->largest_index)
-        p->largest_index = places;
+    layout_arrays(p, layout_parts(m->rows, slice), places, 0, 0);
+    layout_stores(p, places);
 }
 
 /* A slice of the window: its rows from number k on, at place `at`. */

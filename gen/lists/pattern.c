@@ -24,6 +24,10 @@ program *pattern_program(job *j, const pattern *p, program_kind kind, const gpu 
     out->element_bytes = dtype_words[m->dtype].bytes;
     out->parameter_count = m->parameter_count;
     out->parameters = job_array(j, (size_t)m->parameter_count, sizeof *out->parameters);
+    out->arrays = job_array(j, PATTERN_ARRAYS, sizeof *out->arrays);
+    out->launches = job_array(j, PATTERN_LAUNCHES, sizeof *out->launches);
+    out->lists.sizes = job_array(j, PATTERN_SIZES, sizeof *out->lists.sizes);
+    out->lists.temporaries = job_array(j, PATTERN_TEMPORARIES, sizeof *out->lists.temporaries);
     for (int i = 0; i < m->parameter_count; i++)
         out->parameters[i] =
             (program_parameter){m->parameters[i].name, dtype_words[m->dtype].name,
@@ -32,39 +36,44 @@ program *pattern_program(job *j, const pattern *p, program_kind kind, const gpu 
 }
 
 static const char *c_name(const char *name) {
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        if (strcmp(dtype_words[i].name, name) == 0)
-            return dtype_words[i].c_name;
-    assert(!"a dtype of the table");
-    return "";
+    return dtype_words[dtype_find(name)].c_name;
 }
 
-program_array pattern_array(const char *name, const char *dtype, program_extent extent) {
-    program_array a = {.name = name,
-                       .dtype = dtype,
-                       .lists.same_as = -1,
-                       .lists.extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        if (strcmp(dtype_words[i].name, dtype) == 0)
-            a.element_bytes = dtype_words[i].bytes;
-    assert(a.element_bytes > 0);
+program_array *pattern_array(program *p, const char *name, dtype type, program_extent extent) {
+    assert(p->array_count < PATTERN_ARRAYS);
+    program_array *a = &p->arrays[p->array_count++];
+    *a = (program_array){.name = name,
+                         .dtype = dtype_words[type].name,
+                         .element_bytes = dtype_words[type].bytes,
+                         .lists.same_as = -1,
+                         .lists.extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
     return a;
+}
+
+void pattern_size(program *p, const char *name, int array, int axis) {
+    assert(p->lists.size_count < PATTERN_SIZES);
+    p->lists.sizes[p->lists.size_count++] = (program_size){name, array, axis};
+}
+
+void pattern_temporary(program *p, program_temporary t) {
+    assert(p->lists.temporary_count < PATTERN_TEMPORARIES);
+    p->lists.temporaries[p->lists.temporary_count++] = t;
 }
 
 bool pattern_may_begin_early(const program *p) {
     return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
 }
 
-program_launch pattern_launch(job *j, const program *p, const char *suffix, program_extent items,
-                              int per_block, int threads, bool barriers) {
-    program_launch l = {.entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers};
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        l.per_block[axis] = l.block[axis] = 1;
-        l.lists.blocks[axis].items = extent_of(-1, 1);
-    }
-    l.per_block[0] = per_block;
-    l.block[0] = threads;
-    l.lists.blocks[0].items = items;
+program_launch *pattern_launch(job *j, program *p, const char *suffix, program_extent items,
+                               int per_block, int threads, bool barriers) {
+    assert(p->launch_count < PATTERN_LAUNCHES);
+    program_launch *l = &p->launches[p->launch_count++];
+    *l = (program_launch){.entry = job_print(j, "%s_%s", p->name, suffix),
+                          .per_block = {per_block, 1, 1},
+                          .block = {threads, 1, 1},
+                          .barriers = barriers};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        l->lists.blocks[axis].items = axis == 0 ? items : extent_of(-1, 1);
     return l;
 }
 
@@ -286,10 +295,15 @@ pattern_schedule pattern_wanted(job *j, const subject *s, const char *line) {
 }
 
 noreturn void pattern_refuse(job *j, const subject *s, const pattern_schedule *schedule,
-                             const char *why) {
+                             const char *format, ...) {
     const pattern *p = s->model;
+    text why = text_new(j);
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&why, format, arguments);
+    va_end(arguments);
     job_fail(j, FAULT_PLAN, s->file, s->line, "algorithm %s: %s",
-             p->words->algorithms[schedule->algorithm].name, why);
+             p->words->algorithms[schedule->algorithm].name, why.data);
 }
 
 double pattern_log2(double n) {

@@ -71,6 +71,22 @@ typedef struct space_group {
     space_line lines[SPACE_LINES + 1];
 } space_group;
 
+/* A group, a line of it, and its lines of threads. */
+#define SPACE_GROUP(format, algorithm, ...)                                                        \
+    {                                                                                              \
+        format, algorithm, {                                                                       \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define SPACE_LINE(number, ...)                                                                    \
+    {                                                                                              \
+        number, BY_ONE, {                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define SPACE_THREADS(n) SPACE_LINE(n, 64, 128, 256, 512, 1024)
+#define SPACE_USUAL_THREADS(n) SPACE_LINE(n, 128, 256, 512)
+
 /* For each algorithm or format of a family, the numbers that it has and the values to try. */
 typedef struct space_table {
     const space_group *groups;
@@ -90,8 +106,9 @@ typedef struct pattern {
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-/* A new program of lists with the pattern's name, target and parameters. The caller fills its
-   arrays, sizes, launches and temporaries. */
+/* A new program of lists with the pattern's name, target and parameters, and room for so many of
+   each part, which the functions below add. */
+enum { PATTERN_SIZES = 8, PATTERN_ARRAYS = 16, PATTERN_LAUNCHES = 4, PATTERN_TEMPORARIES = 2 };
 program *pattern_program(job *, const pattern *, program_kind, const gpu *);
 
 /* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
@@ -102,16 +119,18 @@ static inline program_extent extent_sum(int a, int b) {
     return (program_extent){{a, b}, 0};
 }
 
-/* An array of one axis. */
-program_array pattern_array(const char *name, const char *dtype, program_extent);
+/* An array of one axis; and the size that is the extent of an array along an axis. */
+program_array *pattern_array(program *, const char *name, dtype, program_extent);
+void pattern_size(program *, const char *name, int array, int axis);
 
 /* Whether kernels for the program's target can wait for the launch before theirs themselves, by
    await_launch_before of templates/arch/launches.cuh. */
 bool pattern_may_begin_early(const program *);
 
 /* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */
-program_launch pattern_launch(job *, const program *, const char *suffix, program_extent items,
-                              int per_block, int threads, bool barriers);
+program_launch *pattern_launch(job *, program *, const char *suffix, program_extent items,
+                               int per_block, int threads, bool barriers);
+void pattern_temporary(program *, program_temporary);
 
 /* A name in plan.h and its value, an int where it fits. */
 typedef struct pattern_constant {
@@ -144,7 +163,8 @@ family_build *pattern_build(job *, const subject *, const family_request *, patt
 pattern_schedule pattern_wanted(job *, const subject *, const char *line);
 
 /* Fails with FAULT_PLAN and "algorithm NAME: why". */
-noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *why);
+noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *format,
+                             ...) SG_PRINTF(4, 5);
 
 /* The steps of a tree over n; and n divided by `by`, rounded up. */
 double pattern_log2(double n);
@@ -221,6 +241,8 @@ typedef struct operator_word {
     bool bits;           /* of whole numbers only */
     bool truth;          /* elements that are not 0 become 1 before they are used */
     bool rounds;         /* on reals: the result depends on how elements are grouped */
+    expr_op op;          /* the same operation of expressions; EXPR_OP_COUNT: there is none */
+    const char *formula, *wrapping; /* in CUDA; of signed whole numbers, NULL: the same */
 } operator_word;
 extern const operator_word operator_words[OPERATOR_COUNT];
 

@@ -126,14 +126,6 @@ static bool is_sorted(const ordering *o, const void *list, int64_t count) {
     return true;
 }
 
-static void write_value(text *t, dtype type, const void *list, int64_t at) {
-    const pattern_value v = pattern_get(type, list, at);
-    if (type < DTYPE_REALS)
-        text_number(t, v.real, 9);
-    else
-        text_printf(t, "%lld", (long long)v.whole);
-}
-
 /* Compares an element of an output with the element of an input that belongs there; true where they
    are the same bits. */
 static bool judge_one(job *j, const char *name, dtype type, const void *got, int64_t at,
@@ -142,14 +134,8 @@ static bool judge_one(job *j, const char *name, dtype type, const void *got, int
     if (memcmp((const char *)got + (size_t)at * bytes, (const char *)list + (size_t)from * bytes,
                bytes) == 0)
         return true;
-    if (out->wrong > 0)
-        return false;
-    text t = text_new(j);
-    text_printf(&t, "%s at %lld: ", name, (long long)at);
-    write_value(&t, type, got, at);
-    text_add(&t, " instead of ");
-    write_value(&t, type, list, from);
-    memcpy(out->first_wrong, t.data, t.length < VERDICT_PLACE ? t.length + 1 : VERDICT_PLACE - 1);
+    verdict_wrong(j, out, name, at, type, pattern_get(type, got, at),
+                  pattern_get(type, list, from));
     return false;
 }
 
@@ -179,12 +165,11 @@ void merge_judge(job *j, const subject *s, const program *p, const family_call *
             a >= a_count || (b < b_count && comes_before(&o, pattern_get(s->dtype, lists[at.b], b),
                                                          pattern_get(s->dtype, lists[at.a], a)));
         const int64_t from = from_b ? b++ : a++;
-        bool right = judge_one(j, "output", s->dtype, after->arrays[at.output], k,
-                               lists[from_b ? at.b : at.a], from, out);
+        const bool right = judge_one(j, "output", s->dtype, after->arrays[at.output], k,
+                                     lists[from_b ? at.b : at.a], from, out);
         if (right && g->has_values)
-            right = judge_one(j, "output_values", g->values, after->arrays[at.output_values], k,
-                              lists[from_b ? at.b_values : at.a_values], from, out);
-        out->wrong += !right;
+            judge_one(j, "output_values", g->values, after->arrays[at.output_values], k,
+                      lists[from_b ? at.b_values : at.a_values], from, out);
     }
     /* With NaN the spec's own order need not be an order, and neighbours say nothing. */
     if (g->order == MERGE_OWN && out->wrong > 0 &&

@@ -10,46 +10,34 @@ merge_arrays merge_places(const merge *g) {
     return (merge_arrays){0, 1, -1, -1, 2, -1, 3};
 }
 
-static void add_arrays(job *j, program *p, const merge *g) {
-    const merge_arrays at = merge_places(g);
-    const char *keys = dtype_words[g->pattern.functions->dtype].name;
-    const char *values = dtype_words[g->values].name;
-    p->lists.size_count = 2;
-    p->lists.sizes = job_array(j, 2, sizeof *p->lists.sizes);
-    p->lists.sizes[0] = (program_size){"a_count", at.a, 0};
-    p->lists.sizes[1] = (program_size){"b_count", at.b, 0};
-    p->array_count = at.count;
-    p->arrays = job_array(j, (size_t)at.count, sizeof *p->arrays);
-    p->arrays[at.a] = pattern_array("a", keys, extent_of(0, 0));
-    p->arrays[at.b] = pattern_array("b", keys, extent_of(1, 0));
-    p->arrays[at.output] = pattern_array("output", keys, extent_sum(0, 1));
-    p->arrays[at.output].written = true;
+static void add_arrays(program *p, const merge *g) {
+    const dtype keys = g->pattern.functions->dtype;
+    pattern_size(p, "a_count", 0, 0);
+    pattern_size(p, "b_count", 1, 0);
+    pattern_array(p, "a", keys, extent_of(0, 0));
+    pattern_array(p, "b", keys, extent_of(1, 0));
     if (g->has_values) {
-        p->arrays[at.a_values] = pattern_array("a_values", values, extent_of(0, 0));
-        p->arrays[at.b_values] = pattern_array("b_values", values, extent_of(1, 0));
-        p->arrays[at.output_values] = pattern_array("output_values", values, extent_sum(0, 1));
-        p->arrays[at.output_values].written = true;
+        pattern_array(p, "a_values", g->values, extent_of(0, 0));
+        pattern_array(p, "b_values", g->values, extent_of(1, 0));
     }
+    pattern_array(p, "output", keys, extent_sum(0, 1))->written = true;
+    if (g->has_values)
+        pattern_array(p, "output_values", g->values, extent_sum(0, 1))->written = true;
     p->lists.points = extent_sum(0, 1);
 }
 
 static void add_launches(job *j, program *p, const merge_plan *plan) {
     const merge_algorithm algorithm = (merge_algorithm)plan->schedule.algorithm;
     const int tile = plan->threads * plan->items;
-    p->launches = job_array(j, 2, sizeof *p->launches);
     if (algorithm == MERGE_PATH) { /* one more diagonal than there are tiles */
         const program_extent diagonals = {{0, 1}, tile};
-        p->lists.temporary_count = 1;
-        p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
-        p->lists.temporaries[0] = (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1};
-        program_launch *split = &p->launches[p->launch_count++];
-        *split = pattern_launch(j, p, "split", diagonals, tile * plan->split / plan->lanes,
-                                plan->split, true);
-        split->shared_bytes = 2 * sizeof(int64_t); /* the ends' co-ranks */
+        pattern_temporary(p, (program_temporary){"splits", extent_sum(0, 1), tile, 8, 8, -1});
+        pattern_launch(j, p, "split", diagonals, tile * plan->split / plan->lanes, plan->split,
+                       true)
+            ->shared_bytes = 2 * sizeof(int64_t); /* the ends' co-ranks */
     }
-    program_launch *l = &p->launches[p->launch_count++];
-    *l = pattern_launch(j, p, "merge", extent_sum(0, 1), tile * plan->rounds, plan->threads,
-                        algorithm != MERGE_CO_RANK);
+    program_launch *l = pattern_launch(j, p, "merge", extent_sum(0, 1), tile * plan->rounds,
+                                       plan->threads, algorithm != MERGE_CO_RANK);
     l->shared_bytes = plan->shared_bytes;
     l->lists.resident = plan->resident;
     l->lists.early = plan->early > 0;
@@ -156,7 +144,7 @@ family_build *merge_build(job *j, const subject *subject, const family_request *
     const merge *g = subject->model;
     const merge_plan plan = merge_fit(j, subject, r);
     program *p = pattern_program(j, &g->pattern, PROGRAM_MERGE, r->gpu);
-    add_arrays(j, p, g);
+    add_arrays(p, g);
     add_launches(j, p, &plan);
     return write(j, subject, r, &plan, p);
 }

@@ -33,44 +33,21 @@ static const pattern_number numbers[] = {
 const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8};
 
 /* What tuning tries. */
-#define THREADS(n)                                                                                 \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            64, 128, 256, 512, 1024                                                                \
-        }                                                                                          \
-    }
-#define USUAL_THREADS(n)                                                                           \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            128, 256, 512                                                                          \
-        }                                                                                          \
-    }
-
 static const space_group groups[] = {
-    {0,
-     MERGE_PATH,
-     {THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-      {MERGE_LANES, BY_ONE, {1, 4, 8, 32}},
-      {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 6, 8}}}},
-    {0,
-     MERGE_ONE_LAUNCH,
-     {THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-      {MERGE_STAGES, BY_ONE, {1, 2}},
-      {MERGE_ROUNDS, BY_ONE, {SPACE_OWN, 1, 4, 8, 16}},
-      {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 5, 6, 8}}}},
-    {0, MERGE_CO_RANK, {USUAL_THREADS(MERGE_THREADS), {MERGE_ITEMS, BY_ONE, {4, 8, 16}}}},
-    {0,
-     MERGE_TILED,
-     {USUAL_THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {4, 8, 16}},
-      {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}}},
-    {0,
-     MERGE_CIRCULAR,
-     {USUAL_THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {4, 8, 16}},
-      {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}}},
+    SPACE_GROUP(0, MERGE_PATH, SPACE_THREADS(MERGE_THREADS),
+                {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
+                {MERGE_LANES, BY_ONE, {1, 4, 8, 32}},
+                {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 6, 8}}),
+    SPACE_GROUP(0, MERGE_ONE_LAUNCH, SPACE_THREADS(MERGE_THREADS),
+                {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
+                {MERGE_STAGES, BY_ONE, {1, 2}}, {MERGE_ROUNDS, BY_ONE, {SPACE_OWN, 1, 4, 8, 16}},
+                {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 5, 6, 8}}),
+    SPACE_GROUP(0, MERGE_CO_RANK, SPACE_USUAL_THREADS(MERGE_THREADS),
+                {MERGE_ITEMS, BY_ONE, {4, 8, 16}}),
+    SPACE_GROUP(0, MERGE_TILED, SPACE_USUAL_THREADS(MERGE_THREADS),
+                {MERGE_ITEMS, BY_ONE, {4, 8, 16}}, {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}),
+    SPACE_GROUP(0, MERGE_CIRCULAR, SPACE_USUAL_THREADS(MERGE_THREADS),
+                {MERGE_ITEMS, BY_ONE, {4, 8, 16}}, {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}),
 };
 const space_table merge_space = {groups, sizeof groups / sizeof *groups};
 
@@ -322,22 +299,18 @@ merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
         p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
     for (int i = 0; i < merge_words.number_count; i++)
         if (p.schedule.number[i] != 0 && !has_number(&p, i, r->gpu))
-            pattern_refuse(j, subject, &p.schedule,
-                           job_print(j, "it has no %s; %s", numbers[i].name, has[i].who));
+            pattern_refuse(j, subject, &p.schedule, "it has no %s; %s", numbers[i].name,
+                           has[i].who);
     choose(&p, g, element, r);
     if (p.shared_bytes > (size_t)r->gpu->shared_per_block)
         pattern_refuse(j, subject, &p.schedule,
-                       job_print(j,
-                                 "%d threads with %d items need %zu bytes of shared memory, but a "
-                                 "block of %s has at most %d",
-                                 p.threads, p.items, p.shared_bytes, r->gpu->arch,
-                                 r->gpu->shared_per_block));
+                       "%d threads with %d items need %zu bytes of shared memory, but a "
+                       "block of %s has at most %d",
+                       p.threads, p.items, p.shared_bytes, r->gpu->arch, r->gpu->shared_per_block);
     if (p.blocks * p.threads > r->gpu->threads_per_multiprocessor)
         pattern_refuse(j, subject, &p.schedule,
-                       job_print(j,
-                                 "%d blocks of %d threads, but a multiprocessor of %s holds at "
-                                 "most %d threads",
-                                 p.blocks, p.threads, r->gpu->arch,
-                                 r->gpu->threads_per_multiprocessor));
+                       "%d blocks of %d threads, but a multiprocessor of %s holds at "
+                       "most %d threads",
+                       p.blocks, p.threads, r->gpu->arch, r->gpu->threads_per_multiprocessor);
     return p;
 }

@@ -16,10 +16,7 @@ static const reference *map_reference(job *j, const model *functions, const doub
     m->dims = 1;
     m->outputs[0] = functions->outputs[REDUCE_MAP];
     m->output_count = 1;
-    double *rounded = job_array(j, (size_t)m->parameter_count + 1, sizeof *rounded);
-    for (int i = 0; i < m->parameter_count; i++)
-        rounded[i] = m->dtype == DTYPE_FLOAT ? (double)(float)parameters[i] : parameters[i];
-    return reference_new(j, m, rounded);
+    return reference_new(j, m, model_rounded(j, m, parameters));
 }
 
 reduce_elements *reduce_elements_new(job *j, const subject *s, const family_call *call) {
@@ -244,7 +241,7 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
     int64_t at = first;
     for (int count = 0; next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
-            const double x = type == DTYPE_FLOAT ? (double)(float)e->value[i] : e->value[i];
+            const double x = dtype_round(type, e->value[i]);
             const double before = total.real;
             reduce_count_sides(e, op, (pattern_value){.real = x}, at + i);
             const bool begins = at + i == first;

@@ -31,20 +31,17 @@ const pattern_words reduce_words = {
 
 /* What tuning tries. */
 static const space_group groups[] = {
-    {0,
-     REDUCE_ONE_PASS,
-     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}},
-      {REDUCE_ITEMS, BY_PACK, {1, 2, 4, 8}},
-      {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 1, 2, 3, 4, 6, 8}},
-      {REDUCE_ALONE, BY_TILE, {SPACE_OWN, 1, 4}},
-      {REDUCE_SHARE, BY_HALF, {SPACE_OWN, 2, 4}},
-      {REDUCE_CLUSTER, BY_ONE, {SPACE_OWN, 4, 8}}}},
-    {0,
-     REDUCE_COARSENED,
-     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}, {REDUCE_ITEMS, BY_ONE, {4, 8, 16, 32}}}},
-    {0, REDUCE_SHARED, {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}}},
-    {0, REDUCE_COALESCED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
-    {0, REDUCE_INTERLEAVED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
+    SPACE_GROUP(0, REDUCE_ONE_PASS, {REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}},
+                {REDUCE_ITEMS, BY_PACK, {1, 2, 4, 8}},
+                {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 1, 2, 3, 4, 6, 8}},
+                {REDUCE_ALONE, BY_TILE, {SPACE_OWN, 1, 4}},
+                {REDUCE_SHARE, BY_HALF, {SPACE_OWN, 2, 4}},
+                {REDUCE_CLUSTER, BY_ONE, {SPACE_OWN, 4, 8}}),
+    SPACE_GROUP(0, REDUCE_COARSENED, {REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}},
+                {REDUCE_ITEMS, BY_ONE, {4, 8, 16, 32}}),
+    SPACE_GROUP(0, REDUCE_SHARED, {REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}),
+    SPACE_GROUP(0, REDUCE_COALESCED, {REDUCE_THREADS, BY_ONE, {256, 1024}}),
+    SPACE_GROUP(0, REDUCE_INTERLEAVED, {REDUCE_THREADS, BY_ONE, {256, 1024}}),
 };
 const space_table reduce_space = {groups, sizeof groups / sizeof *groups};
 
@@ -58,7 +55,7 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, "%s", why);
 }
 
 /* The number of blocks for a count that is known only at launch. Several blocks cost the time from

@@ -13,51 +13,15 @@
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
-/* Makes elements such that a product neither overflows nor becomes 0, and that truths and bits do
-   not all end in the first tile; but not where a map compares with numbers, which matter more. */
-static pattern_value fitted(const scan *s, dtype type, int64_t count, uint64_t *state,
-                            pattern_value v) {
-    const bool rare = draw_below(state, count / 4 + 1) == 0;
-    const int bits = type == DTYPE_INT64 ? 64 : 32;
-    switch (s->op.id) {
-    case OPERATOR_PRODUCT:
-        if (type >= DTYPE_REALS)
-            v.whole |= 1;
-        else if (isfinite(v.real))
-            v.real = (v.real < 0 ? -1 : 1) * (1 + fmod(v.real, 1) / 1024);
-        return v;
-    case OPERATOR_ALL:
-        return rare ? (pattern_value){.whole = 0} : v;
-    case OPERATOR_ANY:
-        return rare ? v : (pattern_value){.whole = 0};
-    case OPERATOR_AND:
-    case OPERATOR_OR: {
-        const uint64_t bit = rare ? UINT64_C(1) << draw_below(state, bits) : 0;
-        v.whole = (int64_t)(s->op.id == OPERATOR_OR ? bit : ~bit);
-        return v;
-    }
-    default:
-        return v;
-    }
-}
-
 void scan_draw(job *j, const subject *subject, const program *p, const int64_t size[AXES], int kind,
                const double *given, uint64_t seed, family_call *out) {
-    const dtype type = subject->dtype;
     const scan *s = subject->model;
-    draw_call(j, p, given, &seed, out);
     sample numbers[2];
+    draw_call(j, p, given, &seed, out);
     reach_operands(j, &s->pattern, s->op.id == OPERATOR_OWN ? SCAN_OP : -1,
                    s->mapped ? SCAN_MAP : -1, out->parameters, numbers);
     out->sizes[0] = size[0];
-    draw_array(j, p, SCAN_INPUT, out);
-    void *input = out->arrays[SCAN_INPUT];
-    const bool fit = s->op.id == OPERATOR_PRODUCT
-                         ? kind != DRAW_WILD
-                         : kind == DRAW_RANDOM && sample_is_plain(&numbers[0]);
-    draw_list(j, type, kind, &numbers[0], &seed, input, size[0]);
-    for (int64_t i = 0; i < size[0] && fit; i++)
-        pattern_set(type, input, i, fitted(s, type, size[0], &seed, pattern_get(type, input, i)));
+    draw_input(j, subject->dtype, p, SCAN_INPUT, s->op.id, kind, &numbers[0], &seed, out);
 }
 
 /* ---- prefixes ------------------------------------------------------------------------------ */
@@ -216,56 +180,19 @@ static void begin(job *j, prefix *p, const subject *subject, const double *param
 
 /* ---- the verdict --------------------------------------------------------------------------- */
 
-static void write_value(text *t, dtype type, pattern_value v) {
-    if (type < DTYPE_REALS)
-        text_number(t, v.real, 9);
-    else
-        text_printf(t, "%lld", (long long)v.whole);
-}
-
-static void note_wrong(job *j, dtype type, int64_t at, pattern_value got, pattern_value wanted,
-                       family_verdict *out) {
-    if (out->wrong++ > 0)
-        return;
-    text t = text_new(j);
-    text_printf(&t, "output at %lld: ", (long long)at);
-    write_value(&t, type, got);
-    text_add(&t, " instead of ");
-    write_value(&t, type, wanted);
-    memcpy(out->first_wrong, t.data, t.length < VERDICT_PLACE ? t.length + 1 : VERDICT_PLACE - 1);
-}
-
-static void judge_one(job *j, const prefix *p, int64_t at, pattern_value got, double *largest,
-                      family_verdict *out) {
+static void judge_one(job *j, const prefix *p, int64_t at, pattern_value got, family_verdict *out) {
     const pattern_value wanted = value_of(p);
-    out->judged++;
-    if (p->dtype >= DTYPE_REALS) {
-        if (got.whole != wanted.whole)
-            note_wrong(j, p->dtype, at, got, wanted, out);
-        return;
-    }
-    if (got.real == wanted.real || (isnan(got.real) && isnan(wanted.real))) {
-        *largest = isfinite(wanted.real) ? fmax(*largest, fabs(wanted.real)) : *largest;
-        return;
-    }
-    if (p->undecidable) {
-        out->undecidable++;
-        return;
-    }
-    const double error = fabs(got.real - wanted.real), bound = bound_of(p, wanted.real);
-    if (!isfinite(wanted.real) || !(error <= bound))
-        note_wrong(j, p->dtype, at, got, wanted, out);
-    if (isfinite(wanted.real))
-        *largest = fmax(*largest, fabs(wanted.real));
-    out->greatest_error = fmax(out->greatest_error, isfinite(error) ? error : INFINITY);
-    out->of_bound = fmax(out->of_bound, bound > 0 && isfinite(error) ? error / bound : INFINITY);
+    if (p->dtype >= DTYPE_REALS)
+        verdict_whole(j, out, "output", at, p->dtype, got, wanted);
+    else
+        verdict_real(j, out, "output", at, p->dtype, got.real, wanted.real,
+                     bound_of(p, wanted.real), p->undecidable);
 }
 
 void scan_judge(job *j, const subject *subject, const program *program, const family_call *before,
                 const family_call *after, family_verdict *out) {
     const scan *s = subject->model;
     const int64_t count = before->sizes[0];
-    double largest = 0;
     prefix p;
     *out = (family_verdict){0};
     begin(j, &p, subject, before->parameters, scan_depth(program, count));
@@ -274,11 +201,11 @@ void scan_judge(job *j, const subject *subject, const program *program, const fa
         const pattern_value got = pattern_get(p.dtype, after->arrays[SCAN_OUTPUT], i);
         if (!s->exclusive)
             add_element(&p, x);
-        judge_one(j, &p, i, got, &largest, out);
+        judge_one(j, &p, i, got, out);
         if (s->exclusive)
             add_element(&p, x);
     }
-    out->greatest_error /= largest > 0 ? largest : 1;
+    out->greatest_error /= out->largest > 0 ? out->largest : 1;
     pattern_judge(j, p.op, &out->unjudged);
     pattern_judge(j, p.map, &out->unjudged);
 }

@@ -30,28 +30,18 @@ static const pattern_number numbers[] = {
 const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, SCAN_NUMBERS};
 
 /* What tuning tries. */
-#define THREADS(n)                                                                                 \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            64, 128, 256, 512, 1024                                                                \
-        }                                                                                          \
-    }
 static const space_group groups[] = {
-    {0,
-     SCAN_LOOK_BACK,
-     {THREADS(SCAN_THREADS),
-      {SCAN_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}}},
-    {0,
-     SCAN_PERSISTENT,
-     {THREADS(SCAN_THREADS),
-      {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}},
-      {SCAN_STAGES, BY_ONE, {1, 2, 3}},
-      {SCAN_BLOCKS, BY_ONE, {SPACE_OWN, 1, 2, 3, 4, 5, 6, 8}},
-      {SCAN_AHEAD, BY_ONE, {SPACE_OWN, 2}},
-      {SCAN_DRAW, BY_ONE, {SPACE_OWN, 2}}}},
-    {0, SCAN_KOGGE_STONE, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
-    {0, SCAN_DOUBLE_BUFFER, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
-    {0, SCAN_BRENT_KUNG, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {2, 4, 8}}}},
+    SPACE_GROUP(0, SCAN_LOOK_BACK, SPACE_THREADS(SCAN_THREADS),
+                {SCAN_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}),
+    SPACE_GROUP(0, SCAN_PERSISTENT, SPACE_THREADS(SCAN_THREADS),
+                {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}}, {SCAN_STAGES, BY_ONE, {1, 2, 3}},
+                {SCAN_BLOCKS, BY_ONE, {SPACE_OWN, 1, 2, 3, 4, 5, 6, 8}},
+                {SCAN_AHEAD, BY_ONE, {SPACE_OWN, 2}}, {SCAN_DRAW, BY_ONE, {SPACE_OWN, 2}}),
+    SPACE_GROUP(0, SCAN_KOGGE_STONE, SPACE_THREADS(SCAN_THREADS),
+                {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}),
+    SPACE_GROUP(0, SCAN_DOUBLE_BUFFER, SPACE_THREADS(SCAN_THREADS),
+                {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}),
+    SPACE_GROUP(0, SCAN_BRENT_KUNG, SPACE_THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {2, 4, 8}}),
 };
 const space_table scan_space = {groups, sizeof groups / sizeof *groups};
 
@@ -98,7 +88,7 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, "%s", why);
 }
 
 /* The numbers of a plan that was measured on the GPU, if it is a whole persistent one. */

@@ -6,16 +6,12 @@
 
 /* ---- the program --------------------------------------------------------------------------- */
 
-static void add_arrays(job *j, program *p, dtype type) {
-    p->lists.size_count = 1;
-    p->lists.sizes = job_array(j, 1, sizeof *p->lists.sizes);
-    p->lists.sizes[0] = (program_size){"count", SCAN_INPUT, 0};
-    p->array_count = 2;
-    p->arrays = job_array(j, 2, sizeof *p->arrays);
-    p->arrays[SCAN_INPUT] = pattern_array("input", dtype_words[type].name, extent_of(0, 0));
-    p->arrays[SCAN_OUTPUT] = pattern_array("output", dtype_words[type].name, extent_of(0, 0));
-    p->arrays[SCAN_OUTPUT].written = true;
-    p->arrays[SCAN_OUTPUT].lists.same_as = SCAN_INPUT;
+static void add_arrays(program *p, dtype type) {
+    pattern_size(p, "count", SCAN_INPUT, 0);
+    pattern_array(p, "input", type, extent_of(0, 0));
+    program_array *output = pattern_array(p, "output", type, extent_of(0, 0));
+    output->written = true;
+    output->lists.same_as = SCAN_INPUT;
     p->lists.points = extent_of(0, 0);
 }
 
@@ -23,14 +19,11 @@ static void add_arrays(job *j, program *p, dtype type) {
    bytes also have two places a tile. */
 static void add_look_back(job *j, program *p, const scan_plan *plan, size_t element) {
     const int tile = plan->threads * plan->items;
-    p->lists.temporary_count = element == 4 ? 1 : 2;
-    p->lists.temporaries = job_array(j, 2, sizeof *p->lists.temporaries);
-    p->lists.temporaries[0] = (program_temporary){"published", extent_of(0, 0), tile, 8, 8, 0};
-    p->lists.temporaries[1] = (program_temporary){"values", extent_of(0, 0), tile, 16, 0, -1};
-    p->launch_count = 1;
-    p->launches = job_array(j, 1, sizeof *p->launches);
-    p->launches[0] = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
-    p->launches[0].shared_bytes = plan->shared_bytes;
+    pattern_temporary(p, (program_temporary){"published", extent_of(0, 0), tile, 8, 8, 0});
+    if (element > 4)
+        pattern_temporary(p, (program_temporary){"values", extent_of(0, 0), tile, 16, 0, -1});
+    pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true)->shared_bytes =
+        plan->shared_bytes;
 }
 
 /* Groups of 32 tiles, as the template has them, in words of 16 bytes. `published`: a counter, one
@@ -39,33 +32,25 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
 static void add_persistent(job *j, program *p, const scan_plan *plan, const gpu *t) {
     const int tile = plan->threads * plan->items;
     const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
-    p->lists.temporary_count = 2;
-    p->lists.temporaries = job_array(j, 2, sizeof *p->lists.temporaries);
-    p->lists.temporaries[0] =
-        (program_temporary){"published", extent_of(0, 0), tile, 16, 16 * (1 + 32 * 32 + most), -1};
-    p->lists.temporaries[1] = (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1};
+    const int64_t fixed = 16 * (1 + 32 * 32 + most);
+    pattern_temporary(p, (program_temporary){"published", extent_of(0, 0), tile, 16, fixed, -1});
+    pattern_temporary(p, (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1});
     p->lists.tagged = true;
-    p->launch_count = 1;
-    p->launches = job_array(j, 1, sizeof *p->launches);
-    p->launches[0] = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
-    p->launches[0].shared_bytes = plan->shared_bytes;
-    p->launches[0].lists.blocks[0].most = most;
-    p->launches[0].lists.resident = true;
-    p->launches[0].lists.early = pattern_may_begin_early(p);
+    program_launch *l = pattern_launch(j, p, "scan", extent_of(0, 0), tile, plan->threads, true);
+    l->shared_bytes = plan->shared_bytes;
+    l->lists.blocks[0].most = most;
+    l->lists.resident = true;
+    l->lists.early = pattern_may_begin_early(p);
 }
 
 /* Three phases: templates/scan/phases.cuh. */
 static void add_phases(job *j, program *p, const scan_plan *plan, size_t element) {
+    const program_extent items = extent_of(0, 0);
     const int tile = plan->threads * plan->items;
-    p->lists.temporary_count = 1;
-    p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
-    p->lists.temporaries[0] =
-        (program_temporary){"sums", extent_of(0, 0), tile, (int64_t)element, 0, -1};
-    p->launch_count = 3;
-    p->launches = job_array(j, 3, sizeof *p->launches);
-    p->launches[0] = pattern_launch(j, p, "tiles", extent_of(0, 0), tile, plan->threads, true);
-    p->launches[1] = pattern_launch(j, p, "sums", extent_of(-1, 1), 1, plan->threads, true);
-    p->launches[2] = pattern_launch(j, p, "add", extent_of(0, 0), tile, plan->threads, false);
+    pattern_temporary(p, (program_temporary){"sums", items, tile, (int64_t)element, 0, -1});
+    pattern_launch(j, p, "tiles", items, tile, plan->threads, true);
+    pattern_launch(j, p, "sums", extent_of(-1, 1), 1, plan->threads, true);
+    pattern_launch(j, p, "add", items, tile, plan->threads, false);
     p->launches[0].shared_bytes = p->launches[1].shared_bytes = plan->shared_bytes;
 }
 
@@ -163,7 +148,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     const scan_plan plan = scan_fit(j, subject, r);
     const size_t element = dtype_words[subject->dtype].bytes;
     program *p = pattern_program(j, &s->pattern, PROGRAM_SCAN, r->gpu);
-    add_arrays(j, p, subject->dtype);
+    add_arrays(p, subject->dtype);
     if (plan.schedule.algorithm == SCAN_PERSISTENT)
         add_persistent(j, p, &plan, r->gpu);
     else if (plan.schedule.algorithm == SCAN_LOOK_BACK)

@@ -92,11 +92,6 @@ static double factor(job *j, const spmv *m, int function, const double *paramete
     return pattern_apply(pattern_machine_new(j, &m->pattern, function, parameters), NULL).real;
 }
 
-/* A value as it is stored. */
-static double stored(const spmv *m, double value) {
-    return m->matrix == DTYPE_FLOAT ? (double)(float)value : value;
-}
-
 void spmv_judge_given(job *j, const subject *s, const program *p, const matrix *a,
                       const family_call *before, const family_call *after, family_verdict *out) {
     const spmv *m = s->model;
@@ -115,7 +110,7 @@ void spmv_judge_given(job *j, const subject *s, const program *p, const matrix *
             row_sum sum = {0};
             for (; k < a->entries && a->row[k] == row; k++)
                 add_product(
-                    &sum, stored(m, a->value[k]),
+                    &sum, dtype_round(m->matrix, a->value[k]),
                     pattern_get(s->dtype, before->arrays[x], vector * a->columns + a->column[k])
                         .real);
             const int64_t at = vector * a->rows + row;
