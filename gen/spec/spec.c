@@ -120,6 +120,11 @@ void spec_charge_memory(lua_State *L, size_t bytes) {
         spec_fail(L, "the spec needs more than %d MB of memory", SPEC_MEMORY_BYTES >> 20);
 }
 
+void *spec_array(lua_State *L, size_t count, size_t element) {
+    spec_charge_memory(L, count * element);
+    return job_array(spec_of(L)->job, count, element);
+}
+
 static void count(lua_State *L, lua_Debug *frame) {
     (void)frame;
     spec_state *s = spec_of(L);

@@ -30,8 +30,7 @@ typedef struct stencil_reading {
 
 static void read_head(lua_State *L, stencil_reading *b) {
     model *m = b->model;
-    if (spec_get(L, 1, "dims"))
-        m->dims = spec_whole(L, -1, "dims", NULL, 1, AXES);
+    m->dims = spec_get_whole(L, 1, NULL, "dims", 1, AXES, 0);
     if (spec_get(L, 1, "shape")) {
         b->shape = luaL_testudata(L, -1, SPEC_SHAPE);
         if (b->shape == NULL)
@@ -40,7 +39,7 @@ static void read_head(lua_State *L, stencil_reading *b) {
             spec_fail(L, "dims is %d, but the shape has %d", m->dims, b->shape->dims);
         m->dims = b->shape->dims;
     }
-    lua_pop(L, 2);
+    lua_pop(L, 1);
 }
 
 static void widen(int low[AXES], int high[AXES], const spec_shape *shape) {

@@ -15,11 +15,7 @@ typedef struct spec_field {
 
 static void push_field(lua_State *L, int field, bool previous) {
     const spec_state *s = spec_of(L);
-    const model *m = s->update->model;
-    int array = -1;
-    for (int i = 0; i < m->array_count; i++)
-        if (m->arrays[i].field == field && m->arrays[i].previous == previous)
-            array = i;
+    const int array = model_array_of(s->update->model, field, previous);
     spec_field *f = lua_newuserdatauv(L, sizeof *f, 0);
     *f = (spec_field){s->serial, field, array, previous};
     luaL_setmetatable(L, SPEC_FIELD);
