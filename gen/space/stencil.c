@@ -6,33 +6,13 @@
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* The numbers of a schedule, and where they lie in it. */
-static const struct {
-    const char *name;
-    size_t offset;
-} numbers[] = {
-    {"tile.x", offsetof(schedule, tile)},
-    {"tile.y", offsetof(schedule, tile) + sizeof(int)},
-    {"tile.z", offsetof(schedule, tile) + 2 * sizeof(int)},
-    {"coarsen.x", offsetof(schedule, coarsen)},
-    {"coarsen.y", offsetof(schedule, coarsen) + sizeof(int)},
-    {"coarsen.z", offsetof(schedule, coarsen) + 2 * sizeof(int)},
-    {"vector", offsetof(schedule, vector)},
-    {"time", offsetof(schedule, time)},
-    {"passes", offsetof(schedule, passes)},
-    {"lane.x", offsetof(schedule, lane)},
-    {"lane.y", offsetof(schedule, lane) + sizeof(int)},
-    {"stages", offsetof(schedule, stages)},
-};
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
-
-static int number(const schedule *s, int which) {
-    int value;
-    memcpy(&value, (const char *)s + numbers[which].offset, sizeof value);
-    return value;
-}
+/* A schedule is so many numbers, of which the method is the first; its keys stand in their order.
+ */
+enum { NUMBERS = sizeof(schedule) / sizeof(int) };
+static_assert((int)NUMBERS <= (int)SPACE_AXES, "each is an axis");
 
 /* A block's extent of 1 is the same as none. */
 static bool agree(int given, int value) {
@@ -43,9 +23,12 @@ bool space_agrees_stencil(const space_builder *b, const char *value) {
     const schedule *given = stencil_wanted(b->job, b->subject, b->request->schedule);
     schedule tried = {.method = 0};
     schedule_parse(b->job, value, "tune", &tried);
-    bool all = agree(given->method, tried.method);
+    int one[NUMBERS], other[NUMBERS];
+    bool all = true;
+    memcpy(one, given, sizeof one);
+    memcpy(other, &tried, sizeof other);
     for (int i = 0; i < NUMBERS; i++)
-        all = all && agree(number(given, i), number(&tried, i));
+        all = all && agree(one[i], other[i]);
     return all;
 }
 
@@ -107,9 +90,7 @@ static void add(void *user, int which, const plan *p, double seconds) {
                          .estimate = seconds,
                          .threads = plan_threads(p),
                          .shared_bytes = p->shared_bytes};
-    c.values[0] = p->schedule.method;
-    for (int i = 0; i < NUMBERS; i++)
-        c.values[1 + i] = number(&p->schedule, i);
+    memcpy(c.values, &p->schedule, sizeof p->schedule);
     space_add(b, f->of[which].which, &c);
 }
 
@@ -143,9 +124,11 @@ void space_fill_stencil(space_builder *b) {
     const char **words = job_array(j, METHODS, sizeof *words);
     for (int m = 0; m < METHODS; m++)
         words[m] = methods[m]->name;
-    space_axis_add(b->space, "method", words, METHODS);
-    for (int i = 0; i < NUMBERS; i++)
-        space_axis_add(b->space, numbers[i].name, NULL, 0);
+    for (const schedule_key *k = schedule_keys; k < schedule_keys + SCHEDULE_KEYS; k++)
+        for (int axis = 0; axis < k->axes; axis++)
+            space_axis_add(b->space,
+                           k->axes > 1 ? job_print(j, "%s.%c", k->word, axis_names[axis]) : k->word,
+                           k == schedule_keys ? words : NULL, k == schedule_keys ? METHODS : 0);
     const schedule *given = stencil_wanted(j, b->subject, r->schedule);
     filling f = {.builder = b};
     find_constraints(&f, given);
