@@ -17,8 +17,8 @@
     .wanted = pattern_print_wanted, .plan = pattern_plan,                                          \
     .check_schedule = pattern_check_schedule, .space_agrees = space_agrees_lists,                  \
     .space_fill = space_fill_lists, .print = family##_print, .build = family##_build,              \
-    .explain = family##_explain, .lists.words = &family##_words, .lists.space = &family##_space,   \
-    .lists.draw = family##_draw, .lists.judge = family##_judge
+    .lists.words = &family##_words, .lists.space = &family##_space, .lists.draw = family##_draw,   \
+    .lists.judge = family##_judge
 
 const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
@@ -36,14 +36,16 @@ const family families[FAMILY_COUNT] = {
                         .explain = stencil_explain,
                         .grid = {.model = stencil_model}},
     [FAMILY_REDUCE] = {LISTS(reduce, PROGRAM_REDUCE, "a list to one element"),
-                       .lists.kinds = draw_kinds, .lists.alike = true},
+                       .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
     [FAMILY_SCAN] = {LISTS(scan, PROGRAM_SCAN, "a list to its prefix sums"),
-                     .plans_class = "scan # bytes", .lists.kinds = draw_kinds, .lists.alike = true},
+                     .explain = pattern_explain, .plans_class = "scan # bytes",
+                     .lists.kinds = draw_kinds, .lists.alike = true},
     [FAMILY_MERGE] = {LISTS(merge, PROGRAM_MERGE, "two sorted lists to one"),
-                      .lists.kinds = draw_kinds, .lists.alike = true},
+                      .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
     [FAMILY_SPMV] = {LISTS(spmv, PROGRAM_PRODUCT, "a sparse matrix times a vector"),
-                     .lists.kinds = spmv_kinds, .lists.notes_new = spmv_notes_new,
-                     .lists.draw_given = spmv_draw_given, .lists.judge_given = spmv_judge_given},
+                     .explain = spmv_explain, .lists.kinds = spmv_kinds,
+                     .lists.notes_new = spmv_notes_new, .lists.draw_given = spmv_draw_given,
+                     .lists.judge_given = spmv_judge_given},
 };
 
 const family *family_named(const char *name) {

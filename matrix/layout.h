@@ -198,7 +198,6 @@ const char *stencil_refusal(job *, const packed_matrix *);
 enum {
     PACKET_LANES = 256,
     PACKET_SLACK = 16,
-    PACKET_MOST = 65535, /* rows, and columns, of a packet */
 };
 #define PACKET_NONE UINT32_C(0xffffffff)
 

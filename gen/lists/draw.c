@@ -276,17 +276,13 @@ static void take_ties(job *j, dtype type, const model_content *c, sample *out) {
     out->tie_count = 2;
 }
 
-static void take_content(const model_content *c, sample *out) {
-    out->values = c->values;
-    out->count = c->count;
-    out->of_values = SAMPLE_PARTS;
-}
-
 static void make_sample(job *j, dtype type, const model_content *c, const reach_numbers *from,
                         bool tied, sample *out) {
     *out = sample_plain;
     if (c->values != NULL && !c->is_range) {
-        take_content(c, out);
+        out->values = c->values;
+        out->count = c->count;
+        out->of_values = SAMPLE_PARTS;
         return;
     }
     reach_numbers all = {0}; /* the ends come first: numbers that there is no room for are left

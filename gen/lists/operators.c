@@ -225,8 +225,6 @@ double operator_operations(job *j, const pattern *p, const pattern_operator *o) 
 
 struct pattern_machine {
     const model *model;
-    const expr_pool *pool;
-    dtype dtype;
     expr_id root;
     const bool *live;
     const double *parameters;
@@ -240,8 +238,6 @@ pattern_machine *pattern_machine_new(job *j, const pattern *p, int function,
     const model *m = p->functions;
     pattern_machine *made = job_alloc(j, sizeof *made);
     made->model = m;
-    made->pool = m->pool;
-    made->dtype = m->dtype;
     made->root = m->outputs[function].value;
     made->live = expr_live(m->pool, j, &made->root, 1);
     made->parameters = parameters;
@@ -255,14 +251,16 @@ static pattern_value leaf(const pattern_machine *p, const expr_node *n,
     if (n->op == EXPR_TAP)
         return operands[n->index];
     const double value = n->op == EXPR_PARAMETER ? p->parameters[n->index] : n->value;
-    if (p->dtype >= DTYPE_REALS)
+    if (p->model->dtype >= DTYPE_REALS)
         return (pattern_value){.whole = (int64_t)value};
-    return real(dtype_round(p->dtype, value));
+    return real(dtype_round(p->model->dtype, value));
 }
 
 pattern_value pattern_apply(pattern_machine *p, const pattern_value *operands) {
+    const dtype type = p->model->dtype;
+    const bool whole_number = type >= DTYPE_REALS;
     for (int i = 0; i <= p->root; i++) {
-        const expr_node *n = expr_get(p->pool, i);
+        const expr_node *n = expr_get(p->model->pool, i);
         const int count = expr_words[n->op].operands;
         if (!p->live[i])
             continue;
@@ -273,11 +271,9 @@ pattern_value pattern_apply(pattern_machine *p, const pattern_value *operands) {
         const pattern_value a = p->values[n->operand[0]];
         const pattern_value b = count > 1 ? p->values[n->operand[1]] : a;
         const pattern_value c = count > 2 ? p->values[n->operand[2]] : a;
-        const bool whole_number = p->dtype >= DTYPE_REALS;
-        p->values[i] =
-            whole_number
-                ? whole(p->dtype, whole_result(n->op, a.whole, b.whole, c.whole))
-                : real(dtype_round(p->dtype, expr_evaluate(n->op, a.real, b.real, c.real)));
+        p->values[i] = whole_number
+                           ? whole(type, whole_result(n->op, a.whole, b.whole, c.whole))
+                           : real(dtype_round(type, expr_evaluate(n->op, a.real, b.real, c.real)));
         p->yes[i] += expr_words[n->op].gives_truth &&
                      (whole_number ? p->values[i].whole != 0 : p->values[i].real != 0);
     }
@@ -289,7 +285,7 @@ void pattern_judge(job *j, const pattern_machine *p, condition_sides *sides) {
     if (p == NULL)
         return;
     condition *all;
-    const int count = conditions_find(j, p->pool, &p->root, 1, &all);
+    const int count = conditions_find(j, p->model->pool, &p->root, 1, &all);
     for (int i = 0; i < count; i++) {
         all[i].of = p->applied;
         all[i].yes = p->yes[all[i].node];

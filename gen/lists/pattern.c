@@ -205,26 +205,26 @@ static void write_arrays(text *t, const program *p) {
 }
 
 static void write_blocks(text *t, const program *p, const program_launch *l, int axis) {
-    if (is_one(&l->lists.blocks[axis].items)) {
+    const program_block_rule *rule = &l->lists.blocks[axis];
+    if (is_one(&rule->items)) {
         text_add(t, "1");
         return;
     }
-    const int cluster = l->lists.blocks[axis].cluster > 1 ? l->lists.blocks[axis].cluster : 1;
-    if (l->lists.blocks[axis].alone > 0) {
-        write_extent(t, p, &l->lists.blocks[axis].items);
-        text_printf(t, " <= %lld ? %d : ", (long long)l->lists.blocks[axis].alone, cluster);
+    const int cluster = rule->cluster > 1 ? rule->cluster : 1;
+    if (rule->alone > 0) {
+        write_extent(t, p, &rule->items);
+        text_printf(t, " <= %lld ? %d : ", (long long)rule->alone, cluster);
     }
-    if (l->lists.blocks[axis].most > 0)
-        text_printf(t, "min(%lld, ", (long long)l->lists.blocks[axis].most);
-    if (l->lists.blocks[axis].least)
+    if (rule->most > 0)
+        text_printf(t, "min(%lld, ", (long long)rule->most);
+    if (rule->least)
         text_printf(t, "max(%d, ", cluster);
     if (cluster > 1)
         text_printf(t, "%d * ", cluster);
     text_add(t, "ceil((");
-    write_extent(t, p, &l->lists.blocks[axis].items);
-    text_printf(t, ") / %d)", cluster * l->per_block[axis]);
-    text_printf(t, "%s%s", l->lists.blocks[axis].least ? ")" : "",
-                l->lists.blocks[axis].most > 0 ? ")" : "");
+    write_extent(t, p, &rule->items);
+    text_printf(t, ") / %d)%s%s", cluster * l->per_block[axis], rule->least ? ")" : "",
+                rule->most > 0 ? ")" : "");
 }
 
 static void write_launches(text *t, const program *p) {

@@ -26,6 +26,7 @@ typedef struct pattern_words {
     int format_count;
     const pattern_number *numbers;
     int number_count;
+    const char *const *notes; /* of each algorithm: the textbook's count of its work; spmv: NULL */
 } pattern_words;
 
 /* Why a number may not have this value, "threads must be a power of two"; NULL: it may. */
@@ -36,6 +37,11 @@ typedef struct pattern_schedule {
     int format, algorithm;
     int number[PATTERN_NUMBERS]; /* by the words' index */
 } pattern_schedule;
+
+/* A number that is given, else the usual one. */
+static inline int pattern_or(int given, int usual) {
+    return given != 0 ? given : usual;
+}
 
 /* "csr warp threads=256"; free entries are left out, and the empty schedule prints as `auto`. */
 void pattern_schedule_print(const pattern_words *, const pattern_schedule *, text *);
@@ -208,10 +214,8 @@ void pattern_try(job *, const subject *, const family_request *, const char *lin
 const family_build *pattern_explain_build(job *, const subject *, const family_request *,
                                           family_explanation *);
 
-/* family.explain of a family without formats: a row for each algorithm but auto, with its note (by
-   the words' index). */
-void pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
-                     family_explanation *);
+/* family.explain of a family without formats: a row for each algorithm but auto, with its note. */
+family_explain pattern_explain;
 
 /* family.dims of all families of lists. */
 int pattern_dims(const subject *);

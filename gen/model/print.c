@@ -41,15 +41,10 @@ static void end_line(writer *w) {
 
 /* Whole numbers as a spec has them, without ".0". */
 static void add_number(text *t, double value) {
-    if (!isfinite(value)) {
+    if (isfinite(value))
+        text_shortest(t, value, false);
+    else
         text_number(t, value, 1);
-        return;
-    }
-    text_double(t, value);
-    if (t->length >= 2 && strcmp(t->data + t->length - 2, ".0") == 0) {
-        t->length -= 2;
-        t->data[t->length] = '\0';
-    }
 }
 
 /* One thing that is still to print: a piece of text, or a node. Parentheses go around a node that

@@ -24,20 +24,10 @@ static void add_output(model *m, const char *name, expr_id value) {
 
 /* Whole numbers have sums, products, comparisons and choices, which are exact. */
 static bool serves_whole(expr_op op) {
-    switch (op) {
-    case EXPR_DIVIDE:
-    case EXPR_SQRT:
-    case EXPR_EXP:
-    case EXPR_LOG:
-    case EXPR_SIN:
-    case EXPR_COS:
-    case EXPR_TANH:
-    case EXPR_POW:
-    case EXPR_FLOOR:
-        return false;
-    default:
-        return true;
-    }
+    const unsigned of_reals = 1u << EXPR_DIVIDE | 1u << EXPR_SQRT | 1u << EXPR_EXP |
+                              1u << EXPR_LOG | 1u << EXPR_SIN | 1u << EXPR_COS | 1u << EXPR_TANH |
+                              1u << EXPR_POW | 1u << EXPR_FLOOR;
+    return (of_reals >> op & 1) == 0;
 }
 
 static void check_operations(lua_State *L, const model *m, const char *name, expr_id value) {

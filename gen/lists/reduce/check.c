@@ -82,18 +82,15 @@ static pattern_value join_whole(judging *g, int64_t first, int64_t end, int64_t 
     reduce_elements *e = g->elements;
     pattern_value total = operator_identity(&g->reduce->op, type);
     *place = -1;
-    for (int64_t at = first; at < end; at += REDUCE_CHUNK) {
-        const int count = end - at < REDUCE_CHUNK ? (int)(end - at) : REDUCE_CHUNK;
-        reduce_elements_read(e, at, count);
+    for (int count = 0; reduce_elements_next(e, end, &first, &count);)
         for (int i = 0; i < count; i++) {
             const int64_t before = total.whole;
-            reduce_count_sides(e, g->own, (pattern_value){.whole = e->whole[i]}, at + i);
+            reduce_count_sides(e, g->own, (pattern_value){.whole = e->whole[i]}, first + i);
             total = operator_combine(type, &g->reduce->op, g->own, total,
                                      (pattern_value){.whole = e->whole[i]});
             if (*place < 0 ? total.whole == e->whole[i] : total.whole != before)
-                *place = at + i;
+                *place = first + i;
         }
-    }
     return total;
 }
 
@@ -154,15 +151,12 @@ static void judge_place(judging *g, int64_t segment, int64_t first, int64_t end,
                           (pattern_value){.whole = got}, (pattern_value){.whole = -1});
         return;
     }
-    for (int64_t at = first; at < end; at += REDUCE_CHUNK) {
-        const int count = end - at < REDUCE_CHUNK ? (int)(end - at) : REDUCE_CHUNK;
-        reduce_elements_read(e, at, count);
+    for (int count = 0; reduce_elements_next(e, end, &first, &count);)
         for (int i = 0; i < count; i++)
             if (e->value[i] == x->value || (isnan(e->value[i]) && isnan(x->value))) {
-                judge_index(g, segment, at + i);
+                judge_index(g, segment, first + i);
                 return;
             }
-    }
     judge_index(g, segment, -1);
 }
 

@@ -82,8 +82,7 @@ void reduce_elements_judge(job *j, const reduce_elements *e, condition_sides *si
     conditions_judge(j, e->reduce->pattern.functions, all, count, sides);
 }
 
-/* Reads a segment chunk by chunk: true while there is a chunk, of *count elements from *at on. */
-static bool next(reduce_elements *e, int64_t end, int64_t *at, int *count) {
+bool reduce_elements_next(reduce_elements *e, int64_t end, int64_t *at, int *count) {
     *at += *count;
     if (*at >= end)
         return false;
@@ -114,7 +113,7 @@ reduce_expected reduce_expect_sum(reduce_elements *e, int64_t first, int64_t end
     double magnitude = 0, errors = 0, special = 0;
     reduce_expected out = {0};
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             out.undecidable |= !isfinite(e->error[i]);
             if (!isfinite(e->value[i])) {
@@ -147,7 +146,7 @@ reduce_expected reduce_expect_product(reduce_elements *e, int64_t first, int64_t
     bool zero = false;
     reduce_expected out = {0};
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = e->value[i];
             out.undecidable |= !isfinite(e->error[i]) || (isfinite(x) && e->error[i] > fabs(x) / 4);
@@ -187,7 +186,7 @@ reduce_expected reduce_expect_extreme(reduce_elements *e, int64_t first, int64_t
     double low = -INFINITY, middle = -INFINITY, high = -INFINITY;
     bool nan = false, unknown = false;
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = sign * e->value[i], error = isinf(x) ? 0 : e->error[i];
             nan |= isnan(x) && isfinite(e->error[i]);
@@ -211,7 +210,7 @@ reduce_expected reduce_expect_truth(reduce_elements *e, int64_t first, int64_t e
     const bool all = e->reduce->op.id == OPERATOR_ALL;
     bool settled = false, unknown = false;
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = e->value[i], error = e->error[i];
             const bool sure = isfinite(error) && (error == 0 || isnan(x) || fabs(x) > error);
@@ -239,7 +238,7 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
     pattern_value total = operator_identity(o, type);
     reduce_expected out = {0};
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = dtype_round(type, e->value[i]);
             const double before = total.real;

@@ -18,6 +18,22 @@ static const word_row algorithms[REDUCE_ALGORITHMS] = {
     [REDUCE_COARSENED] = {"coarsened",
                           "several elements a thread before the tree in shared memory"},
 };
+/* The work of the algorithms, as `explain` says it. */
+static const char *const notes[REDUCE_ALGORITHMS] = {
+    [REDUCE_ONE_PASS] = "N - 1 operations, all but a few for each thread without barriers; "
+                        "every element is read once, a partial result a block",
+    [REDUCE_INTERLEAVED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
+                           "N; all its warps stay busy until a warp has 1 lane at work; about "
+                           "3 N accesses to global memory",
+    [REDUCE_COALESCED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
+                         "N; half of its warps drop out at each step; about 3 N accesses to "
+                         "global memory",
+    [REDUCE_SHARED] = "N - 1 operations in log2 N steps of a barrier each for a block of N; "
+                      "N + 1 accesses to global memory",
+    [REDUCE_COARSENED] = "N - 1 operations for a block of N, of which all but threads - 1 "
+                         "without barriers and with all lanes at work; N + 1 accesses to "
+                         "global memory",
+};
 static const pattern_number numbers[] = {
     [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [REDUCE_ITEMS] = {"items", "elements that a thread takes at once", 1, 64, 1},
@@ -27,7 +43,7 @@ static const pattern_number numbers[] = {
     [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
 };
 const pattern_words reduce_words = {
-    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
+    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers, notes};
 
 /* What tuning tries. */
 static const space_group groups[] = {
@@ -80,10 +96,10 @@ static void fit_blocks(fitter *f, int share) {
     if (chosen[REDUCE_BLOCKS] % cluster != 0)
         refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
                             chosen[REDUCE_BLOCKS]));
-    if (chosen[REDUCE_SHARE] == 0)
-        chosen[REDUCE_SHARE] = operator_commutes(&f->reduce->op) ? few : items;
-    if (chosen[REDUCE_ALONE] == 0)
-        chosen[REDUCE_ALONE] = cluster * chosen[REDUCE_THREADS] * items;
+    chosen[REDUCE_SHARE] =
+        pattern_or(chosen[REDUCE_SHARE], operator_commutes(&f->reduce->op) ? few : items);
+    chosen[REDUCE_ALONE] =
+        pattern_or(chosen[REDUCE_ALONE], cluster * chosen[REDUCE_THREADS] * items);
     if (f->reduce->segmented)
         chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
 }
@@ -145,10 +161,8 @@ static void fit_one_pass(fitter *f) {
     int *chosen = f->plan.schedule.number;
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const choice best = choose(f);
-    if (chosen[REDUCE_THREADS] == 0)
-        chosen[REDUCE_THREADS] = best.threads;
-    if (chosen[REDUCE_ITEMS] == 0)
-        chosen[REDUCE_ITEMS] = best.packs * pack;
+    chosen[REDUCE_THREADS] = pattern_or(chosen[REDUCE_THREADS], best.threads);
+    chosen[REDUCE_ITEMS] = pattern_or(chosen[REDUCE_ITEMS], best.packs * pack);
     if (chosen[REDUCE_ITEMS] % pack != 0)
         refuse(f, job_print(f->job,
                             "elements are read in packs of %d, so items must be a multiple of "
@@ -184,10 +198,8 @@ static void fit_textbook(fitter *f) {
         chosen[REDUCE_CLUSTER] != 0)
         refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
                   "cluster");
-    if (chosen[REDUCE_THREADS] == 0)
-        chosen[REDUCE_THREADS] = 256;
-    if (chosen[REDUCE_ITEMS] == 0)
-        chosen[REDUCE_ITEMS] = algorithm == REDUCE_COARSENED ? 8 : 2;
+    chosen[REDUCE_THREADS] = pattern_or(chosen[REDUCE_THREADS], 256);
+    chosen[REDUCE_ITEMS] = pattern_or(chosen[REDUCE_ITEMS], algorithm == REDUCE_COARSENED ? 8 : 2);
     if (algorithm != REDUCE_COARSENED && chosen[REDUCE_ITEMS] != 2)
         refuse(f, job_print(f->job, "a thread takes 2 elements, not %d; coarsened takes more",
                             chosen[REDUCE_ITEMS]));

@@ -1,5 +1,5 @@
 /* Programs of reductions. Takes: a reduction and a schedule. Makes: arrays, launches, temporary
-   memory and the source; what `explain` says. */
+   memory and the source. */
 #include "gen/lists/reduce/reduce.h"
 
 /* "argmin", "sum", "own". */
@@ -195,25 +195,4 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     else
         add_textbook(j, p, &plan);
     return write(j, subject, request, &plan, p);
-}
-
-/* ---- explain ------------------------------------------------------------------------------- */
-
-void reduce_explain(job *j, const subject *s, const family_request *r, family_explanation *out) {
-    static const char *const notes[REDUCE_ALGORITHMS] = {
-        [REDUCE_ONE_PASS] = "N - 1 operations, all but a few for each thread without barriers; "
-                            "every element is read once, a partial result a block",
-        [REDUCE_INTERLEAVED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
-                               "N; all its warps stay busy until a warp has 1 lane at work; about "
-                               "3 N accesses to global memory",
-        [REDUCE_COALESCED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
-                             "N; half of its warps drop out at each step; about 3 N accesses to "
-                             "global memory",
-        [REDUCE_SHARED] = "N - 1 operations in log2 N steps of a barrier each for a block of N; "
-                          "N + 1 accesses to global memory",
-        [REDUCE_COARSENED] = "N - 1 operations for a block of N, of which all but threads - 1 "
-                             "without barriers and with all lanes at work; N + 1 accesses to "
-                             "global memory",
-    };
-    pattern_explain(j, s, r, notes, out);
 }

@@ -55,8 +55,8 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_AHEAD] = {"ahead", "tiles of stencil that are prefetched into the L2", 1, 1 << 20, 1},
 };
 
-const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
-                                  FORMAT_COUNT, numbers,         SPMV_NUMBERS};
+const pattern_words spmv_words = {algorithms, SPMV_ALGORITHMS, formats, FORMAT_COUNT,
+                                  numbers,    SPMV_NUMBERS,    NULL};
 
 /* What tuning tries. */
 static const space_group groups[] = {
