@@ -29,34 +29,32 @@ const format_word format_words[FORMAT_COUNT] = {
 #define TAIL(size)                                                                                 \
     INDEX("tail_row", size, 0), INDEX("tail_column", size, 0), VALUE("tail_value", size)
 
-enum { A = EXTENT_OWN, B, C, D };
+/* M rows, N columns, and the sizes of the format in their order. */
+enum { M = EXTENT_ROWS, N = EXTENT_COLUMNS, A = EXTENT_OWN, B, C, D };
 
 const format_layout format_layouts[FORMAT_COUNT] = {
     [FORMAT_COO] = {{{"entries", 0, 0}},
                     {INDEX("row", A, 0), INDEX("column", A, 0), VALUE("value", A)},
                     A},
     [FORMAT_CSR] = {{{"entries", 1, 0}},
-                    {INDEX("offset", EXTENT_ROWS, 1), INDEX("column", A, 0), VALUE("value", A)},
+                    {INDEX("offset", M, 1), INDEX("column", A, 0), VALUE("value", A)},
                     A},
     [FORMAT_CSC] = {{{"entries", 1, 0}},
-                    {INDEX("offset", EXTENT_COLUMNS, 1), INDEX("row", A, 0), VALUE("value", A)},
+                    {INDEX("offset", N, 1), INDEX("row", A, 0), VALUE("value", A)},
                     A},
     [FORMAT_ELL] = {{{"width", 0, 1}},
-                    {{"column", PACKED_INDEX, EXTENT_ROWS, 0, A},
-                     {"value", PACKED_VALUE, EXTENT_ROWS, 0, A}},
-                    EXTENT_ROWS},
+                    {{"column", PACKED_INDEX, M, 0, A}, {"value", PACKED_VALUE, M, 0, A}},
+                    M},
     [FORMAT_HYB] = {{{"width", 0, 1}, {"tail", 2, 0}},
-                    {{"column", PACKED_INDEX, EXTENT_ROWS, 0, A},
-                     {"value", PACKED_VALUE, EXTENT_ROWS, 0, A},
-                     TAIL(B)},
-                    EXTENT_ROWS},
+                    {{"column", PACKED_INDEX, M, 0, A}, {"value", PACKED_VALUE, M, 0, A}, TAIL(B)},
+                    M},
     [FORMAT_JDS] = {{{"width", 1, 0}, {"entries", 2, 0}},
-                    {INDEX("row", EXTENT_ROWS, 0), INDEX("offset", A, 1), INDEX("column", B, 0),
+                    {INDEX("row", M, 0), INDEX("offset", A, 1), INDEX("column", B, 0),
                      VALUE("value", B)},
                     B},
     [FORMAT_DIA] = {{{"diagonals", 0, 0}},
-                    {INDEX("diagonal", A, 0), {"value", PACKED_VALUE, EXTENT_ROWS, 0, A}},
-                    EXTENT_ROWS},
+                    {INDEX("diagonal", A, 0), {"value", PACKED_VALUE, M, 0, A}},
+                    M},
     [FORMAT_BCSR] = {{{"block_rows", 0, 0}, {"blocks", 1, 0}},
                      {INDEX("offset", A, 1),
                       INDEX("column", B, 0),
@@ -70,10 +68,10 @@ const format_layout format_layouts[FORMAT_COUNT] = {
                      {"place", PACKED_WORD, C, 0, EXTENT_ONE},
                      VALUE("value", C),
                      TAIL(D),
-                     INDEX("order", EXTENT_ROWS, 0)},
+                     INDEX("order", M, 0)},
                     C},
     [FORMAT_SELL] = {{{"slices", 0, 0}, {"stored", 2, 0}},
-                     {INDEX("offset", A, 1), INDEX("row", EXTENT_ROWS, 0), INDEX("column", B, 0),
+                     {INDEX("offset", A, 1), INDEX("row", M, 0), INDEX("column", B, 0),
                       VALUE("value", B)},
                      B},
     [FORMAT_STENCIL] = {{{"groups", 0, 0}, {"patterns", 1, 1}, {"others", 2, 0}, {"stored", 4, 0}},
@@ -83,7 +81,7 @@ const format_layout format_layouts[FORMAT_COUNT] = {
                          INDEX("offset", C, 1),
                          INDEX("column", D, 0),
                          VALUE("value", D)},
-                        EXTENT_ROWS},
+                        M},
 };
 
 static const layout *const layouts[FORMAT_COUNT] = {

@@ -11,18 +11,6 @@ enum { FIRST_NODES = 64 };
 static_assert(EXPR_MAX_NODES == 131072 && EXPR_MAX_DEPTH == 20000 && EXPR_MAX_OPERATIONS == 1000000,
               "the sentences about limits say so");
 
-expr_pool *expr_pool_new(job *j) {
-    expr_pool *p = job_alloc(j, sizeof *p);
-    p->job = j;
-    p->capacity = FIRST_NODES;
-    p->nodes = job_array(j, FIRST_NODES, sizeof *p->nodes);
-    p->bucket_count = 2 * FIRST_NODES;
-    p->buckets = job_array(j, 2 * FIRST_NODES, sizeof *p->buckets);
-    for (int i = 0; i < p->bucket_count; i++)
-        p->buckets[i] = EXPR_NONE;
-    return p;
-}
-
 static bool commutes(expr_op op) {
     const unsigned all = 1u << EXPR_ADD | 1u << EXPR_MULTIPLY | 1u << EXPR_MIN | 1u << EXPR_MAX |
                          1u << EXPR_EQ | 1u << EXPR_NE | 1u << EXPR_ALL | 1u << EXPR_ANY;
@@ -78,12 +66,21 @@ static void grow(expr_pool *p) {
     const int capacity = 2 * p->capacity;
     expr_node *nodes = job_array(p->job, (size_t)capacity, sizeof *nodes);
     expr_id *buckets = job_array(p->job, 2 * (size_t)capacity, sizeof *buckets);
-    memcpy(nodes, p->nodes, (size_t)p->count * sizeof *nodes);
+    if (p->count > 0)
+        memcpy(nodes, p->nodes, (size_t)p->count * sizeof *nodes);
     p->nodes = nodes;
     p->capacity = capacity;
     p->buckets = buckets;
     p->bucket_count = 2 * capacity;
     fill_buckets(p);
+}
+
+expr_pool *expr_pool_new(job *j) {
+    expr_pool *p = job_alloc(j, sizeof *p);
+    p->job = j;
+    p->capacity = FIRST_NODES / 2;
+    grow(p);
+    return p;
 }
 
 void expr_pool_truncate(expr_pool *p, int count) {

@@ -76,8 +76,8 @@ static int by_real(const void *a, const void *b) {
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-static int by_whole(const void *a, const void *b) {
-    const int64_t x = ((const pattern_value *)a)->whole, y = ((const pattern_value *)b)->whole;
+int draw_ascending(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
@@ -99,7 +99,7 @@ void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, v
     }
     if (!sorted)
         return;
-    qsort(values, (size_t)count, sizeof *values, type < DTYPE_REALS ? by_real : by_whole);
+    qsort(values, (size_t)count, sizeof *values, type < DTYPE_REALS ? by_real : draw_ascending);
     for (int64_t i = 0; i < count; i++)
         pattern_set(type, array, i, values[kind == DRAW_SORTED ? i : count - 1 - i]);
 }
@@ -263,17 +263,11 @@ static void take_range(dtype type, const reach_numbers *from, sample *out) {
 }
 
 /* Few numbers, so that two cells are often equal; differences and sums of them are exact. */
-static void take_ties(job *j, dtype type, const model_content *c, sample *out) {
+static void take_ties(dtype type, const model_content *c, sample *out) {
     static const double reals[] = {0, 0.5, -0.5}, whole[] = {0, 1, 7};
-    out->ties = type < DTYPE_REALS ? reals : whole;
-    out->tie_count = 3;
+    out->ties = c->values != NULL ? c->values : type < DTYPE_REALS ? reals : whole;
+    out->tie_count = c->values != NULL ? 2 : 3;
     out->of_ties = QUARTER;
-    if (c->values == NULL)
-        return;
-    double *ends = job_array(j, 2, sizeof *ends);
-    memcpy(ends, c->values, 2 * sizeof *ends);
-    out->ties = ends;
-    out->tie_count = 2;
 }
 
 static void make_sample(job *j, dtype type, const model_content *c, const reach_numbers *from,
@@ -300,7 +294,7 @@ static void make_sample(job *j, dtype type, const model_content *c, const reach_
         reach_note(&all, from->value[i]);
     take_values(j, type, &all, least, largest, out);
     if (tied)
-        take_ties(j, type, c, out);
+        take_ties(type, c, out);
 }
 
 /* Fields that are compared with a field that holds such values should hold them too. */

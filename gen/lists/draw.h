@@ -30,6 +30,9 @@ extern const char *const draw_kinds[DRAW_KINDS + 1];
    last. */
 void draw_list(job *, dtype, int kind, const sample *, uint64_t *state, void *array, int64_t count);
 
+/* Compares whole numbers, for qsort. */
+int draw_ascending(const void *, const void *);
+
 /* Room for a call of the program: sizes, all 0; places for arrays, all NULL; and parameters. These
    are those `given`; where that is NULL they are the defaults, or drawn where there are none. */
 void draw_call(job *, const program *, const double *given, uint64_t *state, family_call *out);

@@ -115,9 +115,9 @@ static void write_macro(text *t, const pattern_constant *c) {
     text_printf(t, " %lld\n", (long long)c->value);
 }
 
-static void write_plan(text *t, const pattern_source *s) {
+static void write_plan(text *t, const pattern *pattern, const pattern_source *s) {
     const program *p = s->program;
-    text_printf(t, "using Real = %s;\n\n", dtype_words[s->pattern->functions->dtype].c_name);
+    text_printf(t, "using Real = %s;\n\n", dtype_words[pattern->functions->dtype].c_name);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);
     for (int i = 0; i < p->launch_count; i++)
@@ -242,7 +242,8 @@ static void write_launches(text *t, const program *p) {
     }
 }
 
-static const char *write_source(job *j, const pattern_source *s, const char *line) {
+static const char *write_source(job *j, const pattern *pattern, const pattern_source *s,
+                                const char *line) {
     program *p = s->program;
     text t = text_new(j), header = text_new(j);
     text_printf(&t,
@@ -260,30 +261,31 @@ static const char *write_source(job *j, const pattern_source *s, const char *lin
     write_launches(&t, p);
     text_add(&t, "\n");
     source_file file = source_begin(j);
-    write_plan(&header, s);
+    write_plan(&header, pattern, s);
     source_lay(&file, s->template_file, header.data, NULL, NULL);
     source_end(&file, t.data, NULL, p);
     return header.data;
 }
 
 family_build *pattern_build(job *j, const subject *s, const family_request *r,
-                            pattern_source *source, const family_build *facts) {
+                            pattern_source *source) {
+    const pattern *p = s->model;
     text model = text_new(j), line = text_new(j);
     source->program->arguments_bytes = program_arguments_bytes(source->program);
-    pattern_schedule_print(source->pattern->words, source->schedule, &line);
+    pattern_schedule_print(p->words, source->schedule, &line);
     if (source->spec == NULL && !r->untold)
         s->family->print(s, MODEL_ALL, &model);
     if (source->spec == NULL)
         source->spec = model.data;
     family_build *b = job_alloc(j, sizeof *b);
-    *b = *facts;
+    *b = source->facts;
     b->program = source->program;
-    b->header = r->untold ? "" : write_source(j, source, line.data);
+    b->header = r->untold ? "" : write_source(j, p, source, line.data);
     b->model = source->spec;
     b->plan = line.data;
     b->boundary = "";
-    b->emitted_operations =
-        facts->emitted_operations > 0 ? facts->emitted_operations : facts->textbook_operations;
+    if (b->emitted_operations == 0)
+        b->emitted_operations = b->textbook_operations;
     return b;
 }
 

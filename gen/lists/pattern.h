@@ -145,7 +145,6 @@ typedef struct pattern_constant {
 } pattern_constant;
 
 typedef struct pattern_source {
-    const pattern *pattern;
     program *program; /* complete but for the source and the size of its arguments */
     const pattern_schedule *schedule; /* complete */
     const char *template_file;        /* "reduce/shared.cu" */
@@ -153,7 +152,8 @@ typedef struct pattern_source {
     const char *work; /* for the head of the file: "at least 4 bytes of device memory an element" */
     const pattern_constant *constants; /* of struct plan */
     int constant_count;
-    const char *code; /* the end of plan.h: functions that contain the spec's functions */
+    const char *code;   /* the end of plan.h: functions that contain the spec's functions */
+    family_build facts; /* shape, reason, board and operations */
 } pattern_source;
 
 /* A build with these facts, and with the texts and the source unless the request does without. The
@@ -162,8 +162,7 @@ typedef struct pattern_source {
    launches as PATTERN_KERNEL_0 …; where blocks come in clusters, their number as PATTERN_CLUSTER_0
    …; `struct Arguments` with a member for each size, array and temporary (by their names),
    parameter[], and `tag` of a tagged program; `struct plan` of the constants; the code. */
-family_build *pattern_build(job *, const subject *, const family_request *, pattern_source *,
-                            const family_build *facts);
+family_build *pattern_build(job *, const subject *, const family_request *, pattern_source *);
 
 /* The schedule that the spec and then the request ask for. */
 pattern_schedule pattern_wanted(job *, const subject *, const char *line);

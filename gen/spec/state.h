@@ -140,6 +140,8 @@ void spec_check_owner(lua_State *, int owner, const char *what);
 void spec_push_expr(lua_State *, expr_id, bool taps);
 bool spec_to_expr(lua_State *, int index, spec_expr *out); /* of a number or an expression */
 expr_id spec_make(lua_State *, expr_op, expr_id a, expr_id b, expr_id c);
+/* sum + weight * the tap; a sum that is EXPR_NONE is 0. */
+expr_id spec_add_term(lua_State *, expr_id sum, expr_id weight, int array, const int d[AXES]);
 bool spec_is_truth(const spec_state *, expr_id);
 expr_id spec_parameter(lua_State *, const char *name);
 void spec_open_expressions(lua_State *);

@@ -106,13 +106,10 @@ static void read_weights(lua_State *L, stencil_reading *b, const spec_weights *w
 
 /* ((c0*u0 + c1*u1) + c2*u2) + ... */
 static expr_id weighted_sum(lua_State *L, const spec_shape *shape, const expr_id *values) {
-    expr_pool *p = spec_of(L)->pool;
     expr_id sum = EXPR_NONE;
     for (int i = 0; i < shape->count; i++) {
         const int d[AXES] = {shape->d[i][0], shape->d[i][1], shape->d[i][2]};
-        const expr_id tap = expr_tap(p, 0, d);
-        const expr_id term = spec_make(L, EXPR_MULTIPLY, values[i], tap, EXPR_NONE);
-        sum = i == 0 ? term : spec_make(L, EXPR_ADD, sum, term, EXPR_NONE);
+        sum = spec_add_term(L, sum, values[i], 0, d);
     }
     return sum;
 }
@@ -264,9 +261,7 @@ static void add_weight(lua_State *L, filter *f, const int at[AXES]) {
     int d[AXES] = {0, 0, 0};
     for (int axis = 0; axis < f->dims; axis++)
         d[axis] = at[f->dims - 1 - axis] - f->size[axis] / 2;
-    const expr_id tap = expr_tap(spec_of(L)->pool, 0, d);
-    const expr_id term = spec_make(L, EXPR_MULTIPLY, weight.id, tap, EXPR_NONE);
-    f->sum = f->sum == EXPR_NONE ? term : spec_make(L, EXPR_ADD, f->sum, term, EXPR_NONE);
+    f->sum = spec_add_term(L, f->sum, weight.id, 0, d);
 }
 
 /* Reads the nested lists on the top of the stack, by one odometer over all levels: `at` is the

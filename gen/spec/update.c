@@ -106,9 +106,7 @@ int spec_apply(lua_State *L) {
     for (int i = 0; i < w->count; i++) {
         const int d[AXES] = {w->entry[i].d[0], w->entry[i].d[1], w->entry[i].d[2]};
         record_reach(s->update, f->array, d);
-        const expr_id tap = expr_tap(s->pool, f->array, d);
-        const expr_id term = spec_make(L, EXPR_MULTIPLY, w->entry[i].value, tap, EXPR_NONE);
-        sum = spec_make(L, EXPR_ADD, sum, term, EXPR_NONE);
+        sum = spec_add_term(L, sum, w->entry[i].value, f->array, d);
     }
     spec_push_expr(L, sum, true);
     return 1;

@@ -132,7 +132,6 @@ static family_build *write(job *j, const subject *subject, const family_request 
     };
     const size_t bytes = p->element_bytes + (g->has_values ? dtype_words[g->values].bytes : 0);
     pattern_source source = {
-        .pattern = &g->pattern,
         .program = p,
         .schedule = &plan->schedule,
         .template_file = templates[plan->schedule.algorithm],
@@ -140,14 +139,12 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .constants = constants,
         .constant_count = sizeof constants / sizeof constants[0],
         .code = r->untold ? NULL : write_code(j, g),
-    };
-    const family_build facts = {
-        .shape = describe(j, g),
-        .reason = reason_of(plan),
-        .textbook_operations =
+        .facts.shape = describe(j, g),
+        .facts.reason = reason_of(plan),
+        .facts.textbook_operations =
             g->order == MERGE_OWN ? pattern_operations(j, &g->pattern, MERGE_ORDER) : 1,
     };
-    return pattern_build(j, subject, r, &source, &facts);
+    return pattern_build(j, subject, r, &source);
 }
 
 family_build *merge_build(job *j, const subject *subject, const family_request *r) {

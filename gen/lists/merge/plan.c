@@ -50,19 +50,19 @@ const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, number
 /* What tuning tries. */
 static const space_group groups[] = {
     SPACE_GROUP(0, MERGE_PATH, SPACE_THREADS(MERGE_THREADS),
-                {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-                {MERGE_LANES, BY_ONE, {1, 4, 8, 32}},
-                {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 6, 8}}),
+                SPACE_LINE(MERGE_ITEMS, 5, 7, 9, 11, 13, 15, 17, 19, 21),
+                SPACE_LINE(MERGE_LANES, 1, 4, 8, 32),
+                SPACE_LINE(MERGE_BLOCKS, SPACE_OWN, 2, 3, 4, 6, 8)),
     SPACE_GROUP(0, MERGE_ONE_LAUNCH, SPACE_THREADS(MERGE_THREADS),
-                {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-                {MERGE_STAGES, BY_ONE, {1, 2}}, {MERGE_ROUNDS, BY_ONE, {SPACE_OWN, 1, 4, 8, 16}},
-                {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 5, 6, 8}}),
+                SPACE_LINE(MERGE_ITEMS, 5, 7, 9, 11, 13, 15, 17, 19, 21),
+                SPACE_LINE(MERGE_STAGES, 1, 2), SPACE_LINE(MERGE_ROUNDS, SPACE_OWN, 1, 4, 8, 16),
+                SPACE_LINE(MERGE_BLOCKS, SPACE_OWN, 2, 3, 4, 5, 6, 8)),
     SPACE_GROUP(0, MERGE_CO_RANK, SPACE_USUAL_THREADS(MERGE_THREADS),
-                {MERGE_ITEMS, BY_ONE, {4, 8, 16}}),
+                SPACE_LINE(MERGE_ITEMS, 4, 8, 16)),
     SPACE_GROUP(0, MERGE_TILED, SPACE_USUAL_THREADS(MERGE_THREADS),
-                {MERGE_ITEMS, BY_ONE, {4, 8, 16}}, {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}),
+                SPACE_LINE(MERGE_ITEMS, 4, 8, 16), SPACE_LINE(MERGE_ROUNDS, 1, 4, 16)),
     SPACE_GROUP(0, MERGE_CIRCULAR, SPACE_USUAL_THREADS(MERGE_THREADS),
-                {MERGE_ITEMS, BY_ONE, {4, 8, 16}}, {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}),
+                SPACE_LINE(MERGE_ITEMS, 4, 8, 16), SPACE_LINE(MERGE_ROUNDS, 1, 4, 16)),
 };
 const space_table merge_space = {groups, sizeof groups / sizeof *groups};
 

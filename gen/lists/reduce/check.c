@@ -12,11 +12,6 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static int by_value(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The ends are mostly those of the list. In between many cuts fall together, and one segment is
    longer than most. */
 static void draw_offsets(job *j, const program *p, int array, uint64_t *seed, family_call *out) {
@@ -32,7 +27,7 @@ static void draw_offsets(job *j, const program *p, int array, uint64_t *seed, fa
         offsets[0] = 0;
         offsets[segments] = segments > 0 ? count : 0;
     }
-    qsort(offsets, (size_t)segments + 1, sizeof *offsets, by_value);
+    qsort(offsets, (size_t)segments + 1, sizeof *offsets, draw_ascending);
 }
 
 /* Where the size says nothing of segments: few long ones, some, or more than there are elements. */

@@ -163,7 +163,6 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"each_alone", waits_each_alone(r, plan, count)},
     };
     pattern_source source = {
-        .pattern = &r->pattern,
         .program = p,
         .schedule = &plan->schedule,
         .template_file = template_of(r, plan),
@@ -172,17 +171,17 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .constants = constants,
         .constant_count = sizeof constants / sizeof constants[0],
         .code = request->untold ? NULL : write_code(j, r, subject->dtype),
+        .facts.shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
+        .facts.reason =
+            plan->asked ? "it is asked for"
+            : r->segmented
+                ? "segments are reduced by one-pass alone"
+                : "one-pass reads every element once, in packs of 16 bytes, in one launch",
+        .facts.textbook_operations =
+            operator_operations(j, &r->pattern, &r->op) +
+            (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0),
     };
-    const family_build facts = {
-        .shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
-        .reason = plan->asked ? "it is asked for"
-                  : r->segmented
-                      ? "segments are reduced by one-pass alone"
-                      : "one-pass reads every element once, in packs of 16 bytes, in one launch",
-        .textbook_operations = operator_operations(j, &r->pattern, &r->op) +
-                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0),
-    };
-    return pattern_build(j, subject, request, &source, &facts);
+    return pattern_build(j, subject, request, &source);
 }
 
 family_build *reduce_build(job *j, const subject *subject, const family_request *request) {

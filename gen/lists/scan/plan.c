@@ -46,16 +46,16 @@ const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0,
 /* What tuning tries. */
 static const space_group groups[] = {
     SPACE_GROUP(0, SCAN_LOOK_BACK, SPACE_THREADS(SCAN_THREADS),
-                {SCAN_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}),
+                SPACE_LINE(SCAN_ITEMS, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31)),
     SPACE_GROUP(0, SCAN_PERSISTENT, SPACE_THREADS(SCAN_THREADS),
-                {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}}, {SCAN_STAGES, BY_ONE, {1, 2, 3}},
-                {SCAN_BLOCKS, BY_ONE, {SPACE_OWN, 1, 2, 3, 4, 5, 6, 8}},
-                {SCAN_AHEAD, BY_ONE, {SPACE_OWN, 2}}, {SCAN_DRAW, BY_ONE, {SPACE_OWN, 2}}),
+                {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}}, SPACE_LINE(SCAN_STAGES, 1, 2, 3),
+                SPACE_LINE(SCAN_BLOCKS, SPACE_OWN, 1, 2, 3, 4, 5, 6, 8),
+                SPACE_LINE(SCAN_AHEAD, SPACE_OWN, 2), SPACE_LINE(SCAN_DRAW, SPACE_OWN, 2)),
     SPACE_GROUP(0, SCAN_KOGGE_STONE, SPACE_THREADS(SCAN_THREADS),
-                {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}),
+                SPACE_LINE(SCAN_ITEMS, 1, 2, 4, 8)),
     SPACE_GROUP(0, SCAN_DOUBLE_BUFFER, SPACE_THREADS(SCAN_THREADS),
-                {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}),
-    SPACE_GROUP(0, SCAN_BRENT_KUNG, SPACE_THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {2, 4, 8}}),
+                SPACE_LINE(SCAN_ITEMS, 1, 2, 4, 8)),
+    SPACE_GROUP(0, SCAN_BRENT_KUNG, SPACE_THREADS(SCAN_THREADS), SPACE_LINE(SCAN_ITEMS, 2, 4, 8)),
 };
 const space_table scan_space = {groups, sizeof groups / sizeof *groups};
 

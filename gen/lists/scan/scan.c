@@ -125,8 +125,9 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"ahead", plan->ahead},
         {"draw", plan->draw},
     };
+    const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
+    const double op = operator_operations(j, &s->pattern, &s->op);
     pattern_source source = {
-        .pattern = &s->pattern,
         .program = p,
         .schedule = &plan->schedule,
         .template_file = templates[plan->schedule.algorithm],
@@ -135,18 +136,14 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .constants = constants,
         .constant_count = persistent ? 10 : 6,
         .code = r->untold ? NULL : write_code(j, s, type),
+        .facts.shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
+                                 operator_name(&s->op)),
+        .facts.reason = plan->asked ? "it is asked for" : "it reads and writes every element once",
+        .facts.board = plan->board,
+        .facts.textbook_operations = op + map,
+        .facts.emitted_operations = map + op * (one_pass ? 2 : 3),
     };
-    const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
-    const double op = operator_operations(j, &s->pattern, &s->op);
-    const family_build facts = {
-        .shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
-                           operator_name(&s->op)),
-        .reason = plan->asked ? "it is asked for" : "it reads and writes every element once",
-        .board = plan->board,
-        .textbook_operations = op + map,
-        .emitted_operations = map + op * (one_pass ? 2 : 3),
-    };
-    return pattern_build(j, subject, r, &source, &facts);
+    return pattern_build(j, subject, r, &source);
 }
 
 family_build *scan_build(job *j, const subject *subject, const family_request *r) {

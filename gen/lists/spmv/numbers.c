@@ -2,6 +2,7 @@
    matrix where it is known. Makes: the algorithm of its format, and the numbers. */
 #include <stdlib.h>
 
+#include "gen/lists/draw.h"
 #include "gen/lists/spmv/spmv.h"
 #include "gen/model/gpu.h"
 #include "matrix/layout.h"
@@ -39,11 +40,6 @@ static int lanes_for(const matrix *a, int64_t lines, int fallback) {
 
 enum { SAMPLED = 256, MOST_WIDTH = 256 };
 
-static int ascending(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The columns of some rows, one row after the other, if all of them have `width` entries; else
    NULL. */
 static const int64_t *sample_columns(job *j, const matrix *a, int64_t width) {
@@ -78,8 +74,8 @@ static double reach(const int64_t *column, int64_t width, int passes, int pass) 
         first[i] = column[i * width + from];
         last[i] = column[i * width + to - 1];
     }
-    qsort(first, SAMPLED, sizeof *first, ascending);
-    qsort(last, SAMPLED, sizeof *last, ascending);
+    qsort(first, SAMPLED, sizeof *first, draw_ascending);
+    qsort(last, SAMPLED, sizeof *last, draw_ascending);
     return (double)(last[SAMPLED - 1 - SAMPLED / 10] - first[SAMPLED / 10] + 1);
 }
 

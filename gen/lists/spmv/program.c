@@ -15,10 +15,6 @@ static dtype dtype_of(const spmv *m, packed_kind kind) {
     return kind == PACKED_INDEX ? m->index : kind == PACKED_VALUE ? m->matrix : DTYPE_UINT32;
 }
 
-/* Sizes are numbered alike. */
-_Static_assert((int)SPMV_SIZE_ROWS == (int)EXTENT_ROWS && (int)SPMV_SIZE_OWN == (int)EXTENT_OWN,
-               "");
-
 static program_extent extent(const spmv_plan *plan, int size, int plus) {
     if (size == EXTENT_ONE)
         return extent_of(-1, 1);

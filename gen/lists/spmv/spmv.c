@@ -194,7 +194,6 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
     pattern_constant constants[SPMV_NUMBERS + 8];
     const int constant_count = write_constants(m, &plan, constants);
     pattern_source source = {
-        .pattern = &m->pattern,
         .program = p,
         .schedule = &plan.schedule,
         .template_file = spmv_template(&plan),
@@ -204,14 +203,12 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
         .constants = constants,
         .constant_count = constant_count,
         .code = r->untold ? NULL : write_code(j, m, &plan),
+        .facts.shape = m->vectors == 1 ? "sparse matrix times a vector"
+                                       : job_print(j, "sparse matrix times %d vectors", m->vectors),
+        .facts.reason = plan.reason,
+        .facts.textbook_operations = 2.0 * m->vectors,
     };
-    const family_build facts = {
-        .shape = m->vectors == 1 ? "sparse matrix times a vector"
-                                 : job_print(j, "sparse matrix times %d vectors", m->vectors),
-        .reason = plan.reason,
-        .textbook_operations = 2.0 * m->vectors,
-    };
-    return pattern_build(j, subject, r, &source, &facts);
+    return pattern_build(j, subject, r, &source);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */

@@ -72,7 +72,11 @@ void spmv_numbers(job *, const spmv *, const spmv_plan *, const family_request *
                   int all[SPMV_NUMBERS]);
 
 /* The sizes of every program: that of y and that of x. The format's own sizes follow. */
-enum { SPMV_SIZE_ROWS, SPMV_SIZE_COLUMNS, SPMV_SIZE_OWN };
+enum {
+    SPMV_SIZE_ROWS = EXTENT_ROWS,
+    SPMV_SIZE_COLUMNS = EXTENT_COLUMNS,
+    SPMV_SIZE_OWN = EXTENT_OWN
+};
 
 /* The arrays, sizes, launches and temporaries of a plan. */
 void spmv_describe(job *, const spmv *, const spmv_plan *, program *);
