@@ -23,9 +23,8 @@ __device__ __forceinline__ unsigned long long this_moment() {
 
 __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
-    asm volatile("{\n\t.reg .b128 word;\n\t"
-                 "mov.b128 word, {%1, %2};\n\t"
-                 "st.relaxed.gpu.global.b128 [%0], word;\n\t}" ::"l"(__cvta_generic_to_global(to)),
+    asm volatile("{ .reg .b128 w; mov.b128 w, {%1, %2}; st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(
+                     __cvta_generic_to_global(to)),
                  "l"(word.mark), "l"(word.value)
                  : "memory");
 #else
@@ -37,9 +36,7 @@ __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) 
 __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     MarkedWord word;
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
-    asm volatile("{\n\t.reg .b128 word;\n\t"
-                 "ld.relaxed.gpu.global.b128 word, [%2];\n\t"
-                 "mov.b128 {%0, %1}, word;\n\t}"
+    asm volatile("{ .reg .b128 w; ld.relaxed.gpu.global.b128 w, [%2]; mov.b128 {%0, %1}, w; }"
                  : "=l"(word.mark), "=l"(word.value)
                  : "l"(__cvta_generic_to_global(from))
                  : "memory");

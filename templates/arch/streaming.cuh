@@ -6,6 +6,12 @@ template <class T> __device__ __forceinline__ void store_once(T *to, const T &fr
     __stcs(to, from);
 }
 
+// The same for 16 bytes.
+template <class T> __device__ __forceinline__ void store_16_once(T *to, const T &from) {
+    static_assert(sizeof(T) == 16, "one store instruction");
+    __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(from));
+}
+
 // Stores a pack that is read much later or never: the caches evict it first.
 template <class T, int count>
 __device__ __forceinline__ void store_pack_once(Pack<T, count> *to, const Pack<T, count> &from) {

@@ -19,6 +19,9 @@ template <class T> __forceinline__ T load_behind(const T *from) {
 template <class T> __forceinline__ void store_once(T *to, const T &from) {
     *to = from;
 }
+template <class T> __forceinline__ void store_16_once(T *to, const T &from) {
+    *to = from;
+}
 template <class T> __forceinline__ void store_pack_once(T *to, const T &from) {
     *to = from;
 }
@@ -93,8 +96,8 @@ template <int count, class T> __forceinline__ void copy_async(SharedAt<T> to, co
 template <class T> __forceinline__ void copy_one_async(T *shared, const T *from) {
     *shared = *from;
 }
-template <class T> __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
-    to.write(*from);
+template <class T> __forceinline__ void copy_own_async(T *shared, const T *from) {
+    *shared = *from;
 }
 __forceinline__ void copies_commit() {
 }
