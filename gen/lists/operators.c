@@ -155,13 +155,24 @@ void operator_write_value(text *t, dtype type, pattern_value v) {
     }
 }
 
-static const char *formula(operator_id id, dtype type) {
-    const bool wraps = type == DTYPE_INT32 || type == DTYPE_INT64;
+/* Whole numbers wrap, as unsigned ones do by the language. */
+static const char *wrapping(operator_id id, dtype type) {
+    const bool sum = id == OPERATOR_SUM;
+    if (id != OPERATOR_SUM && id != OPERATOR_PRODUCT)
+        return NULL;
+    if (type == DTYPE_INT32)
+        return sum ? "Real(unsigned(a) + unsigned(b))" : "Real(unsigned(a) * unsigned(b))";
+    if (type == DTYPE_INT64)
+        return sum ? "Real(Word(a) + Word(b))" : "Real(Word(a) * Word(b))";
+    return NULL;
+}
+
+static const char *formula(operator_id id) {
     switch (id) {
     case OPERATOR_SUM:
-        return wraps ? "wrapping_add(a, b)" : "a + b";
+        return "a + b";
     case OPERATOR_PRODUCT:
-        return wraps ? "wrapping_multiply(a, b)" : "a * b";
+        return "a * b";
     case OPERATOR_MIN:
         return "minimum(a, b)";
     case OPERATOR_MAX:
@@ -204,10 +215,16 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
         pattern_write_function(t, p, o->function, "Real", "combine");
         return;
     }
+    const char *wraps = wrapping(o->id, type);
+    if (wraps != NULL)
+        text_printf(t,
+                    "// Wraps, as unsigned numbers do: compilers take it that signed ones do not.\n"
+                    "%s",
+                    type == DTYPE_INT64 ? "using Word = unsigned long long;\n" : "");
     text_printf(t,
                 "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n"
                 "    return %s;\n}\n",
-                formula(o->id, type));
+                wraps != NULL ? wraps : formula(o->id));
 }
 
 double operator_operations(job *j, const pattern *p, const pattern_operator *o) {

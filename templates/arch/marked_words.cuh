@@ -7,18 +7,13 @@ struct alignas(16) MarkedWord {
     unsigned long long mark, value;
 };
 
-// Of two launches with one tag no moments have the same mark, and none is the tag itself.
-__device__ __forceinline__ unsigned long long mark_of(unsigned long long tag,
-                                                      unsigned long long moment) {
-    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
-}
-
-// Another number in each of the launches that follow one another: a multiprocessor's cycles, and
-// which of them it is.
-__device__ __forceinline__ unsigned long long this_moment() {
+// A mark for this moment: another one in each of the launches that follow one another with one tag,
+// and never the tag. From a multiprocessor's cycles, and which of them it is.
+__device__ __forceinline__ unsigned long long new_mark(unsigned long long tag) {
     unsigned multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-    return static_cast<unsigned long long>(clock64()) * 1024 + multiprocessor;
+    const unsigned long long moment = clock64() * 1024ull + multiprocessor;
+    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
 }
 
 __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {

@@ -3,13 +3,10 @@
 
 // Writes memory that is read much later or never: the caches evict it first.
 template <class T> __device__ __forceinline__ void store_once(T *to, const T &from) {
-    __stcs(to, from);
-}
-
-// The same for 16 bytes.
-template <class T> __device__ __forceinline__ void store_16_once(T *to, const T &from) {
-    static_assert(sizeof(T) == 16, "one store instruction");
-    __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(from));
+    if constexpr (sizeof(T) == 16)
+        __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(from));
+    else
+        __stcs(to, from);
 }
 
 // Stores a pack that is read much later or never: the caches evict it first.

@@ -22,30 +22,24 @@ struct alignas(32) GroupWords { MarkedWord sum, prefix; };
 // the tiles follow.
 constexpr int pairs = 1, moments = pairs + warp_size * warp_size;
 
-// Tiles and groups have numbers of 32 bits: 2^31 of the smallest tiles are a list of 1 TiB.
-__device__ __forceinline__ int place_in_group(int tile) {
-    return static_cast<int>(static_cast<unsigned>(tile) % warp_size);
-}
-__device__ __forceinline__ int group_of(int tile) {
-    return static_cast<int>(static_cast<unsigned>(tile) / warp_size);
-}
+using Tile = unsigned; // its number: 2^31 of the smallest tiles are a list of 1 TiB
 
 struct Board {
     MarkedWord *published;
     GroupWords *groups;
     unsigned long long mark;
-    int few; // how many tiles there are, if they are one group; else 0
+    Tile few; // how many tiles there are, if they are one group; else 0
 
-    __device__ __forceinline__ Board(const Arguments &arguments, int tiles)
+    __device__ __forceinline__ Board(const Arguments &arguments, Tile tiles)
         : published(static_cast<MarkedWord *>(arguments.published)),
           groups(static_cast<GroupWords *>(arguments.groups)), mark(arguments.tag),
           few(tiles <= warp_size ? tiles : 0) {
     }
-    // The warp that publishes and reads calls it: the first block tells the others the moment.
+    // The warp that publishes and reads calls it: the first block tells the others its mark.
     __device__ __forceinline__ void open() {
         if (few != 0)
             return;
-        MarkedWord *const words = published + moments, word = {mark, this_moment()};
+        MarkedWord *const words = published + moments, word = {mark, new_mark(mark)};
         if (blockIdx.x == 0) {
 #if PLAN_DRAW > 1
             if (lane() == 0)
@@ -59,18 +53,18 @@ struct Board {
         } else if (lane() == 0) {
             while ((word = look_at(words + blockIdx.x)).mark != mark)
                 wait_a_moment();
-            erase(words + blockIdx.x);
+            publish(words + blockIdx.x, {0, 0});
 #if PLAN_DRAW > 1
             __threadfence(); // whoever draws after the next barrier sees the counter
 #endif
         }
-        mark = mark_of(mark, shuffle(word.value, 0));
+        mark = shuffle(word.value, 0);
     }
     __device__ __forceinline__ int *ticket() const {
         return reinterpret_cast<int *>(published);
     }
     // Where the tile `reader` finds the sum of another tile of its group.
-    __device__ __forceinline__ MarkedWord *word_of(int tile, int reader) const {
+    __device__ __forceinline__ MarkedWord *word_of(Tile tile, Tile reader) const {
         return published + (few != 0 ? pairs + reader * warp_size + tile : moments + gridDim.x + tile);
     }
     __device__ __forceinline__ void put(MarkedWord *to, Real value) const {
@@ -79,13 +73,13 @@ struct Board {
         publish(to, word);
     }
     // The sum of a tile, but for the last of a group, to all who will read it.
-    __device__ __forceinline__ void put_tile(int tile, Real value) const {
-        const int in_group = place_in_group(tile);
-        if (few != 0 ? lane() > in_group && lane() < few : lane() == 0 && in_group < warp_size - 1)
-            put(word_of(tile, lane()), value);
+    __device__ __forceinline__ void put_tile(Tile tile, Real value) const {
+        const Tile in_group = tile % warp_size, reader = lane();
+        if (few != 0 ? reader > in_group && reader < few : reader == 0 && in_group < warp_size - 1)
+            put(word_of(tile, reader), value);
     }
-    __device__ __forceinline__ bool is_last(int tile) const {
-        return few == 0 && place_in_group(tile) == warp_size - 1;
+    __device__ __forceinline__ bool is_last(Tile tile) const {
+        return few == 0 && tile % warp_size == warp_size - 1;
     }
     // Whether the word is there; else leaves `value`.
     __device__ __forceinline__ bool take(const MarkedWord &word, Real &value) const {
@@ -105,8 +99,8 @@ struct Mates {
     Real value;
     MarkedWord *word;
 
-    __device__ __forceinline__ Mates(const Board &board, int mine, Real all)
-        : place(place_in_group(mine)), known(lane() >= place),
+    __device__ __forceinline__ Mates(const Board &board, Tile mine, Real all)
+        : place(mine % warp_size), known(lane() >= place),
           value(lane() == place ? all : identity()),
           word(board.word_of(known ? mine : mine - place + lane(), place)) {
     }
@@ -138,11 +132,11 @@ __device__ __forceinline__ Real before_group(const Arguments &arguments, Real of
 }
 
 // What comes before a tile, whose sum is `all` and is published. One warp calls it.
-__device__ __forceinline__ Real look_back(const Arguments &arguments, const Board &board, int mine,
+__device__ __forceinline__ Real look_back(const Arguments &arguments, const Board &board, Tile mine,
                                           Real all) {
     // Of the 32 groups before, the last lane has the nearest. A tile need not look further back: the
     // lowest of these groups without a prefix will have one soon.
-    const int group = group_of(mine), seen = group - warp_size + lane();
+    const int group = mine / warp_size, seen = group - warp_size + lane();
     GroupWords *const own = board.groups + group, *const words = board.groups + (seen < 0 ? 0 : seen);
     bool wanted = seen >= 0, any = false, prefix = false;
     int nearest; // lane of the nearest group whose prefix is known, or −1
@@ -166,7 +160,7 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
     judge();
     const Real through = mates.scan(arguments, board);
     if (board.few != 0 && lane() < mates.place)
-        erase(mates.word);
+        publish(mates.word, {0, 0});
     const bool tells = lane() == warp_size - 1 && board.is_last(mine); // of the group
     if (!early && tells)
         board.put(&own->sum, through);
@@ -185,9 +179,9 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
 #if PLAN_AHEAD > 1
 // Publishes the sum of the group whose last tile is `mine`, before that tile looks back.
 __device__ __forceinline__ void publish_group_early(const Arguments &arguments, const Board &board,
-                                                    int mine, Real all) {
+                                                    Tile mine, Real all) {
     const Real sum = Mates(board, mine, all).scan(arguments, board);
     if (lane() == warp_size - 1)
-        board.put(&board.groups[group_of(mine)].sum, sum);
+        board.put(&board.groups[mine / warp_size].sum, sum);
 }
 #endif

@@ -29,10 +29,11 @@ static_assert(!early || plan::stages > 1, "two tiles are in shared memory");
 // Reads the thread's items once its own copies are there, and publishes the tile's sum, which it gives
 // in `all`. Gives what comes before the thread's items in the tile.
 __device__ __forceinline__ Real sum_up(const Arguments &arguments, const Board &board, Shared &shared,
-                                       int stage, int which, Items &items, Real &all) {
+                                       int stage, Tile which, Real (&item)[plan::items],
+                                       Real &all) {
     warp_barrier(); // the warp's elements are there before a lane reads what others loaded
-    read_items(arguments, shared.part(stage), part_of(which), items);
-    const Real inside = before_thread(arguments, shared.sums, items.item, all);
+    read_items(arguments, shared.part(stage), part_of(which), item);
+    const Real inside = before_thread(arguments, shared.sums, item, all);
     if (warp() == 0 && arguments.count > tile) // alone a tile has nobody to tell
         board.put_tile(which, all);
     return inside;
@@ -44,8 +45,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     await_launch_before();
     constexpr int stages = plan::stages, unread = early ? stages - 2 : stages - 1;
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
-    const int tiles = static_cast<int>((arguments.count - 1) / tile + 1);
-    const int blocks = static_cast<int>(gridDim.x);
+    const Tile tiles = (arguments.count - 1) / tile + 1, blocks = gridDim.x;
 #if PLAN_DRAW > 1
     // A block draws the number of its next tile from a counter when it has a stage free, so that a
     // slow block gets fewer tiles.
@@ -54,10 +54,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 
     // The tile of the next step, and those whose elements are on their way. Every stage ends a group
     // of copies, also where there is no more to load.
-    int mine[stages];
+    Tile mine[stages];
 #pragma unroll
     for (int s = 0; s < stages; ++s) {
-        mine[s] = static_cast<int>(blockIdx.x) + s * blocks;
+        mine[s] = blockIdx.x + s * blocks;
         if (s == stages - 1)
             break;
         if (mine[s] < tiles)
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Board board(arguments, tiles);
     if (warp() == 0)
         board.open();
-    Items items;
+    alignas(16) Real item[plan::items];
 #if PLAN_AHEAD > 1
     // A block that looks back at once waits for the slowest of all. So it sums up its next tile first,
     // and what others need of that one is published long before they ask:
@@ -77,28 +77,28 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Real next_all = identity(), next_inside = identity();
     if (mine[0] < tiles) {
         copies_wait<unread>();
-        next_inside = sum_up(arguments, board, shared, 0, mine[0], items, next_all);
+        next_inside = sum_up(arguments, board, shared, 0, mine[0], item, next_all);
         __syncthreads(); // all have read the sums of its warps before any writes those of the next
     }
 #endif
     for (int stage = 0; mine[0] < tiles;) {
         const int behind = stage == 0 ? stages - 1 : stage - 1;
         const int beyond = stage == stages - 1 ? 0 : stage + 1;
-        const int newest = mine[stages - 1];
+        const Tile newest = mine[stages - 1];
         if (newest < tiles)
             begin_loads(arguments, shared.part(behind), part_of(newest));
         copies_commit();
         copies_wait<unread>();
 #if PLAN_AHEAD > 1
-        const int second = mine[1];
+        const Tile second = mine[1];
         const Real all = next_all, inside = next_inside;
         if (second < tiles)
-            next_inside = sum_up(arguments, board, shared, beyond, second, items, next_all);
+            next_inside = sum_up(arguments, board, shared, beyond, second, item, next_all);
         else
             __syncthreads(); // as in sum_up: all threads are done with the tile before
 #else
         Real all;
-        const Real inside = sum_up(arguments, board, shared, stage, mine[0], items, all);
+        const Real inside = sum_up(arguments, board, shared, stage, mine[0], item, all);
 #endif
 #if PLAN_DRAW > 1
         if (drawn && newest < tiles && threadIdx.x == plan::threads - 1)
@@ -112,16 +112,16 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         }
         __syncthreads(); // what comes before is there, and all have read the sums of the warps
 #if PLAN_AHEAD > 1
-        read_items(arguments, shared.part(stage), part_of(mine[0]), items);
+        read_items(arguments, shared.part(stage), part_of(mine[0]), item);
 #endif
         Real running = combine(arguments, shared.before, inside);
 #pragma unroll
         for (int k = 0; k < plan::items; ++k) {
-            const Real next = combine(arguments, running, items.item[k]);
-            items.item[k] = plan::exclusive ? running : next;
+            const Real next = combine(arguments, running, item[k]);
+            item[k] = plan::exclusive ? running : next;
             running = next;
         }
-        store_items(arguments, shared.part(stage), part_of(mine[0]), items);
+        store_items(arguments, shared.part(stage), part_of(mine[0]), item);
         warp_barrier(); // all lanes have read the results before the stage's next elements come
 #if PLAN_AHEAD > 1
         if (warp() == 0 && second < tiles && board.is_last(second))

@@ -25,31 +25,20 @@ struct Shared {
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host counts the same bytes");
 
-// The thread's items.
-struct alignas(16) Items {
-    Real item[plan::items];
-    __device__ __forceinline__ Packed &packed(int k) {
-        return reinterpret_cast<Packed *>(item)[k];
-    }
-};
-
-// Where the warp's part of a tile begins in the list, and whether it is complete.
-__device__ __forceinline__ Index part_of(int tile_number) {
+// Where the warp's part of a tile begins in the list.
+__device__ __forceinline__ Index part_of(Tile tile_number) {
     return Index(tile_number) * tile + warp() * warp_items;
 }
-__device__ __forceinline__ bool has_whole(const Arguments &arguments, Index base) {
-    return base + warp_items <= arguments.count;
-}
-
-// Lists begin at any element; where one does not begin at a pack, its elements travel alone.
-__device__ __forceinline__ bool is_packed(const Real *list) {
-    return reinterpret_cast<unsigned long long>(list) % sizeof(Packed) == 0;
+// Whether it is complete, and the list begins at a pack. Else its elements travel alone.
+__device__ __forceinline__ bool in_packs(const Arguments &arguments, const Real *list, Index base) {
+    return reinterpret_cast<unsigned long long>(list) % sizeof(Packed) == 0 &&
+           base + warp_items <= arguments.count;
 }
 
 // Begins the copies of a warp's part.
 __device__ __forceinline__ void begin_loads(const Arguments &arguments, Packed *staged, Index base) {
     const Real *const from = arguments.input + base;
-    if (is_packed(arguments.input) && has_whole(arguments, base)) {
+    if (in_packs(arguments, arguments.input, base)) {
         const Packed *const packed = reinterpret_cast<const Packed *>(from) + lane();
 #pragma unroll
         for (int k = 0; k < packs; ++k)
@@ -62,35 +51,35 @@ __device__ __forceinline__ void begin_loads(const Arguments &arguments, Packed *
 }
 
 __device__ __forceinline__ void read_items(const Arguments &arguments, const Packed *staged,
-                                           Index base, Items &items) {
+                                           Index base, Real (&item)[plan::items]) {
 #pragma unroll
     for (int k = 0; k < packs; ++k)
-        items.packed(k) = staged[place_of(lane() * packs + k)];
+        reinterpret_cast<Packed *>(item)[k] = staged[place_of(lane() * packs + k)];
     const Index left = arguments.count - (base + lane() * plan::items);
-    if (has_whole(arguments, base)) {
+    if (base + warp_items <= arguments.count) {
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
-            items.item[i] = element(arguments, items.item[i]);
+            item[i] = element(arguments, item[i]);
     } else {
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
-            items.item[i] = i < left ? element(arguments, items.item[i]) : identity();
+            item[i] = i < left ? element(arguments, item[i]) : identity();
     }
 }
 
 __device__ __forceinline__ void store_items(const Arguments &arguments, Packed *staged, Index base,
-                                            Items &items) {
+                                            Real (&item)[plan::items]) {
     const int first = opaque(lane()) * packs; // so that places are not kept since they were read
 #pragma unroll
     for (int k = 0; k < packs; ++k)
-        staged[place_of(first + k)] = items.packed(k);
+        staged[place_of(first + k)] = reinterpret_cast<Packed *>(item)[k];
     warp_barrier(); // the warp's results are there before a lane stores what others made
     Real *const to = arguments.output + base;
-    if (is_packed(arguments.output) && has_whole(arguments, base)) {
+    if (in_packs(arguments, arguments.output, base)) {
         Packed *const packed = reinterpret_cast<Packed *>(to) + lane();
 #pragma unroll
         for (int k = 0; k < packs; ++k)
-            store_16_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
+            store_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
     } else {
 #pragma unroll 1
         for (int i = lane(); i < warp_items && base + i < arguments.count; i += warp_size)

@@ -19,9 +19,6 @@ template <class T> __forceinline__ T load_behind(const T *from) {
 template <class T> __forceinline__ void store_once(T *to, const T &from) {
     *to = from;
 }
-template <class T> __forceinline__ void store_16_once(T *to, const T &from) {
-    *to = from;
-}
 template <class T> __forceinline__ void store_pack_once(T *to, const T &from) {
     *to = from;
 }
@@ -218,13 +215,11 @@ __forceinline__ void backoff() {
 struct alignas(16) MarkedWord {
     unsigned long long mark, value;
 };
-__forceinline__ unsigned long long mark_of(unsigned long long tag, unsigned long long moment) {
-    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
-}
-/* A count of the questions. */
-inline unsigned long long this_moment() {
+/* From a count of the questions. */
+inline unsigned long long new_mark(unsigned long long tag) {
     static unsigned long long moments;
-    return __atomic_fetch_add(&moments, 1ull, __ATOMIC_RELAXED);
+    const unsigned long long moment = __atomic_fetch_add(&moments, 1ull, __ATOMIC_RELAXED);
+    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
 }
 __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
     store_relaxed(&to->value, word.value);
