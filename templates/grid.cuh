@@ -19,7 +19,7 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
 #if PLAN_GIVES
         case Boundary::zero:
         case Boundary::constant:
-            value = high ? Edge<axis, 1>::value() : Edge<axis, 0>::value();
+            value = high ? Edge<axis, 1>::beyond() : Edge<axis, 0>::beyond();
             return false;
 #endif
 #if PLAN_CLAMPS

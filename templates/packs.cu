@@ -11,71 +11,30 @@
 #include "taps.cuh"
 #include "point.cuh"
 
-// The packs that hold one row's taps of all the thread's points: the element at x0 + dx is
-// element[before * vector + dx].
-template <int row> struct Window {
-    static constexpr int before = (Row<row>::low + plan::vector - 1) / plan::vector;
-    static constexpr int after = (Row<row>::high + plan::vector - 1) / plan::vector;
-    Real element[(before + 1 + after) * plan::vector];
-
-    __device__ __forceinline__ void read(const Arguments &a, const AtInner &at) {
-        const Grid &grid = a.grid[Array<Row<row>::array>::grid];
-        const Real *from = at.cell[Row<row>::array] +
-                           offset(grid, 0, Row<row>::dy, Row<row>::dz);
-        if constexpr (plan::packs) {
-            using Wide = Pack<Real, plan::vector>;
-#pragma unroll
-            for (int k = 0; k < before + 1 + after; ++k) {
-                const Wide pack = load_pack(reinterpret_cast<const Wide *>(from) + k - before);
-#pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-                    element[k * plan::vector + i] = pack.element[i];
-            }
-        } else {
-#pragma unroll
-            for (int i = -Row<row>::low; i < plan::vector + Row<row>::high; ++i)
-                element[before * plan::vector + i] = load(from + i);
-        }
-    }
-};
-
-// All rows of the shape, one window each.
-template <int row> struct Windows {
-    Window<row> window;
-    Windows<row + 1> rest;
-    __device__ __forceinline__ void read(const Arguments &a, const AtInner &at) {
-        window.read(a, at);
-        rest.read(a, at);
-    }
-    template <int array, int dy, int dz> __device__ __forceinline__ Real at(int i) const {
-        using R = Row<row>;
-        if constexpr (R::array == array && R::dy == dy && R::dz == dz)
-            return window.element[Window<row>::before * plan::vector + i];
-        else
-            return rest.template at<array, dy, dz>(i);
-    }
-};
-template <> struct Windows<plan::rows> {
-    template <int, int, int> __device__ Real at(int) const; // where nothing is read: never called
-    __device__ __forceinline__ void read(const Arguments &, const AtInner &) {
-    }
-};
-
-template <int point> struct AtWindow {
-    const Windows<0> &windows;
+// Taps of the point `point` of the thread's. Compilers load a pack once for all the taps that ask for
+// it, because nothing is stored before the last.
+template <int point> struct AtPacks {
+    const AtInner &at;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return windows.template at<array, dy, dz>(point + dx);
+        constexpr int i = point + dx;
+        const Real *const from = at.cell[array] + offset(at.a.grid[Array<array>::grid], 0, dy, dz);
+        if constexpr (plan::packs) {
+            constexpr int pack = (i < 0 ? i + 1 - plan::vector : i) / plan::vector;
+            const auto *const packs = reinterpret_cast<const Pack<Real, plan::vector> *>(from);
+            return load_pack(packs + pack).element[i - pack * plan::vector];
+        } else {
+            return load(from + i);
+        }
     }
 };
 
 using Results = Real[plan::vector][plan::outputs];
 
 template <int point = 0>
-__device__ __forceinline__ void update_windows(const Windows<0> &windows, const Arguments &a,
-                                               Results &out) {
+__device__ __forceinline__ void update_points(const AtInner &at, Results &out) {
     if constexpr (point < plan::vector) {
-        update_point(AtWindow<point>{windows}, a, out[point]);
-        update_windows<point + 1>(windows, a, out);
+        update_point(AtPacks<point>{at}, at.a, out[point]);
+        update_points<point + 1>(at, out);
     }
 }
 
@@ -102,16 +61,14 @@ __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, co
 __device__ __forceinline__ void update_packs(const Arguments &a, const Point &p) {
     AtInner at = {a, {}};
     at.place(p);
-    Windows<0> windows;
-    windows.read(a, at);
     Results out;
-    update_windows(windows, a, out);
+    update_points(at, out);
     put_packs(a, p, out);
 }
 
 // The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
 __device__ __forceinline__ bool packs_inside(const Arguments &a, const Point &p) {
-    // Whole packs are loaded, so a window may reach further than the shape.
+    // Whole packs are loaded, which may reach further than the shape.
     constexpr int reach = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
     return p.x + plan::vector <= a.end[0] && p.x + plan::vector + reach <= a.size[0] &&
            shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});

@@ -76,19 +76,11 @@ template <> struct Output<0> { // u.next
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
     static constexpr Boundary kind = rule;
-    static __device__ __forceinline__ Real value() {
+    static __device__ __forceinline__ Real beyond() {
         return 0;
     }
 };
 template <int axis, int side> struct Edge : Side<Boundary::fixed> {};
-
-template <int row> struct Row;
-template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1; };
-template <> struct Row<1> { static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0; };
-template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0; };
-template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
-template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0; };
-template <> struct Row<5> { static constexpr int array = 1, dy = 0, dz = 0, low = 0, high = 0; };
 
 // The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
 // many planes the shape reaches along x, the last of these, and how far.

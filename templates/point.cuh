@@ -21,7 +21,7 @@ __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p)
 __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
 #if PLAN_KEEPS
-    if (kept(a, p)) {
+    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p)) {
         keep(a, p);
         return;
     }
