@@ -27,9 +27,8 @@ __device__ __noinline__ void update_edge(const Arguments &a, Index x, Index y, I
     }
 }
 
-extern "C" __global__ void
-    __launch_bounds__(plan::threads, plan::blocks)
-        STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);

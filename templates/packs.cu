@@ -11,30 +11,55 @@
 #include "taps.cuh"
 #include "point.cuh"
 
-// Taps of the point `point` of the thread's. Compilers load a pack once for all the taps that ask for
-// it, because nothing is stored before the last.
-template <int point> struct AtPacks {
-    const AtInner &at;
-    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        constexpr int i = point + dx;
-        const Real *const from = at.cell[array] + offset(at.a.grid[Array<array>::grid], 0, dy, dz);
-        if constexpr (plan::packs) {
-            constexpr int pack = (i < 0 ? i + 1 - plan::vector : i) / plan::vector;
-            const auto *const packs = reinterpret_cast<const Pack<Real, plan::vector> *>(from);
-            return load_pack(packs + pack).element[i - pack * plan::vector];
-        } else {
-            return load(from + i);
+// The rows that the taps of all the thread's points read: the element at x0 + dx is
+// element[row][low + dx].
+struct Rows {
+    static constexpr int low = (plan::low_x + plan::vector - 1) / plan::vector * plan::vector;
+    static constexpr int high = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
+    using Wide = Pack<Real, plan::vector>;
+    alignas(Wide) Real element[plan::rows > 0 ? plan::rows : 1][low + plan::vector + high];
+
+    template <int row = 0> __device__ __forceinline__ void read(const AtInner &at) {
+        if constexpr (row < plan::rows) {
+            using R = Row<row>;
+            const Real *const from =
+                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#if PLAN_PACKS
+#pragma unroll
+            for (int i = -low; i < plan::vector + R::high; i += plan::vector)
+                if (i + plan::vector > -R::low)
+                    *reinterpret_cast<Wide *>(&element[row][low + i]) =
+                        load_pack(reinterpret_cast<const Wide *>(from + i));
+#else
+#pragma unroll
+            for (int i = -R::low; i < plan::vector + R::high; ++i)
+                element[row][low + i] = load(from + i);
+#endif
+            read<row + 1>(at);
         }
+    }
+    template <int array, int dy, int dz, int row = 0>
+    __device__ __forceinline__ Real at(int i) const {
+        if constexpr (Row<row>::array == array && Row<row>::dy == dy && Row<row>::dz == dz)
+            return element[row][low + i];
+        else
+            return at<array, dy, dz, row + 1>(i);
     }
 };
 
-using Results = Real[plan::vector][plan::outputs];
+template <int point> struct AtRows {
+    const Rows &rows;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        return rows.template at<array, dy, dz>(point + dx);
+    }
+};
 
+using Results = Outputs[plan::vector];
 template <int point = 0>
-__device__ __forceinline__ void update_points(const AtInner &at, Results &out) {
+__device__ __forceinline__ void update_points(const Arguments &a, const Rows &rows, Results &out) {
     if constexpr (point < plan::vector) {
-        update_point(AtPacks<point>{at}, at.a, out[point]);
-        update_points<point + 1>(at, out);
+        update_point(AtRows<point>{rows}, a, out[point]);
+        update_points<point + 1>(a, rows, out);
     }
 }
 
@@ -42,7 +67,7 @@ template <int output = 0>
 __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, const Results &out) {
     if constexpr (output < plan::outputs) {
         const Grid &grid = a.grid[Output<output>::grid];
-        Real *const to = grid.data + opaque(offset(grid, p.x, p.y, p.z));
+        Real *const to = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
         Pack<Real, plan::vector> pack;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -58,32 +83,28 @@ __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, co
     }
 }
 
-__device__ __forceinline__ void update_packs(const Arguments &a, const Point &p) {
-    AtInner at = {a, {}};
-    at.place(p);
-    Results out;
-    update_points(at, out);
-    put_packs(a, p, out);
-}
-
 // The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
 __device__ __forceinline__ bool packs_inside(const Arguments &a, const Point &p) {
     // Whole packs are loaded, which may reach further than the shape.
-    constexpr int reach = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
-    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + reach <= a.size[0] &&
+    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + Rows::high <= a.size[0] &&
            shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});
 }
 
-extern "C" __global__ void
-    __launch_bounds__(plan::threads, plan::blocks)
-        STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
     const auto update = [&](int x, int y, int z) {
         const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && packs_inside(a, p))) {
-            update_packs(a, p);
+            AtInner at = {a, {}};
+            at.place(p);
+            Rows rows;
+            rows.read(at);
+            Results out;
+            update_points(a, rows, out);
+            put_packs(a, p, out);
         } else if (in_box(a, p)) {
             for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
                 update_anywhere(a, p.x + i, p.y, p.z);

@@ -82,6 +82,14 @@ template <Boundary rule> struct Side {
 };
 template <int axis, int side> struct Edge : Side<Boundary::fixed> {};
 
+template <int row> struct Row;
+template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1; };
+template <> struct Row<1> { static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0; };
+template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0; };
+template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
+template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0; };
+template <> struct Row<5> { static constexpr int array = 1, dy = 0, dz = 0, low = 0, high = 0; };
+
 // The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
 // many planes the shape reaches along x, the last of these, and how far.
 template <int array, int y> struct Asks {

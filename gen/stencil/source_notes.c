@@ -73,16 +73,18 @@ void source_write_launch_example(text *t, const model *m, const program *program
 
 void source_write_launch_notes(text *t, const program *program, const program_launch *l) {
     text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
+    const char *before = "// For the next step ";
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
         if (a->grid.reads < 0)
             continue;
-        text_printf(t, "// For the next step %s takes the place of %s", a->name,
+        text_printf(t, "%s%s takes the place of %s", before, a->name,
                     program->arrays[a->grid.reads].name);
         if (a->grid.previous >= 0)
             text_printf(t, ", and that the place of %s", program->arrays[a->grid.previous].name);
-        text_add(t, ".\n");
+        before = ", ";
     }
+    text_add(t, before[0] == ',' ? ".\n" : "");
     if (l->grid.spare > 0)
         text_printf(
             t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",

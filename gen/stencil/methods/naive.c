@@ -61,18 +61,38 @@ static void pack_traffic(plan *p) {
     p->estimate.loads_per_point = packs;
 }
 
+static void pack_constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    text_printf(t, "    static constexpr int rows = %d;\n", p->facts->row_count);
+}
+
 static const block_form pack_block = {.registers = pack_registers,
                                       .traffic = pack_traffic,
                                       .instructions = instructions,
                                       .edge = block_pack_edge,
                                       .spills = true};
+static void write_rows(text *t, const plan *p) {
+    const plan_facts *f = p->facts;
+    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
+    for (int r = 0; r < f->row_count; r++)
+        text_printf(
+            t,
+            "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = %d, "
+            "low = %d, high = %d; };\n",
+            r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz, f->rows[r].low,
+            f->rows[r].high);
+    text_add(t, "\n");
+}
+
 static const form pack_form = {.file = "packs.cu",
                                .points = true,
+                               .definitions = write_rows,
                                .plain = true,
                                .packs = true,
                                .block = &pack_block,
                                .fit = block_fit,
-                               .cost = block_cost};
+                               .cost = block_cost,
+                               .constants = pack_constants};
 
 /* ---- the method ---------------------------------------------------------------------------- */
 

@@ -34,6 +34,9 @@ template <Cached, class T> __forceinline__ T load_as(const T *from) {
 template <class T> __forceinline__ T opaque(T number) {
     return number;
 }
+__forceinline__ Index opaque_offset(Index number) {
+    return number;
+}
 template <class T> __forceinline__ T pinned(T number) {
     return number;
 }
