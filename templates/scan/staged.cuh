@@ -69,10 +69,9 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Pac
 
 __device__ __forceinline__ void store_items(const Arguments &arguments, Packed *staged, Index base,
                                             Real (&item)[plan::items]) {
-    const int first = opaque(lane()) * packs; // so that places are not kept since they were read
 #pragma unroll
     for (int k = 0; k < packs; ++k)
-        staged[place_of(first + k)] = reinterpret_cast<Packed *>(item)[k];
+        staged[place_of(lane() * packs + k)] = reinterpret_cast<Packed *>(item)[k];
     warp_barrier(); // the warp's results are there before a lane stores what others made
     Real *const to = arguments.output + base;
     if (in_packs(arguments, arguments.output, base)) {
