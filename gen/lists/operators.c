@@ -204,13 +204,13 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
     const bool own = o->id == OPERATOR_OWN;
     text_printf(t,
                 "// combine(%s(), a) == combine(a, %s()) == a\n"
-                "__device__ __forceinline__ Real %s() {\n    return ",
+                "__device__ __forceinline__ Real %s() { return ",
                 identity, identity, identity);
     operator_write_value(t, type, operator_identity(o, type));
-    text_add(t, ";\n}\n");
+    text_add(t, "; }\n");
     if (is_truth(o))
-        text_add(t, "__device__ __forceinline__ Real prepare(Real a) {\n"
-                    "    return Real(a != Real(0));\n}\n");
+        text_add(
+            t, "__device__ __forceinline__ Real prepare(Real a) { return Real(a != Real(0)); }\n");
     if (own) {
         pattern_write_function(t, p, o->function, "Real", "combine");
         return;

@@ -3,9 +3,7 @@
 
 // A word that blocks publish with a mark, never 0, in memory that nobody prepares. The value counts
 // only with the mark that is waited for: both are one access, or the value is stored first.
-struct alignas(16) MarkedWord {
-    unsigned long long mark, value;
-};
+struct alignas(16) MarkedWord { unsigned long long mark, value; };
 
 // A mark for this moment: another one in each of the launches that follow one another with one tag,
 // and never the tag. From a multiprocessor's cycles, and which of them it is.

@@ -30,11 +30,6 @@ struct Board {
     unsigned long long mark;
     Tile few; // how many tiles there are, if they are one group; else 0
 
-    __device__ __forceinline__ Board(const Arguments &arguments, Tile tiles)
-        : published(static_cast<MarkedWord *>(arguments.published)),
-          groups(static_cast<GroupWords *>(arguments.groups)), mark(arguments.tag),
-          few(tiles <= warp_size ? tiles : 0) {
-    }
     // The warp that publishes and reads calls it: the first block tells the others its mark.
     __device__ __forceinline__ void open() {
         if (few != 0)

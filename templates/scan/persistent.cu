@@ -64,7 +64,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             begin_loads(arguments, shared.part(s), part_of(mine[s]));
         copies_commit();
     }
-    Board board(arguments, tiles);
+    Board board = {static_cast<MarkedWord *>(arguments.published),
+                   static_cast<GroupWords *>(arguments.groups), arguments.tag,
+                   tiles <= warp_size ? tiles : 0};
     if (warp() == 0)
         board.open();
     alignas(16) Real item[plan::items];
