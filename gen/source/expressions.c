@@ -20,9 +20,12 @@ static span next_part(span *s) {
     return (span){t.at.begin, end};
 }
 
-/* Where the mark stands in the expression outside of brackets, or its end. */
+/* Where the mark stands in the expression outside of brackets, or its end. Most expressions do not
+   have it anywhere. */
 static span find_mark(span s, const char *mark) {
     const size_t length = strlen(mark);
+    if (memchr(s.begin, *mark, (size_t)(s.end - s.begin)) == NULL)
+        return (span){s.end, s.end};
     for (span rest = s; scan_token(rest).kind != TOKEN_END;) {
         const span part = next_part(&rest);
         if ((size_t)(s.end - part.begin) >= length && memcmp(part.begin, mark, length) == 0)
