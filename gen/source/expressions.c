@@ -129,10 +129,14 @@ static const char *past_zero(span s) {
     return next.kind == TOKEN_END || token_in(&next, "+ -") ? s.begin : NULL;
 }
 
+/* Whether it is a sum with something to leave out: a 0, or a factor. */
 static bool only_adds(span s) {
-    static const char *const others[] = {"?", "&&", "||", "<", ">", "=", "!", "&", "|", "^"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (has(s, others[i]))
+    const size_t length = (size_t)(s.end - s.begin);
+    if (memchr(s.begin, '0', length) == NULL && memchr(s.begin, '*', length) == NULL &&
+        memchr(s.begin, '/', length) == NULL)
+        return false;
+    while (scan_token(s).kind != TOKEN_END)
+        if (strchr("?<>=!&|^", *next_part(&s).begin) != NULL)
             return false;
     return true;
 }

@@ -109,12 +109,24 @@ static bool closes(const token *t) {
     return t->kind == TOKEN_MARK && (*c == ')' || *c == ']' || *c == '}');
 }
 
+/* Only brackets, texts and comments count within it. */
 const char *scan_past_bracket(span s) {
+    const token first = scan_token(s);
+    if (!opens(&first) && !closes(&first))
+        return first.at.end;
     int depth = 0;
-    for (token t; (t = scan_token(s)).kind != TOKEN_END; s.begin = t.at.end) {
-        depth += opens(&t) - closes(&t);
-        if (depth == 0)
-            return t.at.end;
+    for (const char *at = first.at.begin; at < s.end;) {
+        const char c = *at;
+        if (c == '"' || c == '\'') {
+            at = past_quoted(at, s.end);
+        } else if (begins(at, s.end, '/') || begins(at, s.end, '*')) {
+            at = past_blanks(at, s.end);
+        } else {
+            at++;
+            depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+            if (depth == 0 && (c == ')' || c == ']' || c == '}'))
+                return at;
+        }
     }
     return s.end;
 }
