@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,10 +128,15 @@ void warn(const char *file, const char *format, ...) {
     fprintf(stderr, "%s: warning: %s\n", file, out.data);
 }
 
+/* Any thread of a context may call this, so it uses no memory of the command. */
 void warn_library(void *unused, sg_log_level level, const char *line) {
     (void)unused;
-    if (level == SG_LOG_WARNING)
-        warn("stencilgen", "%s", line);
+    if (level != SG_LOG_WARNING)
+        return;
+    flockfile(stderr);
+    progress_end();
+    fprintf(stderr, "stencilgen: warning: %s\n", line);
+    funlockfile(stderr);
 }
 
 int complain_library(const sg_context *context, sg_status status) {
@@ -157,7 +163,7 @@ int first_failure(int code, int later) {
     return code != EXIT_DONE ? code : later;
 }
 
-static bool progress_shown;
+static atomic_bool progress_shown;
 
 void progress(const char *format, ...) {
     if (!isatty(STDERR_FILENO))
@@ -178,9 +184,8 @@ void progress(const char *format, ...) {
 }
 
 void progress_end(void) {
-    if (progress_shown)
+    if (atomic_exchange(&progress_shown, false))
         fputs("\r\033[K", stderr);
-    progress_shown = false;
 }
 
 /* ---- text for people ----------------------------------------------------------------------- */
@@ -302,8 +307,20 @@ static void release(output *o) {
 
 /* ---- sets ---------------------------------------------------------------------------------- */
 
+/* A spec in a folder for outputs may have the name of one, or be what a link there leads to. */
+static bool is_spec(const output_set *set, const whole_place *place) {
+    struct stat spec;
+    for (int i = 0; i < set->spec_count && place->regular && place->existed; i++)
+        if (stat(set->specs[i], &spec) == 0 && spec.st_dev == place->device &&
+            spec.st_ino == place->inode)
+            return true;
+    return false;
+}
+
 static int join_set(output_set *set, const output *o) {
     const whole_place *place = &o->file.place;
+    if (is_spec(set, place))
+        return complain(EXIT_USAGE, o->path, "this is the spec, which the output would replace");
     for (int i = 0; i < set->count; i++)
         if (whole_place_same(&set->places[i], place))
             return complain(EXIT_USAGE, o->path,

@@ -79,8 +79,10 @@ void add_extents(text *, const int64_t *size, int dims);
 /* Files appear whole or not at all, by the rules of base/io.h. Errors name the file. */
 typedef struct output output;
 
-/* All outputs of one call of the command: no two of them may be one file. */
+/* All outputs of one call of the command: no two of them may be one file, and none a spec's. */
 typedef struct output_set {
+    char *const *specs; /* their paths */
+    int spec_count;
     whole_place *places;
     int count;
 } output_set;

@@ -46,11 +46,10 @@ int session_failed(const session *s, sg_status status) {
 
 static int open_on(session *s, const options *o, const char *device) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
-    /* Users who name plans files see what is wrong with them. */
     const sg_options wanted = {.struct_size = sizeof wanted,
                                .device = device,
                                .database = o->database,
-                               .log = getenv("SG_PLANS") != NULL ? warn_library : NULL};
+                               .log = warn_library};
     const sg_status status = sg_open(&s->context, &wanted);
     return status == SG_OK ? EXIT_DONE : session_failed(s, status);
 }

@@ -323,7 +323,9 @@ static int build_spec(work *w, const char *spec) {
 
 static int build_all(session *s, json *j, void *unused) {
     (void)unused;
-    work w = {.session = s, .json = j};
+    work w = {.session = s,
+              .json = j,
+              .outputs = {.specs = s->options->specs, .spec_count = s->options->spec_count}};
     int code = EXIT_DONE;
     session_json(s, j);
     json_array(j, "kernels");

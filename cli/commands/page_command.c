@@ -280,7 +280,8 @@ static int report_spec(reporting *p, int index) {
 }
 
 int command_report(const options *o) {
-    reporting p = {.spec = o->specs[0]};
+    reporting p = {.spec = o->specs[0],
+                   .outputs = {.specs = o->specs, .spec_count = o->spec_count}};
     int count = 0;
     int code = session_open_without_device(&p.session, o);
     if (code != EXIT_DONE)

@@ -55,6 +55,11 @@ static int look(const arrays *a, steps *s) {
                         s->stopped_by);
     if (!a->is_grid)
         return complain(EXIT_WRONG, a->spec, "%s has NaN or infinite values", s->stopped_by);
+    if (s->sound + 1 == s->made)
+        return complain(EXIT_WRONG, a->spec,
+                        "%s has NaN or infinite values since step %" PRId64
+                        ", after which the run ends",
+                        s->stopped_by, s->made);
     return complain(EXIT_WRONG, a->spec,
                     "%s has NaN or infinite values since one of the steps %" PRId64 " to %" PRId64
                     "; the run ends after step %" PRId64,

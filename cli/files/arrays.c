@@ -192,6 +192,7 @@ static int product_plan(session *s, const char *spec, const sg_build_options *ho
 int arrays_open(arrays *a, session *s, const char *spec) {
     *a = (arrays){.session = s,
                   .spec = spec,
+                  .output_set = {.specs = s->options->specs, .spec_count = s->options->spec_count},
                   .matrix_info = {.struct_size = sizeof a->matrix_info},
                   .maxval = 255};
     sg_build_options how = session_build_options(s, 0);

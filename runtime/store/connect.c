@@ -301,6 +301,12 @@ static int prepare_all(results *r) {
     return code;
 }
 
+/* SQLite puts a heading above what it found, "*** in database main ***"; a log is told one line. */
+static const char *last_line(const char *found) {
+    const char *end = strrchr(found, '\n');
+    return end != NULL && end[1] != '\0' ? end + 1 : found;
+}
+
 /* NULL, or what is damaged. */
 static const char *look_through(job *j, results *r) {
     sqlite3_stmt *s = NULL;
@@ -309,7 +315,7 @@ static const char *look_through(job *j, results *r) {
     if (code == SQLITE_OK)
         code = sqlite3_step(s);
     if (code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(s, 0), "ok") != 0)
-        found = results_column_text(j, s, 0);
+        found = last_line(results_column_text(j, s, 0));
     if (code != SQLITE_ROW && is_damage(code))
         found = results_trouble(j, r, code);
     sqlite3_finalize(s);
