@@ -355,7 +355,8 @@ static fault fill_async(device *base, void *to, int byte, size_t bytes, void *st
     return FAULT_NONE;
 }
 
-/* ---- streams: every call is done when it returns ---------------------------------------------- */
+/* ---- streams: every call is done when it returns ----------------------------------------------
+ */
 
 static void synchronize(device *base, job *j, void *stream) {
     (void)base;
@@ -385,6 +386,24 @@ static void order(device *base, job *j, void *before, void *after) {
 static void within(device *base, job *j, void (*body)(void *), void *argument) {
     synchronize(base, j, NULL);
     body(argument);
+}
+
+/* Host memory needs no opening where threads share it, and other processes do not see it. */
+static device_place peer_place(device *base, const void *memory) {
+    (void)base;
+    return (device_place){.process = getpid(), .address = (uint64_t)(uintptr_t)memory};
+}
+
+static bool peer_open(device *base, const device_place *p, void **out) {
+    (void)base;
+    *out = (void *)(uintptr_t)p->address;
+    return p->process == getpid();
+}
+
+static void peer_close(device *base, const device_place *p, void *opened) {
+    (void)base;
+    (void)p;
+    (void)opened;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -423,6 +442,9 @@ const device_ops device_cpu = {
     .order = order,
     .within = within,
     .host_memory = true,
+    .peer_place = peer_place,
+    .peer_open = peer_open,
+    .peer_close = peer_close,
     .time = seconds,
     .code_name = code_name,
 };
