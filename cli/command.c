@@ -92,6 +92,11 @@ int exit_code(sg_status status) {
 }
 
 static const char *first_complaint;
+static bool is_silent;
+
+void complain_silently(void) {
+    is_silent = true;
+}
 
 const char *complaint_take(void) {
     const char *taken = first_complaint;
@@ -101,7 +106,8 @@ const char *complaint_take(void) {
 
 static void print_complaint(const text *out) {
     progress_end();
-    fprintf(stderr, "%s\n", out->data);
+    if (!is_silent)
+        fprintf(stderr, "%s\n", out->data);
     if (first_complaint == NULL)
         first_complaint = out->data;
 }
@@ -119,13 +125,16 @@ int complain(int code, const char *file, const char *format, ...) {
 
 void warn(const char *file, const char *warning) {
     progress_end();
-    fprintf(stderr, "%s: warning: %s\n", file, warning);
+    if (!is_silent)
+        fprintf(stderr, "%s: warning: %s\n", file, warning);
 }
 
 /* Any thread of a context may call this, so it uses no memory of the command. */
 void warn_library(void *unused, sg_log_level level, const char *line) {
     (void)unused;
     if (level != SG_LOG_WARNING)
+        return;
+    if (is_silent)
         return;
     flockfile(stderr);
     progress_end();
@@ -302,6 +311,28 @@ int output_begin(output **out, output_set *set, const char *path) {
 
 bool output_write(output *o, const void *bytes, size_t count) {
     return judge(o, whole_file_write(&o->file, bytes, count));
+}
+
+const char *output_stretch(output *o, uint64_t bytes, const void *tail, size_t tail_bytes) {
+    enum { MOST_PATH = 4096 };
+    char *path = new_array(MOST_PATH, 1);
+    if (!o->file.place.regular) {
+        complain(EXIT_USAGE, o->path, "ranks write their parts of a file, and this is none");
+        return NULL;
+    }
+    /* Disks without room are found before the work. */
+    const int error = posix_fallocate(o->file.file, 0, (off_t)(bytes > 0 ? bytes : 1));
+    if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
+        fail(o->path, "cannot write", error);
+        return NULL;
+    }
+    if (ftruncate(o->file.file, (off_t)bytes) != 0 || lseek(o->file.file, 0, SEEK_END) < 0 ||
+        !output_write(o, tail, tail_bytes) ||
+        readlink(phrase("/proc/self/fd/%d", o->file.file), path, MOST_PATH - 1) < 0) {
+        fail(o->path, "cannot write", errno);
+        return NULL;
+    }
+    return path;
 }
 
 void output_drop(output *o) {

@@ -53,6 +53,10 @@ int complain_library(const sg_context *, sg_status);
 /* The first error printed since the last call; NULL where there was none. */
 const char *complaint_take(void);
 
+/* From now on errors and warnings are kept for complaint_take, but not printed: another process
+   speaks. */
+void complain_silently(void);
+
 /* Writes to standard output at once. A closed pipe or a full disk is printed as an error, and the
    result is EXIT_DATA. */
 int say(const text *);
@@ -120,6 +124,10 @@ int output_begin(output **, output_set *, const char *path);
 bool output_write(output *, const void *bytes, size_t count);
 bool output_commit(output *); /* ends it, also where it fails */
 void output_drop(output *);   /* leaves nothing behind; NULL is none */
+
+/* For parts that others write: stretches the file to `bytes`, with a tail behind them, and says
+   where it is until it is committed. NULL after an error, and for what is no file. */
+const char *output_stretch(output *, uint64_t bytes, const void *tail, size_t tail_bytes);
 
 /* The last two steps at once. */
 bool output_finish(output *, const void *bytes, size_t count);

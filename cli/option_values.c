@@ -121,21 +121,31 @@ bool set_output(options *o, const option *option, const char *value) {
     return set_file(o, option, value) && take_range(&o->outputs.items[o->outputs.count - 1]);
 }
 
-bool set_size(options *o, const option *option, const char *value) {
-    (void)option;
-    memset(o->size, 0, sizeof o->size);
-    o->size_count = 0;
+/* "512x256": 1 to 3 numbers from 1 to `most`, x first. */
+static bool take_extents(const option *option, const char *value, uint64_t most, int64_t out[3],
+                         int *count) {
     bool good = true;
+    memset(out, 0, 3 * sizeof *out);
+    *count = 0;
     for (const char *at = value; good; at++) {
         uint64_t extent = 0;
-        good = o->size_count < 3 && whole_number(at, &at, &extent) && extent > 0 &&
-               extent <= INT64_MAX && (*at == 'x' || *at == '\0');
+        good = *count < 3 && whole_number(at, &at, &extent) && extent > 0 && extent <= most &&
+               (*at == 'x' || *at == '\0');
         if (good)
-            o->size[o->size_count++] = (int64_t)extent;
+            out[(*count)++] = (int64_t)extent;
         if (good && *at == '\0')
             return true;
     }
-    return option_misused("--size", value, "1 to 3 whole numbers from 1 are needed, as in 512x256");
+    return option_misused(option->name, value,
+                          "1 to 3 whole numbers from 1 are needed, as in 512x256");
+}
+
+bool set_size(options *o, const option *option, const char *value) {
+    return take_extents(option, value, INT64_MAX, o->size, &o->size_count);
+}
+
+bool set_ranks(options *o, const option *option, const char *value) {
+    return take_extents(option, value, 1 << 20, o->ranks, &o->rank_axes);
 }
 
 static bool from_one(const option *option, const char *value, uint64_t most, uint64_t *out) {

@@ -124,6 +124,26 @@ static const option table[] = {
      "each written array; reduce prints instead)",
      FOR_RUN, SET(outputs, set_output)},
     {"--output-values", "FILE", "write the values of merged keys", FOR_RUN, SET(outputs, set_file)},
+    {"--ranks", "2x2",
+     "divide the grid among so many ranks, x first; one number: in the\n"
+     "best way. Ranks are GPUs, or threads on the cpu device; under\n"
+     "mpirun and srun they are the processes",
+     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, CALL(set_ranks)},
+    {"--launches", "N",
+     "with ranks: launches between two exchanges of ghost cells, which\n"
+     "become as much wider (default: 1)",
+     FOR_RUN | FOR_BENCH, SET(launches, set_count)},
+    {"--weak", NULL, "for bench with ranks: --size is that of one rank's part", FOR_BENCH,
+     PLACE(weak)},
+    {"--checkpoint", "FILE",
+     "for run: write the state of the run to FILE every N steps, which\n"
+     "--every gives; FILE always holds a whole state",
+     FOR_RUN, PLACE(checkpoint)},
+    {"--every", "N", "see --checkpoint", FOR_RUN, SET(every, set_count)},
+    {"--restart", "FILE",
+     "for run: go on from the state of a checkpoint, on any number of\n"
+     "ranks, until --steps are made in all",
+     FOR_RUN, PLACE(restart)},
     {"--stop-on-nan", NULL,
      "for run: look for NaN and infinite values every 100 steps; if\n"
      "there are any, write the outputs and end with exit code 1",

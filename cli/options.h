@@ -54,11 +54,16 @@ typedef struct options {
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */
     int size_count;
+    int64_t ranks[3]; /* of --ranks, x first; a lone number is how many there are; 0: not given */
+    int rank_axes;
+    int64_t launches, every; /* 0 where not given */
+    const char *checkpoint, *restart;
     int64_t steps, evaluations; /* 1 and 0 where not given */
     uint64_t seed;              /* 0: not given, like the next */
     double budget, limit;       /* seconds */
     int search;                 /* an sg_search */
-    bool list, plans, afresh, steps_given, json, stop_on_nan, help, version;
+    bool local_rank;            /* a launcher started this process as one of several ranks */
+    bool weak, list, plans, afresh, steps_given, json, stop_on_nan, help, version;
 } options;
 
 /* False after an error on standard error. */
@@ -71,7 +76,8 @@ void options_help(text *);
  */
 
 /* Each returns the exit code. */
-int command_build(const options *); /* also bench, which only measures */
+int command_build(const options *);      /* also bench, which only measures */
+int command_bench_team(const options *); /* bench on several ranks */
 int command_run(const options *);
 int command_explain(const options *);
 int command_tune(const options *);
@@ -100,6 +106,7 @@ bool set_parameter(options *, const option *, const char *value);
 bool set_file(options *, const option *, const char *value);   /* bindings */
 bool set_output(options *, const option *, const char *value); /* likewise, with a range */
 bool set_size(options *, const option *, const char *value);
+bool set_ranks(options *, const option *, const char *value);
 bool set_seed(options *, const option *, const char *value);
 bool set_count(options *, const option *, const char *value); /* an int64_t, from 1 */
 bool set_steps(options *, const option *, const char *value); /* likewise */

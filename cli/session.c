@@ -47,6 +47,7 @@ static int open_on(session *s, const options *o, const char *device) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
     const sg_options wanted = {.struct_size = sizeof wanted,
                                .device = device,
+                               .device_index = o->local_rank ? sg_team_device(-1) : 0,
                                .database = o->database,
                                .log = warn_library};
     return session_code(s, sg_open(&s->context, &wanted));

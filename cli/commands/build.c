@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ranks.h"
 #include "cli/report/report.h"
 
 /* A measurement of many steps has at most so many launches. */
@@ -291,6 +292,8 @@ static int build_one(session *s, const char *spec, int index, json *j, void *use
 
 int command_build(const options *o) {
     work w = {.outputs = {.specs = o->specs, .spec_count = o->spec_count}};
+    if (o->command == COMMAND_BENCH && ranks_wanted(o))
+        return command_bench_team(o);
     if (o->folder != NULL && !output_folder(o->folder))
         return EXIT_DATA;
     return session_each(o, true, build_one, &w);

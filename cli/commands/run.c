@@ -7,14 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/files/arrays.h"
-
-typedef struct steps {
-    int64_t made;
-    double seconds;
-    const char *stopped_by; /* the field with NaN or infinite values; NULL */
-    int64_t sound;          /* after so many steps there were none */
-} steps;
+#include "cli/commands/run.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 
@@ -48,6 +41,10 @@ static int look(const arrays *a, steps *s) {
         return EXIT_DONE;
     }
     s->stopped_by = a->items[item].info.field;
+    return steps_stopped(a, s);
+}
+
+int steps_stopped(const arrays *a, const steps *s) {
     if (s->made == 0)
         return complain(EXIT_WRONG, a->spec, "%s has NaN or infinite values before the first step",
                         s->stopped_by);
@@ -64,7 +61,7 @@ static int look(const arrays *a, steps *s) {
                     s->stopped_by, s->sound + 1, s->made, s->made);
 }
 
-static void steps_text(const steps *s, text *out) {
+void steps_text(const steps *s, text *out) {
     if (s->stopped_by != NULL && s->made == 0)
         text_printf(out, "  stopped  %s has NaN or infinite values before the first step\n",
                     s->stopped_by);
@@ -75,7 +72,7 @@ static void steps_text(const steps *s, text *out) {
                     s->stopped_by, s->made, s->sound);
 }
 
-static void steps_json(const steps *s, json *j) {
+void steps_json(const steps *s, json *j) {
     if (s->stopped_by == NULL) {
         json_string(j, "stopped", NULL);
         return;
@@ -317,14 +314,16 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     return code;
 }
 
-int command_run(const options *o) {
+static int run_on(const options *o, ranks *r, const char **complaint) {
     session s;
     int count = 0;
-    if (o->folder != NULL && !output_folder(o->folder))
+    if (o->folder != NULL && r->speaks && !output_folder(o->folder))
         return EXIT_DATA;
     int code = session_open(&s, o);
-    if (code != EXIT_DONE)
+    if (code != EXIT_DONE) {
+        *complaint = complaint_take();
         return code;
+    }
     text line = new_text(), json_text = new_text();
     json j = {.out = &json_text};
     json_begin(&j, o);
@@ -335,9 +334,28 @@ int command_run(const options *o) {
         code =
             complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
     if (code == EXIT_DONE)
-        code = run_spec(&s, o->specs[0], &j, &line);
-    json_string(&j, "error", complaint_take());
-    code = json_finish(&j, o, code, code == EXIT_DONE || code == EXIT_WRONG ? &line : NULL);
+        code = (r->transports != NULL ? run_team(&s, o->specs[0], r, &j, &line)
+                                      : run_spec(&s, o->specs[0], &j, &line));
+    *complaint = complaint_take();
+    json_string(&j, "error", *complaint);
+    if (r->speaks)
+        code = json_finish(&j, o, code, code == EXIT_DONE || code == EXIT_WRONG ? &line : NULL);
     session_close(&s);
+    return code;
+}
+
+int command_run(const options *o) {
+    options own = *o;
+    ranks r = {.count = 1, .speaks = true};
+    const char *complaint = NULL;
+    if ((o->checkpoint != NULL) != (o->every > 0))
+        return complain(EXIT_USAGE, NULL, "--checkpoint FILE and --every N need each other");
+    if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
+        return run_on(o, &r, &complaint);
+    int code = ranks_open(&r, o);
+    own.local_rank = r.module != NULL;
+    if (code == EXIT_DONE)
+        code = run_on(&own, &r, &complaint);
+    ranks_close(&r, code, complaint);
     return code;
 }

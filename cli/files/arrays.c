@@ -110,6 +110,15 @@ static int match_inputs(arrays *a) {
     return EXIT_DONE;
 }
 
+bool arrays_changes(const arrays *a, int index) {
+    for (int i = 0; i < a->count; i++) {
+        const sg_array_info *w = &a->items[i].info;
+        if (array_is_written(&a->items[i]) && (w->reads == index || w->previous == index))
+            return true;
+    }
+    return false;
+}
+
 static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
@@ -119,7 +128,8 @@ static int default_levels(arrays *a) {
     }
     for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];
-        if (item->info.role == SG_READ && item->input == NULL && item->copies < 0)
+        if (item->info.role == SG_READ && item->input == NULL && item->copies < 0 &&
+            !(a->session->options->restart != NULL && arrays_changes(a, i)))
             return complain(EXIT_USAGE, a->spec, "%s reads %s; give it with %s %s=FILE.npy",
                             a->name, item->info.name, input_option(item), item->info.name);
     }
@@ -176,6 +186,10 @@ static int product_plan(session *s, const char *spec, sg_kernel **out) {
 }
 
 int arrays_open(arrays *a, session *s, const char *spec) {
+    return arrays_open_for(a, s, spec, true);
+}
+
+int arrays_open_for(arrays *a, session *s, const char *spec, bool with_outputs) {
     *a = (arrays){.session = s,
                   .spec = spec,
                   .output_set = {.specs = s->options->specs, .spec_count = s->options->spec_count},
@@ -198,7 +212,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = arrays_read_matrix(a);
     if (code == EXIT_DONE)
         code = arrays_measure(a);
-    return code == EXIT_DONE ? arrays_open_outputs(a) : code;
+    return code == EXIT_DONE && with_outputs ? arrays_open_outputs(a) : code;
 }
 
 void arrays_close(arrays *a) {

@@ -250,6 +250,15 @@ static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
         pgm_header(out, &(pgm){.width = a->size[0], .height = a->size[1], .maxval = a->maxval});
 }
 
+static const char *tail_of(datafile_kind kind) {
+    return kind == DATAFILE_VTI ? "\n  </AppendedData>\n</VTKFile>\n" : "";
+}
+
+void datafile_frame(const char *path, const datafile_array *a, text *head, text *tail) {
+    add_head(head, datafile_kind_of(path), a);
+    text_add(tail, tail_of(datafile_kind_of(path)));
+}
+
 /* Hands the array on in pieces. */
 typedef int (*take_piece)(void *user, const void *elements, size_t count);
 
@@ -329,7 +338,7 @@ int datafile_write(output *out, const char *path, const datafile_array *a, dataf
     *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
     int code = prepare(a, give, user, about);
-    const char *tail = kind == DATAFILE_VTI ? "\n  </AppendedData>\n</VTKFile>\n" : "";
+    const char *tail = tail_of(kind);
     text head = new_text();
     add_head(&head, kind, a);
     if (code == EXIT_DONE && !output_write(out, head.data, head.length))

@@ -168,6 +168,10 @@ typedef struct datafile_array {
 /* Whether a file of this kind can hold such an array; prints why not. */
 int datafile_suits(const char *path, const datafile_array *);
 
+/* What stands before and behind the elements in such a file, which lie between them as in memory, x
+   fastest: for files whose parts are written separately. Not of an image. */
+void datafile_frame(const char *path, const datafile_array *, text *head, text *tail);
+
 /* What datafile_write has written. */
 typedef struct datafile_written {
     bool is_image;

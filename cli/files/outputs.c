@@ -227,13 +227,34 @@ static void name_the_rest(const arrays *a, json *j, text *out) {
     json_add(j, "]");
 }
 
+const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
+    datafile_array about;
+    text head = new_text(), tail = new_text();
+    arrays_describe(a, o->item, &about);
+    datafile_frame(o->path, &about, &head, &tail);
+    uint64_t bytes = dtype_words[about.type].bytes;
+    for (int axis = 0; axis < 3; axis++)
+        bytes *= (uint64_t)about.size[axis];
+    *offset = head.length;
+    const uint64_t end = head.length + bytes;
+    return output_write(o->file, head.data, head.length)
+               ? output_stretch(o->file, end, tail.data, tail.length)
+               : NULL;
+}
+
+static int commit(array_output *o) {
+    output *file = o->file;
+    o->file = NULL;
+    return output_commit(file) ? EXIT_DONE : EXIT_DATA;
+}
+
 /* If one file cannot be written, the others still are. */
-int arrays_save(arrays *a, json *j, text *out) {
+static int save_all(arrays *a, bool has_elements, json *j, text *out) {
     int code = EXIT_DONE;
     json_add(j, "outputs {");
     for (int i = 0; i < a->output_count && (code == EXIT_DONE || code == EXIT_DATA); i++) {
         array_output *o = &a->outputs[i];
-        const int now = save(a, o);
+        const int now = has_elements ? commit(o) : save(a, o);
         o->saved = now == EXIT_DONE;
         code = first_failure(code, now);
         if (!o->saved)
@@ -248,6 +269,14 @@ int arrays_save(arrays *a, json *j, text *out) {
     json_add(j, "}");
     name_the_rest(a, j, out);
     return code;
+}
+
+int arrays_save(arrays *a, json *j, text *out) {
+    return save_all(a, false, j, out);
+}
+
+int arrays_commit(arrays *a, json *j, text *out) {
+    return save_all(a, true, j, out);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

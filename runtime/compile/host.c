@@ -13,10 +13,10 @@
 #include "runtime/compile/compilers.h"
 #include "runtime/files/paths.h"
 
-/* Contraction as on a GPU; signed integers wrap; no errno, so that sqrt is one instruction.
+/* Sources say themselves where a product and a sum are one instruction; signed integers wrap; no errno, so that sqrt is one instruction.
    CUDA's pragmas are unknown here. */
 static const char *const always[] = {
-    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno",
+    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
     "-fno-trapping-math", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra",
     "-Wno-unknown-pragmas",
     /* A plan may leave a parameter or a variable unused. */
