@@ -355,14 +355,39 @@ static fault fill_async(device *base, void *to, int byte, size_t bytes, void *st
     return FAULT_NONE;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+/* ---- streams: every call is done when it returns ---------------------------------------------- */
 
-/* Every call is done when it returns. */
 static void synchronize(device *base, job *j, void *stream) {
     (void)base;
     (void)j;
     (void)stream;
 }
+
+static bool idle(device *base, job *j, void *stream) {
+    synchronize(base, j, stream);
+    return true;
+}
+
+static void *stream_open(device *base, job *j) {
+    synchronize(base, j, NULL);
+    return NULL;
+}
+
+static void stream_close(device *base, void *stream) {
+    synchronize(base, NULL, stream);
+}
+
+static void order(device *base, job *j, void *before, void *after) {
+    synchronize(base, j, before);
+    synchronize(base, j, after);
+}
+
+static void within(device *base, job *j, void (*body)(void *), void *argument) {
+    synchronize(base, j, NULL);
+    body(argument);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static double seconds(device *base, job *j, void (*body)(job *, void *), void *argument) {
     (void)base;
@@ -392,6 +417,12 @@ const device_ops device_cpu = {
     .fill = fill,
     .fill_async = fill_async,
     .synchronize = synchronize,
+    .idle = idle,
+    .stream_open = stream_open,
+    .stream_close = stream_close,
+    .order = order,
+    .within = within,
+    .host_memory = true,
     .time = seconds,
     .code_name = code_name,
 };
