@@ -131,7 +131,7 @@ static const option table[] = {
      FOR_RUN | FOR_BENCH | FOR_EXPLAIN, CALL(set_ranks)},
     {"--launches", "N",
      "with ranks: launches between two exchanges of ghost cells, which\n"
-     "become as much wider (default: 1)",
+     "become as much wider (default: chosen)",
      FOR_RUN | FOR_BENCH, SET(launches, set_count)},
     {"--weak", NULL, "for bench with ranks: --size is that of one rank's part", FOR_BENCH,
      PLACE(weak)},

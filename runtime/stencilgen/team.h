@@ -64,9 +64,10 @@ typedef struct sg_transport {
  * or more than 4096 ranks. */
 SG_API sg_status sg_local_transports(int ranks, sg_transport *out);
 
-/* The device_index of sg_options for a rank that is the `local`th of its machine, from 0: ranks take
- * the GPUs that this process sees in turns. −1: as its launcher says in the environment (Open MPI,
- * MPICH and what is like it, Slurm, PMI, torchrun). 0 where there is no GPU, or no launcher. */
+/* The device_index of sg_options for a rank that is the `local`th of its machine, from 0: ranks
+ * take the GPUs that this process sees in turns. −1: as its launcher says in the environment (Open
+ * MPI, MPICH and what is like it, Slurm, PMI, torchrun). 0 where there is no GPU, or no launcher.
+ */
 SG_API int sg_team_device(int local);
 
 typedef struct sg_team sg_team;
@@ -115,8 +116,7 @@ typedef struct sg_team_part {
     int64_t global[3]; /* given: extents of the whole grid, x first; unused axes 0 or 1 */
     int ranks[3]; /* the process grid, x first; all 0: chosen, by least surface and with x cut last
                    */
-    int launches; /* given: launches between two exchanges of halos; 0: 1. Ghost cells get as much
-                     wider */
+    int launches; /* between two exchanges of ghost cells, which are as much wider; 0: chosen */
 
     /* The rest is the result. */
     int place[3]; /* of this rank in the process grid; rank = (z·ranks[1] + y)·ranks[0] + x */

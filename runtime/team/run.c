@@ -56,8 +56,27 @@ static void arrange_own(job *j, void *argument) {
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
 }
 
+/* Where it is not given, how often to exchange is what rank 0 finds best. */
+static void choose_launches(job *j, void *argument) {
+    arranging *a = argument;
+    const program *p = a->kernel->program;
+    sg_team *t = a->team;
+    sg_team_part part;
+    context_read(j, &part, sizeof part, a->out, "sg_team_part");
+    int32_t mine = part.launches, *all = job_array(j, (size_t)t->transport.ranks, sizeof *all);
+    if (mine == 0)
+        mine =
+            parts_depth(p, part.global, 1) > 1 ? 1 : parts_launches(t, p, part.global, part.ranks);
+    team_gather(j, t, &mine, sizeof mine, all);
+    part.launches = all[0];
+    context_write(j, a->out, &part, sizeof part, "sg_team_part");
+}
+
 static void arrange(job *j, void *argument) {
-    team_together(j, ((arranging *)argument)->team, arrange_own, argument, NULL);
+    arranging *a = argument;
+    team_together(j, a->team, arrange_own, a, NULL);
+    choose_launches(j, a);
+    team_together(j, a->team, arrange_own, a, NULL);
 }
 
 sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *part) {

@@ -9,7 +9,12 @@
 extern const char team_stores_cu[];
 
 enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 64, THREADS = 512 };
-enum { READY = 0, SENT = WORD_SLOTS, DONE = 2 * WORD_SLOTS, FAILED = 3 * WORD_SLOTS }; /* in a rank's words */
+enum {
+    READY = 0,
+    SENT = WORD_SLOTS,
+    DONE = 2 * WORD_SLOTS,
+    FAILED = 3 * WORD_SLOTS
+}; /* in a rank's words */
 
 /* As stores.cu has them. */
 typedef struct stored_face {

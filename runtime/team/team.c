@@ -222,12 +222,17 @@ static void open_nccl(job *j, sg_team *t, const sg_team_options *o) {
 
 static void name_engine(sg_team *t) {
     const device *d = t->context->device;
-    t->engine =
-        t->nccl != NULL ? nccl_name(t->nccl)
-        : d->ops->host_memory || t->transport.ranks == 1
-            ? job_print(t->job, "%s", t->transport.name)
-            : job_print(t->job, "%s%s", t->transport.name,
-                        t->transport.device_memory ? " of device memory" : " through host memory");
+    const char *name = t->transport.name;
+    if (t->stores != NULL)
+        t->engine = "stores into each other's memory";
+    else if (t->nccl != NULL)
+        t->engine = nccl_name(t->nccl);
+    else if (d->ops->host_memory || t->transport.ranks == 1)
+        t->engine = job_print(t->job, "%s", name);
+    else
+        t->engine =
+            job_print(t->job, "%s%s", name,
+                      t->transport.device_memory ? " of device memory" : " through host memory");
 }
 
 static void end_team(void *argument) {
@@ -349,6 +354,26 @@ static void release(void *kernel) {
     sg_release(kernel);
 }
 
+/* Launches of several steps compute ghost cells too: they are planned for a part with those. */
+static void widen(job *j, building *b, const int64_t global[3], const int grid[3],
+                  sg_build_options *how) {
+    const program *p = b->kernel->program;
+    const int64_t depth = parts_depth(p, global, 1);
+    sg_kernel *before = b->kernel;
+    if (depth == 1)
+        return;
+    for (int axis = 0; axis < p->dims; axis++)
+        if (grid[axis] > 1)
+            how->size[axis] += depth * (grid[axis] == 2 && !p->grid.periodic[axis]
+                                            ? (p->grid.low[axis] + p->grid.high[axis] + 1) / 2
+                                            : p->grid.low[axis] + p->grid.high[axis]);
+    b->kernel = NULL;
+    job_defer(j, release, before);
+    build_as(j, b, how, &b->kernel);
+    job_keep(j, before);
+    sg_release(before);
+}
+
 /* Plans for the whole grid first, to know what is to be divided. */
 static void build_own(job *j, void *argument) {
     building *b = argument;
@@ -375,6 +400,7 @@ static void build_own(job *j, void *argument) {
         how.size[axis] = (global[axis] - 1) / grid[axis] + 1;
     how.source_only = source_only;
     build_as(j, b, &how, &b->kernel);
+    widen(j, b, global, grid, &how);
     job_keep(j, whole);
     sg_release(whole);
 }

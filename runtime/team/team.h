@@ -58,6 +58,9 @@ void team_abandon(sg_team *, const char *why);
    whole grid can take, times the launches. */
 int64_t parts_depth(const program *, const int64_t global[3], int launches);
 
+/* How many launches of one step to make between two exchanges. */
+int parts_launches(const sg_team *, const program *, const int64_t global[3], const int ranks[3]);
+
 /* The wanted process grid, or the best one if wanted is NULL or all 0. Parts need `low` and `high`
    cells at least. Fails with FAULT_PLAN. */
 void parts_choose(job *, const program *, const int64_t global[3], int ranks, const int *wanted,

@@ -35,6 +35,7 @@ typedef CUfunction_attribute cu_function_attribute;
 typedef CUjit_option cu_jit_option;
 typedef CUmemorytype cu_memory_type;
 typedef CUarray cu_array;
+typedef CUipcMemHandle cu_ipc_handle;
 typedef CUDA_MEMCPY2D cu_copy_rows;
 typedef CUlaunchAttribute cu_launch_attribute;
 typedef CUlaunchConfig cu_launch;
