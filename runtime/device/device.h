@@ -120,6 +120,12 @@ typedef struct device_ops {
     fault (*fill_async)(device *, void *to, int byte, size_t bytes, void *stream, int *code);
     void (*synchronize)(device *, job *, void *stream);
 
+    /* The point that a stream's work has been put up to, whether the work is past it, and the end
+       of the point. No stream is waited for. The cpu device's is NULL. */
+    void *(*mark)(device *, job *, void *stream);
+    bool (*passed)(device *, job *, void *mark);
+    void (*unmark)(device *, void *mark);
+
     /* The seconds that `body` takes on the default stream by the device's own clock. */
     double (*time)(device *, job *, void (*body)(job *, void *), void *argument);
 

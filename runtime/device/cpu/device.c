@@ -364,6 +364,25 @@ static void synchronize(device *base, job *j, void *stream) {
     (void)stream;
 }
 
+static void *mark(device *base, job *j, void *stream) {
+    (void)base;
+    (void)j;
+    (void)stream;
+    return NULL;
+}
+
+static bool passed(device *base, job *j, void *point) {
+    (void)base;
+    (void)j;
+    (void)point;
+    return true;
+}
+
+static void unmark(device *base, void *point) {
+    (void)base;
+    (void)point;
+}
+
 static double seconds(device *base, job *j, void (*body)(job *, void *), void *argument) {
     (void)base;
     const double begin = clock_seconds();
@@ -392,6 +411,9 @@ const device_ops device_cpu = {
     .fill = fill,
     .fill_async = fill_async,
     .synchronize = synchronize,
+    .mark = mark,
+    .passed = passed,
+    .unmark = unmark,
     .time = seconds,
     .code_name = code_name,
 };

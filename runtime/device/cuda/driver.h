@@ -87,7 +87,10 @@ enum {
 
     CU_MEMORY_DEVICE = 2,
 
+    CU_NOT_READY = 600,
+
     CU_EVENT_FLAGS_DEFAULT = 0,
+    CU_EVENT_FLAGS_NO_TIMING = 2,
 };
 
 /* Member, symbol and arguments of each function; every one returns a cu_result. */
@@ -134,6 +137,7 @@ enum {
     F(stream_synchronize, cuStreamSynchronize, (cu_stream))                                        \
     F(event_create, cuEventCreate, (cu_event *, unsigned flags))                                   \
     F(event_record, cuEventRecord, (cu_event, cu_stream))                                          \
+    F(event_query, cuEventQuery, (cu_event))                                                       \
     F(event_synchronize, cuEventSynchronize, (cu_event))                                           \
     F(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event from, cu_event to))        \
     F(event_destroy, cuEventDestroy_v2, (cu_event))

@@ -313,15 +313,23 @@ INSIDE(cuStreamSynchronize, cu_stream stream)
 END
 
 INSIDE(cuEventCreate, cu_event *event, unsigned flags)
-    if (flags != 0)
+    if (flags != 0 && flags != 2)
         return INVALID_VALUE;
     *event = malloc(1);
     state.events++;
 END
 
 INSIDE(cuEventRecord, cu_event event, cu_stream stream)
-    if (event == NULL || stream != NULL)
+    if (event == NULL)
         return INVALID_VALUE;
+    state.marked = stream;
+END
+
+INSIDE(cuEventQuery, cu_event event)
+    if (event == NULL)
+        return INVALID_VALUE;
+    if (state.busy)
+        return 600; /* CUDA_ERROR_NOT_READY */
 END
 
 INSIDE(cuEventSynchronize, cu_event event)
