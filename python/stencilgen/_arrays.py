@@ -273,7 +273,9 @@ def _by_dlpack(array: Any, stream: int) -> View:
         return _read_capsule(array.__dlpack__(), False)
     if int(kind) in (_CUDA, _CUDA_MANAGED):
         return _read_capsule(array.__dlpack__(stream=_dlpack_stream(stream)), False)
-    raise DataError(f"the array is on a device of DLPack's kind {int(kind)}: stencilgen uses the host's memory and CUDA's")
+    raise DataError(
+        f"the array is on a device of DLPack's kind {int(kind)}: stencilgen uses the host's memory and CUDA's"
+    )
 
 
 def _read_capsule(capsule: Any, readonly: bool) -> View:

@@ -173,7 +173,9 @@ def _sizes_of(key: str, value: Any, factors: bool) -> str:
         return "x".join(str(value.get(axis, "")) for axis in "xyz"[: last + 1])
     if isinstance(value, (str, int)):
         return str(value)
-    raise UsageError(f'{key} is a text, x first ("32x8", "z16"), or {{"x": 32, "y": 8}}: a tuple would not say which axis')
+    raise UsageError(
+        f'{key} is a text, x first ("32x8", "z16"), or {{"x": 32, "y": 8}}: a tuple would not say which axis'
+    )
 
 
 class Request:
@@ -562,9 +564,7 @@ class Kernel(Tunable):
         item.stride[:] = stride
         frame.laid[index] = laid
 
-    def _strides(
-        self, index: int, shape: tuple[int, ...], strides: tuple[int, ...], library: Library
-    ) -> list[int]:
+    def _strides(self, index: int, shape: tuple[int, ...], strides: tuple[int, ...], library: Library) -> list[int]:
         """Strides x first, where 0 stands for an axis along which there is nothing to step over."""
         name = self.arrays[index].name
         out = [0 if n <= 1 else s for n, s in zip(reversed(shape), reversed(strides))]
@@ -578,9 +578,7 @@ class Kernel(Tunable):
             )
         return out
 
-    def _count(
-        self, index: int, shape: tuple[int, ...], strides: Optional[tuple[int, ...]], library: Library
-    ) -> int:
+    def _count(self, index: int, shape: tuple[int, ...], strides: Optional[tuple[int, ...]], library: Library) -> int:
         count = 1
         for n in shape:
             count *= n

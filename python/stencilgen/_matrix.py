@@ -335,5 +335,3 @@ def _vectors(slot: Slot, length: int, name: str, kernel: Kernel) -> int:
         shape: Sequence[int] = slot.shape
         raise DataError(f"{name} has the shape {tuple(shape)}, but '{kernel.name}' takes ({length},) or (k, {length})")
     return slot.shape[0] if len(slot.shape) == 2 else 1
-
-

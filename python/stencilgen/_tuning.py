@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from ctypes import POINTER, byref
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional
@@ -121,16 +123,37 @@ SEARCHES = {"guided": "SG_SEARCH_GUIDED", "exhaustive": "SG_SEARCH_EXHAUSTIVE", 
 
 
 class _Watcher:
-    """Calls the caller's function from the library's callback, and takes an exception across the C frames."""
+    """Calls the caller's function from the library's callback, and takes exceptions and interrupts across the C frames.
+
+    ctypes drops what a signal's handler raises as the callback begins. So while the sweep runs, the handler of SIGINT
+    only makes a note; the one that was there before is called when the sweep has ended.
+    """
 
     def __init__(self, progress: Optional[Callable[[Progress], Any]]) -> None:
         self.progress = progress
         self.raised: Optional[BaseException] = None
+        self.interrupted = False
         self.callback = _abi.sg_progress(self.call)
 
+    def __enter__(self) -> _Watcher:
+        self.before: Any = None
+        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+            self.before = signal.signal(signal.SIGINT, self.note)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+            if self.interrupted:
+                signal.raise_signal(signal.SIGINT)
+
+    def note(self, *_: Any) -> None:
+        self.interrupted = True
+
     def call(self, _: Any, told: Any) -> int:
-        # Python delivers an interrupt while this runs, also where there is no function to call.
         try:
+            if self.interrupted:
+                return 1
             if self.progress is None:
                 return 0
             p = told.contents
@@ -189,8 +212,9 @@ class Tunable:
         )  # fmt: skip
         options.build = POINTER(_abi.sg_build_options)(request.options)
         out = POINTER(_abi.sg_tuning)()
-        status = lib.sg_tune(self.context.handle, request.path, byref(options), byref(out))
         try:
+            with watcher:
+                status = lib.sg_tune(self.context.handle, request.path, byref(options), byref(out))
             if watcher.raised is not None:
                 raise watcher.raised
             if status and not out:

@@ -256,7 +256,7 @@ END
 INSIDE(cuMemAlloc_v2, cu_pointer *memory, size_t bytes)
     if (bytes == 0)
         return INVALID_VALUE;
-    *memory = (cu_pointer)(size_t)malloc(bytes);
+    *memory = (cu_pointer)(size_t)aligned_alloc(256, (bytes + 255) / 256 * 256); /* as drivers do */
     state.allocations++;
 END
 
