@@ -66,11 +66,17 @@ class Library:
             return int(array.__cuda_array_interface__.get("stream") or 0)
         return 0
 
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: int) -> Any:
-        """An array of the same library and in the same memory as `like`, to be written by work on `stream`."""
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
+        """A dense array of the same library and in the same memory as `like`, to be written by work on `stream`; None:
+        on the caller's current one."""
         if place != HOST:
             raise UsageError(f"{self.name} is not known, so the result needs an array of yours: give out=…")
         return np.empty(shape, NUMPY_DTYPES[dtype])
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        """Where an array that `empty` made lies, and what keeps its memory."""
+        view = self.view(array, 0)
+        return view[0], view[6]
 
     def finish(self, array: Any) -> Any:
         """What the caller gets of an array that `empty` made, once the launch that writes it is on the stream."""
@@ -107,13 +113,18 @@ class _CuPy(Library):
     def stream(self, array: Any) -> int:
         return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
 
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: int) -> Any:
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         cupy = sys.modules["cupy"]
+        if stream is None and cupy.cuda.runtime.getDevice() == place:
+            return cupy.empty(shape, NUMPY_DTYPES[dtype])
         with cupy.cuda.Device(place):
-            if int(cupy.cuda.get_current_stream().ptr) == stream:
+            if stream is None:
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
             with cupy.cuda.ExternalStream(stream):  # whose order decides when the memory is reused
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        return array.data.ptr, array
 
 
 class _Torch(Library):
@@ -151,12 +162,15 @@ class _Torch(Library):
     def stream(self, array: Any) -> int:
         return int(self.torch.cuda.current_stream(array.device).cuda_stream) if array.is_cuda else 0
 
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: int) -> Any:
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         torch = self.torch
-        if place == HOST or int(torch.cuda.current_stream(place).cuda_stream) == stream:
+        if place == HOST or stream is None:
             return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
         with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
             return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        return array.data_ptr(), array
 
 
 class _JaxOutput:
@@ -197,17 +211,17 @@ class _Jax(Library):
         device = next(iter(array.devices()))
         return 0 if device.platform == "cpu" else int(device.get_stream_for_external_ready_events())
 
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: int) -> Any:
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         if place == HOST:
             return aligned_empty(shape, NUMPY_DTYPES[dtype])
         jax = sys.modules["jax"]
         own = self.stream(like)
-        if stream != own:
+        if stream is not None and stream != own:
             raise UsageError(
                 "JAX has no streams to choose from: leave `stream` out, and the launch goes where JAX waits for it"
             )
         device = next(iter(like.devices()))
-        return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), stream)
+        return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
 
     def finish(self, array: Any) -> Any:
         import jax.dlpack

@@ -602,8 +602,9 @@ class Kernel(Tunable):
             self.context.must(lib.sg_upload(self.context.handle, slot.pointer, dense.ctypes.data, dense.nbytes))
         return slot
 
-    def _fresh(self, index: int, like: Slot, shape: tuple[int, ...], stream: int) -> Slot:
-        """New memory for the kernel's array `index`, of the library of another array of the call."""
+    def _fresh(self, index: int, like: Slot, shape: tuple[int, ...], stream: Optional[int]) -> Slot:
+        """New memory for the kernel's array `index`, of the library of another array of the call, for work on a stream
+        that the caller gave, or None."""
         word = self._words[index]
         if like.memory is not None:
             memory = Memory(self.context, _bytes(shape, word))
@@ -611,8 +612,8 @@ class Kernel(Tunable):
             slot.memory = memory
         else:
             array = like.library.empty(like.array, self._place, shape, word, stream)
-            pointer, _, strides, _, _, _, keep = like.library.view(array, stream)
-            slot = Slot(pointer, shape, strides, array, keep, like.library)
+            pointer, keep = like.library.address(array)
+            slot = Slot(pointer, shape, None, array, keep, like.library)
         slot.ours = True
         slot.callers = False
         return slot
@@ -626,7 +627,7 @@ class Kernel(Tunable):
         word = self._words[index]
         there = slot.memory.pointer
         if not slot.callers:  # then slot.array is one that the result is to be like
-            slot.array = slot.library.empty(slot.array, HOST, slot.shape, word, 0)
+            slot.array = slot.library.empty(slot.array, HOST, slot.shape, word, None)
         pointer, shape, strides, _, _, _, keep = slot.library.view(slot.array, 0)
         dense = np.empty(shape, _arrays.NUMPY_DTYPES[word]) if strides is not None else None
         to = pointer if dense is None else dense.ctypes.data

@@ -55,7 +55,7 @@ class Lists(Kernel):
                 if array is not None:
                     slots[i] = self._bring(i, array, on, library_of(array), True)
                 else:
-                    slots[i] = self._fresh(i, like, shape, on)
+                    slots[i] = self._fresh(i, like, shape, None if stream is None else on)
                 written.append(i)
             for i, slot in slots.items():
                 self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)

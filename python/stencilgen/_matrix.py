@@ -285,7 +285,7 @@ class Product(Kernel):
         slot = self._bring(self._x, x, on, library)
         vectors = _vectors(slot, there.shape[1], "x", self)
         if y is None:
-            result = self._fresh(self._y, slot, slot.shape[:-1] + (there.shape[0],), on)
+            result = self._fresh(self._y, slot, slot.shape[:-1] + (there.shape[0],), None if stream is None else on)
         else:
             result = self._bring(self._y, y, on, library_of(y), True)
             if _vectors(result, there.shape[0], "y", self) != vectors:

@@ -43,6 +43,8 @@ class Stencil(Kernel):
         # Arrays that swap roles after each launch: the written one, the current one, the previous one.
         self._rotating = [(i, a.reads, a.previous) for i, a in enumerate(self.arrays) if a.written and a.reads >= 0]
         self._all = range(len(self.arrays))
+        self._single = self.info.steps == 1
+        self._part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
         self._unmoved = list(self._all)
         self._moved = list(self._all)  # where each array's content is after a step
         for w, current, previous in self._rotating:
@@ -111,6 +113,7 @@ class Stencil(Kernel):
             first = found[0] if found else self._first(targets)
             library = library_of(first)
             on = self._stream(stream, library, first)
+            foreign = None if stream is None else on
             slots: list[Any] = [None] * len(self.arrays)
             used: list[Slot] = []  # whose place other memory has taken
             for i, array in zip(self._inputs, found):
@@ -125,15 +128,18 @@ class Stencil(Kernel):
                 elif self.arrays[i].reads < 0:
                     if box is not None:
                         raise UsageError(f"cells of '{self.arrays[i].name}' outside of the box: give out=… with them")
-                    slots[i] = self._fresh(i, slots[self._inputs[0]], slots[self._inputs[0]].shape, on)
-            inside = self._put_box(frame, box, next(s for s in slots if s is not None).shape)
+                    slots[i] = self._fresh(i, slots[self._inputs[0]], slots[self._inputs[0]].shape, foreign)
+            inside = True
+            if box is not None or frame.has_box:
+                inside = self._put_box(frame, box, slots[self._inputs[0] if found else self._written[0]].shape)
             if inside:
-                slots = self._make(frame, slots, steps, on, used)
-            results = [
-                self._hand_out(i, slots[i], on) if slots[i].ours or slots[i].memory is not None else slots[i].array
-                for _, i in self._results
-            ]
-            self._keep(on, library, first, stream, [(s.keep, s.memory) for s in slots + used if s is not None])
+                slots = self._make(frame, slots, steps, on, foreign, used)
+            results = []
+            for _, i in self._results:
+                slot = slots[i]
+                results.append(self._hand_out(i, slot, on) if slot.ours or slot.memory is not None else slot.array)
+            if self._place != HOST:
+                self._keep(on, library, first, stream, [(s.keep, s.memory) for s in slots + used if s is not None])
         finally:
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
@@ -202,8 +208,11 @@ class Stencil(Kernel):
 
     def _targets(self, out: Any, steps: int) -> dict[int, Any]:
         """The arrays of `out` by the kernel's arrays."""
+        if len(self._written) == 1 and not isinstance(out, (dict, tuple, list)):
+            targets = {self._written[0]: out}
+            return self._for_steps(targets, steps)
         fields = [self.arrays[i].field for i in self._written]
-        if isinstance(out, Mapping):
+        if isinstance(out, dict):
             unknown = [name for name in out if name not in fields]
             if unknown:
                 raise UsageError(f"'{self.name}' writes {', '.join(fields)}, not '{unknown[0]}'")
@@ -213,6 +222,9 @@ class Stencil(Kernel):
             if len(listed) != len(fields):
                 raise UsageError(f"'{self.name}' writes {len(fields)} fields ({', '.join(fields)}), not {len(listed)}")
             targets = {i: array for i, array in zip(self._written, listed) if array is not None}
+        return self._for_steps(targets, steps)
+
+    def _for_steps(self, targets: dict[int, Any], steps: int) -> dict[int, Any]:
         if steps != 1 and any(self.arrays[i].reads >= 0 for i in targets):
             raise UsageError(
                 "out=… is for one step: with more, arrays swap roles after each; overwrite=True saves the memory"
@@ -246,11 +258,13 @@ class Stencil(Kernel):
         frame.has_box, frame.changed = True, True
         return all(e > b for b, e in ranges)
 
-    def _make(self, frame: Frame, slots: list[Any], steps: int, stream: int, used: list[Slot]) -> list[Any]:
+    def _make(
+        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, used: list[Slot]
+    ) -> list[Any]:
         """Makes the steps. Returns the slots by what they hold then."""
         if steps < 0:
             raise UsageError(f"{steps} steps cannot be run")
-        part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
+        part = self._part
         while steps > 0:
             own = True
             for w, current, previous in self._rotating:
@@ -258,12 +272,12 @@ class Stencil(Kernel):
                     if slots[w] is not None:
                         used.append(slots[w])
                     like: Slot = slots[current]
-                    slots[w] = self._fresh(w, like, like.shape, stream)
+                    slots[w] = self._fresh(w, like, like.shape, foreign)
                 own = own and slots[current].ours and (previous < 0 or slots[previous].ours)
             for i, slot in enumerate(slots):
                 self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)
             self._put_temporary(frame, stream)
-            if not own and self.info.steps == 1 and not frame.has_box:
+            if not own and self._single and not frame.has_box:
                 # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
                 status = lib.sg_launch(self._handle, frame.reference, stream)
                 if status:
