@@ -28,7 +28,7 @@ Errors are exceptions: `Error`, and below it `SpecError`, `PlanError`, `DataErro
 the library. `python -m stencilgen` is the command. docs/python.md has more.
 """
 
-from ._build import build
+from ._build import build, count_specs, load
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
     CheckError,
@@ -42,18 +42,8 @@ from ._errors import (
     SpecError,
     UsageError,
 )
-from ._kernel import (
-    ArrayInfo,
-    Check,
-    Explanation,
-    Kernel,
-    KernelInfo,
-    Method,
-    ParameterInfo,
-    Speed,
-    count_specs,
-    load,
-)
+from ._calls import ArrayInfo, ParameterInfo
+from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product
 from ._stencil import Stencil

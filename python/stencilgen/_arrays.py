@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -35,6 +35,16 @@ def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
 def numpy_order(numbers: Iterable[int], dims: int) -> tuple[int, ...]:
     """The numbers of the axes as NumPy has them, z first, from C's, x first."""
     return tuple(reversed(list(numbers)[: max(dims, 1)]))
+
+
+def x_first(size: Optional[Union[int, Sequence[int]]]) -> list[int]:
+    """A size in C's order from one in NumPy's."""
+    if size is None:
+        return [0, 0, 0]
+    extents = [size] if isinstance(size, int) else list(size)
+    if not 1 <= len(extents) <= 3:
+        raise UsageError(f"a size has 1 to 3 extents, (nz, ny, nx), not {len(extents)}")
+    return [int(e) for e in reversed(extents)] + [0] * (3 - len(extents))
 
 
 class Library:

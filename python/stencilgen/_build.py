@@ -1,14 +1,76 @@
-"""`build`: from a spec and options to a kernel."""
+"""`build` and `load`: from a spec and options, or from a file, to a kernel."""
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Union
+import os
+from ctypes import byref, c_int, c_void_p
+from typing import Any, Mapping, Optional, Sequence, Union
 
-from ._context import Context, default_context
-from ._kernel import Path, Request, Size, build_request
+from . import _abi
+from ._abi import lib
+from ._arrays import x_first
+from ._context import Context, bytes_of, default_context
+from ._errors import UsageError
+from ._kernel import wrap
 from ._matrix import matrix_of
 
+Path = Union[str, "os.PathLike[str]"]
+Size = Union[int, Sequence[int]]
 Sizes = Union[str, int, Mapping[str, int]]
+
+
+def _sizes_of(key: str, value: Any, factors: bool) -> str:
+    """ "32x8", or "z16" of factors, from that or from {"x": 32, "y": 8}."""
+    if isinstance(value, Mapping):
+        unknown = set(value) - set("xyz")
+        if unknown:
+            raise UsageError(f"{key} has the axes x, y and z, not {', '.join(map(repr, sorted(unknown)))}")
+        if factors:
+            return ",".join(f"{axis}{value[axis]}" for axis in "zyx" if axis in value)
+        last = max("xyz".index(axis) for axis in value)
+        return "x".join(str(value.get(axis, "")) for axis in "xyz"[: last + 1])
+    if isinstance(value, (str, int)):
+        return str(value)
+    raise UsageError(
+        f'{key} is a text, x first ("32x8", "z16"), or {{"x": 32, "y": 8}}: a tuple would not say which axis'
+    )
+
+
+class Request:
+    """A spec with its options, as sg_build takes them; what it points to lives as long as it does."""
+
+    def __init__(
+        self, path: Optional[Path], text: Optional[str], size: Optional[Size], steps: Optional[int], matrix: Any,
+        schedule: Optional[str], constants: Optional[Mapping[str, float]], words: Mapping[str, Any],
+        **plain: Any,
+    ) -> None:  # fmt: skip
+        if path is None and text is None:
+            raise UsageError("give the path of a spec, or its text=…")
+        self.path = bytes_of(path)
+        self.matrix = matrix
+        line = [schedule] if schedule else []
+        for key, (before, kind) in {
+            "format": ("", "word"), "method": ("", "word"), "tile": ("tile=", "sizes"),
+            "coarsen": ("coarsen=", "factors"), "vector": ("vec=", "number"), "time": ("time=", "number"),
+        }.items():  # fmt: skip
+            value = words.get(key)
+            if value is None:
+                continue
+            word = _sizes_of(key, value, kind == "factors") if kind in ("sizes", "factors") else str(value)
+            if not word or any(c in " \t\n=" for c in word):
+                raise UsageError(f"{key}={value!r}: one word is needed")
+            line.append(before + word)
+        named = list((constants or {}).items())
+        self._constants = (_abi.sg_constant * max(len(named), 1))(
+            *[_abi.sg_constant(bytes_of(name), value) for name, value in named]
+        )
+        self.options = _abi.sg_build_options(
+            text=None if text is None else text.encode(), schedule=" ".join(line).encode() if line else None,
+            steps=steps or 0, constants=self._constants, constant_count=len(named),
+            matrix=None if matrix is None else matrix.handle,
+            **{key: bytes_of(value) if isinstance(value, str) else value for key, value in plain.items()},
+        )  # fmt: skip
+        self.options.size[:] = x_first(size)
 
 
 def build(
@@ -71,4 +133,27 @@ def build(
         path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
         source_only=int(not compile),
     )  # fmt: skip
-    return build_request(context, request)
+    handle = c_void_p()
+    context.must(lib.sg_build(context.handle, request.path, byref(request.options), byref(handle)))
+    return wrap(context, handle.value or 0, request)
+
+
+def load(path: Path, *, device: Optional[str] = None, context: Optional[Context] = None) -> Any:
+    """Loads a kernel that `Kernel.save` wrote, without Lua, NVRTC or a compiler.
+
+    The file holds code that will run: load only files that you trust. Raises DataError if it is damaged, of another
+    version of the library, or compiled for another device.
+    """
+    context = context or default_context(device)
+    handle = c_void_p()
+    context.must(lib.sg_load(context.handle, bytes_of(path), byref(handle)))
+    return wrap(context, handle.value or 0, None)
+
+
+def count_specs(path: Optional[Path] = None, *, text: Optional[str] = None, context: Optional[Context] = None) -> int:
+    """How many specs a file or a text returns; `build(…, index=i)` builds one of them."""
+    context = context or default_context()
+    count = c_int()
+    encoded = None if text is None else text.encode()
+    context.must(lib.sg_count_specs(context.handle, bytes_of(path), encoded, byref(count)))
+    return count.value

@@ -10,7 +10,8 @@ from . import _arrays
 from ._abi import lib
 from ._arrays import library_of
 from ._errors import UsageError
-from ._kernel import Kernel, Slot, kernel_kind
+from ._calls import Slot
+from ._kernel import Kernel, kernel_kind
 
 
 class Found(NamedTuple):

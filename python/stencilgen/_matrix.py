@@ -15,7 +15,8 @@ from ._abi import lib
 from ._arrays import library_of
 from ._context import Context, bytes_of, copy_facts, default_context
 from ._errors import DataError, UsageError
-from ._kernel import Kernel, Slot, kernel_kind
+from ._calls import Slot
+from ._kernel import Kernel, kernel_kind
 
 
 @dataclass(frozen=True)

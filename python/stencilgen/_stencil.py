@@ -9,7 +9,8 @@ from typing import Any, Mapping, Optional, Sequence
 from ._abi import lib
 from ._arrays import HOST, library_of
 from ._errors import UsageError
-from ._kernel import Frame, Kernel, Slot, kernel_kind
+from ._calls import Frame, Slot
+from ._kernel import Kernel, kernel_kind
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.
 # On a GPU the parts are long enough to lose nothing.
@@ -115,7 +116,6 @@ class Stencil(Kernel):
             on = self._stream(stream, library, first)
             foreign = None if stream is None else on
             slots: list[Any] = [None] * len(self.arrays)
-            used: list[Slot] = []  # whose place other memory has taken
             for i, array in zip(self._inputs, found):
                 slots[i] = self._bring(i, array, on, library_of(array))
             if overwrite:
@@ -132,14 +132,17 @@ class Stencil(Kernel):
             inside = True
             if box is not None or frame.has_box:
                 inside = self._put_box(frame, box, slots[self._inputs[0] if found else self._written[0]].shape)
-            if inside:
-                slots = self._make(frame, slots, steps, on, foreign, used)
-            results = []
-            for _, i in self._results:
-                slot = slots[i]
-                results.append(self._hand_out(i, slot, on) if slot.ours or slot.memory is not None else slot.array)
-            if self._place != HOST:
-                self._keep(on, library, first, stream, [(s.keep, s.memory) for s in slots + used if s is not None])
+            lent = [s for s in slots if s is not None]
+            try:
+                if inside:
+                    slots = self._make(frame, slots, steps, on, foreign, lent)
+                results = []
+                for _, i in self._results:
+                    slot = slots[i]
+                    results.append(self._hand_out(i, slot, on) if slot.ours or slot.memory is not None else slot.array)
+            finally:  # also where an interrupt ends the run
+                if self._place != HOST:
+                    self._keep(on, library, first, stream, [(s.keep, s.memory) for s in lent])
         finally:
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
@@ -259,9 +262,9 @@ class Stencil(Kernel):
         return all(e > b for b, e in ranges)
 
     def _make(
-        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, used: list[Slot]
+        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]
     ) -> list[Any]:
-        """Makes the steps. Returns the slots by what they hold then."""
+        """Makes the steps. Returns the slots by what they hold then, and adds those that are new to `lent`."""
         if steps < 0:
             raise UsageError(f"{steps} steps cannot be run")
         part = self._part
@@ -269,10 +272,9 @@ class Stencil(Kernel):
             own = True
             for w, current, previous in self._rotating:
                 if slots[w] is None or not slots[w].ours:  # the caller's, in whose place there comes new memory
-                    if slots[w] is not None:
-                        used.append(slots[w])
                     like: Slot = slots[current]
                     slots[w] = self._fresh(w, like, like.shape, foreign)
+                    lent.append(slots[w])
                 own = own and slots[current].ours and (previous < 0 or slots[previous].ours)
             for i, slot in enumerate(slots):
                 self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)
