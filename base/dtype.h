@@ -27,6 +27,11 @@ extern const dtype_word dtype_words[DTYPE_COUNT];
 /* The one of this name; DTYPE_COUNT where there is none. */
 dtype dtype_find(const char *name);
 
+/* A number as the real dtype holds it. */
+static inline double dtype_round(dtype type, double value) {
+    return type == DTYPE_FLOAT ? (double)(float)value : value;
+}
+
 /* An element at an address as a double, rounded where it is an int64 that no double holds. */
 double dtype_value(dtype, const void *element);
 

@@ -83,6 +83,16 @@ void options_read(int count, char **arguments, const bench_option *table, void *
     }
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+void prove_writable(const char *path) {
+    FILE *out = path != NULL ? fopen(path, "a") : NULL;
+    if (path == NULL || (out != NULL && fclose(out) == 0))
+        return;
+    perror(path);
+    exit(3);
+}
+
 /* ---- schedules ------------------------------------------------------------------------------- */
 
 void schedules_read(const char *path, schedules *out) {

@@ -50,6 +50,12 @@ void schedules_free(schedules *);
 /* The middle of the values, which are then in order. */
 double median(double *values, int count);
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Ends the program, with 3, if the file cannot be written: said before the work rather than after
+   it. A file that is there keeps what it holds until then. NULL: nothing is to be written. */
+void prove_writable(const char *path);
+
 /* ---- JSON: `"key": value, ` ------------------------------------------------------------------ */
 
 void json_text(FILE *, const char *key, const char *value); /* NULL: null */

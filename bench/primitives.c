@@ -159,6 +159,7 @@ int main(int count, char **arguments) {
         parts[p]->list(&b);
     if (b.count == 0)
         refuse("nothing to measure:", "no line meets all options");
+    prove_writable(b.options.json);
     open_all(&b);
     report_begin(&b);
     lines_run(&b, report_line);

@@ -134,6 +134,7 @@ int main(int count, char **arguments) {
     rows_make(&b);
     if (b.count == 0)
         refuse("nothing to measure:", "no row meets all options");
+    prove_writable(b.options.json);
     open_all(&b);
     report_begin(&b);
     rows_build(&b);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,11 @@ int exit_code(sg_status status) {
 }
 
 static const char *first_complaint;
+static bool is_silent;
+
+void complain_silently(void) {
+    is_silent = true;
+}
 
 const char *complaint_take(void) {
     const char *taken = first_complaint;
@@ -101,7 +108,8 @@ const char *complaint_take(void) {
 
 static void print_complaint(const text *out) {
     progress_end();
-    fprintf(stderr, "%s\n", out->data);
+    if (!is_silent)
+        fprintf(stderr, "%s\n", out->data);
     if (first_complaint == NULL)
         first_complaint = out->data;
 }
@@ -117,23 +125,28 @@ int complain(int code, const char *file, const char *format, ...) {
     return code;
 }
 
-void warn(const char *file, const char *format, ...) {
-    text out = new_text();
-    va_list arguments;
-    va_start(arguments, format);
-    text_vprintf(&out, format, arguments);
-    va_end(arguments);
+void warn(const char *file, const char *warning) {
     progress_end();
-    fprintf(stderr, "%s: warning: %s\n", file, out.data);
+    if (!is_silent)
+        fprintf(stderr, "%s: warning: %s\n", file, warning);
 }
 
+/* Any thread of a context may call this, so it uses no memory of the command. */
 void warn_library(void *unused, sg_log_level level, const char *line) {
     (void)unused;
-    if (level == SG_LOG_WARNING)
-        warn("stencilgen", "%s", line);
+    if (level != SG_LOG_WARNING)
+        return;
+    if (is_silent)
+        return;
+    flockfile(stderr);
+    progress_end();
+    fprintf(stderr, "stencilgen: warning: %s\n", line);
+    funlockfile(stderr);
 }
 
 int complain_library(const sg_context *context, sg_status status) {
+    if (status == SG_OK)
+        return EXIT_DONE;
     const char *error = context != NULL ? sg_error(context) : "error: out of memory";
     size_t length = strlen(error);
     while (length > 0 && error[length - 1] == '\n')
@@ -157,7 +170,7 @@ int first_failure(int code, int later) {
     return code != EXIT_DONE ? code : later;
 }
 
-static bool progress_shown;
+static atomic_bool progress_shown;
 
 void progress(const char *format, ...) {
     if (!isatty(STDERR_FILENO))
@@ -178,18 +191,19 @@ void progress(const char *format, ...) {
 }
 
 void progress_end(void) {
-    if (progress_shown)
+    if (atomic_exchange(&progress_shown, false))
         fputs("\r\033[K", stderr);
-    progress_shown = false;
 }
 
 /* ---- text for people ----------------------------------------------------------------------- */
 
-void add_wrapped(text *b, const char *string, int indent, int width) {
+void add_wrapped(text *b, const char *begin, int indent, const char *string) {
+    enum { WIDTH = 100 };
     int column = indent;
+    text_printf(b, "%*s%s", begin == NULL ? indent : 0, "", begin != NULL ? begin : "");
     while (*string != '\0') {
         const int word = (int)strcspn(string, " \n");
-        if (column > indent && column + 1 + word > width) {
+        if (column > indent && column + 1 + word > WIDTH) {
             text_printf(b, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
@@ -201,6 +215,16 @@ void add_wrapped(text *b, const char *string, int indent, int width) {
         string += word;
         string += strspn(string, " \n");
     }
+    text_add(b, "\n");
+}
+
+const char *phrase(const char *format, ...) {
+    text out = new_text();
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&out, format, arguments);
+    va_end(arguments);
+    return out.data;
 }
 
 typedef struct unit {
@@ -208,26 +232,35 @@ typedef struct unit {
     const char *name;
 } unit;
 
-static void add_in_unit(text *b, double value, const unit *units, size_t count) {
+static const char *in_unit(double value, const unit *units, size_t count) {
     size_t i = 0;
     while (i + 1 < count && value < units[i].one)
         i++;
-    text_printf(b, "%.3g %s", value / units[i].one, units[i].name);
+    return phrase("%.3g %s", value / units[i].one, units[i].name);
 }
 
-void add_seconds(text *b, double seconds) {
+const char *in_seconds(double seconds) {
     static const unit units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-    add_in_unit(b, seconds, units, sizeof units / sizeof units[0]);
+    return in_unit(seconds, units, sizeof units / sizeof units[0]);
 }
 
-void add_bytes(text *b, double bytes) {
+const char *in_bytes(double bytes) {
     static const unit units[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
-    add_in_unit(b, bytes, units, sizeof units / sizeof units[0]);
+    return in_unit(bytes, units, sizeof units / sizeof units[0]);
 }
 
-void add_extents(text *b, const int64_t *size, int dims) {
+const char *in_extents(const int64_t *size, int dims) {
+    text out = new_text();
     for (int axis = 0; axis < dims; axis++)
-        text_printf(b, "%s%" PRId64, axis > 0 ? "x" : "", size[axis]);
+        text_printf(&out, "%s%" PRId64, axis > 0 ? "x" : "", size[axis]);
+    return out.data;
+}
+
+const char *in_range(const char *before, const char *unit, double least, double most) {
+    if (!isfinite(least))
+        return "";
+    return least == most ? phrase("%s%.0f %s", before, least, unit)
+                         : phrase("%s%.0f to %.0f %s", before, least, most, unit);
 }
 
 struct output {
@@ -302,8 +335,20 @@ static void release(output *o) {
 
 /* ---- sets ---------------------------------------------------------------------------------- */
 
+/* A spec in a folder for outputs may have the name of one, or be what a link there leads to. */
+static bool is_spec(const output_set *set, const whole_place *place) {
+    struct stat spec;
+    for (int i = 0; i < set->spec_count && place->regular && place->existed; i++)
+        if (stat(set->specs[i], &spec) == 0 && spec.st_dev == place->device &&
+            spec.st_ino == place->inode)
+            return true;
+    return false;
+}
+
 static int join_set(output_set *set, const output *o) {
     const whole_place *place = &o->file.place;
+    if (is_spec(set, place))
+        return complain(EXIT_USAGE, o->path, "this is the spec, which the output would replace");
     for (int i = 0; i < set->count; i++)
         if (whole_place_same(&set->places[i], place))
             return complain(EXIT_USAGE, o->path,
@@ -338,6 +383,28 @@ bool output_write(output *o, const void *bytes, size_t count) {
     return judge(o, whole_file_write(&o->file, bytes, count));
 }
 
+const char *output_stretch(output *o, uint64_t bytes, const void *tail, size_t tail_bytes) {
+    enum { MOST_PATH = 4096 };
+    char *path = new_array(MOST_PATH, 1);
+    if (!o->file.place.regular) {
+        complain(EXIT_USAGE, o->path, "ranks write their parts of a file, and this is none");
+        return NULL;
+    }
+    /* Disks without room are found before the work. */
+    const int error = posix_fallocate(o->file.file, 0, (off_t)(bytes > 0 ? bytes : 1));
+    if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
+        fail(o->path, "cannot write", error);
+        return NULL;
+    }
+    if (ftruncate(o->file.file, (off_t)bytes) != 0 || lseek(o->file.file, 0, SEEK_END) < 0 ||
+        !output_write(o, tail, tail_bytes) ||
+        readlink(phrase("/proc/self/fd/%d", o->file.file), path, MOST_PATH - 1) < 0) {
+        fail(o->path, "cannot write", errno);
+        return NULL;
+    }
+    return path;
+}
+
 void output_drop(output *o) {
     if (o == NULL)
         return;
@@ -366,9 +433,7 @@ bool output_folder(const char *folder) {
     return false;
 }
 
-char *output_path(const char *folder, const char *name, const char *suffix) {
-    if (folder == NULL)
-        return job_print(command_memory(), "%s%s", name, suffix);
-    const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-    return job_print(command_memory(), "%s%s%s%s", folder, slash, name, suffix);
+const char *output_path(const char *folder, const char *name, const char *suffix) {
+    const bool bare = folder == NULL || folder[strlen(folder) - 1] == '/';
+    return phrase("%s%s%s%s", folder != NULL ? folder : "", bare ? "" : "/", name, suffix);
 }

@@ -1,9 +1,9 @@
 /* The writer of JSON. Bytes that are not UTF-8 become U+FFFD. */
-#include "cli/json.h"
+#include "cli/command.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* The length of the valid UTF-8 sequence at `s`, or 0. */
@@ -63,73 +63,21 @@ static void begin(json *j, const char *key) {
     j->follows = true;
 }
 
-static void open_with(json *j, const char *key, const char *bracket) {
+void json_open(json *j, const char *key, char bracket) {
     begin(j, key);
-    text_add(j->out, bracket);
+    text_add_bytes(j->out, &bracket, 1);
     j->depth++;
     j->follows = false;
 }
 
-static void close_with(json *j, const char *bracket) {
+static void close_with(json *j, char bracket) {
     j->depth--;
     if (j->follows)
         text_printf(j->out, "\n%*s", 2 * j->depth, "");
-    text_add(j->out, bracket);
+    text_add_bytes(j->out, &bracket, 1);
     j->follows = true;
     if (j->depth == 0)
         text_add(j->out, "\n");
-}
-
-void json_object(json *j, const char *key) {
-    open_with(j, key, "{");
-}
-
-void json_array(json *j, const char *key) {
-    open_with(j, key, "[");
-}
-
-void json_end_object(json *j) {
-    close_with(j, "}");
-}
-
-void json_end_array(json *j) {
-    close_with(j, "]");
-}
-
-void json_string(json *j, const char *key, const char *value) {
-    begin(j, key);
-    if (value == NULL)
-        text_add(j->out, "null");
-    else
-        quote(j->out, value);
-}
-
-void json_integer(json *j, const char *key, int64_t value) {
-    begin(j, key);
-    text_printf(j->out, "%" PRId64, value);
-}
-
-void json_number(json *j, const char *key, double value) {
-    if (!isfinite(value)) {
-        json_null(j, key);
-        return;
-    }
-    begin(j, key);
-    text_shortest(j->out, value, false);
-}
-
-void json_known(json *j, const char *key, int64_t value) {
-    if (value >= 0)
-        json_integer(j, key, value);
-    else
-        json_null(j, key);
-}
-
-void json_integers(json *j, const char *key, const int64_t *list, int count) {
-    json_array(j, key);
-    for (int i = 0; i < count; i++)
-        json_integer(j, NULL, list[i]);
-    json_end_array(j);
 }
 
 void json_literal(json *j, const char *key, const char *number) {
@@ -137,12 +85,71 @@ void json_literal(json *j, const char *key, const char *number) {
     text_add(j->out, number);
 }
 
-void json_bool(json *j, const char *key, bool value) {
+void json_string(json *j, const char *key, const char *value) {
+    if (value == NULL) {
+        json_literal(j, key, "null");
+        return;
+    }
     begin(j, key);
-    text_add(j->out, value ? "true" : "false");
+    quote(j->out, value);
 }
 
-void json_null(json *j, const char *key) {
+void json_number(json *j, const char *key, double value) {
+    if (!isfinite(value)) {
+        json_literal(j, key, "null");
+        return;
+    }
     begin(j, key);
-    text_add(j->out, "null");
+    text_shortest(j->out, value, false);
+}
+
+void json_integers(json *j, const char *key, const int64_t *list, int count) {
+    json_open(j, key, '[');
+    for (int i = 0; i < count; i++)
+        json_literal(j, NULL, phrase("%" PRId64, list[i]));
+    close_with(j, ']');
+}
+
+/* What a conversion stands for; `value` is its text, without the '%'. */
+static void add_value(json *j, const char *key, const char *value, va_list *values) {
+    switch (value[strspn(value, "+lz")]) {
+    case 's':
+        json_string(j, key, va_arg(*values, const char *));
+        break;
+    case 'g':
+        json_number(j, key, va_arg(*values, double));
+        break;
+    case 'i':
+        json_literal(j, key, va_arg(*values, int) != 0 ? "true" : "false");
+        break;
+    default: {
+        const char length = value[*value == '+'];
+        const long long number = length == 'l'   ? va_arg(*values, long)
+                                 : length == 'z' ? (long long)va_arg(*values, size_t)
+                                                 : va_arg(*values, int);
+        json_literal(j, key, *value == '+' && number < 0 ? "null" : phrase("%lld", number));
+    }
+    }
+}
+
+void json_add(json *j, const char *at, ...) {
+    _Static_assert(sizeof(long) == sizeof(int64_t), "a length of 'l' is an int64_t");
+    va_list values;
+    va_start(values, at);
+    while (*(at += strspn(at, " ")) != '\0') {
+        const char *key = NULL;
+        if (strchr("%{}[]", *at) == NULL) {
+            const size_t length = strcspn(at, " ");
+            key = job_copy(command_memory(), at, length);
+            at += length + 1;
+        }
+        if (*at == '%')
+            add_value(j, key, at + 1, &values);
+        else if (*at == '{' || *at == '[')
+            json_open(j, key, *at);
+        else
+            close_with(j, *at);
+        at += strcspn(at, " ");
+    }
+    va_end(values);
 }

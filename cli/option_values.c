@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-
 const char *const emit_words[EMIT_COUNT] = {"source", "ptx", "cubin", "plan", "model"};
 const char *const emit_suffixes[EMIT_COUNT] = {".cu", ".ptx", ".cubin", ".plan", ".model"};
 
@@ -25,7 +23,8 @@ static bool whole_number(const char *text, const char **end, uint64_t *out) {
     return text[0] >= '0' && text[0] <= '9' && errno == 0;
 }
 
-bool set_emit(options *o, const char *value) {
+bool set_emit(options *o, const option *option, const char *value) {
+    (void)option;
     memset(o->emit, 0, sizeof o->emit);
     for (const char *at = value;; at++) {
         const size_t length = strcspn(at, ",");
@@ -65,7 +64,8 @@ static bool finite_number(const char *text, double *out) {
     return end != text && *end == '\0' && isfinite(*out);
 }
 
-bool set_parameter(options *o, const char *value) {
+bool set_parameter(options *o, const option *option, const char *value) {
+    (void)option;
     const size_t length = name_before_equals(value);
     if (length == 0)
         return option_misused("--set", value, "NAME=VALUE is needed");
@@ -79,21 +79,18 @@ bool set_parameter(options *o, const char *value) {
            option_misused("--set", value, "a finite number is needed");
 }
 
-static bool bind_file(bindings *list, const char *option, bool is_values, const char *value) {
+static void *place_of(options *o, const option *option) {
+    return (char *)o + option->place;
+}
+
+bool set_file(options *o, const option *option, const char *value) {
     const size_t length = name_before_equals(value);
     const char *file = length > 0 ? value + length + 1 : value;
     if (*file == '\0')
-        return option_misused(option, value, "a file is needed");
-    bindings_add(list, length > 0 ? value : NULL, length, file)->is_values = is_values;
+        return option_misused(option->name, value, "a file is needed");
+    bindings_add(place_of(o, option), length > 0 ? value : NULL, length, file)->is_values =
+        strstr(option->name, "values") != NULL;
     return true;
-}
-
-bool set_input(options *o, const char *value) {
-    return bind_file(&o->inputs, "--input", false, value);
-}
-
-bool set_values(options *o, const char *value) {
-    return bind_file(&o->inputs, "--values", true, value);
 }
 
 /* Cuts a range off, "u.pgm:0..0.4". */
@@ -120,52 +117,61 @@ static bool take_range(binding *b) {
     return true;
 }
 
-bool set_output(options *o, const char *value) {
-    return bind_file(&o->outputs, "--output", false, value) &&
-           take_range(&o->outputs.items[o->outputs.count - 1]);
+bool set_output(options *o, const option *option, const char *value) {
+    return set_file(o, option, value) && take_range(&o->outputs.items[o->outputs.count - 1]);
 }
 
-bool set_output_values(options *o, const char *value) {
-    return bind_file(&o->outputs, "--output-values", true, value);
-}
-
-bool set_size(options *o, const char *value) {
-    memset(o->size, 0, sizeof o->size);
-    o->size_count = 0;
+/* "512x256": 1 to 3 numbers from 1 to `most`, x first. */
+static bool take_extents(const option *option, const char *value, uint64_t most, int64_t out[3],
+                         int *count) {
     bool good = true;
+    memset(out, 0, 3 * sizeof *out);
+    *count = 0;
     for (const char *at = value; good; at++) {
         uint64_t extent = 0;
-        good = o->size_count < 3 && whole_number(at, &at, &extent) && extent > 0 &&
-               extent <= INT64_MAX && (*at == 'x' || *at == '\0');
+        good = *count < 3 && whole_number(at, &at, &extent) && extent > 0 && extent <= most &&
+               (*at == 'x' || *at == '\0');
         if (good)
-            o->size[o->size_count++] = (int64_t)extent;
+            out[(*count)++] = (int64_t)extent;
         if (good && *at == '\0')
             return true;
     }
-    return option_misused("--size", value, "1 to 3 whole numbers from 1 are needed, as in 512x256");
+    return option_misused(option->name, value,
+                          "1 to 3 whole numbers from 1 are needed, as in 512x256");
 }
 
-static bool count_from_one(const char *option, const char *value, uint64_t most, uint64_t *out) {
+bool set_size(options *o, const option *option, const char *value) {
+    return take_extents(option, value, INT64_MAX, o->size, &o->size_count);
+}
+
+bool set_ranks(options *o, const option *option, const char *value) {
+    return take_extents(option, value, 1 << 20, o->ranks, &o->rank_axes);
+}
+
+static bool from_one(const option *option, const char *value, uint64_t most, uint64_t *out) {
     const char *end;
     return (whole_number(value, &end, out) && *end == '\0' && *out > 0 && *out <= most) ||
-           option_misused(option, value, "a whole number from 1 is needed");
+           option_misused(option->name, value, "a whole number from 1 is needed");
 }
 
-bool set_steps(options *o, const char *value) {
-    uint64_t steps;
-    if (!count_from_one("--steps", value, INT64_MAX, &steps))
-        return false;
-    o->steps = (int64_t)steps;
+bool set_count(options *o, const option *option, const char *value) {
+    uint64_t count = 0;
+    const bool good = from_one(option, value, INT64_MAX, &count);
+    *(int64_t *)place_of(o, option) = (int64_t)count;
+    return good;
+}
+
+bool set_steps(options *o, const option *option, const char *value) {
     o->steps_given = true;
-    return true;
+    return set_count(o, option, value);
 }
 
-bool set_seed(options *o, const char *value) {
-    return count_from_one("--seed", value, UINT64_MAX, &o->seed);
+bool set_seed(options *o, const option *option, const char *value) {
+    return from_one(option, value, UINT64_MAX, &o->seed);
 }
 
 /* "60s", "5m", "1.5h"; seconds where there is no unit. */
-static bool set_time(const char *option, const char *value, double *out) {
+bool set_time(options *o, const option *option, const char *value) {
     static const struct {
         const char *unit;
         double seconds;
@@ -174,29 +180,14 @@ static bool set_time(const char *option, const char *value, double *out) {
     const double number = strtod(value, &end);
     for (size_t i = 0; i < sizeof units / sizeof units[0] && end != value; i++)
         if (strcmp(end, units[i].unit) == 0 && number > 0 && isfinite(number)) {
-            *out = number * units[i].seconds;
+            *(double *)place_of(o, option) = number * units[i].seconds;
             return true;
         }
-    return option_misused(option, value, "a time is needed, as in 60s, 5m or 1h");
+    return option_misused(option->name, value, "a time is needed, as in 60s, 5m or 1h");
 }
 
-bool set_budget(options *o, const char *value) {
-    return set_time("--budget", value, &o->budget);
-}
-
-bool set_limit(options *o, const char *value) {
-    return set_time("--limit", value, &o->limit);
-}
-
-bool set_evaluations(options *o, const char *value) {
-    uint64_t count;
-    if (!count_from_one("--evaluations", value, INT32_MAX, &count))
-        return false;
-    o->evaluations = (int)count;
-    return true;
-}
-
-bool set_search(options *o, const char *value) {
+bool set_search(options *o, const option *option, const char *value) {
+    (void)option;
     static const char *const words[] = {[SG_SEARCH_GUIDED] = "guided",
                                         [SG_SEARCH_EXHAUSTIVE] = "exhaustive",
                                         [SG_SEARCH_RANDOM] = "random"};
@@ -208,13 +199,15 @@ bool set_search(options *o, const char *value) {
     return option_misused("--search", value, "guided, exhaustive or random is needed");
 }
 
-bool set_resume(options *o, const char *unused) {
+bool set_resume(options *o, const option *option, const char *unused) {
+    (void)option;
     (void)unused;
     o->afresh = false;
     return true;
 }
 
-bool set_device(options *o, const char *value) {
+bool set_device(options *o, const option *option, const char *value) {
+    (void)option;
     o->device = value;
     return strcmp(value, "auto") == 0 || strcmp(value, "cuda") == 0 || strcmp(value, "cpu") == 0 ||
            option_misused("--device", value, "auto, cuda or cpu is needed");

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-
 static const struct {
     const char *name, *arguments, *help;
 } commands[COMMAND_COUNT] = {
@@ -42,17 +40,9 @@ enum {
     FOR_ALL = FOR_JSON | FOR_REPORT,
 };
 
-/* A flag sets a bool at `place`, and a word sets a const char * there. The others have a function.
- */
-typedef struct option {
-    const char *name, *argument, *help; /* argument NULL: a flag */
-    int commands;
-    size_t place;
-    bool (*set)(options *, const char *value);
-} option;
-
 #define PLACE(member) offsetof(options, member), NULL
 #define CALL(function) 0, function
+#define SET(member, function) offsetof(options, member), function
 
 static const option table[] = {
     {"-o", "DIR", "write files into DIR (default: here); for report: the file to write",
@@ -83,7 +73,7 @@ static const option table[] = {
     {"--steps", "N",
      "make N updates, each from the one before (default: 1); a launch\n"
      "may fuse several",
-     FOR_PLACES, CALL(set_steps)},
+     FOR_PLACES, SET(steps, set_steps)},
     {"--set", "NAME=VALUE", "the value of a parameter", FOR_KERNELS | FOR_TUNE,
      CALL(set_parameter)},
     {"--size", "512x512x512",
@@ -96,23 +86,23 @@ static const option table[] = {
      "of the random search (default: 1)",
      FOR_BUILD | FOR_TUNE, CALL(set_seed)},
     {"--device", "NAME", "auto, cuda or cpu (default: auto, cuda where there is a GPU)",
-     FOR_DEVICES | FOR_REPORT, CALL(set_device)},
+     FOR_DEVICES | FOR_REPORT, SET(device, set_device)},
     {"--database", "FILE",
      "file of the tuning results that builds use, tune fills, and\n"
      "report and export show; or none (default: SG_DATABASE, else\n"
      "the user's)",
      FOR_RESULTS, PLACE(database)},
     {"--budget", "60s", "for tune: begin no trial after this time (also 5m, 1h)", FOR_TUNE,
-     CALL(set_budget)},
+     SET(budget, set_time)},
     {"--evaluations", "40",
      "for tune: at most so many trials (default: 40, or what fits the\n"
      "budget)",
-     FOR_TUNE, CALL(set_evaluations)},
+     FOR_TUNE, SET(evaluations, set_count)},
     {"--search", "NAME",
      "for tune: guided (by the model and the measurements so far; the\n"
      "default), random, or exhaustive",
      FOR_TUNE, CALL(set_search)},
-    {"--limit", "120s", "for tune: end a trial that takes longer", FOR_TUNE, CALL(set_limit)},
+    {"--limit", "120s", "for tune: end a trial that takes longer", FOR_TUNE, SET(limit, set_time)},
     {"--resume", NULL, "for tune: continue a sweep that was stopped (the default)", FOR_TUNE,
      CALL(set_resume)},
     {"--no-resume", NULL, "for tune: start the sweep anew", FOR_TUNE, PLACE(afresh)},
@@ -125,15 +115,35 @@ static const option table[] = {
      "read an array from a .npy file or a .pgm image; without NAME: the\n"
      "next array that has no file; for spmv also the matrix, .mtx;\n"
      "NAME.prev is a previous time level (default: the current one)",
-     FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_LIST | FOR_REPORT, CALL(set_input)},
-    {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN, CALL(set_values)},
+     FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_LIST | FOR_REPORT, SET(inputs, set_file)},
+    {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN,
+     SET(inputs, set_file)},
     {"--output", "[NAME=]FILE",
      "write an array to a .npy file, or a grid to .vti or .pgm; with\n"
      "u.pgm:0..0.4, 0 is black and 0.4 white (default: NAME.npy for\n"
      "each written array; reduce prints instead)",
-     FOR_RUN, CALL(set_output)},
-    {"--output-values", "FILE", "write the values of merged keys", FOR_RUN,
-     CALL(set_output_values)},
+     FOR_RUN, SET(outputs, set_output)},
+    {"--output-values", "FILE", "write the values of merged keys", FOR_RUN, SET(outputs, set_file)},
+    {"--ranks", "2x2",
+     "divide the grid among so many ranks, x first; one number: in the\n"
+     "best way. Ranks are GPUs, or threads on the cpu device; under\n"
+     "mpirun and srun they are the processes",
+     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, CALL(set_ranks)},
+    {"--launches", "N",
+     "with ranks: launches between two exchanges of ghost cells, which\n"
+     "become as much wider (default: 1)",
+     FOR_RUN | FOR_BENCH, SET(launches, set_count)},
+    {"--weak", NULL, "for bench with ranks: --size is that of one rank's part", FOR_BENCH,
+     PLACE(weak)},
+    {"--checkpoint", "FILE",
+     "for run: write the state of the run to FILE every N steps, which\n"
+     "--every gives; FILE always holds a whole state",
+     FOR_RUN, PLACE(checkpoint)},
+    {"--every", "N", "see --checkpoint", FOR_RUN, SET(every, set_count)},
+    {"--restart", "FILE",
+     "for run: go on from the state of a checkpoint, on any number of\n"
+     "ranks, until --steps are made in all",
+     FOR_RUN, PLACE(restart)},
     {"--stop-on-nan", NULL,
      "for run: look for NaN and infinite values every 100 steps; if\n"
      "there are any, write the outputs and end with exit code 1",
@@ -150,41 +160,36 @@ const char *command_name(command c) {
 void options_help(text *out) {
     enum { COLUMN = 28 };
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        text line = new_text();
-        text_printf(&line, "stencilgen %s%s%s", commands[c].name,
-                    commands[c].name[0] != '\0' ? " " : "", commands[c].arguments);
-        text_printf(out, "%s %-39s %s\n", c == 0 ? "usage:" : "      ", line.data,
-                    commands[c].help);
+        const char *line = phrase("stencilgen %s%s%s", commands[c].name,
+                                  commands[c].name[0] != '\0' ? " " : "", commands[c].arguments);
+        text_printf(out, "%s %-39s %s\n", c == 0 ? "usage:" : "      ", line, commands[c].help);
     }
     text_add(out, "\noptions:\n");
     for (int i = 0; i < OPTIONS; i++) {
-        text line = new_text();
-        text_printf(&line, "  %s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
-                    table[i].argument != NULL ? table[i].argument : "");
-        for (const char *help = table[i].help; help != NULL;) {
+        const char *line = phrase("  %s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
+                                  table[i].argument != NULL ? table[i].argument : "");
+        for (const char *help = table[i].help; help != NULL; line = "") {
             const size_t length = strcspn(help, "\n");
-            text_printf(out, "%-*s%.*s\n", COLUMN, line.data, (int)length, help);
+            text_printf(out, "%-*s%.*s\n", COLUMN, line, (int)length, help);
             help = help[length] == '\n' ? help + length + 1 : NULL;
-            line = new_text();
         }
     }
     text_add(out, "\nexit codes: 0 done and checked; 1 a check failed; 2 bad usage or bad spec; "
                   "3 bad data file\nor output file; 4 device or compiler failure\n");
 }
 
-static void unknown_option(const char *name) {
-    const char *names[OPTIONS];
-    for (int i = 0; i < OPTIONS; i++)
-        names[i] = table[i].name;
-    const char *nearest = text_nearest(name, names, OPTIONS);
-    complain(EXIT_USAGE, NULL, "unknown option '%s'%s%s%s", name,
+/* Returns false. */
+static bool unknown(const char *kind, const char *word, const char *const *names, size_t count) {
+    const char *nearest = text_nearest(word, names, count);
+    complain(EXIT_USAGE, NULL, "unknown %s '%s'%s%s%s", kind, word,
              nearest != NULL ? "; did you mean " : "; see stencilgen --help",
              nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    return false;
 }
 
 static bool apply(options *o, const option *option, const char *value) {
     if (option->set != NULL)
-        return option->set(o, value);
+        return option->set(o, option, value);
     void *place = (char *)o + option->place;
     if (option->argument == NULL)
         *(bool *)place = true;
@@ -196,12 +201,13 @@ static bool apply(options *o, const option *option, const char *value) {
 
 /* The option at the start of `argument`, whose name has `length` bytes; NULL after an error. */
 static const option *find_option(const char *argument, size_t length) {
-    for (int i = 0; i < OPTIONS; i++)
-        if (strlen(table[i].name) == length && memcmp(table[i].name, argument, length) == 0)
+    const char *names[OPTIONS];
+    for (int i = 0; i < OPTIONS; i++) {
+        names[i] = table[i].name;
+        if (strlen(names[i]) == length && memcmp(names[i], argument, length) == 0)
             return &table[i];
-    text name = new_text();
-    text_add_bytes(&name, argument, length);
-    unknown_option(name.data);
+    }
+    unknown("option", phrase("%.*s", (int)length, argument), names, OPTIONS);
     return NULL;
 }
 
@@ -244,19 +250,12 @@ static bool find_command(options *o) {
         }
     if (strpbrk(word, "./") != NULL)
         return true;
-    const char *nearest = text_nearest(word, names + 1, COMMAND_COUNT - 1);
-    complain(EXIT_USAGE, NULL, "unknown command '%s'%s%s%s", word,
-             nearest != NULL ? "; did you mean " : "; see stencilgen --help",
-             nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
-    return false;
-}
-
-static bool is_export(const options *o) {
-    return o->command == COMMAND_TUNE && o->spec_count > 0 && strcmp(o->specs[0], "export") == 0;
+    return unknown("command", word, names + 1, COMMAND_COUNT - 1);
 }
 
 static bool check_options(const options *o, const bool *used) {
-    const bool lists = o->command == COMMAND_TUNE && o->list, exports = is_export(o);
+    const bool tunes = o->command == COMMAND_TUNE, lists = tunes && o->list;
+    const bool exports = tunes && o->spec_count > 0 && strcmp(o->specs[0], "export") == 0;
     const int use = exports ? FOR_EXPORT : lists ? FOR_LIST : 1 << o->command;
     for (int i = 0; i < OPTIONS; i++)
         if (used[i] && (table[i].commands & use) == 0) {

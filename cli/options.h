@@ -54,12 +54,16 @@ typedef struct options {
     bindings sets, inputs, outputs;
     int64_t size[3]; /* 0: not given */
     int size_count;
-    int64_t steps; /* 1 where not given */
-    uint64_t seed;
-    double budget, limit; /* seconds; 0: not given */
-    int evaluations;      /* likewise */
-    int search;           /* an sg_search */
-    bool list, plans, afresh, steps_given, json, stop_on_nan, help, version;
+    int64_t ranks[3]; /* of --ranks, x first; a lone number is how many there are; 0: not given */
+    int rank_axes;
+    int64_t launches, every; /* 0 where not given */
+    const char *checkpoint, *restart;
+    int64_t steps, evaluations; /* 1 and 0 where not given */
+    uint64_t seed;              /* 0: not given, like the next */
+    double budget, limit;       /* seconds */
+    int search;                 /* an sg_search */
+    bool local_rank;            /* a launcher started this process as one of several ranks */
+    bool weak, list, plans, afresh, steps_given, json, stop_on_nan, help, version;
 } options;
 
 /* False after an error on standard error. */
@@ -68,28 +72,47 @@ bool options_parse(options *, int count, char **arguments);
 const char *command_name(command);
 void options_help(text *);
 
+/* ---- commands (cli/commands/) -----------------------------------------------------------------
+ */
+
+/* Each returns the exit code. */
+int command_build(const options *);      /* also bench, which only measures */
+int command_bench_team(const options *); /* bench on several ranks */
+int command_run(const options *);
+int command_explain(const options *);
+int command_tune(const options *);
+int command_report(const options *);
+int command_doctor(const options *);
+int command_cache(const options *);
+
 /* ---- values of options ---------------------------------------------------------------------- */
 
-/* Each function sets members of the options from a word of the command line. It returns false after
-   an error on standard error. */
+/* A row of the table of options. A flag sets a bool at `place`, and a word a const char * there;
+   the others have a function. */
+typedef struct option {
+    const char *name, *argument, *help; /* argument NULL: a flag */
+    int commands;
+    size_t place; /* of the member of the options that is set */
+    bool (*set)(options *, const struct option *, const char *value);
+} option;
 
 /* Prints what is needed instead of this value. Returns false. */
 bool option_misused(const char *what, const char *value, const char *needed);
 
-bool set_emit(options *, const char *value);
-bool set_parameter(options *, const char *value);
-bool set_input(options *, const char *value);
-bool set_values(options *, const char *value);
-bool set_output(options *, const char *value);
-bool set_output_values(options *, const char *value);
-bool set_size(options *, const char *value);
-bool set_steps(options *, const char *value);
-bool set_seed(options *, const char *value);
-bool set_budget(options *, const char *value);
-bool set_limit(options *, const char *value);
-bool set_evaluations(options *, const char *value);
-bool set_search(options *, const char *value);
-bool set_resume(options *, const char *unused);
-bool set_device(options *, const char *value);
+/* Each sets members of the options by a word of the command line. False after an error on standard
+   error. */
+bool set_emit(options *, const option *, const char *value);
+bool set_parameter(options *, const option *, const char *value);
+bool set_file(options *, const option *, const char *value);   /* bindings */
+bool set_output(options *, const option *, const char *value); /* likewise, with a range */
+bool set_size(options *, const option *, const char *value);
+bool set_ranks(options *, const option *, const char *value);
+bool set_seed(options *, const option *, const char *value);
+bool set_count(options *, const option *, const char *value); /* an int64_t, from 1 */
+bool set_steps(options *, const option *, const char *value); /* likewise */
+bool set_time(options *, const option *, const char *value);  /* seconds, a double */
+bool set_search(options *, const option *, const char *value);
+bool set_resume(options *, const option *, const char *unused);
+bool set_device(options *, const option *, const char *value);
 
 #endif

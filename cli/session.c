@@ -1,12 +1,11 @@
 /* One run of the command on one device. */
 #include "cli/session.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/words.h"
 
 /* More than the library takes, so that it refuses a longer spec, and an endless pipe is not read
    for ever. */
@@ -40,27 +39,25 @@ static int read_spec(const char *path, char **out) {
     return code;
 }
 
-int session_failed(const session *s, sg_status status) {
+int session_code(const session *s, sg_status status) {
     return complain_library(s->context, status);
 }
 
 static int open_on(session *s, const options *o, const char *device) {
     *s = (session){.options = o, .device = {.struct_size = sizeof s->device}};
-    /* Users who name plans files see what is wrong with them. */
     const sg_options wanted = {.struct_size = sizeof wanted,
                                .device = device,
+                               .device_index = o->local_rank ? sg_team_device(-1) : 0,
                                .database = o->database,
-                               .log = getenv("SG_PLANS") != NULL ? warn_library : NULL};
-    const sg_status status = sg_open(&s->context, &wanted);
-    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+                               .log = warn_library};
+    return session_code(s, sg_open(&s->context, &wanted));
 }
 
 int session_open(session *s, const options *o) {
     progress("opening the device");
     int code = open_on(s, o, o->device);
-    const sg_status status = code == EXIT_DONE ? sg_device(s->context, &s->device) : SG_OK;
-    if (status != SG_OK)
-        code = session_failed(s, status);
+    if (code == EXIT_DONE)
+        code = session_code(s, sg_device(s->context, &s->device));
     if (code != EXIT_DONE)
         session_close(s);
     return code;
@@ -84,9 +81,7 @@ int session_count(session *s, const char *spec, int *out) {
     if (code != EXIT_DONE)
         return code;
     const sg_status status = sg_count_specs(s->context, spec, s->text, out);
-    if (status == SG_OK)
-        return EXIT_DONE;
-    code = session_failed(s, status);
+    code = session_code(s, status);
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
 }
 
@@ -103,6 +98,13 @@ sg_build_options session_build_options(const session *s, int index) {
     };
     for (int axis = 0; axis < o->size_count; axis++)
         build.size[axis] = o->size[axis];
+    return build;
+}
+
+sg_build_options session_plain_options(const session *s, int index) {
+    sg_build_options build = session_build_options(s, index);
+    memset(build.size, 0, sizeof build.size);
+    build.source_only = 1;
     return build;
 }
 
@@ -132,8 +134,7 @@ int session_judge_steps(const session *s, const char *spec, const sg_kernel *ker
 }
 
 int session_build(session *s, const char *spec, const sg_build_options *build, sg_kernel **out) {
-    const sg_status status = sg_build(s->context, spec, build, out);
-    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+    return session_code(s, sg_build(s->context, spec, build, out));
 }
 
 static const binding *find_set(const bindings *sets, const char *name) {
@@ -154,21 +155,18 @@ static int unknown_parameter(const char *spec, const sg_kernel *kernel, int coun
         text_printf(&known, "%s%s", i > 0 ? ", " : "", info.name);
     }
     const char *nearest = text_nearest(name, names, (size_t)count);
-    const int code = complain(EXIT_USAGE, spec, "%s has no parameter '%s'%s%s%s",
-                              sg_kernel_text(kernel, SG_TEXT_NAME), name,
-                              nearest != NULL ? "; did you mean "
-                              : count > 0     ? "; it has "
-                                              : "; it has none",
-                              nearest != NULL ? nearest : known.data, nearest != NULL ? "?" : "");
-    return code;
+    return complain(EXIT_USAGE, spec, "%s has no parameter '%s'%s%s%s",
+                    sg_kernel_text(kernel, SG_TEXT_NAME), name,
+                    nearest != NULL ? "; did you mean "
+                    : count > 0     ? "; it has "
+                                    : "; it has none",
+                    nearest != NULL ? nearest : known.data, nearest != NULL ? "?" : "");
 }
 
 static int fill_parameter(const session *s, const char *spec, const sg_kernel *kernel, int index,
                           bool all, double *value) {
     sg_parameter_info info = {.struct_size = sizeof info};
-    const sg_status status = sg_kernel_parameter(kernel, index, &info);
-    if (status != SG_OK)
-        return session_failed(s, status);
+    sg_kernel_parameter(kernel, index, &info);
     const binding *set = find_set(&s->options->sets, info.name);
     if (set != NULL)
         *value = set->number;
@@ -204,13 +202,10 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
     return code;
 }
 
-/* Whether --size fits, by a plan for the default size: planning is cheap compared with compiling.
- */
 static int judge_size(session *s, const char *spec, const sg_build_options *build) {
-    sg_build_options plain = *build;
-    memset(plain.size, 0, sizeof plain.size);
-    plain.source_only = 1;
+    sg_build_options plain = session_plain_options(s, build->index);
     sg_kernel *kernel;
+    plain.matrix = build->matrix;
     int code = session_build(s, spec, &plain, &kernel);
     if (code != EXIT_DONE)
         return code;
@@ -241,14 +236,14 @@ int session_plan(session *s, const char *spec, const sg_build_options *build, sg
 
 void session_parameters_json(const session *s, const sg_kernel *kernel, json *j) {
     const sg_kernel_info kernel_info = facts_of(kernel);
-    json_object(j, "parameters");
+    json_add(j, "parameters {");
     for (int i = 0; i < kernel_info.parameters; i++) {
         sg_parameter_info info = {.struct_size = sizeof info};
         sg_kernel_parameter(kernel, i, &info);
         const binding *set = find_set(&s->options->sets, info.name);
         json_number(j, info.name, set != NULL ? set->number : info.has_default ? info.value : NAN);
     }
-    json_end_object(j);
+    json_add(j, "}");
 }
 
 int session_judge_input(const options *o, const char *spec, const sg_kernel *kernel) {
@@ -275,10 +270,8 @@ int session_judge_input(const options *o, const char *spec, const sg_kernel *ker
 /* Judges the kernel of a plan without the matrix. A spec without such a plan is a product, or
    planning it with the matrix says what is wrong. */
 static int judge_input(session *s, const char *spec, const sg_build_options *how) {
-    sg_build_options plain = *how;
+    const sg_build_options plain = session_plain_options(s, how->index);
     sg_kernel *kernel;
-    plain.source_only = 1;
-    memset(plain.size, 0, sizeof plain.size);
     if (sg_build(s->context, spec, &plain, &kernel) != SG_OK)
         return EXIT_DONE;
     const int code = session_judge_input(s->options, spec, kernel);
@@ -290,12 +283,11 @@ int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matri
     const bindings *inputs = &s->options->inputs;
     if (inputs->count == 0)
         return EXIT_DONE;
-    const int code = judge_input(s, spec, how);
+    int code = judge_input(s, spec, how);
+    if (code == EXIT_DONE)
+        code = session_code(s, sg_matrix_read(s->context, inputs->items[0].value, out));
     if (code != EXIT_DONE)
         return code;
-    const sg_status status = sg_matrix_read(s->context, inputs->items[0].value, out);
-    if (status != SG_OK)
-        return session_failed(s, status);
     sg_matrix_info facts = {.struct_size = sizeof facts};
     how->matrix = *out;
     if (sg_matrix_facts(*out, &facts) == SG_OK)
@@ -304,54 +296,39 @@ int session_matrix(session *s, const char *spec, sg_build_options *how, sg_matri
 }
 
 void json_begin(json *j, const options *o) {
-    json_object(j, NULL);
-    json_string(j, "stencilgen", SG_VERSION);
-    json_string(j, "command", command_name(o->command));
+    json_add(j, "{ stencilgen %s command %s", SG_VERSION, command_name(o->command));
 }
 
-void json_finish(json *j, int code) {
-    json_integer(j, "exit", code);
-    json_end_object(j);
+int json_finish(json *j, const options *o, int code, const text *said) {
+    json_add(j, "exit %d }", code);
+    if (o->json)
+        said = j->out;
+    return said != NULL ? first_failure(code, say(said)) : code;
 }
 
 void session_json(const session *s, json *j) {
     const sg_device_info *d = &s->device;
-    json_object(j, "device");
-    json_string(j, "kind", d->device);
-    json_string(j, "name", d->name);
-    json_string(j, "arch", d->arch);
-    json_integer(j, "multiprocessors", d->multiprocessors);
-    json_integer(j, "memory_bytes", d->memory);
-    json_integer(j, "l2_cache_bytes", d->l2_cache);
-    json_integer(j, "driver", d->driver);
-    json_end_object(j);
+    json_add(j,
+             "device { kind %s name %s arch %s multiprocessors %d memory_bytes %" PRId64
+             " l2_cache_bytes %" PRId64 " driver %d }",
+             d->device, d->name, d->arch, d->multiprocessors, d->memory, d->l2_cache, d->driver);
 }
 
-/* An object for a spec that failed, with what was printed of it. */
-static void json_failure(json *j, const char *spec, int index, int code) {
-    json_object(j, NULL);
-    json_string(j, "spec", spec);
-    json_integer(j, "index", index);
-    json_string(j, "error", complaint_take());
-    json_integer(j, "exit", code);
-    json_end_object(j);
-}
-
-static int each_of_file(session *s, const char *spec, each_call *one, json *j) {
+/* A file that cannot be read has one object, for its error. */
+static int each_of_file(session *s, const char *spec, each_call *one, json *j, void *user) {
     int count = 0;
     int code = session_count(s, spec, &count);
-    if (code != EXIT_DONE)
-        json_failure(j, spec, 0, code);
-    for (int index = 0; index < count; index++) {
-        const int now = one(s, spec, index, j);
-        if (now != EXIT_DONE)
-            json_failure(j, spec, index, now);
+    for (int index = 0; (index < count || (index == 0 && code != EXIT_DONE)) && !s->stopped;
+         index++) {
+        json_add(j, "{ spec %s index %d", spec, index);
+        const int now = index < count ? one(s, spec, index, j, user) : code;
+        json_add(j, "error %s exit %d }", complaint_take(), now);
         code = first_failure(code, now);
     }
     return code;
 }
 
-int session_report(const options *o, session_body *body, void *user) {
+int session_each(const options *o, bool with_device, each_call *one, void *user) {
     session s;
     int code = session_open(&s, o);
     if (code != EXIT_DONE)
@@ -359,24 +336,61 @@ int session_report(const options *o, session_body *body, void *user) {
     text line = new_text();
     json j = {.out = &line};
     json_begin(&j, o);
-    code = body(&s, &j, user);
-    json_finish(&j, code);
-    if (o->json)
-        code = first_failure(code, say(&line));
+    if (with_device)
+        session_json(&s, &j);
+    json_add(&j, "kernels [");
+    for (int i = 0; i < o->spec_count && !s.stopped; i++)
+        code = first_failure(code, each_of_file(&s, o->specs[i], one, &j, user));
+    json_add(&j, "]");
+    code = json_finish(&j, o, code, NULL);
     session_close(&s);
     return code;
 }
 
-static int each(session *s, json *j, void *user) {
-    each_call *const *one = user;
-    int code = EXIT_DONE;
-    json_array(j, "kernels");
-    for (int i = 0; i < s->options->spec_count; i++)
-        code = first_failure(code, each_of_file(s, s->options->specs[i], *one, j));
-    json_end_array(j);
-    return code;
+/* ---- what reports call things ---------------------------------------------------------------- */
+
+static const words table[] = {
+    [SG_KIND_GRID] = {true, "points", "a point", "a step", {"method", "variant"}},
+    [SG_KIND_LISTS] = {false, "elements", "an element", "a call", {"algorithm", "variant"}},
+    [SG_KIND_REDUCE] = {false, "elements", "an element", "a call", {"algorithm", "variant"}},
+    [SG_KIND_SCAN] = {false, "elements", "an element", "a call", {"algorithm", "variant"}},
+    [SG_KIND_MERGE] = {false, "keys", "a key", "a call", {"algorithm", "variant"}},
+    [SG_KIND_PRODUCT] = {false, "entries", "an entry", "a product", {"format", "algorithm"}},
+};
+
+const words *words_of_kind(sg_kind kind) {
+    const size_t count = sizeof table / sizeof table[0];
+    return &table[(size_t)kind < count ? kind : SG_KIND_LISTS];
 }
 
-int session_each(const options *o, each_call *one) {
-    return session_report(o, each, &one);
+sg_kernel_info facts_of(const sg_kernel *kernel) {
+    sg_kernel_info info = {.struct_size = sizeof info};
+    sg_kernel_facts(kernel, &info);
+    return info;
+}
+
+const words *words_of(const sg_kernel *kernel) {
+    return words_of_kind(facts_of(kernel).kind);
+}
+
+enum { MATRIX_ENTRIES = 2, MATRIX_SIZES = 6 };
+
+bool result_is_of_matrix(const sg_result *r) {
+    return r->size_count == MATRIX_SIZES;
+}
+
+double result_points(const sg_result *r) {
+    double points = r->steps > 1 ? (double)r->steps : 1;
+    if (result_is_of_matrix(r))
+        return points * (double)r->size[MATRIX_ENTRIES];
+    for (int i = 0; i < r->size_count; i++)
+        points *= (double)r->size[i];
+    return points;
+}
+
+const char *size_of_result(const sg_result *r) {
+    if (!result_is_of_matrix(r))
+        return in_extents(r->size, r->size_count);
+    return phrase("%" PRId64 "x%" PRId64 " with %" PRId64 " entries", r->size[0], r->size[1],
+                  r->size[MATRIX_ENTRIES]);
 }

@@ -4,14 +4,14 @@
 #define SG_CLI_SESSION_H
 
 #include "cli/command.h"
-#include "cli/json.h"
 #include "cli/options.h"
 
 typedef struct session {
     const options *options;
     sg_context *context;
     sg_device_info device;
-    char *text; /* of the spec that session_count read last; NULL: it could not be read */
+    char *text;   /* of the spec that session_count read last; NULL: it could not be read */
+    bool stopped; /* session_each makes no further call */
 } session;
 
 int session_open(session *, const options *);
@@ -21,8 +21,10 @@ void session_close(session *);
 /* Reads the spec. Later calls are about the text that was read. */
 int session_count(session *, const char *spec, int *out);
 
-/* The command line's options for a build of the file's spec number `index`. */
+/* The command line's options for a build of the file's spec number `index`; and the same to plan
+   for the default size alone, which is cheap compared with compiling. */
 sg_build_options session_build_options(const session *, int index);
+sg_build_options session_plain_options(const session *, int index);
 
 /* Whether --size, if given, has an extent for each dimension of the kernel. */
 int session_judge_size(const session *, const sg_kernel *);
@@ -53,23 +55,40 @@ int session_judge_input(const options *, const char *spec, const sg_kernel *);
    they are without --input. */
 int session_matrix(session *, const char *spec, sg_build_options *how, sg_matrix **out);
 
-/* Prints the library's error. */
-int session_failed(const session *, sg_status);
+/* EXIT_DONE, or prints the library's error and returns its exit code. */
+int session_code(const session *, sg_status);
 
-/* Begins the object that a command reports, and ends it. */
+/* Begins the object that a command reports; json_finish ends it and says it, or without --json the
+   text, unless that is NULL. Returns the exit code. */
 void json_begin(json *, const options *);
-void json_finish(json *, int code);
+int json_finish(json *, const options *, int code, const text *);
 
-void session_json(const session *, json *);
+void session_json(const session *, json *); /* the device */
 
-/* The frame of a command that may report in JSON: opens a session, calls `body`, which adds the
-   command's own keys and returns its exit code, and prints the JSON if --json is given. */
-typedef int session_body(session *, json *, void *user);
-int session_report(const options *, session_body *, void *user);
+/* A command that reports each spec by itself: calls `one` for every spec of every file. `one` adds
+   members to the spec's object in "kernels" and returns the exit code. */
+typedef int each_call(session *, const char *spec, int index, json *, void *user);
+int session_each(const options *, bool with_device, each_call *one, void *user);
 
-/* The same for a command that reports each spec by itself: calls `one` for every spec of every
-   file. `one` adds an object to "kernels", unless it fails. */
-typedef int each_call(session *, const char *spec, int index, json *);
-int session_each(const options *, each_call *one);
+/* ---- what reports call things ---------------------------------------------------------------- */
+
+typedef struct words {
+    bool is_grid;       /* has a shape, a boundary and steps */
+    const char *points; /* "elements" */
+    const char *point;  /* "an element" */
+    const char *step;   /* "a step": what is timed */
+    const char *way[2]; /* what words of a plan without a value mean: "format", "algorithm" */
+} words;
+
+sg_kernel_info facts_of(const sg_kernel *);
+const words *words_of(const sg_kernel *);
+const words *words_of_kind(sg_kind); /* of lists, if the kind is not known */
+
+/* Whether the size is a matrix's: rows, columns, entries, longest row, empty rows, diagonals. */
+bool result_is_of_matrix(const sg_result *);
+/* The points of a grid, the elements of a list, the entries of a matrix: in all steps of a run. */
+double result_points(const sg_result *);
+/* "512x512x512", "2000x1000 with 5000 entries". */
+const char *size_of_result(const sg_result *);
 
 #endif

@@ -56,3 +56,11 @@ target_link_libraries(stencilgen_static INTERFACE
                       $<BUILD_INTERFACE:PkgConfig::SQLITE>
                       $<INSTALL_INTERFACE:PkgConfig::STENCILGEN_NEEDS> Threads::Threads
                       ${CMAKE_DL_LIBS} m)
+
+# The command's way to MPI, which it loads where it runs as one of several ranks. It links nothing of ours.
+find_package(MPI COMPONENTS C QUIET)
+if(MPI_C_FOUND AND NOT SG_SANITIZE AND NOT SG_FUZZ)
+  add_library(stencilgen_mpi MODULE runtime/mpi/module.c)
+  target_include_directories(stencilgen_mpi PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(stencilgen_mpi PRIVATE MPI::MPI_C)
+endif()

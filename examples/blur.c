@@ -7,6 +7,7 @@
 
 #include "example.h"
 #include "pgm.h"
+#include "whole.h"
 
 /* Cells outside of the image read as its edge. */
 static const char spec[] = "local line, weights = { 1, 4, 6, 4, 1 }, {}\n"
@@ -175,15 +176,18 @@ int main(int argc, char **argv) {
                  "            [--steps 1] [--size 640x480]\n"
                  "--steps: how often it is blurred; --size: of the drawing without --input",
                  options, 5);
+    whole out = {0};
     int code = load(&s);
+    if (code == 0 && s.output != NULL && !whole_begin(&out, s.output))
+        code = 1;
     if (code == 0) {
         const sg_status status = soften(&s);
         code = conclude("blur", s.context, status, s.right);
     }
-    if (code == 0 && s.output != NULL && !write_pgm(s.output, &s.image)) {
-        perror(s.output);
+    if (code == 0 && out.file != NULL)
+        write_pgm(out.file, &s.image);
+    if (!whole_end(&out, code == 0) && code == 0)
         code = 1;
-    }
     for (int i = 0; i < 2; i++)
         sg_free(s.context, s.grids[i].data);
     sg_free(s.context, s.temporary);

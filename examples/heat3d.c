@@ -8,6 +8,7 @@
 
 #include "example.h"
 #include "vti.h"
+#include "whole.h"
 
 /* u is the temperature in K; k = a dt/h² has no unit. */
 static const char spec[] = "return stencil {\n"
@@ -160,12 +161,15 @@ int main(int argc, char **argv) {
     s.h = edge / (double)(s.size[0] - 1);
     s.dt = k * s.h * s.h / diffusivity;
     find_rates(&s);
+    whole out = {0};
+    if (s.output != NULL && !whole_begin(&out, s.output))
+        return 1;
     const sg_status status = simulate(&s);
     int code = conclude("heat3d", s.context, status, s.right);
-    if (code == 0 && s.output != NULL && !write_vti(s.output, "temperature", s.u, s.size, s.h)) {
-        perror(s.output);
+    if (code == 0 && out.file != NULL)
+        write_vti(out.file, "temperature", s.u, s.size, s.h);
+    if (!whole_end(&out, code == 0) && code == 0)
         code = 1;
-    }
     for (int i = 0; i < 2; i++)
         sg_free(s.context, s.grids[i].data);
     sg_release(s.kernel);

@@ -69,7 +69,8 @@ static inline const char *read_pgm(const char *path, grey *out) {
     return wrong;
 }
 
-static inline int write_pgm_to(FILE *file, const grey *i) {
+/* Writes a raw image; numbers are rounded and kept in range. */
+static inline void write_pgm(FILE *file, const grey *i) {
     fprintf(file, "P5\n%lld %lld\n%d\n", (long long)i->width, (long long)i->height, i->maxval);
     for (int64_t at = 0; at < i->width * i->height; at++) {
         const float value = i->samples[at];
@@ -78,25 +79,6 @@ static inline int write_pgm_to(FILE *file, const grey *i) {
             fputc((int)(sample >> 8), file);
         fputc((int)(sample & 255), file);
     }
-    const int bad = ferror(file);
-    return fclose(file) == 0 && !bad;
-}
-
-/* Writes a raw image; numbers are rounded and kept in range. Returns whether the file was written.
-   The file appears whole or not at all, because it is written as PATH.part first. */
-static inline int write_pgm(const char *path, const grey *i) {
-    const int length = snprintf(NULL, 0, "%s.part", path);
-    char *part = (char *)malloc((size_t)length + 1);
-    if (part == NULL)
-        return 0;
-    snprintf(part, (size_t)length + 1, "%s.part", path);
-    FILE *file = fopen(part, "wb");
-    int good = file != NULL && write_pgm_to(file, i);
-    good = good && rename(part, path) == 0;
-    if (file != NULL && !good)
-        remove(part);
-    free(part);
-    return good;
 }
 
 #endif

@@ -6,10 +6,10 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-static inline int write_vti_to(FILE *file, const char *name, const double *values,
-                               const int64_t size[3], double spacing) {
+/* Writes points that are `spacing` apart. */
+static inline void write_vti(FILE *file, const char *name, const double *values,
+                             const int64_t size[3], double spacing) {
     const uint16_t one = 1;
     const char *order = *(const char *)&one ? "LittleEndian" : "BigEndian";
     const uint64_t count = (uint64_t)(size[0] * size[1] * size[2]), bytes = count * sizeof *values;
@@ -28,26 +28,6 @@ static inline int write_vti_to(FILE *file, const char *name, const double *value
     fwrite(&bytes, sizeof bytes, 1, file);
     fwrite(values, sizeof *values, count, file);
     fprintf(file, "\n  </AppendedData>\n</VTKFile>\n");
-    const int bad = ferror(file);
-    return fclose(file) == 0 && !bad;
-}
-
-/* Writes points that are `spacing` apart. Returns whether the file was written. The file appears
-   whole or not at all, because it is written as PATH.part first. */
-static inline int write_vti(const char *path, const char *name, const double *values,
-                            const int64_t size[3], double spacing) {
-    const int length = snprintf(NULL, 0, "%s.part", path);
-    char *part = (char *)malloc((size_t)length + 1);
-    if (part == NULL)
-        return 0;
-    snprintf(part, (size_t)length + 1, "%s.part", path);
-    FILE *file = fopen(part, "wb");
-    int good = file != NULL && write_vti_to(file, name, values, size, spacing);
-    good = good && rename(part, path) == 0;
-    if (file != NULL && !good)
-        remove(part);
-    free(part);
-    return good;
 }
 
 #endif

@@ -11,11 +11,14 @@
 
 #include <string.h>
 
-/* What all families of lists take from gen/lists and gen/space. */
-#define LISTS                                                                                      \
-    .dims = pattern_dims, .wanted = pattern_print_wanted, .plan = pattern_plan,                    \
+/* A family of lists. */
+#define LISTS(family, its_kind, about)                                                             \
+    .name = #family, .kind = its_kind, .summary = about, .dims = pattern_dims,                     \
+    .wanted = pattern_print_wanted, .plan = pattern_plan,                                          \
     .check_schedule = pattern_check_schedule, .space_agrees = space_agrees_lists,                  \
-    .space_fill = space_fill_lists
+    .space_fill = space_fill_lists, .print = family##_print, .build = family##_build,              \
+    .lists.words = &family##_words, .lists.space = &family##_space, .lists.draw = family##_draw,   \
+    .lists.judge = family##_judge
 
 const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
@@ -32,44 +35,17 @@ const family families[FAMILY_COUNT] = {
                         .build = stencil_build,
                         .explain = stencil_explain,
                         .grid = {.model = stencil_model}},
-    [FAMILY_REDUCE] = {LISTS, .name = "reduce", .kind = PROGRAM_REDUCE,
-                       .summary = "a list to one element", .print = reduce_print,
-                       .build = reduce_build, .explain = reduce_explain,
-                       .lists = {.words = &reduce_words,
-                                 .space = &reduce_space,
-                                 .kinds = draw_kinds,
-                                 .alike = true,
-                                 .draw = reduce_draw,
-                                 .judge = reduce_judge}},
-    [FAMILY_SCAN] = {LISTS, .name = "scan", .kind = PROGRAM_SCAN,
-                     .summary = "a list to its prefix sums", .plans_class = "scan # bytes",
-                     .print = scan_print, .build = scan_build, .explain = scan_explain,
-                     .lists = {.words = &scan_words,
-                               .space = &scan_space,
-                               .kinds = draw_kinds,
-                               .alike = true,
-                               .draw = scan_draw,
-                               .judge = scan_judge}},
-    [FAMILY_MERGE] = {LISTS, .name = "merge", .kind = PROGRAM_MERGE,
-                      .summary = "two sorted lists to one", .print = merge_print,
-                      .build = merge_build, .explain = merge_explain,
-                      .lists = {.words = &merge_words,
-                                .space = &merge_space,
-                                .kinds = draw_kinds,
-                                .alike = true,
-                                .draw = merge_draw,
-                                .judge = merge_judge}},
-    [FAMILY_SPMV] = {LISTS, .name = "spmv", .kind = PROGRAM_PRODUCT,
-                     .summary = "a sparse matrix times a vector", .print = spmv_print,
-                     .build = spmv_build, .explain = spmv_explain,
-                     .lists = {.words = &spmv_words,
-                               .space = &spmv_space,
-                               .kinds = spmv_kinds,
-                               .draw = spmv_draw,
-                               .judge = spmv_judge,
-                               .notes_new = spmv_notes_new,
-                               .draw_given = spmv_draw_given,
-                               .judge_given = spmv_judge_given}},
+    [FAMILY_REDUCE] = {LISTS(reduce, PROGRAM_REDUCE, "a list to one element"),
+                       .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
+    [FAMILY_SCAN] = {LISTS(scan, PROGRAM_SCAN, "a list to its prefix sums"),
+                     .explain = pattern_explain, .plans_class = "scan # bytes",
+                     .lists.kinds = draw_kinds, .lists.alike = true},
+    [FAMILY_MERGE] = {LISTS(merge, PROGRAM_MERGE, "two sorted lists to one"),
+                      .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
+    [FAMILY_SPMV] = {LISTS(spmv, PROGRAM_PRODUCT, "a sparse matrix times a vector"),
+                     .explain = spmv_explain, .lists.kinds = spmv_kinds,
+                     .lists.notes_new = spmv_notes_new, .lists.draw_given = spmv_draw_given,
+                     .lists.judge_given = spmv_judge_given},
 };
 
 const family *family_named(const char *name) {

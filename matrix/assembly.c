@@ -69,17 +69,9 @@ static void put(assembly *a, int64_t at, int64_t row, int64_t column, double val
 
 /* The value of a place in the lists; NULL where the lists do not have the place. */
 static double *find_sorted(const assembly *a, int64_t row, int64_t column) {
-    const int64_t *rows = row_list(a), *columns = column_list(a);
-    int64_t low = 0, high = a->entries;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (rows[middle] < row || (rows[middle] == row && columns[middle] < column))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = low < a->entries && rows[low] == row && columns[low] == column;
-    return found ? value_list(a) + low : NULL;
+    const matrix m = assembly_matrix(a);
+    const double *found = layout_look_up(&m, row, column);
+    return found != NULL ? value_list(a) + (found - m.value) : NULL;
 }
 
 /* ---- the table ---------------------------------------------------------------------------------

@@ -7,30 +7,13 @@
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-/* The value at a place; false where there is no entry. */
-static bool look_up(const matrix *m, int64_t row, int64_t column, double *out) {
-    int64_t low = 0, high = m->entries;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (m->row[middle] < row || (m->row[middle] == row && m->column[middle] < column))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == m->entries || m->row[low] != row || m->column[low] != column)
-        return false;
-    *out = m->value[low];
-    return true;
-}
-
 /* An entry that is 0 counts as none. */
 static bool is_symmetric(const matrix *m) {
     if (m->rows != m->columns)
         return false;
     for (int64_t i = 0; i < m->entries; i++) {
-        double other = 0;
-        look_up(m, m->column[i], m->row[i], &other);
-        if (!(other == m->value[i])) /* a NaN equals nothing */
+        const double *other = layout_look_up(m, m->column[i], m->row[i]);
+        if (!((other != NULL ? *other : 0) == m->value[i])) /* a NaN equals nothing */
             return false;
     }
     return true;
@@ -108,6 +91,13 @@ static void count_bytes(text *t, int64_t bytes) {
         amount /= 1000;
     text_number(t, amount, 3);
     text_printf(t, " %s", units[unit]);
+}
+
+static void compare_bytes(text *why, const packed_matrix *p, const packed_matrix *csr) {
+    count_bytes(why, p->bytes);
+    text_add(why, ", compared with ");
+    count_bytes(why, csr->bytes);
+    text_add(why, " of csr");
 }
 
 /* How many blocks of a size hold the entries of some windows of rows; `of` gets how many entries
@@ -216,7 +206,8 @@ static bool suits(job *j, const matrix *m, const packed_matrix *p, double most) 
 
 /* True where the matrix should be compiled in; the storage then has the diagonals, and `why` says
    so. */
-static bool choose_stencil(job *j, const matrix *m, int64_t csr_bytes, storage *s, text *why) {
+static bool choose_stencil(job *j, const matrix *m, const packed_matrix *csr, storage *s,
+                           text *why) {
     storage as = *s;
     packed_matrix p;
     as.format = FORMAT_STENCIL;
@@ -226,7 +217,7 @@ static bool choose_stencil(job *j, const matrix *m, int64_t csr_bytes, storage *
     format_measure(j, m, &as, &p);
     const stencil_rows rows = stencil_deviations(&p);
     if (rows.other > m->rows / STENCIL_SHARE || rows.longest > STENCIL_LONGEST ||
-        !suits(j, m, &p, (double)csr_bytes))
+        !suits(j, m, &p, (double)csr->bytes))
         return false;
     s->format = FORMAT_STENCIL;
     s->diagonals = as.diagonals;
@@ -237,14 +228,8 @@ static bool choose_stencil(job *j, const matrix *m, int64_t csr_bytes, storage *
                 s->diagonal_count, s->diagonal_count == 1 ? "" : "s",
                 s->diagonal_count == 1 ? "is" : "are", (long long)m->rows, (long long)rows.lacking,
                 (long long)rows.other);
-    count_bytes(why, p.bytes);
+    compare_bytes(why, &p, csr);
     return true;
-}
-
-static void add_csr_bytes(text *why, const packed_matrix *csr) {
-    text_add(why, ", compared with ");
-    count_bytes(why, csr->bytes);
-    text_add(why, " of csr");
 }
 
 /* Whether every row is short enough that no thread waits for one long row. */
@@ -268,8 +253,7 @@ static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, stora
     text_printf(why, "bcsr: %lld blocks of %d by %d hold all %lld entries; ",
                 (long long)p.arrays[1].extent[0], as.block_rows, as.block_cols,
                 (long long)m->entries);
-    count_bytes(why, p.bytes);
-    add_csr_bytes(why, csr);
+    compare_bytes(why, &p, csr);
     return true;
 }
 
@@ -289,8 +273,7 @@ static bool choose_padded(job *j, const matrix *m, int64_t longest, const packed
     else
         text_printf(why, "sell: slices of rows of like length pad %lld entries to %lld; ",
                     (long long)m->entries, (long long)sell.arrays[2].extent[0]);
-    count_bytes(why, p->bytes);
-    add_csr_bytes(why, csr);
+    compare_bytes(why, p, csr);
     return true;
 }
 
@@ -304,8 +287,7 @@ static void choose_list(job *j, const matrix *m, const matrix_facts *f, const pa
         s->format = FORMAT_DIA;
         text_printf(why, "dia: %lld diagonal%s hold%s all %lld entries; ", (long long)diagonals,
                     diagonals == 1 ? "" : "s", diagonals == 1 ? "s" : "", (long long)m->entries);
-        count_bytes(why, dia.bytes);
-        add_csr_bytes(why, csr);
+        compare_bytes(why, &dia, csr);
         return;
     }
     if (rows_are_even(m, longest) &&
@@ -324,10 +306,9 @@ static const char *choose(job *j, const matrix *m, const matrix_facts *f, storag
     if (m->entries == 0) {
         s->format = FORMAT_CSR;
         text_add(&why, "csr: there are no entries");
-    } else if (choose_stencil(j, m, csr.bytes, s, &why))
-        add_csr_bytes(&why, &csr);
-    else
+    } else if (!choose_stencil(j, m, &csr, s, &why)) {
         choose_list(j, m, f, &csr, s, &why);
+    }
     return why.data;
 }
 

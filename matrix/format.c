@@ -8,22 +8,80 @@
 #include <string.h>
 
 const format_word format_words[FORMAT_COUNT] = {
-    [FORMAT_AUTO] = {"auto", "the one that suits the matrix", "M·N"},
-    [FORMAT_COO] = {"coo", "row, column and value of every entry", "3·nnz"},
-    [FORMAT_CSR] = {"csr", "entries row by row, and where each row begins", "2·nnz + M + 1"},
-    [FORMAT_CSC] = {"csc", "entries column by column, and where each column begins",
-                    "2·nnz + N + 1"},
-    [FORMAT_ELL] = {"ell", "all rows padded to the longest, stored across", "2·M·K"},
-    [FORMAT_HYB] = {"hyb", "ELL as wide as pays, the rest in COO", "2·M·K + 3·t"},
-    [FORMAT_JDS] = {"jds", "rows by length, stored across without padding", "2·nnz + M + K + 1"},
-    [FORMAT_DIA] = {"dia", "whole diagonals", "D·(M + 1)"},
-    [FORMAT_BCSR] = {"bcsr", "CSR of small dense blocks", "B·(br·bc + 1) + ⌈M/br⌉ + 1"},
-    [FORMAT_PKT] = {"pkt", "blocks near the diagonal of a new order, the rest in COO",
-                    "2·S + 3·(P + 1) + M + n + 3·t"},
-    [FORMAT_SELL] = {"sell", "slices of rows of like length, each padded to its longest",
-                     "2·S + M + ⌈M/C⌉ + 1"},
-    [FORMAT_STENCIL] = {"stencil", "diagonals of one value compiled in, other rows in CSR",
-                        "⌈M/32⌉ + 32·P + 2·R + 1 + 2·t"},
+    [FORMAT_AUTO] = {"auto", "M·N"},
+    [FORMAT_COO] = {"coo", "3·nnz"},
+    [FORMAT_CSR] = {"csr", "2·nnz + M + 1"},
+    [FORMAT_CSC] = {"csc", "2·nnz + N + 1"},
+    [FORMAT_ELL] = {"ell", "2·M·K"},
+    [FORMAT_HYB] = {"hyb", "2·M·K + 3·t"},
+    [FORMAT_JDS] = {"jds", "2·nnz + M + K + 1"},
+    [FORMAT_DIA] = {"dia", "D·(M + 1)"},
+    [FORMAT_BCSR] = {"bcsr", "B·(br·bc + 1) + ⌈M/br⌉ + 1"},
+    [FORMAT_PKT] = {"pkt", "2·S + 3·(P + 1) + M + n + 3·t"},
+    [FORMAT_SELL] = {"sell", "2·S + M + ⌈M/C⌉ + 1"},
+    [FORMAT_STENCIL] = {"stencil", "⌈M/32⌉ + 32·P + 2·R + 1 + 2·t"},
+};
+
+#define INDEX(name, size, plus)                                                                    \
+    { name, PACKED_INDEX, size, plus, EXTENT_ONE }
+#define VALUE(name, size)                                                                          \
+    { name, PACKED_VALUE, size, 0, EXTENT_ONE }
+#define TAIL(size)                                                                                 \
+    INDEX("tail_row", size, 0), INDEX("tail_column", size, 0), VALUE("tail_value", size)
+
+/* M rows, N columns, and the sizes of the format in their order. */
+enum { M = EXTENT_ROWS, N = EXTENT_COLUMNS, A = EXTENT_OWN, B, C, D };
+
+const format_layout format_layouts[FORMAT_COUNT] = {
+    [FORMAT_COO] = {{{"entries", 0, 0}},
+                    {INDEX("row", A, 0), INDEX("column", A, 0), VALUE("value", A)},
+                    A},
+    [FORMAT_CSR] = {{{"entries", 1, 0}},
+                    {INDEX("offset", M, 1), INDEX("column", A, 0), VALUE("value", A)},
+                    A},
+    [FORMAT_CSC] = {{{"entries", 1, 0}},
+                    {INDEX("offset", N, 1), INDEX("row", A, 0), VALUE("value", A)},
+                    A},
+    [FORMAT_ELL] = {{{"width", 0, 1}},
+                    {{"column", PACKED_INDEX, M, 0, A}, {"value", PACKED_VALUE, M, 0, A}},
+                    M},
+    [FORMAT_HYB] = {{{"width", 0, 1}, {"tail", 2, 0}},
+                    {{"column", PACKED_INDEX, M, 0, A}, {"value", PACKED_VALUE, M, 0, A}, TAIL(B)},
+                    M},
+    [FORMAT_JDS] = {{{"width", 1, 0}, {"entries", 2, 0}},
+                    {INDEX("row", M, 0), INDEX("offset", A, 1), INDEX("column", B, 0),
+                     VALUE("value", B)},
+                    B},
+    [FORMAT_DIA] = {{{"diagonals", 0, 0}},
+                    {INDEX("diagonal", A, 0), {"value", PACKED_VALUE, M, 0, A}},
+                    M},
+    [FORMAT_BCSR] = {{{"block_rows", 0, 0}, {"blocks", 1, 0}},
+                     {INDEX("offset", A, 1),
+                      INDEX("column", B, 0),
+                      {"value", PACKED_VALUE, EXTENT_BLOCK, 0, B}},
+                     B},
+    [FORMAT_PKT] = {{{"packets", 0, 0}, {"sources", 2, 0}, {"stored", 4, 0}, {"tail", 6, 0}},
+                    {INDEX("row", A, 1),
+                     INDEX("column", A, 1),
+                     INDEX("source", B, 0),
+                     INDEX("offset", A, 1),
+                     {"place", PACKED_WORD, C, 0, EXTENT_ONE},
+                     VALUE("value", C),
+                     TAIL(D),
+                     INDEX("order", M, 0)},
+                    C},
+    [FORMAT_SELL] = {{{"slices", 0, 0}, {"stored", 2, 0}},
+                     {INDEX("offset", A, 1), INDEX("row", M, 0), INDEX("column", B, 0),
+                      VALUE("value", B)},
+                     B},
+    [FORMAT_STENCIL] = {{{"groups", 0, 0}, {"patterns", 1, 1}, {"others", 2, 0}, {"stored", 4, 0}},
+                        {{"group", PACKED_WORD, A, 0, EXTENT_ONE},
+                         {"pattern", PACKED_WORD, EXTENT_LANES, 0, B},
+                         INDEX("row", C, 0),
+                         INDEX("offset", C, 1),
+                         INDEX("column", D, 0),
+                         VALUE("value", D)},
+                        M},
 };
 
 static const layout *const layouts[FORMAT_COUNT] = {
@@ -49,6 +107,29 @@ int64_t layout_bytes(const packed_matrix *p, int array) {
 
 void layout_array(packed_matrix *p, const char *name, packed_kind kind, int64_t x, int64_t y) {
     p->arrays[p->array_count++] = (packed_array){.name = name, .kind = kind, .extent = {x, y}};
+}
+
+static int64_t extent_of(const packed_matrix *p, int size, const int64_t own[FORMAT_SIZES]) {
+    switch (size) {
+    case EXTENT_ONE:
+        return 1;
+    case EXTENT_BLOCK:
+        return (int64_t)p->storage.block_rows * p->storage.block_cols;
+    case EXTENT_LANES:
+        return STENCIL_GROUP;
+    default:
+        return size == EXTENT_ROWS      ? p->rows
+               : size == EXTENT_COLUMNS ? p->columns
+                                        : own[size - EXTENT_OWN];
+    }
+}
+
+void layout_arrays(packed_matrix *p, int64_t a, int64_t b, int64_t c, int64_t d) {
+    const int64_t own[FORMAT_SIZES] = {a, b, c, d};
+    const format_array *of = format_layouts[p->storage.format].arrays;
+    for (int i = 0; i < PACKED_ARRAYS && of[i].name != NULL; i++)
+        layout_array(p, of[i].name, of[i].kind, extent_of(p, of[i].x, own) + of[i].plus,
+                     extent_of(p, of[i].y, own));
 }
 
 void layout_count(packed_matrix *p) {

@@ -29,9 +29,8 @@ typedef enum format {
 } format;
 
 typedef struct format_word {
-    const char *name, *summary;
-    const char
-        *formula; /* the textbook's count of stored numbers; for auto that of a dense matrix */
+    const char *name;
+    const char *formula; /* the textbook's count of stored numbers; for auto of a dense matrix */
 } format_word;
 extern const format_word format_words[FORMAT_COUNT];
 
@@ -102,6 +101,29 @@ typedef struct packed_array {
    no entry of the row follows. Kernels skip such places, and may skip entries whose value is 0,
    stored or not: what stands in x where the matrix has no entry must not reach y, be it a NaN. */
 /* clang-format on */
+/* An extent: rows or columns, one of the format's own sizes, or 1, the elements of a block of bcsr,
+   the rows of a warp. */
+enum { EXTENT_ROWS, EXTENT_COLUMNS, EXTENT_OWN, FORMAT_SIZES = 4 };
+enum { EXTENT_ONE = -1, EXTENT_BLOCK = -2, EXTENT_LANES = -3 };
+
+typedef struct format_array {
+    const char *name;
+    packed_kind kind;
+    int x, plus, y; /* the extents are x + plus and y */
+} format_array;
+
+/* The arrays and the sizes of a format. A size is the extent of an array along an axis, less what
+   that extent adds to it. */
+typedef struct format_layout {
+    struct {
+        const char *name;
+        int array, axis;
+    } sizes[FORMAT_SIZES];
+    format_array arrays[PACKED_ARRAYS];
+    int points; /* the size that is nearest to the count of entries */
+} format_layout;
+extern const format_layout format_layouts[FORMAT_COUNT];
+
 typedef struct packed_matrix {
     storage storage;
     int64_t rows, columns, entries;

@@ -3,60 +3,26 @@
 
 /* ---- diagonals ------------------------------------------------------------------------------ */
 
-/* A set of diagonals: a hash table with open addresses, at most half full. */
-typedef struct diagonal_set {
-    int64_t *slots;
-    bool *used;
-    int64_t count, capacity; /* a power of two */
-} diagonal_set;
-
-static int64_t find_slot(const diagonal_set *s, int64_t diagonal) {
-    uint64_t at = (uint64_t)diagonal * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-    at &= (uint64_t)s->capacity - 1;
-    while (s->used[at] && s->slots[at] != diagonal)
-        at = (at + 1) & ((uint64_t)s->capacity - 1);
-    return (int64_t)at;
+static void free_assembly(void *a) {
+    assembly_free(a);
 }
 
-static diagonal_set set_new(job *j, int64_t capacity) {
-    return (diagonal_set){.slots = job_array(j, (size_t)capacity, sizeof(int64_t)),
-                          .used = job_array(j, (size_t)capacity, sizeof(bool)),
-                          .capacity = capacity};
-}
-
-static void set_insert(diagonal_set *s, int64_t diagonal) {
-    const int64_t at = find_slot(s, diagonal);
-    s->count += !s->used[at];
-    s->used[at] = true;
-    s->slots[at] = diagonal;
-}
-
-static void set_add(job *j, diagonal_set *s, int64_t diagonal) {
-    if (s->count >= s->capacity / 2) {
-        diagonal_set larger = set_new(j, 2 * s->capacity);
-        for (int64_t i = 0; i < s->capacity; i++)
-            if (s->used[i])
-                set_insert(&larger, s->slots[i]);
-        *s = larger;
-    }
-    set_insert(s, diagonal);
-}
-
+/* Diagonals are numbered from 0, as rows of an assembly. */
 int64_t *layout_diagonals(job *j, const matrix *m, int64_t *count) {
-    diagonal_set s = set_new(j, 64);
+    assembly *found = job_alloc(j, sizeof *found);
+    assembly_begin(found, job_allocator(j), m->rows + m->columns, 1);
+    job_defer(j, free_assembly, found);
     for (int64_t i = 0; i < m->entries; i++)
-        set_add(j, &s, m->column[i] - m->row[i]);
-    /* Keys of a sort are not negative. */
-    int64_t *key = job_array(j, (size_t)s.count, sizeof *key);
-    int64_t *sorted = job_array(j, (size_t)s.count, sizeof *sorted);
-    int64_t n = 0;
-    for (int64_t i = 0; i < s.capacity; i++)
-        if (s.used[i])
-            key[n++] = s.slots[i] + (m->rows - 1);
-    const int64_t *order = order_of(j, n, key);
-    for (int64_t i = 0; i < n; i++)
-        sorted[i] = key[order[i]] - (m->rows - 1);
-    *count = n;
+        if (assembly_set(found, m->column[i] - m->row[i] + m->rows - 1, 0, 1) != FAULT_NONE)
+            job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+    assembly_settle(j, found);
+    const matrix list = assembly_matrix(found);
+    int64_t *sorted = job_array(j, (size_t)list.entries, sizeof *sorted);
+    for (int64_t i = 0; i < list.entries; i++)
+        sorted[i] = list.row[i] - (m->rows - 1);
+    *count = list.entries;
+    job_keep(j, found);
+    assembly_free(found);
     return sorted;
 }
 
@@ -65,8 +31,7 @@ int64_t *layout_diagonals(job *j, const matrix *m, int64_t *count) {
 static void measure_dia(job *j, const matrix *m, packed_matrix *p) {
     int64_t count;
     p->work = layout_diagonals(j, m, &count);
-    layout_array(p, "diagonal", PACKED_INDEX, count, 1);
-    layout_array(p, "value", PACKED_VALUE, m->rows, count);
+    layout_arrays(p, count, 0, 0, 0);
 }
 
 static void fill_dia(job *j, const matrix *m, packed_matrix *p) {
@@ -161,11 +126,8 @@ static void measure_bcsr(job *j, const matrix *m, packed_matrix *p) {
                 while (walk_take(&w, block, r) >= 0)
                     ;
     }
-    layout_array(p, "offset", PACKED_INDEX, layout_parts(m->rows, w.rows) + 1, 1);
-    layout_array(p, "column", PACKED_INDEX, blocks, 1);
-    layout_array(p, "value", PACKED_VALUE, (int64_t)w.rows * w.cols, blocks);
-    if (blocks > p->largest_index)
-        p->largest_index = blocks;
+    layout_arrays(p, layout_parts(m->rows, w.rows), blocks, 0, 0);
+    layout_stores(p, blocks);
 }
 
 static void fill_bcsr(job *j, const matrix *m, packed_matrix *p) {

@@ -186,9 +186,9 @@ typedef struct reading {
     int64_t visited;
     int64_t *group; /* of each group that was visited, in order */
     uint32_t *number;
-    int64_t *other, room; /* the first entry of each row that is stored */
-    uint32_t empty;       /* the number of a group without entries */
-    uint32_t last;        /* and of the last group where that one has none */
+    int64_t *other; /* the first entry of each row that is stored */
+    uint32_t empty; /* the number of a group without entries */
+    uint32_t last;  /* and of the last group where that one has none */
 } reading;
 
 /* The pattern of a group without entries: no bits. Rows beyond the end of the matrix have the bit
@@ -199,12 +199,7 @@ static void empty_group(const matrix *m, int64_t group, uint32_t *words) {
 }
 
 static void take_other(job *j, reading *r, int64_t first, int64_t end) {
-    if (r->rows.other == r->room) {
-        int64_t *larger = job_array(j, (size_t)(2 * r->room), sizeof *larger);
-        memcpy(larger, r->other, (size_t)r->room * sizeof *larger);
-        r->other = larger;
-        r->room *= 2;
-    }
+    r->other = job_grow(j, r->other, (size_t)r->rows.other, sizeof *r->other);
     r->other[r->rows.other++] = first;
     r->rows.entries += end - first;
     r->rows.longest = end - first > r->rows.longest ? end - first : r->rows.longest;
@@ -252,8 +247,6 @@ static void measure(job *j, const matrix *m, packed_matrix *p) {
     reading *r = job_alloc(j, sizeof *r);
     *r = (reading){.group = job_array(j, most, sizeof *r->group),
                    .number = job_array(j, most, sizeof *r->number),
-                   .other = job_array(j, ROOM, sizeof *r->other),
-                   .room = ROOM,
                    .rows.lacking = m->rows};
     make_room(j, &r->patterns, ROOM);
     for (int64_t e = 0; e < m->entries;)
@@ -261,12 +254,7 @@ static void measure(job *j, const matrix *m, packed_matrix *p) {
     read_empty(j, m, &p->storage, groups, r);
     r->rows.lacking -= r->rows.other;
     p->work = r;
-    layout_array(p, "group", PACKED_WORD, groups, 1);
-    layout_array(p, "pattern", PACKED_WORD, STENCIL_GROUP, r->patterns.count);
-    layout_array(p, "row", PACKED_INDEX, r->rows.other, 1);
-    layout_array(p, "offset", PACKED_INDEX, r->rows.other + 1, 1);
-    layout_array(p, "column", PACKED_INDEX, r->rows.entries, 1);
-    layout_array(p, "value", PACKED_VALUE, r->rows.entries, 1);
+    layout_arrays(p, groups, r->patterns.count, r->rows.other, r->rows.entries);
 }
 
 stencil_rows stencil_deviations(const packed_matrix *p) {

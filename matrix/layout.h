@@ -14,7 +14,8 @@ typedef struct entry_list {
 } entry_list;
 
 typedef struct layout {
-    /* Adds the arrays with layout_array and sets largest_index, beyond rows and columns. */
+    /* Adds the arrays with layout_arrays, and says with layout_stores what else than rows and
+       columns they store. */
     void (*measure)(job *, const matrix *, packed_matrix *);
     void (*fill)(job *, const matrix *, packed_matrix *);
     void (*unpack)(const packed_matrix *, entry_list *);
@@ -25,6 +26,14 @@ extern const layout layout_coo, layout_csr, layout_csc, layout_ell, layout_hyb, 
 
 /* An extent that cannot be counted is INT64_MAX. */
 void layout_array(packed_matrix *, const char *name, packed_kind, int64_t x, int64_t y);
+
+/* All arrays of the storage's format, by its own sizes. */
+void layout_arrays(packed_matrix *, int64_t a, int64_t b, int64_t c, int64_t d);
+
+/* The arrays store such an index. */
+static inline void layout_stores(packed_matrix *p, int64_t index) {
+    p->largest_index = index > p->largest_index ? index : p->largest_index;
+}
 
 /* The bytes of an array, at most INT64_MAX; and `bytes` and `numbers` of all that were added. */
 int64_t layout_bytes(const packed_matrix *, int array);
@@ -51,17 +60,28 @@ static inline int64_t layout_row_end(const matrix *m, int64_t first) {
     return end;
 }
 
-/* The first entry of a row or, where the row has none, of the rows after it. */
-static inline int64_t layout_first_of(const matrix *m, int64_t row) {
+/* The entry at a place; where there is none, the first after it. */
+static inline int64_t layout_find(const matrix *m, int64_t row, int64_t column) {
     int64_t low = 0, high = m->entries;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (m->row[middle] < row)
+        if (m->row[middle] < row || (m->row[middle] == row && m->column[middle] < column))
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+/* The value at a place; NULL where there is no entry. */
+static inline const double *layout_look_up(const matrix *m, int64_t row, int64_t column) {
+    const int64_t at = layout_find(m, row, column);
+    return at < m->entries && m->row[at] == row && m->column[at] == column ? &m->value[at] : NULL;
+}
+
+/* The first entry of a row or, where the row has none, of the rows after it. */
+static inline int64_t layout_first_of(const matrix *m, int64_t row) {
+    return layout_find(m, row, 0);
 }
 
 static inline void layout_put(const packed_matrix *p, int array, int64_t at, int64_t index) {
@@ -93,6 +113,20 @@ static inline void layout_take(entry_list *l, int64_t row, int64_t column, doubl
     l->row[l->count] = row;
     l->column[l->count] = column;
     l->value[l->count++] = value;
+}
+
+/* An entry of three arrays, row, column and value, of which the first is given; and all entries
+   that are stored so. */
+static inline void layout_put_entry(const packed_matrix *p, int array, int64_t at, const matrix *m,
+                                    int64_t entry) {
+    layout_put(p, array, at, m->row[entry]);
+    layout_put(p, array + 1, at, m->column[entry]);
+    layout_put_value(p, array + 2, at, m->value[entry]);
+}
+static inline void layout_take_entries(const packed_matrix *p, int array, entry_list *out) {
+    for (int64_t i = 0; i < p->arrays[array].extent[0]; i++)
+        layout_take(out, layout_index(p, array, i), layout_index(p, array + 1, i),
+                    layout_value(p, array + 2, i));
 }
 
 /* The length of the longest row. */
@@ -164,7 +198,6 @@ const char *stencil_refusal(job *, const packed_matrix *);
 enum {
     PACKET_LANES = 256,
     PACKET_SLACK = 16,
-    PACKET_MOST = 65535, /* rows, and columns, of a packet */
 };
 #define PACKET_NONE UINT32_C(0xffffffff)
 

@@ -303,27 +303,22 @@ static void read_line_of(reader *r, int least, int most, const char *what, int64
         refuse(r, "a line must have %s", what);
 }
 
-static void read_valued(reader *r) {
-    for (int64_t i = 0; i < r->promised; i++) {
-        read_line_of(r, 3, 3, "a row, a column and a value", i);
-        const int64_t row = read_place(r, 0, "row", r->out->rows);
-        const int64_t column = read_place(r, 1, "column", r->out->columns);
-        add_entry(r, row, column, read_value(r, r->words[2]));
-    }
-}
-
 /* Public collections have patterns whose entries carry a value. Other readers ignore such a value,
    and so does this one, but what stands there must be a number. */
-static void read_pattern(reader *r) {
+static void read_entries(reader *r) {
+    const bool pattern = r->field == PATTERN;
     for (int64_t i = 0; i < r->promised; i++) {
-        double ignored;
+        double value = 1;
         bool large;
-        read_line_of(r, 2, 3, "a row and a column", i);
+        read_line_of(r, pattern ? 2 : 3, 3,
+                     pattern ? "a row and a column" : "a row, a column and a value", i);
         const int64_t row = read_place(r, 0, "row", r->out->rows);
         const int64_t column = read_place(r, 1, "column", r->out->columns);
-        if (r->count == 3 && !market_number(r->words[2], (void *)r->plain, &ignored, &large))
+        if (!pattern)
+            value = read_value(r, r->words[2]);
+        else if (r->count == 3 && !market_number(r->words[2], (void *)r->plain, &value, &large))
             refuse(r, "'%s' is not a number", show(r, r->words[2]));
-        add_entry(r, row, column, 1);
+        add_entry(r, row, column, pattern ? 1 : value);
     }
 }
 
@@ -369,10 +364,8 @@ void market_read(job *j, FILE *file, const char *name, assembly *out) {
     read_size(&r);
     if (r.kind == ARRAY)
         read_array(&r);
-    else if (r.field == PATTERN)
-        read_pattern(&r);
     else
-        read_valued(&r);
+        read_entries(&r);
     if (read_words(&r))
         refuse(&r, "there are more than the %lld %s that line %d promises", (long long)r.promised,
                r.kind == COORDINATE ? "entries" : "values", r.promised_at);

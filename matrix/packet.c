@@ -2,23 +2,6 @@
    rows and columns that have entries are visited, so that empty ones cost nothing. */
 #include "matrix/layout.h"
 
-/* Which packet has which rows and columns. Here rows and columns are those that have entries,
-   numbered without gaps. Rows without entries come last, in packets of their own. */
-typedef struct packet_cut {
-    int64_t rows, columns;
-    int64_t packets;              /* packets of rows that have entries */
-    int64_t all_packets;          /* packets of all rows */
-    const int64_t *begin;         /* [rows+1] the row's first entry */
-    const int64_t *column_number; /* [columns] of the matrix */
-    const int64_t *entry_column;  /* [entries] the number here of the entry's column */
-    const int64_t *row_packet;    /* [rows] */
-    const int64_t *column_packet; /* [columns]; −1: none takes it from x */
-    const int64_t *inside;        /* [rows] how many entries of the row its packet has, */
-    const int *lane;              /* [rows] and which of the packet's lanes */
-    const int64_t *offset;        /* [packets+1] */
-    int64_t sources, tail;        /* columns that are in a packet; entries that are in none */
-} packet_cut;
-
 enum {
     /* A row or column with more entries than this many times the mean, plus this many, joins
        nothing: it would join so much that nothing near would be left. */
@@ -28,23 +11,31 @@ enum {
     WALKS = 8,
 };
 
+/* Which packet has which rows and columns. Here rows and columns are those that have entries,
+   numbered without gaps. Rows without entries come last, in packets of their own. */
 typedef struct cutter {
     job *job;
     const matrix *m;
     int most; /* rows, and columns, of a packet */
     int64_t rows, columns;
     int64_t *begin;         /* [rows+1] first entry of each row */
-    int64_t *column_number; /* [columns] */
-    int64_t *entry_column;  /* [entries] */
+    int64_t *column_number; /* [columns] of the matrix */
+    int64_t *entry_column;  /* [entries] the number here of the entry's column */
     int64_t *column_begin;  /* [columns+1] */
     int64_t *column_row;    /* [entries] rows of each column */
     int64_t row_hub, column_hub;
-    int64_t packets;
-    int64_t *row_packet; /* −1: none yet */
-    int64_t *queued;     /* of each row: the last packet that had it in its queue */
-    int64_t *walked;     /* of each column: the last packet that walked along it, */
-    int *walks;          /* and how many packets have */
-    bool *claimed;       /* of each column: whether some packet has counted it */
+    int64_t packets;        /* of rows that have entries */
+    int64_t all_packets;    /* of all rows */
+    int64_t *row_packet;    /* [rows] −1: none yet */
+    int64_t *column_packet; /* [columns] −1: none takes it from x */
+    int64_t *inside;        /* [rows] how many entries of the row its packet has, */
+    int *lane;              /* [rows] and which of the packet's lanes */
+    int64_t *offset;        /* [packets+1] */
+    int64_t sources, tail;  /* columns that are in a packet; entries that are in none */
+    int64_t *queued;        /* of each row: the last packet that had it in its queue */
+    int64_t *walked;        /* of each column: the last packet that walked along it, */
+    int *walks;             /* and how many packets have */
+    bool *claimed;          /* of each column: whether some packet has counted it */
     int64_t *queue;
 } cutter;
 
@@ -183,8 +174,8 @@ static void assign_rows(cutter *c) {
 
 /* Gives every column to the packet that has most of the column's entries (of equal packets the
    first), as long as that packet has room. Columns that gain most come first. */
-static int64_t *assign_columns(cutter *c, int64_t *sources) {
-    int64_t *packet = list(c, c->columns), *loss = list(c, c->columns);
+static void assign_columns(cutter *c) {
+    int64_t *packet = c->column_packet = list(c, c->columns), *loss = list(c, c->columns);
     int64_t *count = list(c, c->packets), *room = list(c, c->packets);
     for (int64_t i = 0; i < c->columns; i++) {
         const int64_t *row = c->column_row + c->column_begin[i];
@@ -204,16 +195,14 @@ static int64_t *assign_columns(cutter *c, int64_t *sources) {
         loss[i] = c->m->entries - most;
     }
     const int64_t *order = order_of(c->job, c->columns, loss);
-    *sources = 0;
     for (int64_t i = 0; i < c->columns; i++) {
         int64_t *p = &packet[order[i]];
         if (room[*p] < c->most) {
             room[*p]++;
-            ++*sources;
+            c->sources++;
         } else
             *p = -1;
     }
-    return packet;
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
@@ -246,8 +235,8 @@ static void add_to_top(lane *heap, int64_t load) {
 }
 
 /* Returns how many entries the longest lane has. `row` has the `count` rows of one packet. */
-static int64_t share_rows(cutter *c, int64_t count, const int64_t *row, int64_t *inside,
-                          int *row_lane, int64_t *tail) {
+static int64_t share_rows(cutter *c, int64_t count, const int64_t *row) {
+    int64_t *inside = c->inside;
     lane heap[PACKET_LANES];
     int64_t entries = 0, width = 0;
     for (int i = 0; i < PACKET_LANES; i++)
@@ -258,21 +247,21 @@ static int64_t share_rows(cutter *c, int64_t count, const int64_t *row, int64_t 
     for (int64_t i = 0; i < count; i++) {
         const int64_t r = row[i];
         inside[r] = inside[r] < most ? inside[r] : most;
-        *tail += row_length(c, r) - inside[r];
-        row_lane[r] = heap[0].number;
+        c->tail += row_length(c, r) - inside[r];
+        c->lane[r] = heap[0].number;
         width = heap[0].load + inside[r] > width ? heap[0].load + inside[r] : width;
         add_to_top(heap, inside[r]);
     }
     return width;
 }
 
-static void assign_entries(cutter *c, packet_cut *cut) {
-    int64_t *inside = list(c, c->rows), *key = list(c, c->rows);
-    int *lanes = job_array(c->job, (size_t)c->rows, sizeof *lanes);
-    int64_t *offset = list(c, c->packets + 1);
+static void assign_entries(cutter *c) {
+    int64_t *inside = c->inside = list(c, c->rows), *key = list(c, c->rows);
+    int64_t *offset = c->offset = list(c, c->packets + 1);
+    c->lane = job_array(c->job, (size_t)c->rows, sizeof *c->lane);
     for (int64_t r = 0; r < c->rows; r++)
         for (int64_t i = c->begin[r]; i < c->begin[r + 1]; i++)
-            inside[r] += cut->column_packet[c->entry_column[i]] == c->row_packet[r];
+            inside[r] += c->column_packet[c->entry_column[i]] == c->row_packet[r];
     /* Rows by packet; within a packet the longest first. */
     for (int64_t r = 0; r < c->rows; r++)
         key[r] = c->m->entries - inside[r];
@@ -286,12 +275,9 @@ static void assign_entries(cutter *c, packet_cut *cut) {
         const int64_t packet = c->row_packet[sorted[r]];
         for (end = r; end < c->rows && c->row_packet[sorted[end]] == packet;)
             end++;
-        const int64_t width = share_rows(c, end - r, sorted + r, inside, lanes, &cut->tail);
+        const int64_t width = share_rows(c, end - r, sorted + r);
         offset[packet + 1] = layout_plus(offset[packet], layout_times(width, PACKET_LANES));
     }
-    cut->inside = inside;
-    cut->lane = lanes;
-    cut->offset = offset;
 }
 
 /* A packet grows breadth first from a row, over the graph that joins a row with its columns, until
@@ -299,59 +285,42 @@ static void assign_entries(cutter *c, packet_cut *cut) {
    Computers & Structures 28 (1988) 579). Rows and columns of very many entries are not followed;
    such rows come last. A column then goes to the packet that has most of its entries. Time is n log
    n in the entries, memory a few words an entry. */
-static packet_cut packet_make(job *j, const matrix *m, int packet) {
-    cutter c = {.job = j, .m = m, .most = packet};
-    number_rows(&c);
-    number_columns(&c);
-    c.row_packet = list(&c, c.rows);
-    c.queued = list(&c, c.rows);
-    c.queue = list(&c, c.rows);
-    c.walked = list(&c, c.columns);
-    c.walks = job_array(j, (size_t)c.columns, sizeof *c.walks);
-    c.claimed = job_array(j, (size_t)c.columns, sizeof *c.claimed);
-    c.row_hub = c.rows > 0 ? m->entries / c.rows * HUB_TIMES + HUB_PLUS : 0;
-    c.column_hub = c.columns > 0 ? m->entries / c.columns * HUB_TIMES + HUB_PLUS : 0;
-    assign_rows(&c);
-    packet_cut cut = {.rows = c.rows,
-                      .columns = c.columns,
-                      .packets = c.packets,
-                      .all_packets = c.packets + layout_parts(m->rows - c.rows, packet),
-                      .begin = c.begin,
-                      .column_number = c.column_number,
-                      .entry_column = c.entry_column,
-                      .row_packet = c.row_packet};
-    cut.column_packet = assign_columns(&c, &cut.sources);
-    assign_entries(&c, &cut);
-    return cut;
+static cutter *packet_make(job *j, const matrix *m, int packet) {
+    cutter *c = job_alloc(j, sizeof *c);
+    *c = (cutter){.job = j, .m = m, .most = packet};
+    number_rows(c);
+    number_columns(c);
+    c->row_packet = list(c, c->rows);
+    c->queued = list(c, c->rows);
+    c->queue = list(c, c->rows);
+    c->walked = list(c, c->columns);
+    c->walks = job_array(j, (size_t)c->columns, sizeof *c->walks);
+    c->claimed = job_array(j, (size_t)c->columns, sizeof *c->claimed);
+    c->row_hub = c->rows > 0 ? m->entries / c->rows * HUB_TIMES + HUB_PLUS : 0;
+    c->column_hub = c->columns > 0 ? m->entries / c->columns * HUB_TIMES + HUB_PLUS : 0;
+    assign_rows(c);
+    c->all_packets = c->packets + layout_parts(m->rows - c->rows, packet);
+    assign_columns(c);
+    assign_entries(c);
+    return c;
 }
 
 /* ---- the arrays of PKT ----------------------------------------------------------------------- */
 
-enum { ROW, COLUMN, SOURCE, OFFSET, PLACE, VALUE, TAIL_ROW, TAIL_COLUMN, TAIL_VALUE, ORDER };
+enum { ROW, COLUMN, SOURCE, OFFSET, PLACE, VALUE, TAIL_ROW, ORDER = TAIL_ROW + 3 };
 
 static void measure_pkt(job *j, const matrix *m, packed_matrix *p) {
-    packet_cut *cut = job_alloc(j, sizeof *cut);
-    *cut = packet_make(j, m, p->storage.packet);
+    const cutter *cut = packet_make(j, m, p->storage.packet);
     const int64_t places = cut->packets > 0 ? cut->offset[cut->packets] : 0;
-    layout_array(p, "row", PACKED_INDEX, cut->all_packets + 1, 1);
-    layout_array(p, "column", PACKED_INDEX, cut->all_packets + 1, 1);
-    layout_array(p, "source", PACKED_INDEX, cut->sources, 1);
-    layout_array(p, "offset", PACKED_INDEX, cut->all_packets + 1, 1);
-    layout_array(p, "place", PACKED_WORD, places, 1);
-    layout_array(p, "value", PACKED_VALUE, places, 1);
-    layout_array(p, "tail_row", PACKED_INDEX, cut->tail, 1);
-    layout_array(p, "tail_column", PACKED_INDEX, cut->tail, 1);
-    layout_array(p, "tail_value", PACKED_VALUE, cut->tail, 1);
-    layout_array(p, "order", PACKED_INDEX, m->rows, 1);
-    if (places > p->largest_index)
-        p->largest_index = places;
+    layout_arrays(p, cut->all_packets, cut->sources, places, cut->tail);
+    layout_stores(p, places);
     p->work = cut;
 }
 
 /* Writes which rows or columns each packet has, packet by packet, and where each packet begins.
    `local` gets their places within their packets. */
-static void fill_members(job *j, const packed_matrix *p, const packet_cut *cut, int begins,
-                         int members, int64_t count, const int64_t *packet, const int64_t *number,
+static void fill_members(job *j, const packed_matrix *p, const cutter *cut, int begins, int members,
+                         int64_t count, const int64_t *packet, const int64_t *number,
                          int64_t *local) {
     int64_t *next = job_array(j, (size_t)cut->packets + 1, sizeof *next);
     int64_t *first = job_array(j, (size_t)cut->packets + 1, sizeof *first);
@@ -372,7 +341,7 @@ static void fill_members(job *j, const packed_matrix *p, const packet_cut *cut, 
 }
 
 /* Packets of rows without entries, after the others. */
-static void fill_empty(const packed_matrix *p, const packet_cut *cut, const matrix *m) {
+static void fill_empty(const packed_matrix *p, const cutter *cut, const matrix *m) {
     int64_t at = cut->rows, row = 0;
     for (int64_t r = 0; r <= cut->rows; r++) {
         const int64_t next = r < cut->rows ? m->row[cut->begin[r]] : m->rows;
@@ -388,19 +357,13 @@ static void fill_empty(const packed_matrix *p, const packet_cut *cut, const matr
     }
 }
 
-static void add_tail(const packed_matrix *p, int64_t at, const matrix *m, int64_t entry) {
-    layout_put(p, TAIL_ROW, at, m->row[entry]);
-    layout_put(p, TAIL_COLUMN, at, m->column[entry]);
-    layout_put_value(p, TAIL_VALUE, at, m->value[entry]);
-}
-
 typedef struct locals {
     const int64_t *row, *column;
 } locals;
 
 /* Takes rows in order, so that the tail is in order. Each lane of each packet keeps its own place.
  */
-static void fill_entries(job *j, const packed_matrix *p, const packet_cut *cut, const matrix *m,
+static void fill_entries(job *j, const packed_matrix *p, const cutter *cut, const matrix *m,
                          locals local) {
     uint32_t *places = p->arrays[PLACE].data;
     int64_t *used = job_array(j, (size_t)cut->packets * PACKET_LANES, sizeof *used);
@@ -411,7 +374,7 @@ static void fill_entries(job *j, const packed_matrix *p, const packet_cut *cut, 
         for (int64_t e = cut->begin[r]; e < cut->begin[r + 1]; e++) {
             const int64_t column = cut->entry_column[e];
             if (cut->column_packet[column] != packet || taken == cut->inside[r]) {
-                add_tail(p, tail++, m, e);
+                layout_put_entry(p, TAIL_ROW, tail++, m, e);
                 continue;
             }
             const int64_t at = cut->offset[packet] + (*k)++ * PACKET_LANES + cut->lane[r];
@@ -423,7 +386,7 @@ static void fill_entries(job *j, const packed_matrix *p, const packet_cut *cut, 
 }
 
 static void fill_pkt(job *j, const matrix *m, packed_matrix *p) {
-    const packet_cut *cut = p->work;
+    const cutter *cut = p->work;
     int64_t *row_local = job_array(j, (size_t)cut->rows, sizeof *row_local);
     int64_t *column_local = job_array(j, (size_t)cut->columns, sizeof *column_local);
     int64_t *number = job_array(j, (size_t)cut->rows, sizeof *number);
@@ -449,9 +412,7 @@ static void unpack_pkt(const packed_matrix *p, entry_list *out) {
                     out, layout_index(p, ORDER, layout_index(p, ROW, k) + (places[at] >> 16)),
                     layout_index(p, SOURCE, layout_index(p, COLUMN, k) + (places[at] & 0xffff)),
                     layout_value(p, VALUE, at));
-    for (int64_t i = 0; i < p->arrays[TAIL_ROW].extent[0]; i++)
-        layout_take(out, layout_index(p, TAIL_ROW, i), layout_index(p, TAIL_COLUMN, i),
-                    layout_value(p, TAIL_VALUE, i));
+    layout_take_entries(p, TAIL_ROW, out);
 }
 
 const layout layout_pkt = {measure_pkt, fill_pkt, unpack_pkt};

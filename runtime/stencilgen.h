@@ -395,6 +395,7 @@ SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *
 #include "stencilgen/checking.h"
 #include "stencilgen/lists.h"
 #include "stencilgen/matrix.h"
+#include "stencilgen/team.h"
 #include "stencilgen/tuning.h"
 
 #endif

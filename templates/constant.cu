@@ -23,10 +23,10 @@ __device__ __forceinline__ void add_runs(const Arguments &a, const Point &p, Rea
                 const Grid &grid = a.grid[Array<array>::grid];
                 const Real *const from = grid.data + offset(grid, x, y, z);
                 for (int i = 0; i < run.count; ++i)
-                    sum += weights[run.first + i] * load(from + i);
+                    sum = fma(weights[run.first + i], load(from + i), sum);
             } else {
                 for (int i = 0; i < run.count; ++i)
-                    sum += weights[run.first + i] * read_anywhere<array>(a, x + i, y, z);
+                    sum = fma(weights[run.first + i], read_anywhere<array>(a, x + i, y, z), sum);
             }
         }
         add_runs<inner, output, array + 1>(a, p, sum);

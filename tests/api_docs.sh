@@ -8,7 +8,7 @@
 page=$SOURCE/docs/api.md
 library=$(realpath "$1")
 compiler=${2:-cc}
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 

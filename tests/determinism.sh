@@ -3,7 +3,7 @@
 # by any name of the file, in any locale and environment, and in one process after other specs.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT INT TERM
 
 for spec in specs/*.lua; do

@@ -5,7 +5,7 @@
 cd "$SOURCE" || exit 1
 shared=$1
 archive=$2
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 export LC_ALL=C

@@ -2,7 +2,7 @@
 # stencilgen.h by itself, in both languages and with every compiler that is here.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 

@@ -6,7 +6,7 @@ build=$1
 CC=${CC:-cc}
 CXX=${CXX:-c++}
 export CC CXX
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 first="$folder/first place"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Who may include whom. Takes: the tree and cmake/layers.txt. Makes: a case for each folder of that list,
-# and for circles between files and between folders.
+# and for circles between files and between folders. Also: who removes files, by docs/architecture.md.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
 # includes FILE…: "file:line:header" of every #include.
@@ -158,7 +158,24 @@ for file in $(find templates -name '*.cu' -o -name '*.cuh'); do
     done
 done
 
+# removing FILE…: those that remove, rename or cut short a file.
+removing() {
+    grep -lE '(^|[^.a-z_])(unlink|unlinkat|rmdir|rename|renameat|renameat2|remove|ftruncate|truncate|creat)\(|O_TRUNC|fopen\([^,]*, "w' \
+        "$@" /dev/null
+}
+begin 'what removes anything is in the list of how it knows'
+sed -n '/^### What is removed/,/^## /p' docs/architecture.md >"$folder/removed"
+grep -q '^|' "$folder/removed" || flunk 'docs/architecture.md has no such list'
+for file in $(removing $(find base bench cli examples gen matrix runtime -name '*.[ch]')); do
+    grep -qF -- "${file#runtime/}\`" "$folder/removed" || flunk "$file is missing in docs/architecture.md"
+done
+
 # The test itself must see what it forbids.
+begin 'what removes is seen'
+printf 'if (unlinkat(folder, name, 0) == 0)\n' >"$folder/one.c"
+printf 'FILE *out = fopen(path, "wb");\n' >"$folder/two.c"
+printf 'FILE *in = fopen(path, "rb");\n' >"$folder/three.c"
+[ "$(removing "$folder"/*.c | wc -l)" = 2 ] || flunk 'something was overlooked'
 begin 'a forbidden include is seen'
 printf '#  include <cuda_runtime.h>\n#include "gen/model/model.h"\n' >"$folder/probe.c"
 [ "$(includes "$folder/probe.c" | grep -cE ":$cuda\$")" = 1 ] || flunk 'cuda_runtime.h was overlooked'

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
 page=docs/stencilgen.1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 export LC_ALL=C

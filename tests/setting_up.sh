@@ -1,9 +1,9 @@
 #!/bin/sh
-# setup.sh: its options, and that it sees a change of anything that is built; and that bare.sh, which
-# tries it in a bare Debian, says why it cannot.
+# setup.sh: its options, and that it sees a change of anything that is built; that bare.sh, which tries
+# it in a bare Debian, says why it cannot; and that tests which need a folder have one.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 log=$folder/log
@@ -20,6 +20,13 @@ begin 'an unknown option is refused'
 code=$?
 [ "$code" = 2 ] || flunk "exit code $code instead of 2"
 grep -q '^usage: ' "$log" || flunk "$(cat "$log")"
+
+# What such a test writes and removes would lie at the root otherwise.
+begin 'no test goes on where it can make no folder'
+TMPDIR=$folder/none sh tests/header.sh >"$log" 2>&1 && flunk "it went on: $(cat "$log")"
+count=$(grep -rh --include='*.sh' '^[a-z]*=$(mktemp' tests | wc -l)
+[ "$count" -ge 10 ] || flunk "only $count make a folder"
+grep -rn --include='*.sh' '^[a-z]*=$(mktemp' tests | grep -v ' || exit 1$' >"$log" && flunk "$(cat "$log")"
 
 # README's table of folders, and those that only CMake reads.
 begin 'every folder but docs is looked at for changes'

@@ -4,7 +4,7 @@
 set -u
 run=$1
 root=$(cd "$(dirname "$0")/.." && pwd)
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT INT TERM
 
 (cd "$root" && LC_ALL=C exec "$run" --mode sources >"$folder/one") &

@@ -6,7 +6,7 @@
 cd "$SOURCE" || exit 1
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 template_ptx=$1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT INT TERM
 
 # compiles TEMPLATE PLAN: to PTX, in the file ptx.

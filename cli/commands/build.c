@@ -3,17 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/commands/commands.h"
+#include "cli/ranks.h"
 #include "cli/report/report.h"
-#include "cli/words.h"
 
 /* A measurement of many steps has at most so many launches. */
 enum { LAUNCHES_TIMED = 64 };
 
 typedef struct work {
     session *session;
-    json *json;
     bindings written; /* names of kernels whose files were written, with their specs */
     output_set outputs;
 } work;
@@ -74,8 +71,7 @@ static void write_texts(work *w, report *r) {
         text_add(&b, sg_kernel_text(r->kernel, texts[i].text));
         if (b.length > 0 && b.data[b.length - 1] != '\n')
             text_add(&b, "\n");
-        const bool good = write_file(r, texts[i].which, b.data, b.length);
-        if (!good)
+        if (!write_file(r, texts[i].which, b.data, b.length))
             return;
     }
 }
@@ -120,11 +116,10 @@ static void make_binaries(work *w, report *r) {
         write_file(r, EMIT_CUBIN, r->binary.data, r->binary.size);
     if (!o->emit[EMIT_PTX])
         return;
-    const sg_status ptx_status = sg_kernel_binary(r->kernel, SG_BINARY_PTX, &ptx);
-    if (ptx_status == SG_OK)
+    const int code = session_code(w->session, sg_kernel_binary(r->kernel, SG_BINARY_PTX, &ptx));
+    r->code = first_failure(r->code, code);
+    if (code == EXIT_DONE)
         write_file(r, EMIT_PTX, ptx.data, ptx.size);
-    else
-        r->code = first_failure(r->code, session_failed(w->session, ptx_status));
 }
 
 /* ---- the textbook's kernels ----------------------------------------------------------------- */
@@ -156,14 +151,14 @@ static int exercise_textbook(session *s, sg_kernel *kernel, const sg_kernel_info
     sg_check_result checked = {.struct_size = sizeof checked};
     sg_speed_options how = {.struct_size = sizeof how, .parameters = parameters};
     quick_size(own, check.size);
-    sg_status status = sg_check(kernel, &check, &checked);
-    if (status != SG_OK)
-        return session_failed(s, status);
+    int code = session_code(s, sg_check(kernel, &check, &checked));
+    if (code != EXIT_DONE)
+        return code;
     memcpy(how.size, own->size, sizeof how.size);
     out->speed.struct_size = sizeof out->speed;
-    status = sg_measure(kernel, &how, &out->speed);
-    out->measured = status == SG_OK;
-    return out->measured ? EXIT_DONE : session_failed(s, status);
+    code = session_code(s, sg_measure(kernel, &how, &out->speed));
+    out->measured = code == EXIT_DONE;
+    return code;
 }
 
 static int measure_one(session *s, const char *spec, int index, const sg_kernel_info *own,
@@ -179,10 +174,11 @@ static int measure_one(session *s, const char *spec, int index, const sg_kernel_
         out->refusal = new_copy(reason != NULL ? reason + strlen("error: ") : text);
         return EXIT_DONE;
     }
-    if (status != SG_OK)
-        return session_failed(s, status);
+    int code = session_code(s, status);
+    if (code != EXIT_DONE)
+        return code;
     out->plan = new_copy(sg_kernel_text(kernel, SG_TEXT_PLAN));
-    const int code = exercise_textbook(s, kernel, own, parameters, out);
+    code = exercise_textbook(s, kernel, own, parameters, out);
     sg_release(kernel);
     return code;
 }
@@ -213,8 +209,7 @@ static void check(work *w, report *r, const double *parameters) {
     const sg_status status = sg_check(r->built, &how, &r->check);
     r->checked = status == SG_OK || status == SG_ERROR_CHECK;
     report_keep_check(r);
-    if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(w->session, status));
+    r->code = first_failure(r->code, session_code(w->session, status));
 }
 
 static void measure(work *w, report *r, const double *parameters) {
@@ -225,34 +220,23 @@ static void measure(work *w, report *r, const double *parameters) {
         how.steps = steps < most ? steps : most;
     r->speed.struct_size = sizeof r->speed;
     progress("%s: measuring", name_of(r));
-    const sg_status status = sg_measure(r->built, &how, &r->speed);
-    r->measured = status == SG_OK;
-    if (status != SG_OK)
-        r->code = first_failure(r->code, session_failed(w->session, status));
+    const int code = session_code(w->session, sg_measure(r->built, &how, &r->speed));
+    r->measured = code == EXIT_DONE;
+    r->code = first_failure(r->code, code);
 }
 
 /* bench checks only stencils, on grids of a modest size. */
-static void bench(work *w, report *r, const double *parameters) {
-    session *s = w->session;
+static void exercise(work *w, report *r, const double *parameters) {
+    const bool is_bench = w->session->options->command == COMMAND_BENCH;
     const bool is_grid = words_of(r->built)->is_grid;
-    if (is_grid)
+    if (is_grid || !is_bench)
         check(w, r, parameters);
-    if (is_grid && (!r->checked || r->check.wrong > 0))
+    if ((is_grid || !is_bench) && (!r->checked || r->check.wrong > 0))
         return;
     measure(w, r, parameters);
-    if (r->measured && is_grid && s->options->schedule == NULL)
-        r->code = first_failure(
-            r->code, measure_textbook(s, r->spec, r->index, &r->info, parameters, r->textbook));
-}
-
-static void exercise(work *w, report *r, const double *parameters) {
-    if (w->session->options->command == COMMAND_BENCH) {
-        bench(w, r, parameters);
-        return;
-    }
-    check(w, r, parameters);
-    if (r->checked && r->check.wrong == 0)
-        measure(w, r, parameters);
+    if (r->measured && is_grid && is_bench && w->session->options->schedule == NULL)
+        r->code = first_failure(r->code, measure_textbook(w->session, r->spec, r->index, &r->info,
+                                                          parameters, r->textbook));
 }
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
@@ -289,52 +273,28 @@ static void build_kernel(work *w, report *r) {
         exercise(w, r, parameters);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------ */
-
-static int build_one(work *w, const char *spec, int index) {
+static int build_one(session *s, const char *spec, int index, json *j, void *user) {
+    work *w = user;
     report r = {.spec = spec, .index = index};
+    w->session = s;
     build_kernel(w, &r);
-    r.error = complaint_take();
     int code = r.code;
-    if (w->session->options->json) {
-        report_json(&r, w->session, w->json);
+    if (s->options->json) {
+        report_json(&r, s, j);
     } else if (r.kernel != NULL) {
         text out = new_text();
-        report_text(&r, w->session, &out);
+        report_text(&r, s, &out);
         code = first_failure(code, say(&out));
     }
     report_free(&r);
     return code;
 }
 
-/* A file whose specs cannot be counted has no kernel, only an error. */
-static int build_spec(work *w, const char *spec) {
-    int count = 0;
-    int code = session_count(w->session, spec, &count);
-    if (code != EXIT_DONE && w->session->options->json) {
-        report r = {.spec = spec, .code = code, .error = complaint_take()};
-        report_json(&r, w->session, w->json);
-        report_free(&r);
-    }
-    for (int index = 0; index < count; index++)
-        code = first_failure(code, build_one(w, spec, index));
-    return code;
-}
-
-static int build_all(session *s, json *j, void *unused) {
-    (void)unused;
-    work w = {.session = s, .json = j};
-    int code = EXIT_DONE;
-    session_json(s, j);
-    json_array(j, "kernels");
-    for (int i = 0; i < s->options->spec_count; i++)
-        code = first_failure(code, build_spec(&w, s->options->specs[i]));
-    json_end_array(j);
-    return code;
-}
-
 int command_build(const options *o) {
+    work w = {.outputs = {.specs = o->specs, .spec_count = o->spec_count}};
+    if (o->command == COMMAND_BENCH && ranks_wanted(o))
+        return command_bench_team(o);
     if (o->folder != NULL && !output_folder(o->folder))
         return EXIT_DATA;
-    return session_report(o, build_all, NULL);
+    return session_each(o, true, build_one, &w);
 }

@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/commands.h"
-#include "cli/files/arrays.h"
 #include "cli/session.h"
-#include "cli/words.h"
 
-enum { WIDTH = 100, PLAN_INDENT = 14, NAME_WIDTH = 17 };
+enum { PLAN_INDENT = 14, NAME_WIDTH = 17 };
 
 /* ---- formats -------------------------------------------------------------------------------- */
 
@@ -51,12 +48,11 @@ static int formats_collect(session *s, const char *path, const sg_matrix *matrix
                            const sg_kernel *kernel, formats *f) {
     *f = (formats){.path = path, .matrix = {.struct_size = sizeof f->matrix}};
     f->value_bytes = strcmp(sg_kernel_text(kernel, SG_TEXT_DTYPE), "float") == 0 ? 4 : 8;
-    sg_status status = sg_matrix_facts(matrix, &f->matrix);
-    if (status == SG_OK) {
-        add_dense(f);
-        status = sg_matrix_formats(matrix, kernel, keep_row, f);
-    }
-    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+    const int code = session_code(s, sg_matrix_facts(matrix, &f->matrix));
+    if (code != EXIT_DONE)
+        return code;
+    add_dense(f);
+    return session_code(s, sg_matrix_formats(matrix, kernel, keep_row, f));
 }
 
 static void add_matrix(const formats *f, text *out) {
@@ -72,81 +68,54 @@ static void add_matrix(const formats *f, text *out) {
 }
 
 /* The formulas have letters of several bytes; printf would count bytes. */
-static void add_padded(text *out, const char *string, int width) {
-    text_add(out, string);
+static int padding(const char *string, int width) {
     for (const char *at = string; *at != '\0'; at++)
         width -= ((unsigned char)*at & 0xC0) != 0x80;
-    text_printf(out, "%*s", width > 0 ? width : 0, "");
-}
-
-static void add_format(const sg_format_info *row, text *out) {
-    text_printf(out, "%c %-7s ", row->chosen ? '*' : ' ', row->format);
-    add_padded(out, row->formula, FORMULA_WIDTH);
-    text_printf(out, " %12.10g  ", row->numbers);
-    if (row->bytes >= 0)
-        add_bytes(out, (double)row->bytes);
-    else
-        text_add(out, "beyond counting");
-    text_add(out, "\n");
-    if (row->refusal != NULL) {
-        text_printf(out, "%*s", FORMAT_INDENT, "");
-        add_wrapped(out, row->refusal, FORMAT_INDENT, WIDTH);
-        text_add(out, "\n");
-    }
+    return width > 0 ? width : 0;
 }
 
 static void formats_text(const formats *f, text *out) {
     add_matrix(f, out);
     text_printf(out, "  %-7s %-*s %12s  stored here\n", "format", FORMULA_WIDTH,
                 "the textbook's numbers", "");
+    for (int i = 0; i < f->count; i++) {
+        const sg_format_info *row = &f->rows[i];
+        text_printf(out, "%c %-7s %s%*s %12.10g  %s\n", row->chosen ? '*' : ' ', row->format,
+                    row->formula, padding(row->formula, FORMULA_WIDTH), "", row->numbers,
+                    row->bytes >= 0 ? in_bytes((double)row->bytes) : "beyond counting");
+        if (row->refusal != NULL)
+            add_wrapped(out, NULL, FORMAT_INDENT, row->refusal);
+    }
     for (int i = 0; i < f->count; i++)
-        add_format(&f->rows[i], out);
-    for (int i = 0; i < f->count; i++)
-        if (f->rows[i].chosen && f->rows[i].reason != NULL) {
-            text_add(out, "\n* ");
-            add_wrapped(out, f->rows[i].reason, 2, WIDTH);
-            text_add(out, "\n");
-        }
-}
-
-static void json_format(const sg_format_info *row, json *j) {
-    json_object(j, NULL);
-    json_string(j, "format", row->format);
-    json_bool(j, "chosen", row->chosen != 0);
-    json_string(j, "formula", row->formula);
-    json_number(j, "numbers", row->numbers);
-    json_known(j, "bytes", row->bytes);
-    json_string(j, "refusal", row->refusal);
-    json_string(j, "reason", row->reason);
-    json_end_object(j);
+        if (f->rows[i].chosen && f->rows[i].reason != NULL)
+            add_wrapped(out, "\n* ", 2, f->rows[i].reason);
 }
 
 static void formats_json(const formats *f, json *j) {
     const sg_matrix_info *m = &f->matrix;
-    json_object(j, "matrix");
-    json_string(j, "file", f->path);
-    json_integer(j, "rows", m->rows);
-    json_integer(j, "columns", m->columns);
-    json_integer(j, "entries", m->entries);
-    json_integer(j, "shortest_row", m->shortest_row);
-    json_integer(j, "longest_row", m->longest_row);
-    json_integer(j, "empty_rows", m->empty_rows);
-    json_number(j, "mean_row", m->mean_row);
-    json_number(j, "row_deviation", m->row_deviation);
-    json_integer(j, "diagonals", m->diagonals);
-    json_integer(j, "bandwidth", m->bandwidth);
-    json_bool(j, "symmetric", m->symmetric != 0);
-    json_end_object(j);
-    json_array(j, "formats");
-    for (int i = 0; i < f->count; i++)
-        json_format(&f->rows[i], j);
-    json_end_array(j);
+    json_add(j,
+             "matrix { file %s rows %" PRId64 " columns %" PRId64 " entries %" PRId64
+             " shortest_row %" PRId64 " longest_row %" PRId64 " empty_rows %" PRId64
+             " mean_row %g row_deviation %g diagonals %" PRId64 " bandwidth %" PRId64
+             " symmetric %i } formats [",
+             f->path, m->rows, m->columns, m->entries, m->shortest_row, m->longest_row,
+             m->empty_rows, m->mean_row, m->row_deviation, m->diagonals, m->bandwidth,
+             m->symmetric);
+    for (int i = 0; i < f->count; i++) {
+        const sg_format_info *row = &f->rows[i];
+        json_add(j,
+                 "{ format %s chosen %i formula %s numbers %g bytes %+" PRId64
+                 " refusal %s reason %s }",
+                 row->format, row->chosen, row->formula, row->numbers, row->bytes, row->refusal,
+                 row->reason);
+    }
+    json_add(j, "]");
 }
 
 /* ---- methods -------------------------------------------------------------------------------- */
 
-static void add_count(double count, const char *what, const char *after, text *out) {
-    text_printf(out, "%.10g %s%s%s", count, what, count == 1 ? "" : "s", after);
+static const char *count_of(double count, const char *what) {
+    return phrase("%.10g %s%s", count, what, count == 1 ? "" : "s");
 }
 
 static bool has_textbook(const sg_explanation *e, const words *w) {
@@ -154,80 +123,45 @@ static bool has_textbook(const sg_explanation *e, const words *w) {
 }
 
 static void add_head(const sg_explanation *e, int dims, const words *w, text *out) {
-    text_printf(out, "%s: %s, %s%s%s%s\n", e->name, e->shape, e->dtype,
+    text_printf(out, "%s: %s, %s%s%s%s\n  textbook ", e->name, e->shape, e->dtype,
                 e->boundary[0] != '\0' ? ", " : "", e->boundary,
                 e->boundary[0] != '\0' ? " boundary" : "");
-    text_add(out, "  textbook ");
-    if (has_textbook(e, w)) {
-        add_count(e->textbook_operations, "operation", " ", out);
-        text_add(out, w->point);
-    } else {
+    if (has_textbook(e, w))
+        text_printf(out, "%s %s", count_of(e->textbook_operations, "operation"), w->point);
+    else
         text_add(out, "no count of an update that is not linear");
-    }
     if (e->bytes_per_point > 0)
         text_printf(out, "; %.10g bytes %s at least", e->bytes_per_point, w->point);
     if (e->bytes_per_point > 0 && has_textbook(e, w))
         text_printf(out, ": at most %.2f operations a byte",
                     e->textbook_operations / e->bytes_per_point);
-    text_add(out, "\n  emitted  ");
-    add_count(e->emitted_operations, "operation", " ", out);
-    text_add(out, w->point);
-    if (w->is_grid) {
-        text_add(out, ": ");
-        add_count(e->emitted_multiplications, "multiplication", ", ", out);
-        add_count(e->emitted_additions, "addition", ", ", out);
-        add_count(e->emitted_others, "other", "", out);
-    }
-    text_printf(out, "\n  planned  for %s (%s), ", e->gpu, e->arch);
-    add_extents(out, e->size, dims);
-    if (!w->is_grid)
-        text_printf(out, " %s", w->points);
-    text_add(out, "\n\n");
+    text_printf(out, "\n  emitted  %s %s", count_of(e->emitted_operations, "operation"), w->point);
+    if (w->is_grid)
+        text_printf(out, ": %s, %s, %s", count_of(e->emitted_multiplications, "multiplication"),
+                    count_of(e->emitted_additions, "addition"),
+                    count_of(e->emitted_others, "other"));
+    text_printf(out, "\n  planned  for %s (%s), %s%s%s\n\n", e->gpu, e->arch,
+                in_extents(e->size, dims), w->is_grid ? "" : " ", w->is_grid ? "" : w->points);
 }
 
-/* The textbook's figure at its tile width T, and the limit as T grows. */
-static void add_textbook(const sg_method_row *row, text *out) {
-    text cell = new_text();
-    if (row->textbook_operations_per_byte > 0)
-        text_printf(&cell, "%.2f", row->textbook_operations_per_byte);
-    else
-        text_add(&cell, "-");
-    if (row->textbook_tile > 0)
-        text_printf(&cell, " T=%.0f, to %.2f", row->textbook_tile, row->textbook_limit);
-    text_printf(out, "%-21s", cell.data);
+/* A figure, or "-" where there is none. */
+static const char *figure(double number) {
+    return number > 0 ? phrase("%.2f", number) : "-";
 }
 
 static void add_row(const sg_method_row *row, text *out) {
-    text_printf(out, "%c %-11s ", row->chosen ? '*' : ' ', row->method);
-    add_textbook(row, out);
-    if (row->plan == NULL) {
-        text_printf(out, "\n%*s", PLAN_INDENT, "");
-        add_wrapped(out, row->refusal, PLAN_INDENT, WIDTH);
-        text_add(out, "\n");
-        return;
-    }
-    if (row->operations_per_byte > 0)
-        text_printf(out, "%9.2f", row->operations_per_byte);
+    const char *cell = figure(row->textbook_operations_per_byte);
+    /* The textbook's figure at its tile width T, and the limit as T grows. */
+    if (row->textbook_tile > 0)
+        cell = phrase("%s T=%.0f, to %.2f", cell, row->textbook_tile, row->textbook_limit);
+    text_printf(out, "%c %-11s %-21s", row->chosen ? '*' : ' ', row->method, cell);
+    if (row->plan == NULL)
+        add_wrapped(out, phrase("\n%*s", PLAN_INDENT, ""), PLAN_INDENT, row->refusal);
     else
-        text_printf(out, "%9s", "-");
-    text_printf(out, " %9.4g %8zu %8d %6d  ", row->loads_bytes_per_point, row->shared_bytes,
-                row->threads, row->registers);
-    add_seconds(out, row->estimated_seconds);
-    text_printf(out, ", %s\n%*s%s\n", row->bound, PLAN_INDENT, "", row->plan);
-}
-
-/* The model's reason, and the measured plan that builds prefer. */
-static void add_reason(const sg_explanation *e, text *out) {
-    text_add(out, "\n* ");
-    add_wrapped(out, e->reason, 2, WIDTH);
-    text_add(out, "\n");
-    if (e->tuned == NULL)
-        return;
-    text tuned = new_text();
-    text_printf(&tuned, "a build takes %s instead, %s", e->tuned, e->found);
-    text_add(out, "  ");
-    add_wrapped(out, tuned.data, 2, WIDTH);
-    text_add(out, "\n");
+        text_printf(out, "%9s %9.4g %8zu %8d %6d  %s, %s\n%*s%s\n",
+                    figure(row->operations_per_byte), row->loads_bytes_per_point, row->shared_bytes,
+                    row->threads, row->registers, in_seconds(row->estimated_seconds), row->bound,
+                    PLAN_INDENT, "", row->plan);
 }
 
 static void add_table(const sg_explanation *e, text *out) {
@@ -239,85 +173,51 @@ static void add_table(const sg_explanation *e, text *out) {
                 e->arch);
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
-    add_reason(e, out);
 }
 
-/* An algorithm of lists: its plan and the textbook's count of its work. */
-static void add_algorithm(const sg_method_row *row, text *out) {
-    text_printf(out, "%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method);
-    text plan = new_text();
-    if (row->plan != NULL)
-        text_printf(&plan, "%s; %zu bytes shared", row->plan, row->shared_bytes);
-    add_wrapped(out, row->plan != NULL ? plan.data : row->refusal, NAME_WIDTH + 2, WIDTH);
-    text_add(out, "\n");
-    if (row->note == NULL)
-        return;
-    text_printf(out, "%*s", NAME_WIDTH + 2, "");
-    add_wrapped(out, row->note, NAME_WIDTH + 2, WIDTH);
-    text_add(out, "\n");
-}
-
+/* Algorithms of lists: the plan of each, and the textbook's count of its work. */
 static void add_algorithms(const sg_explanation *e, text *out) {
+    enum { INDENT = NAME_WIDTH + 2 };
     text_printf(out, "  %-*s%s\n", NAME_WIDTH, "algorithm", "plan, and the textbook's work");
-    for (int i = 0; i < e->row_count; i++)
-        add_algorithm(&e->rows[i], out);
-    add_reason(e, out);
-}
-
-static void json_row(const sg_method_row *row, json *j) {
-    json_object(j, NULL);
-    json_string(j, "method", row->method);
-    json_bool(j, "chosen", row->chosen != 0);
-    json_number(j, "textbook_tile", row->textbook_tile);
-    json_number(j, "textbook_operations_per_byte", row->textbook_operations_per_byte);
-    json_number(j, "textbook_limit", row->textbook_limit);
-    json_string(j, "plan", row->plan);
-    json_string(j, "refusal", row->refusal);
-    json_string(j, "note", row->note);
-    if (row->plan != NULL) {
-        json_number(j, "operations_per_byte", row->operations_per_byte);
-        json_number(j, "loads_bytes_per_point", row->loads_bytes_per_point);
-        json_integer(j, "shared_bytes", (int64_t)row->shared_bytes);
-        json_integer(j, "threads", row->threads);
-        json_integer(j, "registers", row->registers);
-        json_number(j, "estimated_seconds", row->estimated_seconds);
-        json_string(j, "bound", row->bound);
+    for (int i = 0; i < e->row_count; i++) {
+        const sg_method_row *row = &e->rows[i];
+        add_wrapped(
+            out, phrase("%c %-*s", row->chosen ? '*' : ' ', NAME_WIDTH, row->method), INDENT,
+            row->plan == NULL ? row->refusal
+                              : phrase("%s; %zu bytes shared", row->plan, row->shared_bytes));
+        if (row->note != NULL)
+            add_wrapped(out, NULL, INDENT, row->note);
     }
-    json_end_object(j);
 }
 
-static void json_explanation(const sg_explanation *e, const char *spec, int index, int dims,
-                             const words *w, const char *family, const formats *f, json *j) {
-    json_object(j, NULL);
-    json_string(j, "spec", spec);
-    json_integer(j, "index", index);
-    json_string(j, "family", family);
-    json_string(j, "name", e->name);
-    json_string(j, "shape", e->shape);
-    json_string(j, "dtype", e->dtype);
-    json_string(j, "boundary", e->boundary[0] != '\0' ? e->boundary : NULL);
-    json_integer(j, "points", e->points);
-    json_number(j, "textbook_operations", has_textbook(e, w) ? e->textbook_operations : NAN);
-    json_number(j, "emitted_operations", e->emitted_operations);
-    json_number(j, "emitted_multiplications", e->emitted_multiplications);
-    json_number(j, "emitted_additions", e->emitted_additions);
-    json_number(j, "emitted_others", e->emitted_others);
-    json_number(j, "bytes_per_point", e->bytes_per_point);
-    json_string(j, "arch", e->arch);
-    json_string(j, "gpu", e->gpu);
+static void json_explanation(const sg_explanation *e, int dims, const words *w, json *j) {
+    json_add(j, "name %s shape %s dtype %s boundary %s points %d textbook_operations %g", e->name,
+             e->shape, e->dtype, e->boundary[0] != '\0' ? e->boundary : NULL, e->points,
+             has_textbook(e, w) ? e->textbook_operations : (double)NAN);
+    json_add(j,
+             "emitted_operations %g emitted_multiplications %g emitted_additions %g "
+             "emitted_others %g bytes_per_point %g arch %s gpu %s",
+             e->emitted_operations, e->emitted_multiplications, e->emitted_additions,
+             e->emitted_others, e->bytes_per_point, e->arch, e->gpu);
     json_integers(j, "size", e->size, dims);
-    json_string(j, "reason", e->reason);
-    json_string(j, "tuned", e->tuned);
-    json_string(j, "found", e->tuned != NULL ? e->found : NULL);
-    json_array(j, "methods");
-    for (int i = 0; i < e->row_count; i++)
-        json_row(&e->rows[i], j);
-    json_end_array(j);
-    if (f->count > 0)
-        formats_json(f, j);
-    json_null(j, "error");
-    json_integer(j, "exit", EXIT_DONE);
-    json_end_object(j);
+    json_add(j, "reason %s tuned %s found %s methods [", e->reason, e->tuned,
+             e->tuned != NULL ? e->found : NULL);
+    for (int i = 0; i < e->row_count; i++) {
+        const sg_method_row *row = &e->rows[i];
+        json_add(j,
+                 "{ method %s chosen %i textbook_tile %g textbook_operations_per_byte %g "
+                 "textbook_limit %g plan %s refusal %s note %s",
+                 row->method, row->chosen, row->textbook_tile, row->textbook_operations_per_byte,
+                 row->textbook_limit, row->plan, row->refusal, row->note);
+        if (row->plan != NULL)
+            json_add(j,
+                     "operations_per_byte %g loads_bytes_per_point %g shared_bytes %zu threads %d "
+                     "registers %d estimated_seconds %g bound %s",
+                     row->operations_per_byte, row->loads_bytes_per_point, row->shared_bytes,
+                     row->threads, row->registers, row->estimated_seconds, row->bound);
+        json_add(j, "}");
+    }
+    json_add(j, "]");
 }
 
 /* What explain finds out about one spec. */
@@ -340,10 +240,9 @@ static int plan_for_matrix(session *s, const char *spec, sg_build_options *how, 
 }
 
 static int find_out(session *s, const char *spec, int index, subject *u) {
-    sg_build_options how = session_build_options(s, index), plain = how;
+    sg_build_options how = session_build_options(s, index);
+    sg_build_options plain = session_plain_options(s, index);
     const bool has_matrix = s->options->inputs.count > 0;
-    memset(plain.size, 0, sizeof plain.size);
-    plain.source_only = 1;
     int code = has_matrix ? plan_for_matrix(s, spec, &plain, u)
                           : session_build(s, spec, &plain, &u->kernel);
     if (code == EXIT_DONE)
@@ -354,34 +253,40 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
     how.matrix = u->matrix;
     if (has_matrix)
         memcpy(how.size, plain.size, sizeof how.size);
-    const sg_status status = sg_explain(s->context, spec, &how, &u->explanation);
-    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+    return session_code(s, sg_explain(s->context, spec, &how, &u->explanation));
 }
 
-static int show(session *s, const char *spec, int index, const subject *u, json *j) {
+static int show(const session *s, const subject *u, json *j) {
+    const sg_explanation *e = u->explanation;
     const words *w = words_of(u->kernel);
     if (s->options->json) {
-        json_explanation(u->explanation, spec, index, u->info.dims, w,
-                         sg_kernel_text(u->kernel, SG_TEXT_FAMILY), &u->formats, j);
+        json_add(j, "family %s", sg_kernel_text(u->kernel, SG_TEXT_FAMILY));
+        json_explanation(e, u->info.dims, w, j);
+        if (u->formats.count > 0)
+            formats_json(&u->formats, j);
         return EXIT_DONE;
     }
     text out = new_text();
-    add_head(u->explanation, u->info.dims, w, &out);
+    add_head(e, u->info.dims, w, &out);
     if (w->is_grid)
-        add_table(u->explanation, &out);
+        add_table(e, &out);
     else
-        add_algorithms(u->explanation, &out);
+        add_algorithms(e, &out);
+    /* The model's reason, and the measured plan that builds prefer. */
+    add_wrapped(&out, "\n* ", 2, e->reason);
+    if (e->tuned != NULL)
+        add_wrapped(&out, "  ", 2, phrase("a build takes %s instead, %s", e->tuned, e->found));
     if (u->formats.count > 0)
         formats_text(&u->formats, &out);
-    const int code = say(&out);
-    return code;
+    return say(&out);
 }
 
-static int explain_one(session *s, const char *spec, int index, json *j) {
+static int explain_one(session *s, const char *spec, int index, json *j, void *unused) {
+    (void)unused;
     subject u = {0};
     int code = find_out(s, spec, index, &u);
     if (code == EXIT_DONE)
-        code = show(s, spec, index, &u, j);
+        code = show(s, &u, j);
     sg_explanation_free(u.explanation);
     sg_matrix_free(u.matrix);
     sg_release(u.kernel);
@@ -389,5 +294,5 @@ static int explain_one(session *s, const char *spec, int index, json *j) {
 }
 
 int command_explain(const options *o) {
-    return session_each(o, explain_one);
+    return session_each(o, false, explain_one, NULL);
 }

@@ -1,9 +1,9 @@
 /* What this machine has. doctor: what is used, and why, a finding a line. cache: the compiled
    kernels kept on disk: a list of them, a word on each that is damaged, or an empty cache. */
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/commands/commands.h"
 #include "cli/session.h"
 
 /* ---- doctor --------------------------------------------------------------------------------- */
@@ -14,16 +14,9 @@ typedef struct findings {
 } findings;
 
 static void add(void *user, const char *what, int usable, const char *text) {
-    enum { INDENT = 22, WIDTH = 100 };
     findings *f = user;
-    text_printf(&f->text, "%-4s %-16s ", usable ? "ok" : "-", what);
-    add_wrapped(&f->text, text, INDENT, WIDTH);
-    text_add(&f->text, "\n");
-    json_object(&f->json, NULL);
-    json_string(&f->json, "what", what);
-    json_bool(&f->json, "usable", usable != 0);
-    json_string(&f->json, "text", text);
-    json_end_object(&f->json);
+    add_wrapped(&f->text, phrase("%-4s %-16s ", usable ? "ok" : "-", what), 22, text);
+    json_add(&f->json, "{ what %s usable %i text %s }", what, usable, text);
 }
 
 int command_doctor(const options *o) {
@@ -32,15 +25,12 @@ int command_doctor(const options *o) {
     const sg_options wanted = {
         .struct_size = sizeof wanted, .device = o->device, .database = o->database};
     json_begin(&f.json, o);
-    json_array(&f.json, "findings");
-    const sg_status status = sg_doctor(&wanted, add, &f);
-    int code = exit_code(status);
-    if (status != SG_OK)
+    json_add(&f.json, "findings [");
+    const int code = exit_code(sg_doctor(&wanted, add, &f));
+    if (code != EXIT_DONE)
         complain(code, NULL, "the diagnosis itself failed");
-    json_end_array(&f.json);
-    json_finish(&f.json, code);
-    code = first_failure(code, say(o->json ? &json_text : &f.text));
-    return code;
+    json_add(&f.json, "]");
+    return json_finish(&f.json, o, code, &f.text);
 }
 
 /* ---- cache ---------------------------------------------------------------------------------- */
@@ -74,9 +64,9 @@ static bool find_action(const options *o, action *out) {
     return false;
 }
 
-static void add_count(text *out, int64_t entries, int64_t bytes) {
-    text_printf(out, "%lld %s, ", (long long)entries, entries == 1 ? "entry" : "entries");
-    add_bytes(out, (double)bytes);
+static const char *count_of(int64_t entries, int64_t bytes) {
+    return phrase("%" PRId64 " %s, %s", entries, entries == 1 ? "entry" : "entries",
+                  in_bytes((double)bytes));
 }
 
 /* ---- list and verify ----------------------------------------------------------------------- */
@@ -87,31 +77,21 @@ static void add_line(text *out, const sg_cache_entry *e) {
     char when[sizeof "2026-11-21 12:34 and more"] = "-";
     if (localtime_r(&used, &local) != NULL)
         strftime(when, sizeof when, "%Y-%m-%d %H:%M", &local);
-    text size = new_text();
-    add_bytes(&size, (double)e->bytes);
-    text_printf(out, "  %-16s  %8s  %s\n", when, size.data, e->text[0] != '\0' ? e->text : e->file);
+    text_printf(out, "  %-16s  %8s  %s\n", when, in_bytes((double)e->bytes),
+                e->text[0] != '\0' ? e->text : e->file);
     if (e->trouble != NULL)
         text_printf(out, "%*snot used: %s\n", 30, "", e->trouble);
 }
 
 static void add_entry(void *user, const sg_cache_entry *e) {
     report *r = user;
-    json *j = &r->json;
     if (r->action == ACTION_LIST)
         add_line(&r->text, e);
-    if (r->action == ACTION_VERIFY && e->trouble != NULL) {
-        text path = new_text();
-        text_printf(&path, "%s/%s", r->info.folder, e->file);
-        complain(EXIT_WRONG, path.data, "%s", e->trouble);
-    }
+    if (r->action == ACTION_VERIFY && e->trouble != NULL)
+        complain(EXIT_WRONG, phrase("%s/%s", r->info.folder, e->file), "%s", e->trouble);
     r->wrong += e->trouble != NULL;
-    json_object(j, NULL);
-    json_string(j, "file", e->file);
-    json_string(j, "text", e->text);
-    json_integer(j, "bytes", e->bytes);
-    json_integer(j, "used", e->used);
-    json_string(j, "trouble", e->trouble);
-    json_end_object(j);
+    json_add(&r->json, "{ file %s text %s bytes %" PRId64 " used %" PRId64 " trouble %s }", e->file,
+             e->text, e->bytes, e->used, e->trouble);
 }
 
 static void add_head(report *r) {
@@ -120,10 +100,8 @@ static void add_head(report *r) {
         text_printf(&r->text, "there is no cache: %s\n", i->trouble);
         return;
     }
-    text_printf(&r->text, "%s: ", i->folder);
-    add_count(&r->text, i->entries, i->bytes);
-    text_add(&r->text, " of at most ");
-    add_bytes(&r->text, (double)i->most_bytes);
+    text_printf(&r->text, "%s: %s of at most %s", i->folder, count_of(i->entries, i->bytes),
+                in_bytes((double)i->most_bytes));
     if (i->trouble != NULL)
         text_printf(&r->text, "\n  nothing is stored there: %s", i->trouble);
     text_add(&r->text, "\n");
@@ -131,13 +109,10 @@ static void add_head(report *r) {
 
 static sg_status list(sg_context *context, report *r) {
     add_head(r);
-    json_string(&r->json, "folder", r->info.folder);
-    json_string(&r->json, "trouble", r->info.trouble);
-    json_integer(&r->json, "bytes", r->info.bytes);
-    json_integer(&r->json, "most_bytes", r->info.most_bytes);
-    json_array(&r->json, "entries");
+    json_add(&r->json, "folder %s trouble %s bytes %" PRId64 " most_bytes %" PRId64 " entries [",
+             r->info.folder, r->info.trouble, r->info.bytes, r->info.most_bytes);
     const sg_status status = sg_cache_list(context, r->action == ACTION_VERIFY, add_entry, r);
-    json_end_array(&r->json);
+    json_add(&r->json, "]");
     if (status == SG_OK && r->action == ACTION_VERIFY && r->wrong == 0 && r->info.entries > 0)
         text_add(&r->text, "all of them are whole\n");
     return status;
@@ -148,16 +123,12 @@ static sg_status list(sg_context *context, report *r) {
 static sg_status clear(sg_context *context, report *r) {
     int64_t entries = 0, bytes = 0;
     const sg_status status = sg_cache_clear(context, &entries, &bytes);
-    json_string(&r->json, "folder", r->info.folder);
-    json_integer(&r->json, "removed", entries);
-    json_integer(&r->json, "removed_bytes", bytes);
-    if (status == SG_OK && r->info.folder[0] == '\0') {
+    json_add(&r->json, "folder %s removed %" PRId64 " removed_bytes %" PRId64, r->info.folder,
+             entries, bytes);
+    if (status == SG_OK && r->info.folder[0] == '\0')
         text_printf(&r->text, "there is no cache: %s\n", r->info.trouble);
-    } else if (status == SG_OK) {
-        text_printf(&r->text, "%s: ", r->info.folder);
-        add_count(&r->text, entries, bytes);
-        text_add(&r->text, " removed\n");
-    }
+    else if (status == SG_OK)
+        text_printf(&r->text, "%s: %s removed\n", r->info.folder, count_of(entries, bytes));
     return status;
 }
 
@@ -167,9 +138,8 @@ static int run(sg_context *context, report *r) {
     sg_status status = sg_cache_facts(context, &r->info);
     if (status == SG_OK)
         status = r->action == ACTION_CLEAR ? clear(context, r) : list(context, r);
-    if (status != SG_OK)
-        return complain_library(context, status);
-    return r->action == ACTION_VERIFY && r->wrong > 0 ? EXIT_WRONG : EXIT_DONE;
+    const int code = complain_library(context, status);
+    return code == EXIT_DONE && r->action == ACTION_VERIFY && r->wrong > 0 ? EXIT_WRONG : code;
 }
 
 int command_cache(const options *o) {
@@ -187,8 +157,7 @@ int command_cache(const options *o) {
     json_begin(&r.json, o);
     json_string(&r.json, "action", action_words[r.action]);
     code = run(s.context, &r);
-    json_finish(&r.json, code);
-    code = first_failure(code, say(o->json ? &r.json_text : &r.text));
+    code = json_finish(&r.json, o, code, &r.text);
     session_close(&s);
     return code;
 }

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/commands/commands.h"
+#include "cli/options.h"
 
 /* A file opened while a standard stream is closed would take its number, and get its text. Reading
    from or writing to these replacements fails, as on the closed stream. */
@@ -18,33 +17,20 @@ static void occupy_standard_streams(void) {
 }
 
 static int run(const options *o) {
+    static int (*const commands[COMMAND_COUNT])(const options *) = {
+        [COMMAND_BUILD] = command_build,   [COMMAND_RUN] = command_run,
+        [COMMAND_BENCH] = command_build,   [COMMAND_EXPLAIN] = command_explain,
+        [COMMAND_TUNE] = command_tune,     [COMMAND_REPORT] = command_report,
+        [COMMAND_DOCTOR] = command_doctor, [COMMAND_CACHE] = command_cache,
+    };
     text out = new_text();
-    if (o->help || o->version) {
-        if (o->help)
-            options_help(&out);
-        else
-            text_add(&out, "stencilgen " SG_VERSION "\n");
-        return say(&out);
-    }
-    switch (o->command) {
-    case COMMAND_RUN:
-        return command_run(o);
-    case COMMAND_EXPLAIN:
-        return command_explain(o);
-    case COMMAND_TUNE:
-        return command_tune(o);
-    case COMMAND_REPORT:
-        return command_report(o);
-    case COMMAND_DOCTOR:
-        return command_doctor(o);
-    case COMMAND_CACHE:
-        return command_cache(o);
-    case COMMAND_BUILD:
-    case COMMAND_BENCH:
-    case COMMAND_COUNT:
-        break;
-    }
-    return command_build(o);
+    if (!o->help && !o->version)
+        return commands[o->command](o);
+    if (o->help)
+        options_help(&out);
+    else
+        text_add(&out, "stencilgen " SG_VERSION "\n");
+    return say(&out);
 }
 
 int main(int count, char **arguments) {

@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/commands/commands.h"
 #include "cli/report/page.h"
-#include "cli/session.h"
-#include "cli/words.h"
 
 typedef struct reporting {
     session session; /* without a device */
@@ -88,8 +84,7 @@ static void add_places(const reporting *p, text *out) {
             }
         if (before > 0 || ++places > MOST)
             continue;
-        text_printf(out, "%s%s ", places > 1 ? ", " : "", r->device);
-        result_add_size(out, r);
+        text_printf(out, "%s%s %s", places > 1 ? ", " : "", r->device, size_of_result(r));
         if (r->steps > 1)
             text_printf(out, ", %" PRId64 " steps", r->steps);
         text_printf(out, " (%d)", same);
@@ -103,33 +98,28 @@ static int complain_of_none(const reporting *p) {
     text places = new_text();
     add_places(p, &places);
     if (p->all.count > 0)
-        complain(EXIT_USAGE, p->spec,
-                 "there are no tuning results of %s for this size and device; there are those of "
-                 "%s; choose with --size, --steps, --device and --arch",
-                 name, places.data);
-    else
-        complain(EXIT_USAGE, p->spec,
-                 "there are no tuning results of %s%s; make some with stencilgen tune %s, or name "
-                 "another database with --database",
-                 name,
-                 p->others > 0 ? ", but of a spec of this name that computes something else" : "",
-                 p->spec);
-    return EXIT_USAGE;
+        return complain(EXIT_USAGE, p->spec,
+                        "there are no tuning results of %s for this size and device; there are "
+                        "those of %s; choose with --size, --steps, --device and --arch",
+                        name, places.data);
+    return complain(
+        EXIT_USAGE, p->spec,
+        "there are no tuning results of %s%s; make some with stencilgen tune %s, or name another "
+        "database with --database",
+        name, p->others > 0 ? ", but of a spec of this name that computes something else" : "",
+        p->spec);
 }
 
 /* Failures alone make no page. */
 static int complain_of_failures(const reporting *p, const sg_result *one) {
-    text place = new_text();
     int count = 0;
     for (int i = 0; i < p->all.count; i++)
         count += page_same_place(&p->all.list[i], one);
-    result_add_size(&place, one);
-    complain(EXIT_USAGE, p->spec,
-             "no tuning result of %s at %s on %s was right, of %d; there is nothing to show (%s: "
-             "%s%s%s); tune again with --no-resume",
-             sg_kernel_text(p->kernel, SG_TEXT_NAME), place.data, one->device_name, count,
-             one->plan, one->state, one->reason[0] != '\0' ? ", " : "", one->reason);
-    return EXIT_USAGE;
+    return complain(EXIT_USAGE, p->spec,
+                    "no tuning result of %s at %s on %s was right, of %d; there is nothing to show "
+                    "(%s: %s%s%s); tune again with --no-resume",
+                    sg_kernel_text(p->kernel, SG_TEXT_NAME), size_of_result(one), one->device_name,
+                    count, one->plan, one->state, one->reason[0] != '\0' ? ", " : "", one->reason);
 }
 
 static void keep_drift(void *user, const sg_drift *d) {
@@ -188,10 +178,9 @@ static int write_page(const reporting *p, const page *filled, const char *path, 
     page_write(filled, &html);
     if (!output_finish(out, html.data, html.length))
         return EXIT_DATA;
-    text_printf(&said, "%s: %d candidates of %s at ", path, filled->count,
-                sg_kernel_text(p->kernel, SG_TEXT_NAME));
-    result_add_size(&said, &filled->rows[0]);
-    text_printf(&said, " on %s\n", filled->rows[0].device_name);
+    text_printf(&said, "%s: %d candidates of %s at %s on %s\n", path, filled->count,
+                sg_kernel_text(p->kernel, SG_TEXT_NAME), size_of_result(&filled->rows[0]),
+                filled->rows[0].device_name);
     return say(&said);
 }
 
@@ -228,9 +217,9 @@ static int make_page(const reporting *p, int index, const page_results *rows, co
 /* ---- one spec ------------------------------------------------------------------------------ */
 
 static int report_kernel(reporting *p, int index) {
-    sg_status status = sg_results(p->session.context, NULL, keep_result, p);
-    if (status != SG_OK)
-        return session_failed(&p->session, status);
+    int code = session_code(&p->session, sg_results(p->session.context, NULL, keep_result, p));
+    if (code != EXIT_DONE)
+        return code;
     const sg_result *chosen = choose(p);
     if (chosen == NULL)
         return complain_of_none(p);
@@ -240,13 +229,13 @@ static int report_kernel(reporting *p, int index) {
     for (int i = 0; i < p->all.count; i++)
         if (page_same_place(&p->all.list[i], chosen))
             page_keep(&rows, &p->all.list[i]);
-    status = find_drifts(p, &rows);
     const char *path = p->session.options->folder != NULL
                            ? p->session.options->folder
                            : output_path(NULL, sg_kernel_text(p->kernel, SG_TEXT_NAME), ".html");
     output *out = NULL;
-    int code = status == SG_OK ? output_begin(&out, &p->outputs, path)
-                               : session_failed(&p->session, status);
+    code = session_code(&p->session, find_drifts(p, &rows));
+    if (code == EXIT_DONE)
+        code = output_begin(&out, &p->outputs, path);
     if (code == EXIT_DONE)
         code = make_page(p, index, &rows, path, out);
     return code;
@@ -257,16 +246,17 @@ static int read_matrix(reporting *p) {
     const bindings *inputs = &p->session.options->inputs;
     if (inputs->count == 0 || p->matrix != NULL)
         return EXIT_DONE;
-    const sg_status status = sg_matrix_read(p->session.context, inputs->items[0].value, &p->matrix);
-    return status == SG_OK ? EXIT_DONE : session_failed(&p->session, status);
+    return session_code(&p->session,
+                        sg_matrix_read(p->session.context, inputs->items[0].value, &p->matrix));
 }
 
 static int report_spec(reporting *p, int index) {
     const sg_build_options how = {
         .struct_size = sizeof how, .text = p->session.text, .index = index, .source_only = 1};
     const sg_status status = sg_build(p->session.context, p->spec, &how, &p->kernel);
-    int code = status == SG_OK ? session_judge_input(p->session.options, p->spec, p->kernel)
-                               : session_failed(&p->session, status);
+    int code = session_code(&p->session, status);
+    if (code == EXIT_DONE)
+        code = session_judge_input(p->session.options, p->spec, p->kernel);
     if (code == EXIT_DONE)
         code = read_matrix(p);
     if (code == EXIT_DONE)
@@ -280,7 +270,8 @@ static int report_spec(reporting *p, int index) {
 }
 
 int command_report(const options *o) {
-    reporting p = {.spec = o->specs[0]};
+    reporting p = {.spec = o->specs[0],
+                   .outputs = {.specs = o->specs, .spec_count = o->spec_count}};
     int count = 0;
     int code = session_open_without_device(&p.session, o);
     if (code != EXIT_DONE)

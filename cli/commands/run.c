@@ -7,16 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/commands/commands.h"
-#include "cli/files/arrays.h"
-#include "cli/words.h"
-
-typedef struct steps {
-    int64_t made;
-    double seconds;
-    const char *stopped_by; /* the field with NaN or infinite values; NULL */
-    int64_t sound;          /* after so many steps there were none */
-} steps;
+#include "cli/commands/run.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 
@@ -50,18 +41,27 @@ static int look(const arrays *a, steps *s) {
         return EXIT_DONE;
     }
     s->stopped_by = a->items[item].info.field;
+    return steps_stopped(a, s);
+}
+
+int steps_stopped(const arrays *a, const steps *s) {
     if (s->made == 0)
         return complain(EXIT_WRONG, a->spec, "%s has NaN or infinite values before the first step",
                         s->stopped_by);
     if (!a->is_grid)
         return complain(EXIT_WRONG, a->spec, "%s has NaN or infinite values", s->stopped_by);
+    if (s->sound + 1 == s->made)
+        return complain(EXIT_WRONG, a->spec,
+                        "%s has NaN or infinite values since step %" PRId64
+                        ", after which the run ends",
+                        s->stopped_by, s->made);
     return complain(EXIT_WRONG, a->spec,
                     "%s has NaN or infinite values since one of the steps %" PRId64 " to %" PRId64
                     "; the run ends after step %" PRId64,
                     s->stopped_by, s->sound + 1, s->made, s->made);
 }
 
-static void steps_text(const steps *s, text *out) {
+void steps_text(const steps *s, text *out) {
     if (s->stopped_by != NULL && s->made == 0)
         text_printf(out, "  stopped  %s has NaN or infinite values before the first step\n",
                     s->stopped_by);
@@ -72,16 +72,13 @@ static void steps_text(const steps *s, text *out) {
                     s->stopped_by, s->made, s->sound);
 }
 
-static void steps_json(const steps *s, json *j) {
+void steps_json(const steps *s, json *j) {
     if (s->stopped_by == NULL) {
-        json_null(j, "stopped");
+        json_string(j, "stopped", NULL);
         return;
     }
-    json_object(j, "stopped");
-    json_string(j, "field", s->stopped_by);
-    json_integer(j, "first_step", s->made > 0 ? s->sound + 1 : 0);
-    json_integer(j, "last_step", s->made);
-    json_end_object(j);
+    json_add(j, "stopped { field %s first_step %" PRId64 " last_step %" PRId64 " }", s->stopped_by,
+             s->made > 0 ? s->sound + 1 : 0, s->made);
 }
 
 /* ---- products ------------------------------------------------------------------------------- */
@@ -115,7 +112,7 @@ static int multiply(arrays *a, const sg_kernel *kernel, sg_spmv_arguments *argum
     if (status == SG_OK)
         status = sg_synchronize(context, NULL);
     *seconds = clock_seconds() - start;
-    const int code = status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+    const int code = session_code(a->session, status);
     sg_free(context, arguments->temporary);
     return code;
 }
@@ -123,16 +120,12 @@ static int multiply(arrays *a, const sg_kernel *kernel, sg_spmv_arguments *argum
 static int product_run(arrays *a, const sg_kernel *kernel, const double *parameters,
                        double *seconds) {
     const int x = arrays_find(a, "x"), y = arrays_find(a, "y");
-    sg_device_matrix *matrix;
+    sg_device_matrix *matrix = NULL;
     sg_status status = sg_matrix_upload(a->matrix, kernel, &matrix);
-    if (status != SG_OK)
-        return session_failed(a->session, status);
     a->conversion.struct_size = sizeof a->conversion;
-    status = sg_conversion_facts(matrix, &a->conversion);
-    if (status != SG_OK) {
-        sg_device_matrix_free(matrix);
-        return session_failed(a->session, status);
-    }
+    if (status == SG_OK)
+        status = sg_conversion_facts(matrix, &a->conversion);
+    int code = session_code(a->session, status);
     sg_spmv_arguments arguments = {.struct_size = sizeof arguments,
                                    .matrix = matrix,
                                    .x = a->grids[x].data,
@@ -140,46 +133,39 @@ static int product_run(arrays *a, const sg_kernel *kernel, const double *paramet
                                    .vectors = a->grids[x].size[1],
                                    .alpha = value_of(kernel, parameters, "alpha", 1),
                                    .beta = value_of(kernel, parameters, "beta", 0)};
-    /* 0 vectors would mean 1. */
-    const int code = arguments.vectors > 0 ? multiply(a, kernel, &arguments, seconds) : EXIT_DONE;
+    if (code == EXIT_DONE && arguments.vectors > 0) /* 0 would mean 1 */
+        code = multiply(a, kernel, &arguments, seconds);
     sg_device_matrix_free(matrix);
     return code;
 }
 
 static void product_json(const arrays *a, json *j) {
-    json_object(j, "matrix");
-    json_string(j, "file", a->matrix_path);
-    json_integer(j, "rows", a->matrix_info.rows);
-    json_integer(j, "columns", a->matrix_info.columns);
-    json_integer(j, "entries", a->matrix_info.entries);
-    json_string(j, "converted_by", a->conversion.on_device ? "kernels" : "host");
-    json_number(j, "convert_seconds", a->conversion.convert_seconds);
-    json_number(j, "upload_seconds", a->conversion.upload_seconds);
-    json_number(j, "compile_seconds", a->conversion.compile_seconds);
-    json_end_object(j);
+    json_add(j,
+             "matrix { file %s rows %" PRId64 " columns %" PRId64 " entries %" PRId64
+             " converted_by %s convert_seconds %g upload_seconds %g compile_seconds %g }",
+             a->matrix_path, a->matrix_info.rows, a->matrix_info.columns, a->matrix_info.entries,
+             a->conversion.on_device ? "kernels" : "host", a->conversion.convert_seconds,
+             a->conversion.upload_seconds, a->conversion.compile_seconds);
 }
 
 static void product_text(const arrays *a, text *out) {
-    text_printf(out, "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n",
-                a->matrix_path, a->matrix_info.rows, a->matrix_info.columns,
-                a->matrix_info.entries);
-    text_printf(out, "  stored   as %s, converted by %s in ", a->conversion.format,
-                a->conversion.on_device ? "kernels" : "the host");
-    add_seconds(out, a->conversion.convert_seconds);
-    text_printf(out, ", brought to the device in ");
-    add_seconds(out, a->conversion.upload_seconds);
-    text_printf(out, "\n");
+    text_printf(out,
+                "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n"
+                "  stored   as %s, converted by %s in %s, brought to the device in %s\n",
+                a->matrix_path, a->matrix_info.rows, a->matrix_info.columns, a->matrix_info.entries,
+                a->conversion.format, a->conversion.on_device ? "kernels" : "the host",
+                in_seconds(a->conversion.convert_seconds),
+                in_seconds(a->conversion.upload_seconds));
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
 /* How many steps one batch may have: a multiple of those that a launch fuses. */
 static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
-    sg_kernel_info info = {.struct_size = sizeof info};
+    const sg_kernel_info info = facts_of(kernel);
     const options *o = a->session->options;
     if (!o->stop_on_nan)
         return o->steps;
-    sg_kernel_facts(kernel, &info);
     return info.steps > 1 && info.steps <= STEPS_UNLOOKED ? STEPS_UNLOOKED / info.steps * info.steps
                                                           : STEPS_UNLOOKED;
 }
@@ -192,7 +178,7 @@ static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *argument
         status = sg_synchronize(a->session->context, NULL);
     s->seconds += clock_seconds() - start;
     if (status != SG_OK)
-        return session_failed(a->session, status);
+        return session_code(a->session, status);
     follow(a, final);
     s->made += count;
     return EXIT_DONE;
@@ -218,15 +204,13 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
     return code;
 }
 
-static int launch_once(arrays *a, const sg_kernel *kernel, const sg_arguments *arguments,
-                       steps *s) {
-    sg_context *context = a->session->context;
+static int launch_once(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
     const double start = clock_seconds();
     sg_status status = sg_launch(kernel, arguments, NULL);
     if (status == SG_OK)
-        status = sg_synchronize(context, NULL);
+        status = sg_synchronize(a->session->context, NULL);
     s->seconds = clock_seconds() - start;
-    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+    return session_code(a->session, status);
 }
 
 /* Allocates the temporary memory for the time of the launches. */
@@ -240,13 +224,9 @@ static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int c
     sg_status status = sg_temporary_bytes(kernel, &arguments, &arguments.temporary_bytes);
     if (status == SG_OK && arguments.temporary_bytes > 0)
         status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
-    int code;
-    if (status != SG_OK)
-        code = session_failed(a->session, status);
-    else if (a->is_grid)
-        code = run_steps(a, kernel, &arguments, s);
-    else
-        code = launch_once(a, kernel, &arguments, s);
+    int code = session_code(a->session, status);
+    if (code == EXIT_DONE)
+        code = (a->is_grid ? run_steps : launch_once)(a, kernel, &arguments, s);
     sg_free(context, arguments.temporary);
     return code;
 }
@@ -280,28 +260,22 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
 }
 
 static void describe_json(const arrays *a, const sg_kernel *kernel, const steps *made, json *j) {
-    json_string(j, "family", sg_kernel_text(kernel, SG_TEXT_FAMILY));
-    json_string(j, "name", a->name);
-    json_string(j, "plan", sg_kernel_text(kernel, SG_TEXT_PLAN));
+    json_add(j, "family %s name %s plan %s", sg_kernel_text(kernel, SG_TEXT_FAMILY), a->name,
+             sg_kernel_text(kernel, SG_TEXT_PLAN));
     if (a->matrix != NULL)
         product_json(a, j);
     json_integers(j, "size", a->size, (a->is_grid ? a->info.dims : 1));
-    json_integer(j, "steps", made->made);
-    json_number(j, "seconds", made->seconds);
+    json_add(j, "steps %" PRId64 " seconds %g", made->made, made->seconds);
     steps_json(made, j);
 }
 
 static void describe(const arrays *a, const sg_kernel *kernel, const steps *made, text *out) {
-    text_printf(out, "%s: ", a->name);
-    if (a->is_grid) {
-        text_printf(out, "%" PRId64 " step%s of ", made->made, made->made == 1 ? "" : "s");
-        add_extents(out, a->size, a->info.dims);
-    } else {
-        text_printf(out, "%" PRId64 " %s", a->size[0], words_of(kernel)->points);
-    }
-    text_add(out, " in ");
-    add_seconds(out, made->seconds);
-    text_printf(out, " on the %s device\n  plan     %s\n", a->session->device.device,
+    const char *what = a->is_grid
+                           ? phrase("%" PRId64 " step%s of %s", made->made,
+                                    made->made == 1 ? "" : "s", in_extents(a->size, a->info.dims))
+                           : phrase("%" PRId64 " %s", a->size[0], words_of(kernel)->points);
+    text_printf(out, "%s: %s in %s on the %s device\n  plan     %s\n", a->name, what,
+                in_seconds(made->seconds), a->session->device.device,
                 sg_kernel_text(kernel, SG_TEXT_PLAN));
     if (a->matrix != NULL)
         product_text(a, out);
@@ -311,9 +285,9 @@ static void describe(const arrays *a, const sg_kernel *kernel, const steps *made
 static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j, text *out) {
     describe_json(a, kernel, made, j);
     describe(a, kernel, made, out);
-    json_object(j, "results");
+    json_add(j, "results {");
     int code = arrays_is(a, SG_KIND_REDUCE) ? arrays_print(a, j, out) : EXIT_DONE;
-    json_end_object(j);
+    json_add(j, "}");
     return code == EXIT_DONE ? arrays_save(a, j, out) : code;
 }
 
@@ -340,14 +314,16 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     return code;
 }
 
-int command_run(const options *o) {
+static int run_on(const options *o, ranks *r, const char **complaint) {
     session s;
     int count = 0;
-    if (o->folder != NULL && !output_folder(o->folder))
+    if (o->folder != NULL && r->speaks && !output_folder(o->folder))
         return EXIT_DATA;
     int code = session_open(&s, o);
-    if (code != EXIT_DONE)
+    if (code != EXIT_DONE) {
+        *complaint = complaint_take();
         return code;
+    }
     text line = new_text(), json_text = new_text();
     json j = {.out = &json_text};
     json_begin(&j, o);
@@ -358,11 +334,28 @@ int command_run(const options *o) {
         code =
             complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
     if (code == EXIT_DONE)
-        code = run_spec(&s, o->specs[0], &j, &line);
-    json_string(&j, "error", complaint_take());
-    json_finish(&j, code);
-    if (o->json || code == EXIT_DONE || code == EXIT_WRONG)
-        code = first_failure(code, say(o->json ? &json_text : &line));
+        code = (r->transports != NULL ? run_team(&s, o->specs[0], r, &j, &line)
+                                      : run_spec(&s, o->specs[0], &j, &line));
+    *complaint = complaint_take();
+    json_string(&j, "error", *complaint);
+    if (r->speaks)
+        code = json_finish(&j, o, code, code == EXIT_DONE || code == EXIT_WRONG ? &line : NULL);
     session_close(&s);
+    return code;
+}
+
+int command_run(const options *o) {
+    options own = *o;
+    ranks r = {.count = 1, .speaks = true};
+    const char *complaint = NULL;
+    if ((o->checkpoint != NULL) != (o->every > 0))
+        return complain(EXIT_USAGE, NULL, "--checkpoint FILE and --every N need each other");
+    if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
+        return run_on(o, &r, &complaint);
+    int code = ranks_open(&r, o);
+    own.local_rank = r.module != NULL;
+    if (code == EXIT_DONE)
+        code = run_on(&own, &r, &complaint);
+    ranks_close(&r, code, complaint);
     return code;
 }

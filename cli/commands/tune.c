@@ -1,19 +1,15 @@
 /* tune. A sweep fills the database of tuning results and reports each kernel: Ctrl-C ends it after
    the current trial, a second Ctrl-C ends the command. --list shows the candidates of specs. export
    writes the results of former sweeps as JSON for other tuners or as a plans file. */
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/commands.h"
-#include "cli/report/export.h"
 #include "cli/report/report.h"
-#include "cli/session.h"
-#include "cli/words.h"
-
-enum { WIDTH = 100, NOTE_INDENT = 4 };
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
@@ -41,37 +37,29 @@ static bool add_candidates(const sg_space *s, text *out) {
     qsort(order, (size_t)s->candidate_count, sizeof *order, compare);
     for (int i = 0; i < s->candidate_count; i++) {
         const sg_candidate *c = &s->candidates[order[i].index];
-        text time = new_text();
-        if (any)
-            add_seconds(&time, c->estimated_seconds);
-        text_printf(out, "%c ", order[i].index == s->usual_index ? '*' : ' ');
-        if (any)
-            text_printf(out, "%9s  ", time.data);
-        text_printf(out, "%s\n", c->plan);
+        text_printf(out, "%c %s%s\n", order[i].index == s->usual_index ? '*' : ' ',
+                    any ? phrase("%9s  ", in_seconds(c->estimated_seconds)) : "", c->plan);
     }
     return any;
 }
 
 static void add_space(const sg_space *s, text *out) {
     const words *w = words_of_kind(s->kind);
-    text_printf(out, "%s: %d candidate%s, %s, for %s, ", s->name, s->candidate_count,
-                s->candidate_count == 1 ? "" : "s", s->dtype, s->arch);
-    add_extents(out, s->size, s->dims);
+    text_printf(out, "%s: %d candidate%s, %s, for %s, %s", s->name, s->candidate_count,
+                s->candidate_count == 1 ? "" : "s", s->dtype, s->arch,
+                in_extents(s->size, s->dims));
     if (!w->is_grid)
         text_printf(out, " %s", w->points);
     if (s->steps > 1)
-        text_printf(out, ", %lld steps", (long long)s->steps);
+        text_printf(out, ", %" PRId64 " steps", s->steps);
     text_add(out, "\n\n");
     if (add_candidates(s, out))
         text_printf(out, "\n  times are what the model expects on %s", s->arch);
     text_printf(out, "\n* what a build takes by the model%s%s\n",
                 s->usual_index < 0 ? ", which tune leaves out: " : "",
                 s->usual_index < 0 ? s->usual : "");
-    for (int i = 0; i < s->note_count; i++) {
-        text_printf(out, "  no candidate has %s: ", s->notes[i].value);
-        add_wrapped(out, s->notes[i].why, NOTE_INDENT, WIDTH);
-        text_add(out, "\n");
-    }
+    for (int i = 0; i < s->note_count; i++)
+        add_wrapped(out, phrase("  no candidate has %s: ", s->notes[i].value), 4, s->notes[i].why);
     for (int i = 0; i < s->without_count; i++)
         text_printf(out, "  %s is tried without %s, which it does not have\n", s->without[i].name,
                     s->without[i].keys);
@@ -79,83 +67,48 @@ static void add_space(const sg_space *s, text *out) {
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void json_axes(const sg_space *s, json *j) {
-    json_array(j, "axes");
-    for (int a = 0; a < s->axis_count; a++)
-        json_string(j, NULL, s->axes[a].name);
-    json_end_array(j);
-}
-
 static void json_candidate(const sg_space *s, const sg_candidate *c, json *j) {
-    json_object(j, NULL);
-    json_string(j, "plan", c->plan);
-    if (c->estimated_seconds > 0)
-        json_number(j, "estimated_seconds", c->estimated_seconds);
-    else
-        json_null(j, "estimated_seconds");
-    json_integer(j, "threads", c->threads);
-    json_integer(j, "shared_bytes", (int64_t)c->shared_bytes);
-    json_object(j, "values");
+    const double estimate = c->estimated_seconds > 0 ? c->estimated_seconds : (double)NAN;
+    json_add(j, "{ plan %s estimated_seconds %g threads %d shared_bytes %zu values {", c->plan,
+             estimate, c->threads, c->shared_bytes);
     for (int a = 0; a < s->axis_count; a++)
         if (c->values[a] != 0 && s->axes[a].words != NULL)
             json_string(j, s->axes[a].name, s->axes[a].words[c->values[a]]);
         else if (c->values[a] != 0)
-            json_integer(j, s->axes[a].name, c->values[a]);
-    json_end_object(j);
-    json_end_object(j);
+            json_literal(j, s->axes[a].name, phrase("%d", c->values[a]));
+    json_add(j, "} }");
 }
 
-static void json_space(const sg_space *s, const char *spec, int index, json *j) {
-    json_object(j, NULL);
-    json_string(j, "spec", spec);
-    json_integer(j, "index", index);
-    json_string(j, "family", s->family);
-    json_string(j, "name", s->name);
-    json_string(j, "dtype", s->dtype);
-    json_string(j, "arch", s->arch);
+static void json_space(const sg_space *s, json *j) {
+    json_add(j, "family %s name %s dtype %s arch %s", s->family, s->name, s->dtype, s->arch);
     json_integers(j, "size", s->size, s->dims);
-    json_integer(j, "steps", s->steps);
-    json_string(j, "usual", s->usual);
-    json_axes(s, j);
-    json_integer(j, "count", s->candidate_count);
-    json_array(j, "candidates");
+    json_add(j, "steps %" PRId64 " usual %s axes [", s->steps, s->usual);
+    for (int a = 0; a < s->axis_count; a++)
+        json_string(j, NULL, s->axes[a].name);
+    json_add(j, "] count %d candidates [", s->candidate_count);
     for (int i = 0; i < s->candidate_count; i++)
         json_candidate(s, &s->candidates[i], j);
-    json_end_array(j);
-    json_array(j, "notes");
-    for (int i = 0; i < s->note_count; i++) {
-        json_object(j, NULL);
-        json_string(j, "value", s->notes[i].value);
-        json_string(j, "why", s->notes[i].why);
-        json_end_object(j);
-    }
-    json_end_array(j);
-    json_array(j, "without");
-    for (int i = 0; i < s->without_count; i++) {
-        json_object(j, NULL);
-        json_string(j, "name", s->without[i].name);
-        json_string(j, "keys", s->without[i].keys);
-        json_end_object(j);
-    }
-    json_end_array(j);
-    json_null(j, "error");
-    json_integer(j, "exit", EXIT_DONE);
-    json_end_object(j);
+    json_add(j, "] notes [");
+    for (int i = 0; i < s->note_count; i++)
+        json_add(j, "{ value %s why %s }", s->notes[i].value, s->notes[i].why);
+    json_add(j, "] without [");
+    for (int i = 0; i < s->without_count; i++)
+        json_add(j, "{ name %s keys %s }", s->without[i].name, s->without[i].keys);
+    json_add(j, "]");
 }
 
 /* ---- --list ----------------------------------------------------------------------------- */
 
-static int list_one(session *s, const char *spec, int index, json *j) {
+static int list_one(session *s, const char *spec, int index, json *j, void *unused) {
+    (void)unused;
     sg_build_options how = session_build_options(s, index);
     sg_space *space = NULL;
     sg_matrix *matrix = NULL;
     int code = session_matrix(s, spec, &how, &matrix);
-    if (code == EXIT_DONE) {
-        const sg_status status = sg_candidates(s->context, spec, &how, &space);
-        code = status == SG_OK ? EXIT_DONE : session_failed(s, status);
-    }
+    if (code == EXIT_DONE)
+        code = session_code(s, sg_candidates(s->context, spec, &how, &space));
     if (code == EXIT_DONE && s->options->json) {
-        json_space(space, spec, index, j);
+        json_space(space, j);
     } else if (code == EXIT_DONE) {
         text out = new_text();
         add_space(space, &out);
@@ -197,7 +150,7 @@ static int export_results(sg_context *context, export *e) {
         status = sg_results(context, NULL, add_result, e);
     for (int i = 1; i < o->spec_count && status == SG_OK; i++)
         status = sg_results(context, o->specs[i], add_result, e);
-    return status == SG_OK ? EXIT_DONE : complain_library(context, status);
+    return complain_library(context, status);
 }
 
 static int command_tune_export(const options *o) {
@@ -223,8 +176,7 @@ static int command_tune_export(const options *o) {
     return code;
 }
 
-/* ---- sweeps: signals
- * ------------------------------------------------------------------------------- */
+/* ---- sweeps: signals ------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t asked_to_stop; /* the signal */
 
@@ -252,17 +204,9 @@ static void listen_for_signals(void) {
 
 /* ---- progress ------------------------------------------------------------------------------ */
 
-/* "[######..............]" */
-static void add_bar(text *out, double share) {
-    enum { CELLS = 20 };
-    text_add(out, "[");
-    for (int i = 0; i < CELLS; i++)
-        text_add(out, i < share * CELLS ? "#" : ".");
-    text_add(out, "]");
-}
-
 /* Shows how near the sweep is to its end: the last trial, or the end of the budget. */
 static void show_bar(const sg_tune_progress *p, text *line) {
+    enum { CELLS = 20 };
     const int left = p->most_evaluations - p->evaluations, made = p->evaluations - p->resumed;
     double share = (double)p->evaluations / p->most_evaluations;
     double seconds = made > 0 ? p->seconds * left / made : NAN;
@@ -271,19 +215,16 @@ static void show_bar(const sg_tune_progress *p, text *line) {
         seconds = fmax(p->budget - p->seconds, 0);
     }
     line->length = 0;
-    text_printf(line, "%s ", p->name);
-    add_bar(line, share);
-    text_printf(line, " %d tried, %d left", p->evaluations, left);
-    if (!isnan(seconds)) {
-        text_add(line, ", ");
-        text_printf(line, "%.0f s", ceil(seconds));
-    }
-    if (p->best != NULL) {
-        text_add(line, "; best ");
-        add_seconds(line, p->best_seconds);
-        if (p->usual_seconds > 0)
-            text_printf(line, ", %.2f times the default", p->usual_seconds / p->best_seconds);
-    }
+    text_printf(line, "%s [", p->name);
+    for (int i = 0; i < CELLS; i++)
+        text_add(line, i < share * CELLS ? "#" : ".");
+    text_printf(line, "] %d tried, %d left", p->evaluations, left);
+    if (!isnan(seconds))
+        text_printf(line, ", %.0f s", ceil(seconds));
+    if (p->best != NULL)
+        text_printf(line, "; best %s", in_seconds(p->best_seconds));
+    if (p->best != NULL && p->usual_seconds > 0)
+        text_printf(line, ", %.2f times the default", p->usual_seconds / p->best_seconds);
     if (p->building > 0)
         text_printf(line, "; building %d", p->building);
     if (p->round > 0)
@@ -321,7 +262,8 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
                                      .search = (sg_search)o->search,
                                      .seed = o->seed,
                                      .budget = o->budget,
-                                     .evaluations = o->evaluations,
+                                     .evaluations =
+                                         o->evaluations < INT_MAX ? (int)o->evaluations : INT_MAX,
                                      .afresh = o->afresh,
                                      .parameters = parameters,
                                      .worker = "/proc/self/exe",
@@ -332,34 +274,15 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
     const sg_status status = sg_tune(s->context, spec, &options, out);
     listen_no_more();
     progress_end();
-    int code = status == SG_OK ? EXIT_DONE : session_failed(s, status);
-    code = first_failure(code, state.code);
+    int code = first_failure(session_code(s, status), state.code);
     if (code == EXIT_DONE && *out != NULL && (*out)->best < 0 && asked_to_stop == 0)
         code = complain(EXIT_DEVICE, spec, "none of %d candidates could be measured",
                         (*out)->evaluation_count);
     return code;
 }
 
-static int say_report(const session *s, const sg_tuning *t) {
-    text out = new_text();
-    if (!s->options->json)
-        tune_report_text(t, &out);
-    const int code = say(&out);
-    return code;
-}
-
-static void json_kernel(json *j, const char *spec, int index, const sg_tuning *t, int code) {
-    json_object(j, NULL);
-    json_string(j, "spec", spec);
-    json_integer(j, "index", index);
-    if (t != NULL)
-        tune_report_json(t, j);
-    json_string(j, "error", complaint_take());
-    json_integer(j, "exit", code);
-    json_end_object(j);
-}
-
-static int tune_one(session *s, const char *spec, int index, json *j) {
+static int tune_one(session *s, const char *spec, int index, json *j, void *unused) {
+    (void)unused;
     sg_build_options how = session_build_options(s, index);
     double *parameters = NULL;
     sg_kernel *kernel = NULL;
@@ -370,40 +293,22 @@ static int tune_one(session *s, const char *spec, int index, json *j) {
         code = session_plan(s, spec, &how, &kernel, &parameters);
     if (code == EXIT_DONE)
         code = sweep(s, spec, &how, parameters, &tuning);
-    if (tuning != NULL)
-        code = first_failure(code, say_report(s, tuning));
-    json_kernel(j, spec, index, tuning, code);
+    if (tuning != NULL && s->options->json) {
+        tune_report_json(tuning, j);
+    } else if (tuning != NULL) {
+        text out = new_text();
+        tune_report_text(tuning, &out);
+        code = first_failure(code, say(&out));
+    }
+    s->stopped = asked_to_stop != 0;
     sg_release(kernel);
     sg_tuning_free(tuning);
     sg_matrix_free(matrix);
     return code;
 }
 
-static int tune_spec(session *s, const char *spec, json *j) {
-    int count = 0;
-    int code = session_count(s, spec, &count);
-    if (code != EXIT_DONE)
-        json_kernel(j, spec, 0, NULL, code);
-    for (int index = 0; index < count && asked_to_stop == 0; index++)
-        code = first_failure(code, tune_one(s, spec, index, j));
-    return code;
-}
-
-/* ---- the whole ----------------------------------------------------------------------------- */
-
-static int tune_all(session *s, json *j, void *unused) {
-    (void)unused;
-    int code = EXIT_DONE;
-    session_json(s, j);
-    json_array(j, "kernels");
-    for (int i = 0; i < s->options->spec_count && asked_to_stop == 0; i++)
-        code = first_failure(code, tune_spec(s, s->options->specs[i], j));
-    json_end_array(j);
-    return code;
-}
-
 static int command_tune_sweep(const options *o) {
-    const int code = session_report(o, tune_all, NULL);
+    const int code = session_each(o, true, tune_one, NULL);
     progress_end();
     if (asked_to_stop != 0)
         raise(asked_to_stop); /* the parent sees that the signal ended the command */
@@ -412,6 +317,6 @@ static int command_tune_sweep(const options *o) {
 
 int command_tune(const options *o) {
     if (o->list)
-        return session_each(o, list_one);
+        return session_each(o, false, list_one, NULL);
     return strcmp(o->specs[0], "export") == 0 ? command_tune_export(o) : command_tune_sweep(o);
 }

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/words.h"
-
 bool arrays_is(const arrays *a, sg_kind kind) {
     return a->info.kind == kind;
 }
@@ -44,10 +41,8 @@ int arrays_unknown(const arrays *a, const char *option, const char *name, bool r
             text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
                         reads ? info->name : info->field);
     }
-    const int code =
-        complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
-                 reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
-    return code;
+    return complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
+                    reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
 }
 
 /* The array of an input: the one it names, or the next one without an input. */
@@ -72,11 +67,8 @@ static int match_input(arrays *a, const binding *b) {
                         a->name);
     if (a->items[at].input != NULL)
         return complain(EXIT_USAGE, a->spec, "%s %s is given twice", option, b->name);
-    const int code = datafile_judge_name(b->value, true);
-    if (code != EXIT_DONE)
-        return code;
     a->items[at].input = b->value;
-    return EXIT_DONE;
+    return datafile_judge_name(b->value, true);
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -118,6 +110,15 @@ static int match_inputs(arrays *a) {
     return EXIT_DONE;
 }
 
+bool arrays_changes(const arrays *a, int index) {
+    for (int i = 0; i < a->count; i++) {
+        const sg_array_info *w = &a->items[i].info;
+        if (array_is_written(&a->items[i]) && (w->reads == index || w->previous == index))
+            return true;
+    }
+    return false;
+}
+
 static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
@@ -127,7 +128,8 @@ static int default_levels(arrays *a) {
     }
     for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];
-        if (item->info.role == SG_READ && item->input == NULL && item->copies < 0)
+        if (item->info.role == SG_READ && item->input == NULL && item->copies < 0 &&
+            !(a->session->options->restart != NULL && arrays_changes(a, i)))
             return complain(EXIT_USAGE, a->spec, "%s reads %s; give it with %s %s=FILE.npy",
                             a->name, item->info.name, input_option(item), item->info.name);
     }
@@ -143,11 +145,6 @@ int arrays_match(arrays *a) {
 
 /* ---- the kernel's arrays --------------------------------------------------------------------- */
 
-/* The matrix's arrays are made from the matrix, not read. */
-static bool belongs_to_matrix(const arrays *a, const char *name) {
-    return arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0;
-}
-
 static int list_arrays(arrays *a) {
     const size_t count = (size_t)a->info.arrays;
     a->items = new_array(count, sizeof *a->items);
@@ -155,11 +152,10 @@ static int list_arrays(arrays *a) {
     for (int i = 0; i < a->info.arrays; i++) {
         array *item = &a->items[a->count];
         *item = (array){.info = {.struct_size = sizeof item->info}, .copies = -1};
-        const sg_status status = sg_kernel_array(a->plan, i, &item->info);
-        if (status != SG_OK)
-            return session_failed(a->session, status);
-        if (belongs_to_matrix(a, item->info.name))
-            continue;
+        sg_kernel_array(a->plan, i, &item->info);
+        const char *name = item->info.name;
+        if (arrays_is(a, SG_KIND_PRODUCT) && strcmp(name, "x") != 0 && strcmp(name, "y") != 0)
+            continue; /* made from the matrix, not read */
         item->type = dtype_find(item->info.dtype);
         if (item->type == DTYPE_COUNT)
             return complain(EXIT_USAGE, a->spec, "%s has arrays of %s, which no file holds",
@@ -175,29 +171,31 @@ static int list_arrays(arrays *a) {
 /* Like session_build, but the spec may be an spmv whose matrix has not been read yet. A matrix with
    one entry stands in for it, because the format `stencil` needs one. The kernel tells which arrays
    the spec has. */
-static int product_plan(session *s, const char *spec, const sg_build_options *how,
-                        sg_kernel **out) {
-    sg_build_options any = *how;
+static int product_plan(session *s, const char *spec, sg_kernel **out) {
+    sg_build_options any = session_plain_options(s, 0);
     sg_matrix *one = NULL;
     sg_status status = sg_matrix_new(s->context, 1, 1, &one);
     if (status == SG_OK)
         status = sg_matrix_set(one, 0, 0, 1);
     any.matrix = one;
-    const int code =
-        status == SG_OK ? session_build(s, spec, &any, out) : session_failed(s, status);
+    int code = session_code(s, status);
+    if (code == EXIT_DONE)
+        code = session_build(s, spec, &any, out);
     sg_matrix_free(one);
     return code;
 }
 
 int arrays_open(arrays *a, session *s, const char *spec) {
+    return arrays_open_for(a, s, spec, true);
+}
+
+int arrays_open_for(arrays *a, session *s, const char *spec, bool with_outputs) {
     *a = (arrays){.session = s,
                   .spec = spec,
+                  .output_set = {.specs = s->options->specs, .spec_count = s->options->spec_count},
                   .matrix_info = {.struct_size = sizeof a->matrix_info},
                   .maxval = 255};
-    sg_build_options how = session_build_options(s, 0);
-    memset(how.size, 0, sizeof how.size);
-    how.source_only = 1;
-    int code = product_plan(s, spec, &how, &a->plan);
+    int code = product_plan(s, spec, &a->plan);
     if (code == EXIT_DONE)
         code = session_judge_size(s, a->plan);
     if (code != EXIT_DONE)
@@ -214,7 +212,7 @@ int arrays_open(arrays *a, session *s, const char *spec) {
         code = arrays_read_matrix(a);
     if (code == EXIT_DONE)
         code = arrays_measure(a);
-    return code == EXIT_DONE ? arrays_open_outputs(a) : code;
+    return code == EXIT_DONE && with_outputs ? arrays_open_outputs(a) : code;
 }
 
 void arrays_close(arrays *a) {
@@ -263,12 +261,10 @@ static bool upload(void *user, uint64_t offset, const void *bytes, size_t count)
     if (l->is_offsets && !judge_offsets(l, bytes, count))
         return false;
     for (int i = 0; i < a->count && l->code == EXIT_DONE; i++)
-        if (i == l->index || a->items[i].copies == l->index) {
-            const sg_status status =
-                sg_upload(a->session->context, (char *)a->grids[i].data + offset, bytes, count);
-            if (status != SG_OK)
-                l->code = session_failed(a->session, status);
-        }
+        if (i == l->index || a->items[i].copies == l->index)
+            l->code = session_code(
+                a->session,
+                sg_upload(a->session->context, (char *)a->grids[i].data + offset, bytes, count));
     return l->code == EXIT_DONE;
 }
 
@@ -304,10 +300,8 @@ int arrays_load(arrays *a) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
         const uint64_t bytes = array_bytes(a, i);
-        const sg_status status =
-            sg_alloc(a->session->context, bytes > 0 ? (size_t)bytes : 1, &a->grids[i].data);
-        if (status != SG_OK)
-            code = session_failed(a->session, status);
+        code = session_code(
+            a->session, sg_alloc(a->session->context, bytes > 0 ? bytes : 1, &a->grids[i].data));
     }
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
         if (a->items[i].input != NULL)

@@ -24,7 +24,7 @@ static inline bool array_is_written(const array *a) {
 /* An output: a file, and the item that is written to it. */
 typedef struct array_output {
     int item;
-    char *path;
+    const char *path;
     bool has_range; /* of an image */
     pgm_scale range;
     output *file; /* NULL: not open */
@@ -56,10 +56,17 @@ typedef struct arrays {
 
 /* Matches the files with the arrays, opens the inputs, finds all extents, and opens the outputs. */
 int arrays_open(arrays *, session *, const char *spec);
+/* The same; another process may write the outputs. */
+int arrays_open_for(arrays *, session *, const char *spec, bool with_outputs);
 /* Allocates all arrays and reads the inputs. */
 int arrays_load(arrays *);
 /* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
 int arrays_save(arrays *, json *j, text *out);
+/* For ranks that write the elements: writes what stands before and behind them, and says where the
+   file is until arrays_commit, and where in it the elements begin. NULL after an error. */
+const char *arrays_frame(const arrays *, array_output *, uint64_t *offset);
+/* Ends outputs whose elements are written and summarised, and reports them as arrays_save does. */
+int arrays_commit(arrays *, json *j, text *out);
 /* Prints the results of a reduction that no --output names. */
 int arrays_print(arrays *, json *j, text *out);
 void arrays_close(arrays *);
@@ -67,6 +74,9 @@ void arrays_close(arrays *);
 /* The item of this name, or −1. */
 int arrays_find(const arrays *, const char *name);
 bool arrays_is(const arrays *, sg_kind);
+
+/* Whether steps change what the item holds: a level of an inout field that is read. */
+bool arrays_changes(const arrays *, int item);
 
 /* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);

@@ -1,8 +1,10 @@
-/* Files of arrays. */
+/* Elements: the words of files for the types of base/dtype.h, text, and their range. Files of
+   arrays. */
 #include "cli/files/datafile.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +12,100 @@
 #include "cli/command.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie");
+
+const element_word element_words[DTYPE_COUNT] = {
+    [DTYPE_FLOAT] = {"float32", "f4", "Float32"}, [DTYPE_DOUBLE] = {"float64", "f8", "Float64"},
+    [DTYPE_INT32] = {"int32", "i4", "Int32"},     [DTYPE_INT64] = {"int64", "i8", "Int64"},
+    [DTYPE_UINT32] = {"uint32", "u4", "UInt32"},
+};
+
+void element_put(dtype type, double value, void *to) {
+    const dtype_word *w = &dtype_words[type];
+    if (w->epsilon == 0) /* whole */
+        value = isnan(value) ? 0 : fmin(fmax(round(value), w->least), w->largest);
+    dtype_store(type, to, value);
+}
+
+const char *element_text(dtype type, const void *from) {
+    const double value = dtype_value(type, from);
+    text out = new_text();
+    if (!isfinite(value))
+        return isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+    if (dtype_words[type].epsilon == 0)
+        dtype_print(type, from, &out);
+    else
+        text_shortest(&out, value, type == DTYPE_FLOAT);
+    return out.data;
+}
+
+void element_json(json *j, const char *key, dtype type, const void *from) {
+    (isfinite(dtype_value(type, from)) ? json_literal : json_string)(j, key,
+                                                                     element_text(type, from));
+}
+
+/* One loop for each type, because large grids have many elements. Integers are always finite. */
+#define SCAN(name, type, judge)                                                                    \
+    static void name(values *v, const unsigned char *from, size_t count) {                         \
+        type least = 0, greatest = 0;                                                              \
+        memcpy(&least, v->minimum, sizeof least);                                                  \
+        memcpy(&greatest, v->maximum, sizeof greatest);                                            \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            type now;                                                                              \
+            memcpy(&now, from + i * sizeof now, sizeof now);                                       \
+            judge;                                                                                 \
+            if (!v->any || now < least)                                                            \
+                least = now;                                                                       \
+            if (!v->any || now > greatest)                                                         \
+                greatest = now;                                                                    \
+            v->any = true;                                                                         \
+        }                                                                                          \
+        memcpy(v->minimum, &least, sizeof least);                                                  \
+        memcpy(v->maximum, &greatest, sizeof greatest);                                            \
+    }
+
+#define JUDGE_REAL                                                                                 \
+    if (!isfinite(now)) {                                                                          \
+        v->nan += isnan(now) != 0;                                                                 \
+        v->infinite += isnan(now) == 0;                                                            \
+        continue;                                                                                  \
+    }
+
+SCAN(scan_float, float, JUDGE_REAL)
+SCAN(scan_double, double, JUDGE_REAL)
+SCAN(scan_int32, int32_t, (void)0)
+SCAN(scan_int64, int64_t, (void)0)
+SCAN(scan_uint32, uint32_t, (void)0)
+
+void values_add(values *v, const void *elements, size_t count) {
+    static void (*const scans[DTYPE_COUNT])(values *, const unsigned char *,
+                                            size_t) = {[DTYPE_FLOAT] = scan_float,
+                                                       [DTYPE_DOUBLE] = scan_double,
+                                                       [DTYPE_INT32] = scan_int32,
+                                                       [DTYPE_INT64] = scan_int64,
+                                                       [DTYPE_UINT32] = scan_uint32};
+    scans[v->type](v, elements, count);
+}
+
+const char *values_text(const values *v) {
+    const char *range = "no finite value";
+    if (v->any)
+        range = phrase("minimum %s, maximum %s", element_text(v->type, v->minimum),
+                       element_text(v->type, v->maximum));
+    return phrase("%s, %" PRId64 " NaN, %" PRId64 " infinite", range, v->nan, v->infinite);
+}
+
+void values_json(const values *v, json *j) {
+    if (v->any) {
+        element_json(j, "minimum", v->type, v->minimum);
+        element_json(j, "maximum", v->type, v->maximum);
+    } else {
+        json_string(j, "minimum", NULL);
+        json_string(j, "maximum", NULL);
+    }
+    json_add(j, "nan %" PRId64 " infinite %" PRId64, v->nan, v->infinite);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
 
 enum { PIECE = 1 << 20 }; /* elements written at once */
 
@@ -147,10 +243,6 @@ static void vti_head(text *out, const char *name, dtype type, const int64_t size
     text_add_bytes(out, &bytes, sizeof bytes);
 }
 
-static void vti_tail(text *out) {
-    text_add(out, "\n  </AppendedData>\n</VTKFile>\n");
-}
-
 static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
     if (kind == DATAFILE_NPY)
         npy_header(out, a->type, a->dims, a->size);
@@ -158,6 +250,15 @@ static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
         vti_head(out, a->name, a->type, a->size);
     else
         pgm_header(out, &(pgm){.width = a->size[0], .height = a->size[1], .maxval = a->maxval});
+}
+
+static const char *tail_of(datafile_kind kind) {
+    return kind == DATAFILE_VTI ? "\n  </AppendedData>\n</VTKFile>\n" : "";
+}
+
+void datafile_frame(const char *path, const datafile_array *a, text *head, text *tail) {
+    add_head(head, datafile_kind_of(path), a);
+    text_add(tail, tail_of(datafile_kind_of(path)));
 }
 
 /* Hands the array on in pieces. */
@@ -239,15 +340,14 @@ int datafile_write(output *out, const char *path, const datafile_array *a, dataf
     *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
     int code = prepare(a, give, user, about);
-    text head = new_text(), tail = new_text();
+    const char *tail = tail_of(kind);
+    text head = new_text();
     add_head(&head, kind, a);
-    if (kind == DATAFILE_VTI)
-        vti_tail(&tail);
     if (code == EXIT_DONE && !output_write(out, head.data, head.length))
         code = EXIT_DATA;
     if (code == EXIT_DONE)
         code = write_elements(&w, give, user);
-    if (code == EXIT_DONE && !output_write(out, tail.data, tail.length))
+    if (code == EXIT_DONE && !output_write(out, tail, strlen(tail)))
         code = EXIT_DATA;
     if (code == EXIT_DONE)
         return output_commit(out) ? EXIT_DONE : EXIT_DATA;

@@ -1,11 +1,120 @@
-/* Files of arrays: .npy; for grids also images (.pgm), and .vti files, which are only written.
-   Takes: a path. Makes: type and shape, and the elements in pieces; or a whole file of them.
-   Functions print their errors; results are exit codes. */
+/* Files of arrays: .npy of NumPy; for grids also the grey images of Netpbm (.pgm), and .vti files,
+   which are only written. Takes: a path, or bytes. Makes: types, shapes and elements in pieces;
+   text that reads back exactly; or a whole file. */
 #ifndef SG_CLI_FILES_DATAFILE_H
 #define SG_CLI_FILES_DATAFILE_H
 
+#include <stdio.h>
+
+#include "base/dtype.h"
 #include "cli/command.h"
-#include "cli/files/formats.h"
+
+/* ---- elements ------------------------------------------------------------------------------- */
+
+/* An element is one of base/dtype.h, as it lies in memory, and need not be aligned. */
+typedef struct element_word {
+    const char *numpy; /* "float32" */
+    const char *code;  /* in .npy headers, after the byte order: "f4" */
+    const char *vtk;   /* "Float32" */
+} element_word;
+extern const element_word element_words[DTYPE_COUNT];
+
+/* Writes one element. Whole types round to nearest and stay in range; NaN becomes 0. */
+void element_put(dtype, double value, void *to);
+
+/* The shortest decimal that reads back as the same element; nan, inf and -inf. */
+const char *element_text(dtype, const void *from);
+/* The same as a JSON number, or as the strings "nan", "inf" and "-inf". */
+void element_json(json *, const char *key, dtype, const void *from);
+
+/* Takes a piece of an array; `offset` and `count` are bytes, and whole elements. */
+typedef bool (*element_take)(void *user, uint64_t offset, const void *bytes, size_t count);
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* A summary of an array: the least and the greatest finite element, and how many elements are
+   not finite. */
+typedef struct values {
+    dtype type;
+    bool any;                             /* whether any element is finite */
+    unsigned char minimum[8], maximum[8]; /* elements, if any is */
+    int64_t nan, infinite;
+} values;
+
+void values_add(values *, const void *elements, size_t count);
+
+/* "minimum 0.02, maximum 0.4, 0 NaN, 0 infinite" */
+const char *values_text(const values *);
+/* Adds keys to the open object. */
+void values_json(const values *, json *);
+
+/* ---- .npy ----------------------------------------------------------------------------------- */
+
+/* Versions 1.0, 2.0 and 3.0; little endian; 1 to 3 dimensions, which may be without elements. */
+enum { NPY_DIMS = 3 };
+
+typedef struct npy {
+    dtype type;
+    int dims;
+    int64_t size[NPY_DIMS]; /* x first, the reverse of the shape; unused axes 1 */
+    bool fortran;           /* the first index varies fastest in the file */
+    uint64_t data_offset;   /* where the elements begin */
+    uint64_t data_bytes;
+} npy;
+
+/* Reads the header at the start of `bytes`; `count` may be more or less than the header. False with
+   a sentence in `error` where it is not one that we take. */
+bool npy_parse(const unsigned char *bytes, size_t count, npy *out, text *error);
+
+/* Reads the header of a stream, which is left at the first element, and compares the size of the
+   file, where it has one, with what the header declares. */
+bool npy_read_header(FILE *, npy *out, text *error);
+
+/* Reads all elements in C order, x fastest, and hands them on in pieces. False where the file is
+   shorter or longer than its header says, or where `take` returns false (`error` is then its). */
+bool npy_read_data(FILE *, const npy *, element_take take, void *user, text *error);
+
+/* The header of a version 1.0 file in C order: a multiple of 64 bytes. */
+void npy_header(text *out, dtype, int dims, const int64_t size[NPY_DIMS]);
+
+/* ---- .pgm ----------------------------------------------------------------------------------- */
+
+/* A file is plain (P2) or raw (P5), of one or two bytes a sample. Elements go from 0 to maxval, x
+   fastest, the top row first. The format: https://netpbm.sourceforge.net/doc/pgm.html. */
+enum { PGM_MAXVAL = 65535 };
+
+typedef struct pgm {
+    bool plain;
+    int64_t width, height; /* from 1 */
+    int maxval;            /* 1 to 65535: white */
+} pgm;
+
+/* Reads the header of a stream, which is left at the first sample. False with a sentence in `error`
+   where it is none, or where a raw file, of a known size, has another number of samples. */
+bool pgm_read_header(FILE *, pgm *out, text *error);
+
+/* Reads all samples as elements of the type and hands them on in pieces. False where there are too
+   few, too many, or one that is no number up to maxval, or where `take` returns false (`error` is
+   then its). */
+bool pgm_read_data(FILE *, const pgm *, dtype, element_take take, void *user, text *error);
+
+/* The header of a raw file. */
+void pgm_header(text *out, const pgm *);
+
+/* The values of black and of white. */
+typedef struct pgm_scale {
+    double low, high;
+} pgm_scale;
+
+/* Elements as raw samples: `low` becomes 0 and `high` maxval, rounded to nearest; what lies below,
+   and NaN, becomes 0, and what lies above maxval. Returns how many bytes they are; `out` has room
+   for two a sample. */
+size_t pgm_samples(dtype, const void *from, size_t count, int maxval, const pgm_scale *,
+                   unsigned char *out);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Functions print their errors; results are exit codes. */
 
 typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;
 
@@ -58,6 +167,10 @@ typedef struct datafile_array {
 
 /* Whether a file of this kind can hold such an array; prints why not. */
 int datafile_suits(const char *path, const datafile_array *);
+
+/* What stands before and behind the elements in such a file, which lie between them as in memory, x
+   fastest: for files whose parts are written separately. Not of an image. */
+void datafile_frame(const char *path, const datafile_array *, text *head, text *tail);
 
 /* What datafile_write has written. */
 typedef struct datafile_written {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cli/files/arrays.h"
-#include "cli/words.h"
 
 static void add_shape(text *out, const int64_t size[3], int dims) {
     for (int axis = dims - 1; axis >= 0; axis--)
@@ -18,8 +17,7 @@ static int wrong_shape(const arrays *a, const array *item, const char *other) {
     add_shape(&out, item->file.size, item->file.dims);
     text_printf(&out, " is the shape, but %s is ", other);
     add_shape(&out, a->size, a->info.dims);
-    const int code = complain(EXIT_DATA, item->input, "%s", out.data);
-    return code;
+    return complain(EXIT_DATA, item->input, "%s", out.data);
 }
 
 static int judge_grid(arrays *a, const array *item, const char **first) {
@@ -215,5 +213,5 @@ int arrays_read_matrix(arrays *a) {
     sg_status status = sg_matrix_read(s->context, a->matrix_path, &a->matrix);
     if (status == SG_OK)
         status = sg_matrix_facts(a->matrix, &a->matrix_info);
-    return status == SG_OK ? EXIT_DONE : session_failed(s, status);
+    return session_code(s, status);
 }

@@ -1,5 +1,5 @@
 /* NumPy's .npy files: the header is a Python dictionary of three keys in any order. */
-#include "cli/files/formats.h"
+#include "cli/files/datafile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@ enum {
 };
 
 typedef struct scanner {
-    const char *at, *end;
+    const char *at; /* ends with a NUL */
     text *error;
 } scanner;
 
@@ -25,41 +25,23 @@ static bool refuse(scanner *s, const char *what) {
     return false;
 }
 
-static void skip_space(scanner *s) {
-    while (s->at < s->end && strchr(" \t\r\n", *s->at) != NULL && *s->at != '\0')
-        s->at++;
-}
-
-static bool accept(scanner *s, char c) {
-    skip_space(s);
-    if (s->at == s->end || *s->at != c)
-        return false;
-    s->at++;
-    return true;
-}
-
-static bool accept_word(scanner *s, const char *word) {
-    skip_space(s);
-    const size_t length = strlen(word);
-    if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0)
-        return false;
-    s->at += length;
-    return true;
+static bool accept(scanner *s, const char *word) {
+    s->at += strspn(s->at, " \t\r\n");
+    const bool found = strncmp(s->at, word, strlen(word)) == 0;
+    s->at += found ? strlen(word) : 0;
+    return found;
 }
 
 /* A quoted string without escapes; points into the header. */
 static bool scan_string(scanner *s, const char **start, size_t *length) {
-    skip_space(s);
-    if (s->at == s->end || (*s->at != '\'' && *s->at != '"'))
+    const char *ends = accept(s, "'") ? "'\\" : accept(s, "\"") ? "\"\\" : NULL;
+    if (ends == NULL)
         return false;
-    const char quote = *s->at++;
     *start = s->at;
-    while (s->at < s->end && *s->at != quote && *s->at != '\\')
-        s->at++;
-    if (s->at == s->end || *s->at != quote)
-        return false;
-    *length = (size_t)(s->at++ - *start);
-    return true;
+    *length = strcspn(s->at, ends);
+    const bool ended = s->at[*length] == ends[0];
+    s->at += *length + ended;
+    return ended;
 }
 
 /* The known types, for messages. */
@@ -85,7 +67,7 @@ static bool scan_type(scanner *s, npy *out) {
     const char *name;
     size_t length;
     if (!scan_string(s, &name, &length)) {
-        if (!accept(s, '['))
+        if (!accept(s, "["))
             return refuse(s, "no type after 'descr'");
         text_add(s->error, "a record type; ");
         add_types(s->error);
@@ -104,19 +86,14 @@ static bool scan_type(scanner *s, npy *out) {
 }
 
 static bool scan_extent(scanner *s, int64_t *out) {
-    skip_space(s);
-    int64_t value = 0;
-    const char *start = s->at;
-    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
-        if (value > (INT64_MAX - 9) / 10)
-            return refuse(s, "an extent too large");
-        value = 10 * value + (*s->at - '0');
-    }
-    if (s->at == start)
+    char *end;
+    accept(s, "");
+    if (*s->at < '0' || *s->at > '9')
         return refuse(s, "no extent in 'shape'");
-    if (s->at < s->end && *s->at == 'L') /* as Python 2 wrote long integers */
-        s->at++;
-    *out = value;
+    *out = strtoll(s->at, &end, 10);
+    if (*out == INT64_MAX)
+        return refuse(s, "an extent too large");
+    s->at = end + (*end == 'L'); /* as Python 2 wrote long integers */
     return true;
 }
 
@@ -124,9 +101,9 @@ static bool scan_shape(scanner *s, npy *out) {
     int64_t extents[NPY_DIMS];
     int count = 0;
     bool comma = true;
-    if (!accept(s, '('))
+    if (!accept(s, "("))
         return refuse(s, "no tuple after 'shape'");
-    while (!accept(s, ')')) {
+    while (!accept(s, ")")) {
         if (!comma)
             return refuse(s, "no comma between extents");
         if (count == NPY_DIMS) {
@@ -136,7 +113,7 @@ static bool scan_shape(scanner *s, npy *out) {
         if (!scan_extent(s, &extents[count]))
             return false;
         count++;
-        comma = accept(s, ',');
+        comma = accept(s, ",");
     }
     if (count == 1 && !comma)
         return refuse(s, "a shape that is no tuple");
@@ -151,8 +128,8 @@ static bool scan_shape(scanner *s, npy *out) {
 }
 
 static bool scan_order(scanner *s, npy *out) {
-    out->fortran = accept_word(s, "True");
-    return out->fortran || accept_word(s, "False") || refuse(s, "no True or False");
+    out->fortran = accept(s, "True");
+    return out->fortran || accept(s, "False") || refuse(s, "no True or False");
 }
 
 static bool scan_dictionary(scanner *s, npy *out) {
@@ -162,9 +139,9 @@ static bool scan_dictionary(scanner *s, npy *out) {
     } keys[] = {{"descr", scan_type}, {"fortran_order", scan_order}, {"shape", scan_shape}};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     bool seen[KEYS] = {false}, comma = true;
-    if (!accept(s, '{'))
+    if (!accept(s, "{"))
         return refuse(s, "no dictionary");
-    while (!accept(s, '}')) {
+    while (!accept(s, "}")) {
         const char *name;
         size_t length;
         if (!comma || !scan_string(s, &name, &length))
@@ -176,15 +153,15 @@ static bool scan_dictionary(scanner *s, npy *out) {
         if (key == KEYS || seen[key])
             return refuse(s, "an unknown or repeated key");
         seen[key] = true;
-        if (!accept(s, ':') || !keys[key].scan(s, out))
+        if (!accept(s, ":") || !keys[key].scan(s, out))
             return s->error->length > 0 ? false : refuse(s, "a missing colon");
-        comma = accept(s, ',');
+        comma = accept(s, ",");
     }
     for (int key = 0; key < KEYS; key++)
         if (!seen[key])
             return refuse(s, "a missing key");
-    skip_space(s);
-    return s->at == s->end || refuse(s, "something after the dictionary");
+    accept(s, "");
+    return *s->at == '\0' || refuse(s, "something after the dictionary");
 }
 
 /* The length of the whole header, by its first 12 bytes (10 for version 1); 0 with an error. */
@@ -223,8 +200,10 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, text *error) 
         return false;
     }
     npy header = {.data_offset = length};
-    scanner s = {(const char *)bytes + (bytes[MAGIC] == 1 ? 10 : 12), (const char *)bytes + length,
-                 error};
+    const size_t start = bytes[MAGIC] == 1 ? 10 : 12;
+    scanner s = {job_copy(command_memory(), (const char *)bytes + start, length - start), error};
+    if (strlen(s.at) < length - start)
+        return refuse(&s, "a byte 0");
     if (!scan_dictionary(&s, &header))
         return false;
     bool empty = false;

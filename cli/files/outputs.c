@@ -126,9 +126,8 @@ int arrays_open_outputs(arrays *a) {
 }
 
 void arrays_close_outputs(arrays *a) {
-    for (int i = 0; i < a->output_count; i++) {
+    for (int i = 0; i < a->output_count; i++)
         output_drop(a->outputs[i].file);
-    }
 }
 
 /* ---- from the device ------------------------------------------------------------------------ */
@@ -137,10 +136,8 @@ int arrays_download(void *reading, uint64_t first, size_t count, void *out) {
     const array_reading *r = reading;
     const arrays *a = r->arrays;
     const size_t bytes = dtype_words[a->items[r->item].type].bytes;
-    const sg_status status =
-        sg_download(a->session->context, out, (const char *)a->grids[r->item].data + first * bytes,
-                    count * bytes);
-    return status == SG_OK ? EXIT_DONE : session_failed(a->session, status);
+    const char *from = (const char *)a->grids[r->item].data + first * bytes;
+    return session_code(a->session, sg_download(a->session->context, out, from, count * bytes));
 }
 
 void arrays_describe(const arrays *a, int index, datafile_array *out) {
@@ -190,30 +187,24 @@ static const char *name_of(const arrays *a, const array_output *o) {
 
 static void describe_text(const arrays *a, const array_output *o, text *out) {
     const datafile_written *w = &o->written;
-    text_printf(out, "  output   %s: %s\n           ", name_of(a, o), o->path);
-    values_text(&w->values, out);
-    text_add(out, "\n");
+    text_printf(out, "  output   %s: %s\n           %s\n", name_of(a, o), o->path,
+                values_text(&w->values));
     if (!w->is_image)
         return;
-    text_add(out, "           ");
-    element_print(out, DTYPE_DOUBLE, &w->scale.low);
-    text_add(out, " .. ");
-    element_print(out, DTYPE_DOUBLE, &w->scale.high);
-    text_printf(out, " -> 0..%d\n", a->maxval);
+    text_printf(out, "           %s .. %s -> 0..%d\n", element_text(DTYPE_DOUBLE, &w->scale.low),
+                element_text(DTYPE_DOUBLE, &w->scale.high), a->maxval);
     if (w->values.nan > 0)
-        warn(o->path, "%" PRId64 " NaN %s written as black", w->values.nan,
-             w->values.nan == 1 ? "is" : "are");
+        warn(o->path, phrase("%" PRId64 " NaN %s written as black", w->values.nan,
+                             w->values.nan == 1 ? "is" : "are"));
 }
 
 static void describe_json(const arrays *a, const array_output *o, json *j) {
     const datafile_written *w = &o->written;
-    json_object(j, name_of(a, o));
+    json_open(j, name_of(a, o), '{');
     values_json(&w->values, j);
-    if (w->is_image) {
-        json_number(j, "black", w->scale.low);
-        json_number(j, "white", w->scale.high);
-    }
-    json_end_object(j);
+    if (w->is_image)
+        json_add(j, "black %g white %g", w->scale.low, w->scale.high);
+    json_add(j, "}");
 }
 
 bool arrays_is_shown(const arrays *a, int index) {
@@ -225,7 +216,7 @@ bool arrays_is_shown(const arrays *a, int index) {
 
 /* Names the written fields without an --output. */
 static void name_the_rest(const arrays *a, json *j, text *out) {
-    json_array(j, "not_written");
+    json_add(j, "not_written [");
     for (int i = 0; i < a->count && !arrays_is(a, SG_KIND_REDUCE); i++)
         if (array_is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
             const char *field = a->items[i].info.field;
@@ -233,16 +224,37 @@ static void name_the_rest(const arrays *a, json *j, text *out) {
                         field, field);
             json_string(j, NULL, field);
         }
-    json_end_array(j);
+    json_add(j, "]");
+}
+
+const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
+    datafile_array about;
+    text head = new_text(), tail = new_text();
+    arrays_describe(a, o->item, &about);
+    datafile_frame(o->path, &about, &head, &tail);
+    uint64_t bytes = dtype_words[about.type].bytes;
+    for (int axis = 0; axis < 3; axis++)
+        bytes *= (uint64_t)about.size[axis];
+    *offset = head.length;
+    const uint64_t end = head.length + bytes;
+    return output_write(o->file, head.data, head.length)
+               ? output_stretch(o->file, end, tail.data, tail.length)
+               : NULL;
+}
+
+static int commit(array_output *o) {
+    output *file = o->file;
+    o->file = NULL;
+    return output_commit(file) ? EXIT_DONE : EXIT_DATA;
 }
 
 /* If one file cannot be written, the others still are. */
-int arrays_save(arrays *a, json *j, text *out) {
+static int save_all(arrays *a, bool has_elements, json *j, text *out) {
     int code = EXIT_DONE;
-    json_object(j, "outputs");
+    json_add(j, "outputs {");
     for (int i = 0; i < a->output_count && (code == EXIT_DONE || code == EXIT_DATA); i++) {
         array_output *o = &a->outputs[i];
-        const int now = save(a, o);
+        const int now = has_elements ? commit(o) : save(a, o);
         o->saved = now == EXIT_DONE;
         code = first_failure(code, now);
         if (!o->saved)
@@ -250,14 +262,21 @@ int arrays_save(arrays *a, json *j, text *out) {
         json_string(j, name_of(a, o), o->path);
         describe_text(a, o, out);
     }
-    json_end_object(j);
-    json_object(j, "values");
+    json_add(j, "} values {");
     for (int i = 0; i < a->output_count; i++)
         if (a->outputs[i].saved)
             describe_json(a, &a->outputs[i], j);
-    json_end_object(j);
+    json_add(j, "}");
     name_the_rest(a, j, out);
     return code;
+}
+
+int arrays_save(arrays *a, json *j, text *out) {
+    return save_all(a, false, j, out);
+}
+
+int arrays_commit(arrays *a, json *j, text *out) {
+    return save_all(a, true, j, out);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -272,15 +291,14 @@ static int print(arrays *a, int index, bool is_lone, json *j, text *out) {
                          ? arrays_download(&(array_reading){a, index}, 0, (size_t)count, elements)
                          : EXIT_DONE;
     if (!is_lone)
-        json_array(j, item->info.name);
+        json_open(j, item->info.name, '[');
     for (uint64_t i = 0; i < count && code == EXIT_DONE; i++) {
-        text_printf(out, "  %-8s ", i == 0 ? item->info.name : "");
-        element_print(out, item->type, elements + i * bytes);
-        text_add(out, "\n");
+        text_printf(out, "  %-8s %s\n", i == 0 ? item->info.name : "",
+                    element_text(item->type, elements + i * bytes));
         element_json(j, is_lone ? item->info.name : NULL, item->type, elements + i * bytes);
     }
     if (!is_lone)
-        json_end_array(j);
+        json_add(j, "]");
     free(elements);
     return code;
 }

@@ -1,5 +1,5 @@
 /* Grey images: "P5", width, height, maxval, one white-space character, samples. */
-#include "cli/files/formats.h"
+#include "cli/files/datafile.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,27 +3,20 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/words.h"
-
 /* ---- words --------------------------------------------------------------------------------- */
 
-void html_text(text *b, const char *string) {
+static void add_text(text *b, const char *string) {
+    static const char special[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (const char *at = string; *at != '\0'; at++) {
         const unsigned char c = (unsigned char)*at;
-        if (c == '&')
-            text_add(b, "&amp;");
-        else if (c == '<')
-            text_add(b, "&lt;");
-        else if (c == '>')
-            text_add(b, "&gt;");
-        else if (c == '"')
-            text_add(b, "&quot;");
-        else if (c == '\'')
-            text_add(b, "&#39;");
+        const char *found = strchr(special, *at);
+        if (found != NULL)
+            text_add(b, entities[found - special]);
         else if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
             text_add(b, "\xef\xbf\xbd");
         else
@@ -31,27 +24,15 @@ void html_text(text *b, const char *string) {
     }
 }
 
-void page_add_mark_title(text *b, const sg_result *r) {
-    text_printf(b, "%s: ", r->plan);
-    if (!page_is_right(r)) {
-        text_printf(b, "%s%s%s", r->state, r->reason[0] != '\0' ? ", " : "", r->reason);
-        return;
+void html_add(text *b, const char *markup, ...) {
+    va_list texts;
+    va_start(texts, markup);
+    for (const char *next; (next = strstr(markup, "%s")) != NULL; markup = next + 2) {
+        text_add_bytes(b, markup, (size_t)(next - markup));
+        add_text(b, va_arg(texts, const char *));
     }
-    add_seconds(b, r->median);
-    if (r->final_seconds > 0) {
-        text_add(b, ", in the finals ");
-        add_seconds(b, r->final_seconds);
-    }
-    if (isfinite(page_of_copy(r)))
-        text_printf(b, ", %.3g of a copy", page_of_copy(r));
-    if (r->registers >= 0)
-        text_printf(b, ", %d registers", r->registers);
-    if (r->local_bytes > 0)
-        text_printf(b, ", %" PRId64 " bytes spilled", r->local_bytes);
-    if (r->shared_bytes > 0)
-        text_printf(b, ", %" PRId64 " bytes of shared memory", r->shared_bytes);
-    if (isfinite(r->occupancy) && r->occupancy >= 0)
-        text_printf(b, ", occupancy %.2g", r->occupancy);
+    va_end(texts);
+    text_add(b, markup);
 }
 
 /* ---- what is in it ------------------------------------------------------------------------- */
@@ -78,97 +59,76 @@ static int count_state(const page *p, const char *state) {
 /* ---- heading ------------------------------------------------------------------------------- */
 
 static void add_fact(text *out, const char *name, const char *value) {
-    if (value[0] == '\0')
-        return;
-    text_add(out, "<div><dt>");
-    html_text(out, name);
-    text_add(out, "</dt><dd>");
-    html_text(out, value);
-    text_add(out, "</dd></div>\n");
+    if (value[0] != '\0')
+        html_add(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
 }
 
-static void add_day(text *b, int64_t milliseconds) {
+static const char *day_of(int64_t milliseconds) {
     const time_t seconds = (time_t)(milliseconds / 1000);
     struct tm utc;
     char string[sizeof "2026-11-21 12:34 UTC and more"];
-    if (gmtime_r(&seconds, &utc) != NULL &&
-        strftime(string, sizeof string, "%Y-%m-%d %H:%M UTC", &utc) > 0)
-        text_add(b, string);
+    if (gmtime_r(&seconds, &utc) == NULL ||
+        strftime(string, sizeof string, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+        return "";
+    return new_copy(string);
 }
 
-static void add_counts(const page *p, text *b) {
+static const char *counts_of(const page *p) {
     static const char *const states[] = {"right",        "wrong",  "refused",
                                          "not compiled", "failed", "hung"};
-    const char *before = "";
+    text out = new_text();
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
         const int count = count_state(p, states[i]);
-        if (count > 0) {
-            text_printf(b, "%s%d %s", before, count, states[i]);
-            before = ", ";
-        }
+        if (count > 0)
+            text_printf(&out, "%s%d %s", out.length > 0 ? ", " : "", count, states[i]);
     }
+    return out.data;
 }
 
 static void add_facts(const page *p, text *out) {
-    const sg_result *r = &p->rows[0];
+    const sg_result *r = &p->rows[0], *last = &p->rows[p->count - 1];
     const words *w = words_of_kind(r->kind);
-    text device = new_text(), size = new_text(), counts = new_text(), when = new_text(),
-         made = new_text(), driver = new_text();
-    text_printf(&device, "%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
-                strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors");
-    result_add_size(&size, r);
-    if (!w->is_grid && !result_is_of_matrix(r))
-        text_printf(&size, " %s", w->points);
-    if (r->steps > 1)
-        text_printf(&size, ", %" PRId64 " steps at a time", r->steps);
-    add_counts(p, &counts);
-    add_day(&when, p->rows[0].taken);
-    if (p->rows[p->count - 1].taken / 60000 != r->taken / 60000) {
-        text_add(&when, " to ");
-        add_day(&when, p->rows[p->count - 1].taken);
-    }
-    if (r->driver > 0)
-        text_printf(&driver, ", driver for CUDA %d.%d", r->driver / 1000, r->driver % 1000 / 10);
-    text_printf(&made, "stencilgen %s%s%s%s", r->generator, r->compiler[0] != '\0' ? ", " : "",
-                r->compiler, driver.data);
+    const bool bare = w->is_grid || result_is_of_matrix(r);
+    const bool moment = last->taken / 60000 == r->taken / 60000;
     text_add(out, "<dl class=\"facts\">\n");
     add_fact(out, "Spec", p->spec);
     add_fact(out, "Computes", p->shape);
     add_fact(out, "Type", p->dtype);
-    add_fact(out, "Device", device.data);
-    add_fact(out, "Size", size.data);
-    add_fact(out, "Candidates", counts.data);
-    add_fact(out, "Measured", when.data);
-    add_fact(out, "With", made.data);
+    add_fact(out, "Device",
+             phrase("%s, %s, %d %s", r->device_name, r->arch, r->multiprocessors,
+                    strcmp(r->device, "cpu") == 0 ? "cores" : "multiprocessors"));
+    add_fact(out, "Size",
+             phrase("%s%s%s%s", size_of_result(r), bare ? "" : " ", bare ? "" : w->points,
+                    r->steps > 1 ? phrase(", %" PRId64 " steps at a time", r->steps) : ""));
+    add_fact(out, "Candidates", counts_of(p));
+    add_fact(out, "Measured",
+             phrase("%s%s%s", day_of(r->taken), moment ? "" : " to ",
+                    moment ? "" : day_of(last->taken)));
+    add_fact(out, "With",
+             phrase("stencilgen %s%s%s%s", r->generator, r->compiler[0] != '\0' ? ", " : "",
+                    r->compiler,
+                    r->driver > 0
+                        ? phrase(", driver for CUDA %d.%d", r->driver / 1000, r->driver % 1000 / 10)
+                        : ""));
     text_add(out, "</dl>\n");
 }
 
 static void add_tile(text *out, const char *number, const char *name, const char *more) {
-    text_add(out, "<div class=\"tile\"><b>");
-    html_text(out, number);
-    text_add(out, "</b><span>");
-    html_text(out, name);
-    text_add(out, "</span><small>");
-    html_text(out, more);
-    text_add(out, "</small></div>\n");
+    html_add(out, "<div class=\"tile\"><b>%s</b><span>%s</span><small>%s</small></div>\n", number,
+             name, more);
 }
 
 static void add_gain(const page *p, text *out) {
-    const sg_result *best = &p->rows[p->best];
-    const bool known = p->usual_row >= 0 && page_is_right(&p->rows[p->usual_row]);
-    text gain = new_text(), more = new_text();
-    text_add(&gain, known ? "" : "—");
-    if (known)
-        text_printf(&gain, "%.3g×", page_time(&p->rows[p->usual_row]) / page_time(best));
-    if (p->usual == NULL)
-        text_add(&more, "which plan is the default is not known");
-    else if (known && p->usual_row == p->best)
-        text_add(&more, "the default is the best plan");
-    else
-        text_printf(&more, "%s%s", p->usual, known ? ", " : ", which was not measured");
-    if (known && p->usual_row != p->best)
-        add_seconds(&more, page_time(&p->rows[p->usual_row]));
-    add_tile(out, gain.data, "speed over the default plan", more.data);
+    const sg_result *usual = p->usual_row >= 0 ? &p->rows[p->usual_row] : NULL;
+    const bool known = usual != NULL && page_is_right(usual);
+    const char *more = "which plan is the default is not known";
+    if (known && p->usual_row == p->best)
+        more = "the default is the best plan";
+    else if (p->usual != NULL)
+        more = phrase("%s, %s", p->usual,
+                      known ? in_seconds(page_time(usual)) : "which was not measured");
+    add_tile(out, known ? phrase("%.3g×", page_time(usual) / page_time(&p->rows[p->best])) : "—",
+             "speed over the default plan", more);
 }
 
 static int count_finals(const page *p) {
@@ -180,37 +140,29 @@ static int count_finals(const page *p) {
 
 static void add_tiles(const page *p, text *out) {
     const sg_result *best = &p->rows[p->best];
-    const words *w = words_of_kind(best->kind);
-    text time = new_text(), spread = new_text(), share = new_text();
-    add_seconds(&time, page_time(best));
-    if (best->final_seconds > 0) {
-        text_printf(&spread, "by the finals, in turns with the %d next; ", count_finals(p) - 1);
-        add_seconds(&spread, best->median);
-        text_add(&spread, " before");
-    } else {
-        text_printf(&spread, "median of %d", best->repeats);
-        if (isfinite(best->spread))
-            text_printf(&spread, ", quartiles %.2g %% apart", 100 * best->spread);
-    }
+    const char *how;
+    if (best->final_seconds > 0)
+        how = phrase("by the finals, in turns with the %d next; %s before", count_finals(p) - 1,
+                     in_seconds(best->median));
+    else
+        how = phrase(
+            "median of %d%s", best->repeats,
+            isfinite(best->spread) ? phrase(", quartiles %.2g %% apart", 100 * best->spread) : "");
     text_add(out, "<div class=\"tiles\">\n");
-    add_tile(out, time.data, best->steps > 1 ? "a run of all steps" : w->step, spread.data);
+    add_tile(out, in_seconds(page_time(best)),
+             best->steps > 1 ? "a run of all steps" : words_of_kind(best->kind)->step, how);
     add_gain(p, out);
-    if (isfinite(page_of_copy(best))) {
-        text_printf(&share, "%.3g", page_of_copy(best));
-        add_tile(out, share.data, "of the speed of a copy", "the same bytes, in the same run");
-    }
+    if (isfinite(page_of_copy(best)))
+        add_tile(out, phrase("%.3g", page_of_copy(best)), "of the speed of a copy",
+                 "the same bytes, in the same run");
     text_add(out, "</div>\n");
 }
 
 static void add_heading(const page *p, text *out) {
     const int wrong = count_state(p, "wrong");
-    text_add(out, "<header>\n<h1>");
-    html_text(out, p->name);
-    text_add(out, "</h1>\n");
+    html_add(out, "<header>\n<h1>%s</h1>\n", p->name);
     if (p->best >= 0) {
-        text_add(out, "<p class=\"plan\"><code>");
-        html_text(out, p->rows[p->best].plan);
-        text_add(out, "</code></p>\n");
+        html_add(out, "<p class=\"plan\"><code>%s</code></p>\n", p->rows[p->best].plan);
         add_tiles(p, out);
     } else {
         text_add(out, "<p class=\"bad\">No candidate was right and timed.</p>\n");
@@ -324,31 +276,27 @@ static void add_source(const page *p, text *out) {
     if (p->best < 0)
         return;
     text_add(out, "<section id=\"source\">\n<h2>The best plan</h2>\n");
-    if (p->source != NULL) {
-        text_add(out, "<details>\n<summary>Its source</summary>\n<pre><code>");
-        html_text(out, p->source);
-        text_add(out, "</code></pre>\n</details>\n");
-    } else {
-        text_add(out, "<p>Its source could not be made: ");
-        html_text(out, p->source_trouble != NULL ? p->source_trouble : "unknown");
-        text_add(out, "</p>\n");
-    }
+    if (p->source != NULL)
+        html_add(out,
+                 "<details>\n<summary>Its source</summary>\n<pre><code>%s</code></pre>\n"
+                 "</details>\n",
+                 p->source);
+    else
+        html_add(out, "<p>Its source could not be made: %s</p>\n",
+                 p->source_trouble != NULL ? p->source_trouble : "unknown");
     text_add(out, "</section>\n");
 }
 
 void page_write(const page *p, text *out) {
-    text title = new_text();
-    text_printf(&title, "%s, ", p->name);
-    result_add_size(&title, &p->rows[0]);
-    text_printf(&title, ", %s", p->rows[0].device_name);
     /* The policy keeps browsers from fetching anything. */
-    text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                  "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                  "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    html_text(out, title.data);
-    text_add(out, "</title>\n<style>\n");
+    html_add(out,
+             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta name=\"color-scheme\" content=\"light dark\">\n"
+             "<title>%s, %s, %s</title>\n<style>\n",
+             p->name, size_of_result(&p->rows[0]), p->rows[0].device_name);
     text_add(out, page_style);
     text_add(out, "</style>\n</head>\n<body>\n<main>\n");
     add_heading(p, out);
@@ -359,7 +307,5 @@ void page_write(const page *p, text *out) {
     text_add(out, "</div>\n");
     add_source(p, out);
     page_write_table(p, out);
-    text_add(out, "</main>\n<script>\n");
-    text_add(out, page_script);
-    text_add(out, "</script>\n</body>\n</html>\n");
+    text_printf(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
 }

@@ -5,7 +5,7 @@
 #ifndef SG_CLI_REPORT_PAGE_H
 #define SG_CLI_REPORT_PAGE_H
 
-#include "cli/command.h"
+#include "cli/session.h"
 
 /* ---- results ------------------------------------------------------------------------------- */
 
@@ -65,12 +65,10 @@ void page_write_table(const page *, text *);
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-/* Text where HTML has text or an attribute's value between double quotes. What HTML cannot hold
-   (control characters) becomes U+FFFD. */
-void html_text(text *, const char *);
+/* Adds markup, in which each %s is replaced by a text, wherever HTML has text or an attribute's
+   value between double quotes. What HTML cannot hold (control characters) becomes U+FFFD. */
+void html_add(text *, const char *markup, ...) SG_PRINTF(2, 3);
 
-/* "streamed tile=256x8 …: 378 us, 0.98 of a copy, 40 registers". */
-void page_add_mark_title(text *, const sg_result *);
 /* The legend of the kinds, where there are several; with `lost` also the mark of lost rows. */
 void page_write_kinds(const page *, bool lost, text *out);
 
@@ -93,9 +91,9 @@ double svg_at(const svg_scale *, double number);
 svg_scale svg_scale_of(double least, double most, bool logarithmic);
 
 /* How numbers at an axis are written. */
-typedef void (*svg_label)(text *, double);
-void svg_plain(text *, double); /* "12" */
-void svg_rate(text *, double);  /* "1.5 G" */
+typedef const char *(*svg_label)(double);
+const char *svg_plain(double); /* "12" */
+const char *svg_rate(double);  /* "1.5 G" */
 
 typedef struct svg {
     text *out;

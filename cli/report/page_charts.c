@@ -1,21 +1,40 @@
 /* The charts: how the search went, the roofline, and drift. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/report/page.h"
-#include "cli/words.h"
 
 static void widen(double range[2], double x) {
     range[0] = fmin(range[0], x);
     range[1] = fmax(range[1], x);
 }
 
+/* "streamed tile=256x8 …: 378 us, 0.98 of a copy, 40 registers". */
+static const char *title_of(const sg_result *r) {
+    text b = new_text();
+    if (!page_is_right(r))
+        return phrase("%s: %s%s%s", r->plan, r->state, r->reason[0] != '\0' ? ", " : "", r->reason);
+    text_printf(&b, "%s: %s", r->plan, in_seconds(r->median));
+    if (r->final_seconds > 0)
+        text_printf(&b, ", in the finals %s", in_seconds(r->final_seconds));
+    if (isfinite(page_of_copy(r)))
+        text_printf(&b, ", %.3g of a copy", page_of_copy(r));
+    if (r->registers >= 0)
+        text_printf(&b, ", %d registers", r->registers);
+    if (r->local_bytes > 0)
+        text_printf(&b, ", %" PRId64 " bytes spilled", r->local_bytes);
+    if (r->shared_bytes > 0)
+        text_printf(&b, ", %" PRId64 " bytes of shared memory", r->shared_bytes);
+    if (isfinite(r->occupancy) && r->occupancy >= 0)
+        text_printf(&b, ", occupancy %.2g", r->occupancy);
+    return b.data;
+}
+
 static void add_row_mark(const page *p, svg *s, double x, double y, int row) {
     const bool right = page_is_right(&p->rows[row]);
-    text title = new_text();
-    page_add_mark_title(&title, &p->rows[row]);
-    svg_mark(s, x, y, right ? p->kinds[row] : CHART_LOST, row == p->best, title.data);
+    svg_mark(s, x, y, right ? p->kinds[row] : CHART_LOST, row == p->best, title_of(&p->rows[row]));
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -69,7 +88,7 @@ void page_write_progress(const page *p, text *out) {
               "Marks: the time of each evaluation. Solid line: the best so far.");
     s.x = svg_scale_of(1, p->count, false);
     s.y = svg_scale_of(times[0], times[1], true);
-    svg_frame(&s, svg_plain, add_seconds, "evaluation", "time");
+    svg_frame(&s, svg_plain, in_seconds, "evaluation", "time");
     add_copy_line(&s, copy);
     add_best_so_far(p, &s);
     bool lost = false;
@@ -161,22 +180,16 @@ static bool measure_roofline(const page *p, roofline *f) {
 static void add_roofs(const roofline *f, svg *s) {
     const double left = f->intensity[0];
     const double ridge = f->arithmetic > 0 ? f->arithmetic / f->copy : f->intensity[1];
-    text rate = new_text();
-    add_bytes(&rate, f->copy);
     svg_line(s, svg_at(&s->x, left), svg_at(&s->y, left * f->copy), svg_at(&s->x, ridge),
              svg_at(&s->y, ridge * f->copy), "roof");
-    text out = new_text();
-    text_printf(&out, "copy, %s/s", rate.data);
     const double middle = sqrt(left * ridge); /* of the line; left of it nothing can be */
     svg_text(s, svg_at(&s->x, middle) - 8, svg_at(&s->y, middle * f->copy) - 4, "end", "note",
-             out.data);
+             phrase("copy, %s/s", in_bytes(f->copy)));
     if (f->arithmetic > 0) {
         const double y = svg_at(&s->y, f->arithmetic);
-        text peak = new_text();
-        svg_rate(&peak, f->arithmetic);
-        text_add(&peak, "op/s");
         svg_line(s, svg_at(&s->x, ridge), y, svg_at(&s->x, f->intensity[1]), y, "roof");
-        svg_text(s, svg_at(&s->x, f->intensity[1]), y - 5, "end", "note", peak.data);
+        svg_text(s, svg_at(&s->x, f->intensity[1]), y - 5, "end", "note",
+                 phrase("%sop/s", svg_rate(f->arithmetic)));
     }
 }
 
@@ -229,42 +242,29 @@ static double ratio(const sg_drift *d) {
     return d->seconds / d->first_seconds;
 }
 
-static void label_ratio(text *out, double number) {
-    text_printf(out, "%.4g", number);
-}
-
-/* ", the clock was at 1700 to 1755 MHz", if it is known. */
-static void add_range(text *out, const char *before, const char *after, double least, double most) {
-    if (isfinite(least) && least == most)
-        text_printf(out, "%s%.0f %s", before, least, after);
-    else if (isfinite(least))
-        text_printf(out, "%s%.0f to %.0f %s", before, least, most, after);
+static const char *label_ratio(double number) {
+    return phrase("%.4g", number);
 }
 
 static void add_drift_text(const page_drifts *all, const double range[2], text *out) {
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < all->count; i++) { /* fmin and fmax pass over NAN */
-        clock[0] = fmin(clock[0], all->list[i].clock);
-        clock[1] = fmax(clock[1], all->list[i].clock);
-        temperature[0] = fmin(temperature[0], all->list[i].temperature);
-        temperature[1] = fmax(temperature[1], all->list[i].temperature);
+        widen(clock, all->list[i].clock);
+        widen(temperature, all->list[i].temperature);
     }
     text_printf(out,
                 "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A right kernel was timed again %d "
-                "time%s during the sweep. It took %.3g to %.3g of its first time",
-                all->count, all->count == 1 ? "" : "s", range[0], range[1]);
-    add_range(out, ", the clock was at ", "MHz", clock[0], clock[1]);
-    add_range(out, ", the GPU at ", "°C", temperature[0], temperature[1]);
-    text_add(out, ". Only the finals tell candidates apart that differ by less.</p>\n");
+                "time%s during the sweep. It took %.3g to %.3g of its first time%s%s. Only the "
+                "finals tell candidates apart that differ by less.</p>\n",
+                all->count, all->count == 1 ? "" : "s", range[0], range[1],
+                in_range(", the clock was at ", "MHz", clock[0], clock[1]),
+                in_range(", the GPU at ", "°C", temperature[0], temperature[1]));
 }
 
-static void add_drift_title(const sg_drift *d, text *title) {
-    text_printf(title, "after evaluation %d: ", d->evaluation);
-    add_seconds(title, d->seconds);
-    text_printf(title, ", %.4g of its first time; ", ratio(d));
-    add_range(title, "", "MHz; ", d->clock, d->clock);
-    add_range(title, "", "°C; ", d->temperature, d->temperature);
-    text_add(title, d->plan);
+static const char *drift_title(const sg_drift *d) {
+    return phrase("after evaluation %d: %s, %.4g of its first time; %s%s%s", d->evaluation,
+                  in_seconds(d->seconds), ratio(d), in_range("", "MHz; ", d->clock, d->clock),
+                  in_range("", "°C; ", d->temperature, d->temperature), d->plan);
 }
 
 void page_write_drift(const page *p, text *out) {
@@ -272,10 +272,8 @@ void page_write_drift(const page *p, text *out) {
     double range[2] = {INFINITY, -INFINITY};
     if (all == NULL || all->count == 0)
         return;
-    for (int i = 0; i < all->count; i++) {
-        range[0] = fmin(range[0], ratio(&all->list[i]));
-        range[1] = fmax(range[1], ratio(&all->list[i]));
-    }
+    for (int i = 0; i < all->count; i++)
+        widen(range, ratio(&all->list[i]));
     add_drift_text(all, range, out);
     svg s;
     svg_begin(&s, out, "Drift", "The time of one kernel over its first time, in the order taken.");
@@ -283,11 +281,9 @@ void page_write_drift(const page *p, text *out) {
     s.y = svg_scale_of(fmin(range[0], 1), fmax(range[1], 1), false);
     svg_frame(&s, svg_plain, label_ratio, "timing", "of its first time");
     svg_line(&s, s.left, svg_at(&s.y, 1), s.right, svg_at(&s.y, 1), "roof");
-    for (int i = 0; i < all->count; i++) {
-        text title = new_text();
-        add_drift_title(&all->list[i], &title);
-        svg_mark(&s, svg_at(&s.x, i + 1), svg_at(&s.y, ratio(&all->list[i])), 0, false, title.data);
-    }
+    for (int i = 0; i < all->count; i++)
+        svg_mark(&s, svg_at(&s.x, i + 1), svg_at(&s.y, ratio(&all->list[i])), 0, false,
+                 drift_title(&all->list[i]));
     svg_end(&s);
     text_add(out, "</section>\n");
 }

@@ -86,21 +86,19 @@ static int ticks(const svg_scale *s, int wanted, double out[MOST_TICKS]) {
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-void svg_plain(text *b, double number) {
-    text_printf(b, "%.6g", number);
+const char *svg_plain(double number) {
+    return phrase("%.6g", number);
 }
 
-void svg_rate(text *b, double number) {
+const char *svg_rate(double number) {
     static const struct {
         double one;
         const char *name;
     } units[] = {{1e15, " P"}, {1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (number >= units[i].one * 0.9995) {
-            text_printf(b, "%.3g%s", number / units[i].one, units[i].name);
-            return;
-        }
-    text_printf(b, "%.3g", number);
+        if (number >= units[i].one * 0.9995)
+            return phrase("%.3g%s", number / units[i].one, units[i].name);
+    return phrase("%.3g", number);
 }
 
 /* ---- charts -------------------------------------------------------------------------------- */
@@ -112,12 +110,10 @@ void svg_begin(svg *s, text *out, const char *caption, const char *about) {
                .right = CHART_WIDTH - 14,
                .top = 14,
                .bottom = CHART_HEIGHT - 46};
-    text_add(out, "<figure>\n<figcaption>");
-    html_text(out, caption);
-    text_printf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
-                CHART_WIDTH, CHART_HEIGHT);
-    html_text(out, about);
-    text_add(out, "\">\n");
+    html_add(out,
+             "<figure>\n<figcaption>%s</figcaption>\n"
+             "<svg viewBox=\"0 0 %s\" role=\"img\" aria-label=\"%s\">\n",
+             caption, phrase("%d %d", CHART_WIDTH, CHART_HEIGHT), about);
 }
 
 void svg_end(svg *s) {
@@ -129,8 +125,7 @@ void svg_text(svg *s, double x, double y, const char *anchor, const char *class_
               const char *text) {
     text_printf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" class=\"%s\">", x, y,
                 anchor, class_name);
-    html_text(s->out, text);
-    text_add(s->out, "</text>\n");
+    html_add(s->out, "%s</text>\n", text);
 }
 
 void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *class_name) {
@@ -141,19 +136,17 @@ void svg_line(svg *s, double x1, double y1, double x2, double y2, const char *cl
 /* `last` is where the number before stands, so that no two overlap. */
 static void add_tick(svg *s, bool is_x, double tick, svg_label label, double *last) {
     enum { APART = 44 };
-    text out = new_text();
-    label(&out, tick);
     if (is_x) {
         const double x = svg_at(&s->x, tick);
         svg_line(s, x, s->top, x, s->bottom, "grid");
         if (x - *last >= APART) {
-            svg_text(s, x, s->bottom + 16, "middle", "tick", out.data);
+            svg_text(s, x, s->bottom + 16, "middle", "tick", label(tick));
             *last = x;
         }
     } else {
         const double y = svg_at(&s->y, tick);
         svg_line(s, s->left, y, s->right, y, "grid");
-        svg_text(s, s->left - 6, y + 4, "end", "tick", out.data);
+        svg_text(s, s->left - 6, y + 4, "end", "tick", label(tick));
     }
 }
 
@@ -175,8 +168,7 @@ void svg_frame(svg *s, svg_label x, svg_label y, const char *x_name, const char 
                 "<text transform=\"translate(13 %.1f) rotate(-90)\" text-anchor=\"middle\""
                 " class=\"name\">",
                 (s->top + s->bottom) / 2);
-    html_text(s->out, y_name);
-    text_add(s->out, "</text>\n");
+    html_add(s->out, "%s</text>\n", y_name);
 }
 
 /* ---- marks --------------------------------------------------------------------------------- */
@@ -202,8 +194,7 @@ static void add_shape(text *out, double x, double y, int kind) {
 void svg_mark(svg *s, double x, double y, int kind, bool best, const char *title) {
     text *out = best ? &s->best : s->out;
     text_printf(out, "<g class=\"m k%d%s\"><title>", kind, best ? " best" : "");
-    html_text(out, title);
-    text_add(out, "</title>");
+    html_add(out, "%s</title>", title);
     if (best)
         text_printf(out, "<circle class=\"halo\" cx=\"%.1f\" cy=\"%.1f\" r=\"8\"/>", x, y);
     add_shape(out, x, y, kind);
@@ -216,9 +207,7 @@ static void add_key(text *out, int kind, const char *name) {
                 "<g class=\"k%d\">",
                 kind);
     add_shape(out, 7, 7, kind);
-    text_add(out, "</g></svg> ");
-    html_text(out, name);
-    text_add(out, "</span> ");
+    html_add(out, "</g></svg> %s</span> ", name);
 }
 
 void svg_legend(text *out, const char *const *names, int count, bool lost) {

@@ -15,24 +15,16 @@ static const size_t texts[] = {
     offsetof(sg_result, arch),      offsetof(sg_result, compiler), offsetof(sg_result, plan),
     offsetof(sg_result, generator), offsetof(sg_result, state),    offsetof(sg_result, reason),
 };
-enum { TEXTS = sizeof texts / sizeof *texts };
-
-static char **text_of(sg_result *r, int i) {
-    return (char **)((char *)r + texts[i]);
-}
 
 void page_keep(page_results *all, const sg_result *r) {
     all->list = longer_list(all->list, all->count, sizeof *all->list);
     sg_result *kept = &all->list[all->count++];
     *kept = *r;
-    for (int i = 0; i < TEXTS; i++)
-        *text_of(kept, i) = new_copy(*text_of(kept, i));
-    kept->seconds = NULL;
-    if (r->repeats > 0 && r->seconds != NULL) {
-        double *seconds = new_array((size_t)r->repeats, sizeof *seconds);
-        memcpy(seconds, r->seconds, (size_t)r->repeats * sizeof *seconds);
-        kept->seconds = seconds;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char **text = (const char **)(void *)((char *)kept + texts[i]);
+        *text = new_copy(*text);
     }
+    kept->seconds = NULL; /* a page has no use for them */
 }
 
 void page_keep_drift(page_drifts *all, const sg_drift *d) {
@@ -76,55 +68,30 @@ double page_of_copy(const sg_result *r) {
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* The first word of a plan is its method, algorithm or format. */
-static size_t method_length(const sg_result *r) {
-    return strcspn(r->plan, " ");
+/* The mark of a row's method, algorithm or format, which is the first word of its plan. Those
+   beyond the marks share one. */
+static int kind_of(page *p, const sg_result *r) {
+    const char *name = phrase("%.*s", (int)strcspn(r->plan, " "), r->plan);
+    int kind = 0;
+    while (kind < p->kind_count && strcmp(p->kind_names[kind], name) != 0)
+        kind++;
+    if (kind < p->kind_count)
+        return kind;
+    if (kind < CHART_KINDS)
+        p->kind_names[p->kind_count++] = name;
+    else
+        p->kind_names[kind = CHART_KINDS - 1] = "others";
+    return kind;
 }
 
-static bool same_method(const sg_result *a, const sg_result *b) {
-    const size_t length = method_length(a);
-    return method_length(b) == length && memcmp(a->plan, b->plan, length) == 0;
-}
-
-/* The first row of each method; `counts` says how many rows have it. */
-static int find_methods(const page *p, int *firsts, int *counts) {
-    int count = 0;
-    for (int i = 0; i < p->count; i++) {
-        int m = 0;
-        while (m < count && !same_method(&p->rows[firsts[m]], &p->rows[i]))
-            m++;
-        if (m == count) {
-            firsts[count] = i;
-            counts[count++] = 0;
-        }
-        counts[m]++;
-    }
-    return count;
-}
-
-/* The best plan's method has the first mark, then those with more rows. */
+/* The best plan's method has the first mark. */
 void page_kinds_find(page *p) {
-    int *firsts = new_array((size_t)p->count, sizeof *firsts);
-    int *counts = new_array((size_t)p->count, sizeof *counts);
-    const int methods = find_methods(p, firsts, counts);
     p->kinds = new_array((size_t)p->count, sizeof *p->kinds);
-    p->kind_count = methods < CHART_KINDS ? methods : CHART_KINDS;
-    for (int i = 0; i < methods && p->best >= 0; i++)
-        if (same_method(&p->rows[firsts[i]], &p->rows[p->best]))
-            counts[i] = p->count + 1;
-    for (int m = 0; m < methods; m++) {
-        int place = 0;
-        for (int i = 0; i < methods; i++)
-            place += counts[i] > counts[m] || (counts[i] == counts[m] && i < m);
-        const int kind = place < CHART_KINDS ? place : CHART_KINDS - 1;
-        const sg_result *first = &p->rows[firsts[m]];
-        for (int i = 0; i < p->count; i++)
-            if (same_method(&p->rows[i], first))
-                p->kinds[i] = kind;
-        p->kind_names[kind] = job_copy(command_memory(), first->plan, method_length(first));
-    }
-    if (methods > CHART_KINDS)
-        p->kind_names[CHART_KINDS - 1] = "others";
+    p->kind_count = 0;
+    if (p->best >= 0)
+        kind_of(p, &p->rows[p->best]);
+    for (int i = 0; i < p->count; i++)
+        p->kinds[i] = kind_of(p, &p->rows[i]);
 }
 
 void page_write_kinds(const page *p, bool lost, text *out) {
@@ -158,36 +125,36 @@ static int *order_of(const page *p) {
     return order;
 }
 
-static void write_whole(text *b, double number) {
-    text_printf(b, "%.0f", number);
+static const char *whole(double number) {
+    return phrase("%.0f", number);
 }
 
-static void write_ratio(text *b, double number) {
-    text_printf(b, "%.3f", number);
+static const char *ratio(double number) {
+    return phrase("%.3f", number);
 }
 
 /* `data` names an attribute with the database's number, for programs and for copying. */
 static const struct column {
     const char *name, *data;
-    void (*write)(text *, double);
+    const char *(*write)(double);
 } columns[] = {
-    {"time", "seconds", add_seconds},         {"in the finals", "final", add_seconds},
-    {"of the best", NULL, write_ratio},       {"of a copy", NULL, write_ratio},
-    {"estimate", "estimate", add_seconds},    {"registers", "registers", write_whole},
-    {"spilled, bytes", "local", write_whole}, {"shared, bytes", "shared", write_whole},
-    {"occupancy", "occupancy", write_ratio},  {"evaluation", "evaluation", write_whole},
+    {"time", "seconds", in_seconds},      {"in the finals", "final", in_seconds},
+    {"of the best", NULL, ratio},         {"of a copy", NULL, ratio},
+    {"estimate", "estimate", in_seconds}, {"registers", "registers", whole},
+    {"spilled, bytes", "local", whole},   {"shared, bytes", "shared", whole},
+    {"occupancy", "occupancy", ratio},    {"evaluation", "evaluation", whole},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-static double known(double number) {
-    return number >= 0 ? number : (double)NAN;
+static bool is_known(double number) {
+    return number >= 0 && isfinite(number);
 }
 
 static double positive(double number) {
-    return number > 0 ? number : (double)NAN;
+    return number > 0 ? number : -1;
 }
 
-/* The numbers of a row's columns; NAN if unknown. */
+/* The numbers of a row's columns; NAN or below 0 if unknown. */
 static void find_numbers(const page *p, const sg_result *r, double out[COLUMNS]) {
     const double best = p->best >= 0 ? page_time(&p->rows[p->best]) : (double)NAN;
     const double list[COLUMNS] = {r->median,
@@ -195,49 +162,38 @@ static void find_numbers(const page *p, const sg_result *r, double out[COLUMNS])
                                   page_time(r) / best,
                                   page_of_copy(r),
                                   positive(r->estimated_seconds),
-                                  known(r->registers),
-                                  known((double)r->local_bytes),
-                                  known((double)r->shared_bytes),
-                                  known(r->occupancy),
+                                  r->registers,
+                                  (double)r->local_bytes,
+                                  (double)r->shared_bytes,
+                                  r->occupancy,
                                   positive(r->evaluation)};
     memcpy(out, list, sizeof list);
 }
 
 static void add_number(const struct column *c, double number, text *out) {
     text_printf(out, "<td data-name=\"%s\"", c->name);
-    if (isfinite(number) && c->data != NULL)
+    if (is_known(number) && c->data != NULL)
         text_printf(out, " data-%s=\"%.17g\"", c->data, number);
-    text_add(out, ">");
-    if (isfinite(number))
-        c->write(out, number);
-    else
-        text_add(out, "—");
-    text_add(out, "</td>");
+    text_printf(out, ">%s</td>", is_known(number) ? c->write(number) : "—");
 }
 
 static void add_row(const page *p, int row, const bool *used, text *out) {
     const sg_result *r = &p->rows[row];
-    text_printf(out, "<tr%s><th scope=\"row\">",
-                row == p->best     ? " class=\"best\""
-                : page_is_right(r) ? ""
-                                   : " class=\"lost\"");
-    html_text(out, r->plan);
-    text_add(out, row == p->usual_row ? " <em>default</em></th>" : "</th>");
+    const bool right = page_is_right(r);
     double numbers[COLUMNS];
+    int span = 0;
+    text_add(out, row == p->best ? "<tr class=\"best\">" : right ? "<tr>" : "<tr class=\"lost\">");
+    html_add(out, "<th scope=\"row\">%s", r->plan);
+    text_add(out, row == p->usual_row ? " <em>default</em></th>" : "</th>");
     find_numbers(p, r, numbers);
-    for (int i = 0; i < COLUMNS && page_is_right(r); i++)
-        if (used[i])
+    for (int i = 0; i < COLUMNS; i++) {
+        span += used[i];
+        if (used[i] && right)
             add_number(&columns[i], numbers[i], out);
-    if (!page_is_right(r)) {
-        int span = 0;
-        for (int i = 0; i < COLUMNS; i++)
-            span += used[i];
-        text_printf(out, "<td colspan=\"%d\">", span > 0 ? span : 1);
-        html_text(out, r->state);
-        text_add(out, r->reason[0] != '\0' ? ": " : "");
-        html_text(out, r->reason);
-        text_add(out, "</td>");
     }
+    if (!right)
+        html_add(out, "<td colspan=\"%s\">%s%s%s</td>", phrase("%d", span > 0 ? span : 1), r->state,
+                 r->reason[0] != '\0' ? ": " : "", r->reason);
     text_add(out, "</tr>\n");
 }
 
@@ -248,7 +204,7 @@ void page_write_table(const page *p, text *out) {
         double numbers[COLUMNS];
         find_numbers(p, &p->rows[row], numbers);
         for (int i = 0; i < COLUMNS; i++)
-            used[i] |= isfinite(numbers[i]) != 0;
+            used[i] |= is_known(numbers[i]);
     }
     text_printf(out,
                 "<section id=\"candidates\">\n<h2>Every candidate</h2>\n<details%s>"

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/words.h"
-
-enum { INDENT = 11, WIDTH = 100, PLAN_WIDTH = 46 };
+enum { INDENT = 11, PLAN_WIDTH = 46 };
 
 static int count_lines(const char *text) {
     int lines = 0;
@@ -37,29 +35,23 @@ static const char *const origin_words[] = {
     [SG_FROM_MEMORY] = "memory", [SG_FROM_FILE] = "file",
 };
 
-static void add_compilation(text *out, double seconds, sg_origin origin) {
-    add_seconds(out, seconds);
-    if (origin != SG_COMPILED && origin_words[origin] != NULL)
-        text_printf(out, ", from the %s", origin_words[origin]);
+static const char *compilation(double seconds, sg_origin origin) {
+    const bool found = origin != SG_COMPILED && origin_words[origin] != NULL;
+    return phrase("%s%s%s", in_seconds(seconds), found ? ", from the " : "",
+                  found ? origin_words[origin] : "");
 }
 
 static void add_binary(const report *r, const session *s, text *out) {
-    text_add(out, "  binary   ");
-    if (r->has_binary) {
-        text_printf(out, "%s cubin: %d registers, %zu bytes shared, %d local; %s, ",
+    if (r->has_binary)
+        text_printf(out, "  binary   %s cubin: %d registers, %zu bytes shared, %d local; %s, %s\n",
                     text_of(r, SG_TEXT_ARCH), r->binary.registers, r->info.shared_bytes,
-                    r->binary.local_bytes, r->binary.compiler);
-        add_compilation(out, r->binary.seconds, r->binary.origin);
-    } else {
-        text line = new_text();
-        text_printf(&line, "no cubin: %s", r->no_binary);
-        add_wrapped(out, line.data, INDENT, WIDTH);
-    }
-    if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable) {
-        text_printf(out, "\n%*s%s, %s, ", INDENT, "", s->device.name, r->info.compiler);
-        add_compilation(out, r->info.compile_seconds, r->info.origin);
-    }
-    text_add(out, "\n");
+                    r->binary.local_bytes, r->binary.compiler,
+                    compilation(r->binary.seconds, r->binary.origin));
+    else
+        add_wrapped(out, "  binary   ", INDENT, phrase("no cubin: %s", r->no_binary));
+    if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable)
+        text_printf(out, "%*s%s, %s, %s\n", INDENT, "", s->device.name, r->info.compiler,
+                    compilation(r->info.compile_seconds, r->info.origin));
 }
 
 static void add_judged(const report *r, text *out) {
@@ -74,26 +66,23 @@ static void add_judged(const report *r, text *out) {
         text_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
                     c->judged, c->points);
     if (w->is_grid)
-        add_extents(out, c->size, r->info.dims);
+        text_add(out, in_extents(c->size, r->info.dims));
     if (c->steps > 1)
         text_printf(out, " after %" PRId64 " steps", c->steps);
     if (c->undecidable > 0)
         text_printf(out, "; %" PRId64 " of them cannot be decided", c->undecidable);
+    text_add(out, "\n");
 }
 
 /* The sides of conditions that the check hardly judged. */
-static void add_unjudged(const report *r, text *out) {
+static void add_unjudged(const sg_check_result *c, text *out) {
     enum { SHOWN = 6 };
-    const sg_check_result *c = &r->check;
     for (int i = 0; i < c->unjudged_count && i < SHOWN; i++) {
         const sg_unjudged *u = &c->unjudged[i];
-        text line = new_text();
-        text_printf(&line, "'%s' was %s %" PRId64 " of %" PRId64 " times: that side was %sjudged",
-                    u->condition, u->side ? "true" : "false", u->taken, u->of,
-                    u->taken > 0 ? "hardly " : "not ");
-        text_printf(out, "%*s", INDENT, "");
-        add_wrapped(out, line.data, INDENT, WIDTH);
-        text_add(out, "\n");
+        add_wrapped(out, NULL, INDENT,
+                    phrase("'%s' was %s %" PRId64 " of %" PRId64 " times: that side was %sjudged",
+                           u->condition, u->side ? "true" : "false", u->taken, u->of,
+                           u->taken > 0 ? "hardly " : "not "));
     }
     if (c->unjudged_count > SHOWN)
         text_printf(out, "%*sand so with %d more sides of conditions\n", INDENT, "",
@@ -102,44 +91,37 @@ static void add_unjudged(const report *r, text *out) {
 
 static void add_check(const report *r, text *out) {
     const sg_check_result *c = &r->check;
-    text_add(out, "  check    ");
+    const bool is_grid = words_of(r->kernel)->is_grid;
     if (!r->checked) {
-        text_printf(out, "not run: this device does not execute %s\n", text_of(r, SG_TEXT_ARCH));
+        text_printf(out, "  check    not run: this device does not execute %s\n",
+                    text_of(r, SG_TEXT_ARCH));
         return;
     }
-    if (c->wrong > 0) {
-        text line = new_text();
-        text_printf(&line, "WRONG at %" PRId64 " %s: %s; seed %" PRIu64, c->wrong,
-                    words_of(r->kernel)->is_grid ? "points" : "places", c->first_wrong, c->seed);
-        add_wrapped(out, line.data, INDENT, WIDTH);
-        text_printf(out, "\n%*s", INDENT, "");
-    } else {
-        text_add(out, "right: ");
-    }
-    if (c->greatest_error == 0 && !words_of(r->kernel)->is_grid)
+    if (c->wrong > 0)
+        add_wrapped(out, "  check    ", INDENT,
+                    phrase("WRONG at %" PRId64 " %s: %s; seed %" PRIu64, c->wrong,
+                           is_grid ? "points" : "places", c->first_wrong, c->seed));
+    text_printf(out, c->wrong > 0 ? "%*s" : "  check    right: ", INDENT, "");
+    if (c->greatest_error == 0 && !is_grid)
         text_add(out, "exact, ");
     else
         text_printf(out,
                     "greatest error %.2g of the largest value (%.2g of the rounding bound),\n%*s",
                     c->greatest_error, c->of_bound, INDENT, "");
     add_judged(r, out);
-    text_add(out, "\n");
-    add_unjudged(r, out);
+    add_unjudged(c, out);
 }
 
 static void add_speed(const report *r, const session *s, text *out) {
     const sg_speed *v = &r->speed;
-    text_add(out, "  speed    ");
-    add_seconds(out, v->seconds);
     const words *w = words_of(r->kernel);
-    if (v->steps > 1)
-        text_printf(out, " for %" PRId64 " steps, ", v->steps);
-    else
-        text_printf(out, " %s, ", w->step);
-    text_printf(out, "%.4g billion %s/s, ", v->points / 1e9, w->points);
-    add_bytes(out, v->bytes);
-    text_printf(out, "/s, %.2f of a copy%s\n%*s(median of %d on the %s device)\n", v->of_copy,
-                v->steps > 1 ? " a step" : "", INDENT, "", v->repeats, s->device.device);
+    text_printf(out,
+                "  speed    %s %s, %.4g billion %s/s, %s/s, %.2f of a copy%s\n"
+                "%*s(median of %d on the %s device)\n",
+                in_seconds(v->seconds),
+                v->steps > 1 ? phrase("for %" PRId64 " steps", v->steps) : w->step, v->points / 1e9,
+                w->points, in_bytes(v->bytes), v->of_copy, v->steps > 1 ? " a step" : "", INDENT,
+                "", v->repeats, s->device.device);
 }
 
 /* `points`: the updates a second of the reported kernel. */
@@ -148,33 +130,27 @@ static void textbook_text(const textbook_row rows[TEXTBOOK_PLANS], double points
         const textbook_row *r = &rows[i];
         text_printf(out, "%-*s%-*s ", INDENT, i == 0 ? "  textbook" : "", PLAN_WIDTH,
                     r->plan != NULL ? r->plan : r->schedule);
-        if (r->measured) {
-            add_seconds(out, r->speed.seconds);
-            text_printf(out, " a step, %.2f of a copy; %.2f times as long\n", r->speed.of_copy,
-                        points / r->speed.points);
-        } else {
+        if (r->measured)
+            text_printf(out, "%s a step, %.2f of a copy; %.2f times as long\n",
+                        in_seconds(r->speed.seconds), r->speed.of_copy, points / r->speed.points);
+        else
             text_printf(out, "%s\n", r->refusal != NULL ? r->refusal : "failed");
-        }
     }
 }
 
 /* Only grids have a boundary. */
 static void add_head(const session *s, const report *r, text *out) {
     static const char planned[] = "by the "; /* model, or plans of a GPU */
-    const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
+    const char *boundary = text_of(r, SG_TEXT_BOUNDARY), *reason = text_of(r, SG_TEXT_REASON);
     /* The cpu device runs plans for a GPU. */
     const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
                            strncmp(r->info.found, planned, sizeof planned - 1) == 0;
-    text reason = new_text();
-    text_printf(&reason, "%s%s%s%s", elsewhere ? "on " : "",
-                elsewhere ? text_of(r, SG_TEXT_ARCH) : "", elsewhere ? " " : "",
-                text_of(r, SG_TEXT_REASON));
     text_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
                 text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
                 boundary[0] != '\0' ? " boundary" : "");
-    text_printf(out, "  plan     %s\n%*s%s\n%*s", text_of(r, SG_TEXT_PLAN), INDENT, "",
-                r->info.found, INDENT, "");
-    add_wrapped(out, reason.data, INDENT, WIDTH);
+    text_printf(out, "  plan     %s\n%*s%s\n", text_of(r, SG_TEXT_PLAN), INDENT, "", r->info.found);
+    add_wrapped(out, NULL, INDENT,
+                elsewhere ? phrase("on %s %s", text_of(r, SG_TEXT_ARCH), reason) : reason);
 }
 
 /* The textbook has no count for updates that are not linear. */
@@ -185,188 +161,135 @@ static bool has_textbook(const report *r) {
 static void add_work(const report *r, text *out) {
     const sg_kernel_info *i = &r->info;
     const char *point = words_of(r->kernel)->point;
-    text_add(out, "\n  work     ");
+    const double first = has_textbook(r) ? i->textbook_operations : i->emitted_operations;
+    text_printf(out, "  work     %.10g operation%s %s ", first, first == 1 ? "" : "s", point);
     if (has_textbook(r))
-        text_printf(out, "%.10g operation%s %s by the textbook, %.10g as emitted",
-                    i->textbook_operations, i->textbook_operations == 1 ? "" : "s", point,
-                    i->emitted_operations);
-    else
-        text_printf(out, "%.10g operation%s %s as emitted", i->emitted_operations,
-                    i->emitted_operations == 1 ? "" : "s", point);
+        text_printf(out, "by the textbook, %.10g ", i->emitted_operations);
+    text_add(out, "as emitted");
     if (i->bytes_per_point > 0)
         text_printf(out, "; %.10g bytes %s", i->bytes_per_point, point);
     text_add(out, "\n");
 }
 
 void report_text(const report *r, const session *s, text *out) {
+    const bool builds = s->options->command == COMMAND_BUILD;
     add_head(s, r, out);
     add_work(r, out);
     add_files(r, out);
-    if (s->options->command == COMMAND_BUILD) {
+    if (builds)
         add_binary(r, s, out);
-        if (r->checked || (r->built != NULL && !r->info.launchable))
-            add_check(r, out);
-    } else if (r->checked) {
+    if (r->checked || (builds && r->built != NULL && !r->info.launchable))
         add_check(r, out);
-    }
-    if (r->measured)
+    if (r->measured) {
         add_speed(r, s, out);
-    if (r->measured)
         textbook_text(r->textbook, r->speed.points, out);
+    }
+}
+
+static const char *unless_empty(const char *string) {
+    return string[0] != '\0' ? string : NULL;
 }
 
 static void json_kernel(const report *r, json *j) {
-    const char *boundary = text_of(r, SG_TEXT_BOUNDARY);
-    json_string(j, "family", text_of(r, SG_TEXT_FAMILY));
-    json_string(j, "name", text_of(r, SG_TEXT_NAME));
-    json_string(j, "shape", text_of(r, SG_TEXT_SHAPE));
-    json_integer(j, "dims", r->info.dims);
-    json_integer(j, "points", r->info.points);
-    json_integer(j, "radius", r->info.radius);
-    json_string(j, "dtype", text_of(r, SG_TEXT_DTYPE));
-    json_string(j, "boundary", boundary[0] != '\0' ? boundary : NULL);
-    json_string(j, "plan", text_of(r, SG_TEXT_PLAN));
-    json_string(j, "found", r->info.found);
-    json_string(j, "reason", text_of(r, SG_TEXT_REASON));
-    json_string(j, "arch", text_of(r, SG_TEXT_ARCH));
-    json_integers(j, "size", r->info.size, r->info.dims);
-    json_number(j, "textbook_operations", has_textbook(r) ? r->info.textbook_operations : NAN);
-    json_number(j, "emitted_operations", r->info.emitted_operations);
-    json_number(j, "bytes_per_point", r->info.bytes_per_point);
-    json_integer(j, "source_lines", count_lines(text_of(r, SG_TEXT_SOURCE)));
-    json_object(j, "launch");
-    json_bool(j, "launchable", r->info.launchable != 0);
-    json_integer(j, "steps", r->info.steps);
-    json_integer(j, "threads", r->info.threads);
-    json_integer(j, "shared_bytes", (int64_t)r->info.shared_bytes);
-    json_known(j, "registers", r->info.registers);
-    json_known(j, "local_bytes", r->info.local_bytes);
-    json_known(j, "blocks_resident", r->info.blocks_resident);
-    json_number(j, "compile_seconds", r->built != NULL ? r->info.compile_seconds : NAN);
-    json_string(j, "compiler", r->info.compiler[0] != '\0' ? r->info.compiler : NULL);
-    json_string(j, "binary_from", origin_words[r->info.origin]);
-    json_end_object(j);
+    const sg_kernel_info *i = &r->info;
+    json_add(j,
+             "family %s name %s shape %s dims %d points %d radius %d dtype %s boundary %s plan %s "
+             "found %s reason %s arch %s",
+             text_of(r, SG_TEXT_FAMILY), text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
+             i->dims, i->points, i->radius, text_of(r, SG_TEXT_DTYPE),
+             unless_empty(text_of(r, SG_TEXT_BOUNDARY)), text_of(r, SG_TEXT_PLAN), i->found,
+             text_of(r, SG_TEXT_REASON), text_of(r, SG_TEXT_ARCH));
+    json_integers(j, "size", i->size, i->dims);
+    json_add(j,
+             "textbook_operations %g emitted_operations %g bytes_per_point %g source_lines %d "
+             "launch { launchable %i steps %d threads %d shared_bytes %zu registers %+d "
+             "local_bytes %+d blocks_resident %+d compile_seconds %g compiler %s binary_from %s }",
+             has_textbook(r) ? i->textbook_operations : (double)NAN, i->emitted_operations,
+             i->bytes_per_point, count_lines(text_of(r, SG_TEXT_SOURCE)), i->launchable, i->steps,
+             i->threads, i->shared_bytes, i->registers, i->local_bytes, i->blocks_resident,
+             r->built != NULL ? i->compile_seconds : (double)NAN, unless_empty(i->compiler),
+             origin_words[i->origin]);
 }
 
-static void json_files(const report *r, json *j) {
-    json_object(j, "files");
+static void json_build(const report *r, json *j) {
+    const sg_binary *b = &r->binary;
+    json_add(j, "files {");
     for (int which = 0; which < EMIT_COUNT; which++)
         if (r->files[which].written)
             json_string(j, emit_words[which], r->files[which].path);
-    json_end_object(j);
-}
-
-static void json_binary(const report *r, json *j) {
-    if (!r->has_binary) {
-        json_null(j, "cubin");
-        json_string(j, "no_cubin", r->no_binary);
-        return;
-    }
-    json_object(j, "cubin");
-    json_string(j, "compiler", r->binary.compiler);
-    json_number(j, "seconds", r->binary.seconds);
-    json_string(j, "binary_from", origin_words[r->binary.origin]);
-    json_integer(j, "bytes", (int64_t)r->binary.size);
-    json_known(j, "registers", r->binary.registers);
-    json_known(j, "shared_bytes", r->binary.shared_bytes);
-    json_known(j, "local_bytes", r->binary.local_bytes);
-    json_end_object(j);
-    json_null(j, "no_cubin");
-}
-
-static void json_unjudged(const sg_check_result *c, json *j) {
-    json_array(j, "unjudged");
-    for (int i = 0; i < c->unjudged_count; i++) {
-        json_object(j, NULL);
-        json_string(j, "condition", c->unjudged[i].condition);
-        json_bool(j, "side", c->unjudged[i].side != 0);
-        json_integer(j, "taken", c->unjudged[i].taken);
-        json_integer(j, "of", c->unjudged[i].of);
-        json_end_object(j);
-    }
-    json_end_array(j);
+    json_add(j, "}");
+    if (r->has_binary)
+        json_add(j,
+                 "cubin { compiler %s seconds %g binary_from %s bytes %zu registers %+d "
+                 "shared_bytes %+d local_bytes %+d }",
+                 b->compiler, b->seconds, origin_words[b->origin], b->size, b->registers,
+                 b->shared_bytes, b->local_bytes);
+    else
+        json_string(j, "cubin", NULL);
+    json_string(j, "no_cubin", r->has_binary ? NULL : r->no_binary);
 }
 
 static void json_check(const report *r, json *j) {
     const sg_check_result *c = &r->check;
     if (!r->checked) {
-        json_null(j, "check");
+        json_string(j, "check", NULL);
         return;
     }
-    text seed = new_text();
-    text_printf(&seed, "%" PRIu64, c->seed);
-    json_object(j, "check");
-    json_bool(j, "right", c->wrong == 0);
-    json_integer(j, "points", c->points);
+    json_add(j, "check { right %i points %" PRId64, c->wrong == 0, c->points);
     json_integers(j, "size", c->size, r->info.dims);
-    json_integer(j, "steps", c->steps);
-    json_integer(j, "judged", c->judged);
-    json_integer(j, "wrong", c->wrong);
-    json_integer(j, "undecidable", c->undecidable);
-    json_number(j, "greatest_error", c->greatest_error);
-    json_number(j, "of_bound", c->of_bound);
-    json_string(j, "seed", seed.data); /* up to 2^64: more than a JSON number holds */
-    json_string(j, "first_wrong", c->wrong > 0 ? c->first_wrong : NULL);
-    json_unjudged(c, j);
-    json_end_object(j);
+    /* A seed is up to 2^64: more than a JSON number holds. */
+    json_add(j,
+             "steps %" PRId64 " judged %" PRId64 " wrong %" PRId64 " undecidable %" PRId64
+             " greatest_error %g of_bound %g seed %s first_wrong %s unjudged [",
+             c->steps, c->judged, c->wrong, c->undecidable, c->greatest_error, c->of_bound,
+             phrase("%" PRIu64, c->seed), c->wrong > 0 ? c->first_wrong : NULL);
+    for (int i = 0; i < c->unjudged_count; i++)
+        json_add(j, "{ condition %s side %i taken %" PRId64 " of %" PRId64 " }",
+                 c->unjudged[i].condition, c->unjudged[i].side, c->unjudged[i].taken,
+                 c->unjudged[i].of);
+    json_add(j, "] }");
 }
 
 static void json_speed(const report *r, json *j) {
     const sg_speed *v = &r->speed;
     if (!r->measured) {
-        json_null(j, "speed");
+        json_string(j, "speed", NULL);
         return;
     }
-    json_object(j, "speed");
+    json_add(j, "speed {");
     json_integers(j, "size", v->size, r->info.dims);
-    json_integer(j, "repeats", v->repeats);
-    json_integer(j, "steps", v->steps);
-    json_number(j, "seconds", v->seconds);
-    json_number(j, "fastest_seconds", v->fastest);
-    json_number(j, "slowest_seconds", v->slowest);
-    json_number(j, "points_per_second", v->points);
-    json_number(j, "bytes_per_second", v->bytes);
-    json_number(j, "copy_bytes_per_second", v->copy_bytes);
-    json_number(j, "of_copy", v->of_copy);
-    json_end_object(j);
+    json_add(j,
+             "repeats %d steps %" PRId64 " seconds %g fastest_seconds %g slowest_seconds %g "
+             "points_per_second %g bytes_per_second %g copy_bytes_per_second %g of_copy %g }",
+             v->repeats, v->steps, v->seconds, v->fastest, v->slowest, v->points, v->bytes,
+             v->copy_bytes, v->of_copy);
 }
 
 static void textbook_json(const textbook_row rows[TEXTBOOK_PLANS], json *j) {
-    json_array(j, "beside");
+    json_add(j, "beside [");
     for (int i = 0; i < TEXTBOOK_PLANS && rows[i].schedule != NULL; i++) {
         const textbook_row *r = &rows[i];
-        json_object(j, NULL);
-        json_string(j, "schedule", r->schedule);
-        json_string(j, "plan", r->plan);
-        json_string(j, "refusal", r->refusal);
-        json_number(j, "seconds", r->measured ? r->speed.seconds : NAN);
-        json_number(j, "points_per_second", r->measured ? r->speed.points : NAN);
-        json_number(j, "copy_bytes_per_second", r->measured ? r->speed.copy_bytes : NAN);
-        json_number(j, "of_copy", r->measured ? r->speed.of_copy : NAN);
-        json_end_object(j);
+        const double known = r->measured ? 1 : (double)NAN;
+        json_add(j,
+                 "{ schedule %s plan %s refusal %s seconds %g points_per_second %g "
+                 "copy_bytes_per_second %g of_copy %g }",
+                 r->schedule, r->plan, r->refusal, known * r->speed.seconds,
+                 known * r->speed.points, known * r->speed.copy_bytes, known * r->speed.of_copy);
     }
-    json_end_array(j);
+    json_add(j, "]");
 }
 
 void report_json(const report *r, const session *s, json *j) {
-    json_object(j, NULL);
-    json_string(j, "spec", r->spec);
-    json_integer(j, "index", r->index);
-    if (r->kernel != NULL) {
-        json_kernel(r, j);
-        session_parameters_json(s, r->kernel, j);
-        if (s->options->command == COMMAND_BUILD) {
-            json_files(r, j);
-            json_binary(r, j);
-        }
-        json_check(r, j);
-        json_speed(r, j);
-        if (s->options->command == COMMAND_BENCH)
-            textbook_json(r->textbook, j);
-    }
-    json_string(j, "error", r->error);
-    json_integer(j, "exit", r->code);
-    json_end_object(j);
+    if (r->kernel == NULL)
+        return;
+    json_kernel(r, j);
+    session_parameters_json(s, r->kernel, j);
+    if (s->options->command == COMMAND_BUILD)
+        json_build(r, j);
+    json_check(r, j);
+    json_speed(r, j);
+    if (s->options->command == COMMAND_BENCH)
+        textbook_json(r->textbook, j);
 }
 
 void report_keep_check(report *r) {

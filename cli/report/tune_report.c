@@ -1,15 +1,12 @@
 /* The report of a sweep, for people and as JSON. */
 #include "cli/report/report.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/words.h"
-
-enum { WIDTH = 100, INDENT = 11, MOST_ROWS = 12 };
+enum { INDENT = 11, MOST_ROWS = 12 };
 
 static bool is_right(const sg_evaluation *e) {
     return strcmp(e->state, "right") == 0;
@@ -28,12 +25,7 @@ static double gain_of(const sg_tuning *t) {
 }
 
 void tune_report_line(const sg_evaluation *e, text *out) {
-    text time = new_text();
-    if (is_right(e))
-        add_seconds(&time, e->seconds);
-    else
-        text_add(&time, e->state);
-    text_printf(out, "%12s  %s", time.data, e->plan);
+    text_printf(out, "%12s  %s", is_right(e) ? in_seconds(e->seconds) : e->state, e->plan);
     if (!is_right(e))
         text_printf(out, ": %.*s", (int)strcspn(e->reason, "\n"), e->reason);
 }
@@ -42,7 +34,6 @@ void tune_report_line(const sg_evaluation *e, text *out) {
 
 /* What makes a candidate slower than the best, as far as its figures show. */
 static void add_why(const sg_evaluation *e, const sg_evaluation *best, text *out) {
-    const size_t begin = out->length;
     if (e->local_bytes > best->local_bytes && e->local_bytes > 0)
         text_printf(out, ", spills %lld bytes", (long long)e->local_bytes);
     if (e->occupancy < 0.8 * best->occupancy)
@@ -51,36 +42,25 @@ static void add_why(const sg_evaluation *e, const sg_evaluation *best, text *out
         text_printf(out, ", more registers");
     if (e->shared_bytes > 2 * best->shared_bytes && e->shared_bytes > 0)
         text_printf(out, ", more shared memory");
-    if (out->length > begin) /* what was added begins with a comma */
-        memmove(out->data + begin, out->data + begin + 1, out->length-- - begin);
 }
 
-static void add_number(text *out, int width, double number, const char *format) {
-    text line = new_text();
-    if (!isnan(number) && number >= 0)
-        text_printf(&line, format, number);
-    text_printf(out, "%*s", width, number >= 0 ? line.data : "-");
+/* "-" where it is unknown. */
+static const char *known(double number, int decimals) {
+    return number >= 0 ? phrase("%.*f", decimals, number) : "-";
 }
 
 static void add_row(const sg_tuning *t, int which, text *out) {
     const sg_evaluation *e = &t->evaluations[which], *best = &t->evaluations[t->best];
-    text time = new_text(), final = new_text();
-    add_seconds(&time, e->seconds);
-    if (!isnan(e->final_seconds))
-        add_seconds(&final, e->final_seconds);
-    text_printf(out, "%c%10s ", which == t->usual ? '*' : ' ', time.data);
+    text_printf(out, "%c%10s ", which == t->usual ? '*' : ' ', in_seconds(e->seconds));
     if (t->finalists > 0)
-        text_printf(out, "%10s ", final.data);
-    text_printf(out, "%6.2f ", time_of(e) / time_of(best));
-    add_number(out, 5, e->registers, "%.0f");
-    add_number(out, 6, (double)e->local_bytes, "%.0f");
-    add_number(out, 6, e->occupancy, "%.2f");
-    text_printf(out, "  %s", e->plan);
+        text_printf(out, "%10s ", isnan(e->final_seconds) ? "" : in_seconds(e->final_seconds));
+    text_printf(out, "%6.2f %5s%6s%6s  %s", time_of(e) / time_of(best), known(e->registers, 0),
+                known((double)e->local_bytes, 0), known(e->occupancy, 2), e->plan);
     text why = new_text();
     if (which != t->best)
         add_why(e, best, &why);
     if (why.length > 0)
-        text_printf(out, ":%s", why.data);
+        text_printf(out, ":%s", why.data + 1); /* after a comma */
     text_add(out, "\n");
 }
 
@@ -134,12 +114,9 @@ static void add_failures(const sg_tuning *t, text *out) {
             count += strcmp(t->evaluations[k].state, e->state) == 0;
         if (seen)
             continue;
-        text line = new_text();
-        text_printf(&line, "%d %s, the first: %s: %.*s", count, e->state, e->plan,
-                    (int)strcspn(e->reason, "\n"), e->reason);
-        text_add(out, "  ");
-        add_wrapped(out, line.data, 4, WIDTH);
-        text_add(out, "\n");
+        add_wrapped(out, "  ", 4,
+                    phrase("%d %s, the first: %s: %.*s", count, e->state, e->plan,
+                           (int)strcspn(e->reason, "\n"), e->reason));
     }
 }
 
@@ -147,33 +124,21 @@ static void add_failures(const sg_tuning *t, text *out) {
 
 static void add_head(const sg_tuning *t, text *out) {
     const words *w = words_of_kind(t->kind);
-    text_printf(out, "%s: ", t->name);
-    add_extents(out, t->size, t->dims);
+    text_printf(out, "%s: %s", t->name, in_extents(t->size, t->dims));
     if (!w->is_grid)
         text_printf(out, " %s", w->points);
     if (t->steps > 1)
-        text_printf(out, ", %lld steps", (long long)t->steps);
-    text_printf(out, ", %d of %d candidates for %s in ", t->evaluation_count, t->candidate_count,
-                t->arch);
-    add_seconds(out, t->seconds);
+        text_printf(out, ", %" PRId64 " steps", t->steps);
+    text_printf(out, ", %d of %d candidates for %s in %s", t->evaluation_count, t->candidate_count,
+                t->arch, in_seconds(t->seconds));
     if (t->resumed > 0)
         text_printf(out, ", %d of them before", t->resumed);
     text_add(out, "\n");
 }
 
 static void add_plan(const char *title, const sg_evaluation *e, text *out) {
-    text_printf(out, "  %-8s %s\n%*s", title, e->plan, INDENT, "");
-    if (is_right(e))
-        add_seconds(out, time_of(e));
-    else
-        text_add(out, e->state);
-}
-
-static void add_range(const double range[2], const char *before, const char *unit, text *out) {
-    if (isfinite(range[0]) && range[0] == range[1])
-        text_printf(out, "%s %.0f %s", before, range[0], unit);
-    else if (isfinite(range[0]))
-        text_printf(out, "%s %.0f to %.0f %s", before, range[0], range[1], unit);
+    text_printf(out, "  %-8s %s\n%*s%s", title, e->plan, INDENT, "",
+                is_right(e) ? in_seconds(time_of(e)) : e->state);
 }
 
 /* The finals and the drift. */
@@ -183,8 +148,6 @@ static void add_again(const sg_tuning *t, text *out) {
                     "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
                     "the best won\n",
                     t->finalists, t->rounds);
-    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s",
-                100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s");
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < t->drift_count; i++) {
         clock[0] = fmin(clock[0], t->drifts[i].clock); /* fmin and fmax pass over NAN */
@@ -192,9 +155,10 @@ static void add_again(const sg_tuning *t, text *out) {
         temperature[0] = fmin(temperature[0], t->drifts[i].temperature);
         temperature[1] = fmax(temperature[1], t->drifts[i].temperature);
     }
-    add_range(clock, ", at", "MHz", out);
-    add_range(temperature, ",", "degrees", out);
-    text_add(out, "\n");
+    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s%s%s\n",
+                100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s",
+                in_range(", at ", "MHz", clock[0], clock[1]),
+                in_range(", ", "degrees", temperature[0], temperature[1]));
 }
 
 static void add_kept(const sg_tuning *t, text *out) {
@@ -233,64 +197,41 @@ void tune_report_text(const sg_tuning *t, text *out) {
 }
 
 static void json_evaluation(const sg_evaluation *e, json *j) {
-    json_object(j, NULL);
-    json_string(j, "plan", e->plan);
-    json_string(j, "state", e->state);
-    json_string(j, "reason", is_right(e) ? NULL : e->reason);
-    json_number(j, "seconds", e->seconds);
-    json_number(j, "spread", e->spread);
-    json_number(j, "estimated_seconds", e->estimated_seconds);
-    json_known(j, "registers", e->registers);
-    json_known(j, "local_bytes", e->local_bytes);
-    json_known(j, "shared_bytes", e->shared_bytes);
-    json_known(j, "threads", e->threads);
-    json_number(j, "occupancy", e->occupancy);
-    json_bool(j, "resumed", e->resumed != 0);
-    json_number(j, "final_seconds", e->final_seconds);
-    json_end_object(j);
+    json_add(j,
+             "{ plan %s state %s reason %s seconds %g spread %g estimated_seconds %g registers %+d "
+             "local_bytes %+" PRId64 " shared_bytes %+" PRId64 " threads %+d occupancy %g "
+             "resumed %i final_seconds %g }",
+             e->plan, e->state, is_right(e) ? NULL : e->reason, e->seconds, e->spread,
+             e->estimated_seconds, e->registers, e->local_bytes, e->shared_bytes, e->threads,
+             e->occupancy, e->resumed, e->final_seconds);
 }
 
-static void json_drifts(const sg_tuning *t, json *j) {
-    json_array(j, "drifts");
-    for (int i = 0; i < t->drift_count; i++) {
-        const sg_drift *d = &t->drifts[i];
-        json_object(j, NULL);
-        json_string(j, "plan", d->plan);
-        json_integer(j, "evaluation", d->evaluation);
-        json_number(j, "first_seconds", d->first_seconds);
-        json_number(j, "seconds", d->seconds);
-        json_number(j, "clock", d->clock);
-        json_number(j, "temperature", d->temperature);
-        json_integer(j, "taken", d->taken);
-        json_end_object(j);
-    }
-    json_end_array(j);
+static void json_drift(const sg_drift *d, json *j) {
+    json_add(j,
+             "{ plan %s evaluation %d first_seconds %g seconds %g clock %g temperature %g "
+             "taken %" PRId64 " }",
+             d->plan, d->evaluation, d->first_seconds, d->seconds, d->clock, d->temperature,
+             d->taken);
 }
 
 void tune_report_json(const sg_tuning *t, json *j) {
-    json_string(j, "family", t->family);
-    json_string(j, "name", t->name);
-    json_string(j, "arch", t->arch);
+    const sg_evaluation *best = t->best >= 0 ? &t->evaluations[t->best] : NULL;
+    const sg_evaluation *usual = t->usual >= 0 ? &t->evaluations[t->usual] : NULL;
+    json_add(j, "family %s name %s arch %s", t->family, t->name, t->arch);
     json_integers(j, "size", t->size, t->dims);
-    json_integer(j, "steps", t->steps);
-    json_integer(j, "candidates", t->candidate_count);
-    json_string(j, "best", t->best >= 0 ? t->evaluations[t->best].plan : NULL);
-    json_number(j, "best_seconds", t->best >= 0 ? time_of(&t->evaluations[t->best]) : NAN);
-    json_string(j, "usual", t->usual >= 0 ? t->evaluations[t->usual].plan : NULL);
-    json_number(j, "usual_seconds", t->usual >= 0 ? time_of(&t->evaluations[t->usual]) : NAN);
-    json_number(j, "gain", gain_of(t));
-    json_integer(j, "wrong", t->wrong);
-    json_integer(j, "resumed", t->resumed);
-    json_bool(j, "finished", t->finished != 0);
-    json_number(j, "seconds", t->seconds);
-    json_integer(j, "finalists", t->finalists);
-    json_integer(j, "rounds", t->rounds);
-    json_number(j, "drift", t->drift);
-    json_drifts(t, j);
-    json_string(j, "taken", t->taken[0] != '\0' ? t->taken : NULL);
-    json_string(j, "database", t->database[0] != '\0' ? t->database : NULL);
-    json_array(j, "evaluations");
+    json_add(j,
+             "steps %" PRId64 " candidates %d best %s best_seconds %g usual %s usual_seconds %g "
+             "gain %g wrong %d resumed %d finished %i seconds %g finalists %d rounds %d drift %g "
+             "drifts [",
+             t->steps, t->candidate_count, best != NULL ? best->plan : NULL,
+             best != NULL ? time_of(best) : (double)NAN, usual != NULL ? usual->plan : NULL,
+             usual != NULL ? time_of(usual) : (double)NAN, gain_of(t), t->wrong, t->resumed,
+             t->finished, t->seconds, t->finalists, t->rounds, t->drift);
+    for (int i = 0; i < t->drift_count; i++)
+        json_drift(&t->drifts[i], j);
+    json_add(j, "] taken %s database %s evaluations [", t->taken[0] != '\0' ? t->taken : NULL,
+             t->database[0] != '\0' ? t->database : NULL);
     for (int i = 0; i < t->evaluation_count; i++)
         json_evaluation(&t->evaluations[i], j);
-    json_end_array(j);
+    json_add(j, "]");
 }

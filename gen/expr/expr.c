@@ -11,32 +11,10 @@ enum { FIRST_NODES = 64 };
 static_assert(EXPR_MAX_NODES == 131072 && EXPR_MAX_DEPTH == 20000 && EXPR_MAX_OPERATIONS == 1000000,
               "the sentences about limits say so");
 
-expr_pool *expr_pool_new(job *j) {
-    expr_pool *p = job_alloc(j, sizeof *p);
-    p->job = j;
-    p->capacity = FIRST_NODES;
-    p->nodes = job_array(j, FIRST_NODES, sizeof *p->nodes);
-    p->bucket_count = 2 * FIRST_NODES;
-    p->buckets = job_array(j, 2 * FIRST_NODES, sizeof *p->buckets);
-    for (int i = 0; i < p->bucket_count; i++)
-        p->buckets[i] = EXPR_NONE;
-    return p;
-}
-
 static bool commutes(expr_op op) {
-    switch (op) {
-    case EXPR_ADD:
-    case EXPR_MULTIPLY:
-    case EXPR_MIN:
-    case EXPR_MAX:
-    case EXPR_EQ:
-    case EXPR_NE:
-    case EXPR_ALL:
-    case EXPR_ANY:
-        return true;
-    default:
-        return false;
-    }
+    const unsigned all = 1u << EXPR_ADD | 1u << EXPR_MULTIPLY | 1u << EXPR_MIN | 1u << EXPR_MAX |
+                         1u << EXPR_EQ | 1u << EXPR_NE | 1u << EXPR_ALL | 1u << EXPR_ANY;
+    return (all >> op & 1) != 0;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -88,12 +66,21 @@ static void grow(expr_pool *p) {
     const int capacity = 2 * p->capacity;
     expr_node *nodes = job_array(p->job, (size_t)capacity, sizeof *nodes);
     expr_id *buckets = job_array(p->job, 2 * (size_t)capacity, sizeof *buckets);
-    memcpy(nodes, p->nodes, (size_t)p->count * sizeof *nodes);
+    if (p->count > 0)
+        memcpy(nodes, p->nodes, (size_t)p->count * sizeof *nodes);
     p->nodes = nodes;
     p->capacity = capacity;
     p->buckets = buckets;
     p->bucket_count = 2 * capacity;
     fill_buckets(p);
+}
+
+expr_pool *expr_pool_new(job *j) {
+    expr_pool *p = job_alloc(j, sizeof *p);
+    p->job = j;
+    p->capacity = FIRST_NODES / 2;
+    grow(p);
+    return p;
 }
 
 void expr_pool_truncate(expr_pool *p, int count) {
@@ -294,24 +281,22 @@ expr_count expr_count_shared(const expr_pool *p, job *j, const expr_id *roots, i
     return total;
 }
 
+static void add_counts(expr_count *total, const expr_count *more) {
+    total->multiplications += more->multiplications;
+    total->additions += more->additions;
+    total->others += more->others;
+}
+
 expr_count expr_count_written_out(const expr_pool *p, job *j, const expr_id *roots, int count) {
     expr_count total = {0, 0, 0};
     expr_count *counts = job_array(j, (size_t)p->count + 1, sizeof *counts);
     for (int i = 0; i < p->count; i++) {
         count_add(&counts[i], p->nodes[i].op);
-        for (int k = 0; k < expr_words[p->nodes[i].op].operands; k++) {
-            const expr_count *operand = &counts[p->nodes[i].operand[k]];
-            counts[i].multiplications += operand->multiplications;
-            counts[i].additions += operand->additions;
-            counts[i].others += operand->others;
-        }
+        for (int k = 0; k < expr_words[p->nodes[i].op].operands; k++)
+            add_counts(&counts[i], &counts[p->nodes[i].operand[k]]);
     }
-    for (int i = 0; i < count; i++) {
-        if (roots[i] == EXPR_NONE)
-            continue;
-        total.multiplications += counts[roots[i]].multiplications;
-        total.additions += counts[roots[i]].additions;
-        total.others += counts[roots[i]].others;
-    }
+    for (int i = 0; i < count; i++)
+        if (roots[i] != EXPR_NONE)
+            add_counts(&total, &counts[roots[i]]);
     return total;
 }

@@ -27,7 +27,7 @@ typedef struct rewriter {
     int *uses;
     bool *absorbed; /* a part of its only user's sum */
     bool *tapful;   /* holds a tap; grows with the pool */
-    int tapful_count, tapful_capacity;
+    int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
     expr_id *stack;
@@ -39,19 +39,12 @@ static bool additive(expr_op op) {
 }
 
 static bool holds_tap(rewriter *r, expr_id id) {
-    if (r->pool->count > r->tapful_capacity) {
-        const int capacity = 2 * r->pool->count;
-        bool *grown = job_array(r->job, (size_t)capacity, sizeof *grown);
-        if (r->tapful_count > 0)
-            memcpy(grown, r->tapful, (size_t)r->tapful_count * sizeof *grown);
-        r->tapful = grown;
-        r->tapful_capacity = capacity;
-    }
     for (; r->tapful_count < r->pool->count; r->tapful_count++) {
         const expr_node *n = expr_get(r->pool, r->tapful_count);
         bool holds = n->op == EXPR_TAP;
         for (int k = 0; k < expr_words[n->op].operands; k++)
             holds |= r->tapful[n->operand[k]];
+        r->tapful = job_grow(r->job, r->tapful, (size_t)r->tapful_count, sizeof *r->tapful);
         r->tapful[r->tapful_count] = holds;
     }
     return r->tapful[id];
@@ -59,10 +52,6 @@ static bool holds_tap(rewriter *r, expr_id id) {
 
 static expr_id make(rewriter *r, expr_op op, expr_id a, expr_id b) {
     return expr_make(r->pool, op, a, b, EXPR_NONE);
-}
-
-static expr_id rounded(rewriter *r, double value) {
-    return expr_constant(r->pool, r->dtype == DTYPE_FLOAT ? (double)(float)value : value);
 }
 
 /* Splits a factor that is the same for every point from a product, and its sign from both. */
@@ -165,7 +154,7 @@ static expr_id rewrite_sum(rewriter *r, expr_id root) {
 static void rewrite_node(rewriter *r, expr_id id) {
     const expr_node n = *expr_get(r->pool, id);
     if (n.op == EXPR_CONSTANT) {
-        r->renamed[id] = rounded(r, n.value);
+        r->renamed[id] = expr_constant(r->pool, dtype_round(r->dtype, n.value));
     } else if (n.op == EXPR_PARAMETER || n.op == EXPR_TAP) {
         r->renamed[id] = id;
     } else if (!additive(n.op)) {

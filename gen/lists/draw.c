@@ -1,5 +1,6 @@
-/* Random numbers; calls of programs of lists; and samples for the arrays of a check. A sample is
-   what a field holds, or else the numbers that the search found and a range around them. */
+/* Random numbers; calls of programs of lists; verdicts; and samples for the arrays of a check. A
+   sample is what a field holds, or else the numbers that the search found and a range around
+   them. */
 #include "gen/lists/draw.h"
 
 #include "gen/reference/reference.h"
@@ -67,8 +68,7 @@ static pattern_value draw_wild(dtype type, uint64_t *state) {
     if (type < DTYPE_REALS)
         return (pattern_value){.real = reals[draw_below(state, 4)]};
     const bool low = draw_below(state, 2) == 0;
-    const int64_t least = type == DTYPE_INT32 ? INT32_MIN : type == DTYPE_INT64 ? INT64_MIN : 0;
-    return (pattern_value){.whole = (int64_t)((uint64_t)least - !low)}; /* which wraps */
+    return operator_identity(&(pattern_operator){.id = low ? OPERATOR_MAX : OPERATOR_MIN}, type);
 }
 
 static int by_real(const void *a, const void *b) {
@@ -76,8 +76,8 @@ static int by_real(const void *a, const void *b) {
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
-static int by_whole(const void *a, const void *b) {
-    const int64_t x = ((const pattern_value *)a)->whole, y = ((const pattern_value *)b)->whole;
+int draw_ascending(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
@@ -99,7 +99,7 @@ void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, v
     }
     if (!sorted)
         return;
-    qsort(values, (size_t)count, sizeof *values, type < DTYPE_REALS ? by_real : by_whole);
+    qsort(values, (size_t)count, sizeof *values, type < DTYPE_REALS ? by_real : draw_ascending);
     for (int64_t i = 0; i < count; i++)
         pattern_set(type, array, i, values[kind == DRAW_SORTED ? i : count - 1 - i]);
 }
@@ -121,6 +121,102 @@ void draw_call(job *j, const program *p, const double *given, uint64_t *state, f
 void draw_array(job *j, const program *p, int array, family_call *call) {
     const int64_t elements = program_elements(p, array, call->sizes);
     call->arrays[array] = job_array(j, (size_t)elements + 1, p->arrays[array].element_bytes);
+}
+
+static pattern_value near_one(pattern_value v, int64_t count, int kind) {
+    const double spread = count > 16384 ? 16 / (double)count : 0x1p-10;
+    if (!isfinite(v.real))
+        return v;
+    const double size =
+        kind == DRAW_CONSTANT || kind == DRAW_FEW ? 1 : 1 + fmod(v.real, 1) * spread;
+    return (pattern_value){.real = v.real < 0 ? -size : size};
+}
+
+static pattern_value unsettled(dtype type, operator_id op, int64_t count, uint64_t *state,
+                               pattern_value v) {
+    const bool rare = draw_below(state, count / 2 + 1) == 0;
+    const int bits = type == DTYPE_INT64 ? 64 : 32;
+    switch (op) {
+    case OPERATOR_PRODUCT:
+        v.whole |= type >= DTYPE_REALS;
+        return v;
+    case OPERATOR_ALL:
+        return rare ? (pattern_value){.whole = 0} : v;
+    case OPERATOR_ANY:
+        return rare ? v : (pattern_value){.whole = 0};
+    case OPERATOR_AND:
+    case OPERATOR_OR: {
+        const uint64_t bit = rare ? UINT64_C(1) << draw_below(state, bits) : 0;
+        v.whole = (int64_t)(op == OPERATOR_OR ? bit : ~bit);
+        return v;
+    }
+    default:
+        return v;
+    }
+}
+
+/* Where a map compares with numbers, those matter more. */
+void draw_input(job *j, dtype type, const program *p, int array, operator_id op, int kind,
+                const sample *numbers, uint64_t *state, family_call *call) {
+    const int64_t count = program_elements(p, array, call->sizes);
+    const bool product = op == OPERATOR_PRODUCT, near = product && type < DTYPE_REALS;
+    const bool fits = kind == DRAW_RANDOM && (product || sample_is_plain(numbers));
+    draw_array(j, p, array, call);
+    void *data = call->arrays[array];
+    draw_list(j, type, kind, numbers, state, data, count);
+    for (int64_t i = 0; i < count && (fits || near); i++) {
+        const pattern_value v = pattern_get(type, data, i);
+        pattern_set(type, data, i,
+                    near ? near_one(v, count, kind) : unsettled(type, op, count, state, v));
+    }
+}
+
+/* ---- verdicts -------------------------------------------------------------------------------- */
+
+static void write_value(text *t, dtype type, pattern_value v) {
+    if (type < DTYPE_REALS)
+        text_number(t, v.real, 9);
+    else
+        text_printf(t, "%lld", (long long)v.whole);
+}
+
+void verdict_wrong(job *j, family_verdict *out, const char *array, int64_t at, dtype type,
+                   pattern_value got, pattern_value wanted) {
+    if (out->wrong++ > 0)
+        return;
+    text t = text_new(j);
+    text_printf(&t, "%s at %lld: ", array, (long long)at);
+    write_value(&t, type, got);
+    text_add(&t, " instead of ");
+    write_value(&t, type, wanted);
+    memcpy(out->first_wrong, t.data, t.length < VERDICT_PLACE ? t.length + 1 : VERDICT_PLACE - 1);
+}
+
+void verdict_whole(job *j, family_verdict *out, const char *array, int64_t at, dtype type,
+                   pattern_value got, pattern_value wanted) {
+    out->judged++;
+    if (got.whole != wanted.whole)
+        verdict_wrong(j, out, array, at, type, got, wanted);
+}
+
+void verdict_real(job *j, family_verdict *out, const char *array, int64_t at, dtype type,
+                  double got, double wanted, double bound, bool undecidable) {
+    const bool same = got == wanted || (isnan(got) && isnan(wanted));
+    out->judged++;
+    if (!same && undecidable) {
+        out->undecidable++;
+        return;
+    }
+    if (isfinite(wanted))
+        out->largest = fmax(out->largest, fabs(wanted));
+    if (same)
+        return;
+    const double error = fabs(got - wanted);
+    if (!isfinite(wanted) || !(error <= bound))
+        verdict_wrong(j, out, array, at, type, (pattern_value){.real = got},
+                      (pattern_value){.real = wanted});
+    out->greatest_error = fmax(out->greatest_error, isfinite(error) ? error : INFINITY);
+    out->of_bound = fmax(out->of_bound, bound > 0 && isfinite(error) ? error / bound : INFINITY);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -167,30 +263,20 @@ static void take_range(dtype type, const reach_numbers *from, sample *out) {
 }
 
 /* Few numbers, so that two cells are often equal; differences and sums of them are exact. */
-static void take_ties(job *j, dtype type, const model_content *c, sample *out) {
+static void take_ties(dtype type, const model_content *c, sample *out) {
     static const double reals[] = {0, 0.5, -0.5}, whole[] = {0, 1, 7};
-    out->ties = type < DTYPE_REALS ? reals : whole;
-    out->tie_count = 3;
+    out->ties = c->values != NULL ? c->values : type < DTYPE_REALS ? reals : whole;
+    out->tie_count = c->values != NULL ? 2 : 3;
     out->of_ties = QUARTER;
-    if (c->values == NULL)
-        return;
-    double *ends = job_array(j, 2, sizeof *ends);
-    memcpy(ends, c->values, 2 * sizeof *ends);
-    out->ties = ends;
-    out->tie_count = 2;
-}
-
-static void take_content(const model_content *c, sample *out) {
-    out->values = c->values;
-    out->count = c->count;
-    out->of_values = SAMPLE_PARTS;
 }
 
 static void make_sample(job *j, dtype type, const model_content *c, const reach_numbers *from,
                         bool tied, sample *out) {
     *out = sample_plain;
     if (c->values != NULL && !c->is_range) {
-        take_content(c, out);
+        out->values = c->values;
+        out->count = c->count;
+        out->of_values = SAMPLE_PARTS;
         return;
     }
     reach_numbers all = {0}; /* the ends come first: numbers that there is no room for are left
@@ -208,7 +294,7 @@ static void make_sample(job *j, dtype type, const model_content *c, const reach_
         reach_note(&all, from->value[i]);
     take_values(j, type, &all, least, largest, out);
     if (tied)
-        take_ties(j, type, c, out);
+        take_ties(type, c, out);
 }
 
 /* Fields that are compared with a field that holds such values should hold them too. */
@@ -225,8 +311,7 @@ static void share_contents(const model *m, reach_found *found) {
 
 void reach_arrays(job *j, const model *m, const double *parameters, sample *out) {
     expr_id roots[MAX_FIELDS];
-    for (int o = 0; o < m->output_count; o++)
-        roots[o] = m->outputs[o].value;
+    model_roots(m, roots);
     reach_found *found = reach_search(j, m, roots, m->output_count, parameters, NULL);
     share_contents(m, found);
     for (int i = 0; i < m->array_count; i++)
@@ -247,9 +332,7 @@ void reach_operands(job *j, const pattern *p, int op, int map, const double *par
                     sample out[2]) {
     const model *m = p->functions;
     reach_found *found = NULL;
-    double *rounded = job_array(j, (size_t)m->parameter_count + 1, sizeof *rounded);
-    for (int i = 0; i < m->parameter_count; i++)
-        rounded[i] = m->dtype == DTYPE_FLOAT ? (double)(float)parameters[i] : parameters[i];
+    const double *rounded = model_rounded(j, m, parameters);
     out[0] = out[1] = sample_plain;
     if (op >= 0) {
         found = reach_search(j, m, &m->outputs[op].value, 1, rounded, NULL);

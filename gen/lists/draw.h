@@ -1,6 +1,6 @@
-/* Data for checks of lists.
+/* Data for checks of lists, and what is wrong in a result.
    Takes: a state, which is the seed at first; or expressions and parameters. Makes: random numbers,
-   and numbers with which a check reaches both sides of every condition. */
+   and numbers with which a check reaches both sides of every condition; verdicts. */
 #ifndef SG_GEN_LISTS_DRAW_H
 #define SG_GEN_LISTS_DRAW_H
 
@@ -30,12 +30,33 @@ extern const char *const draw_kinds[DRAW_KINDS + 1];
    last. */
 void draw_list(job *, dtype, int kind, const sample *, uint64_t *state, void *array, int64_t count);
 
+/* Compares whole numbers, for qsort. */
+int draw_ascending(const void *, const void *);
+
 /* Room for a call of the program: sizes, all 0; places for arrays, all NULL; and parameters. These
    are those `given`; where that is NULL they are the defaults, or drawn where there are none. */
 void draw_call(job *, const program *, const double *given, uint64_t *state, family_call *out);
 
 /* Room for one of its arrays, once the sizes are there. */
 void draw_array(job *, const program *, int array, family_call *call);
+
+/* An input of a pattern with an operator: a list of such elements, made such that a product of
+   reals stays in range whatever the order, so that it can be judged, and that the first few
+   elements do not settle the result. */
+void draw_input(job *, dtype, const program *, int array, operator_id, int kind, const sample *,
+                uint64_t *state, family_call *call);
+
+/* ---- verdicts ------------------------------------------------------------------------------- */
+
+/* Counts a wrong element, and tells of the first one: "output at 17: 3 instead of 4". */
+void verdict_wrong(job *, family_verdict *, const char *array, int64_t at, dtype, pattern_value got,
+                   pattern_value wanted);
+
+/* Judges a whole element; and a real one, which may be off by the bound. */
+void verdict_whole(job *, family_verdict *, const char *array, int64_t at, dtype, pattern_value got,
+                   pattern_value wanted);
+void verdict_real(job *, family_verdict *, const char *array, int64_t at, dtype, double got,
+                  double wanted, double bound, bool undecidable);
 
 /* ---- both sides of every condition ----------------------------------------------------------- */
 

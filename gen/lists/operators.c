@@ -8,15 +8,23 @@
 /* ---- operators ------------------------------------------------------------------------------- */
 
 const operator_word operator_words[OPERATOR_COUNT] = {
-    [OPERATOR_SUM] = {"sum", "a + b", false, false, true},
-    [OPERATOR_PRODUCT] = {"product", "a * b", false, false, true},
-    [OPERATOR_MIN] = {"min", "the lesser; NaN where one is NaN", false, false, false},
-    [OPERATOR_MAX] = {"max", "the greater; NaN where one is NaN", false, false, false},
-    [OPERATOR_ALL] = {"all", "1 where neither is 0, else 0", false, true, false},
-    [OPERATOR_ANY] = {"any", "0 where both are 0, else 1", false, true, false},
-    [OPERATOR_AND] = {"and", "the bits that both have", true, false, false},
-    [OPERATOR_OR] = {"or", "the bits that one of them has", true, false, false},
-    [OPERATOR_XOR] = {"xor", "the bits that just one of them has", true, false, false},
+    [OPERATOR_SUM] = {"sum", "a + b", false, false, true, EXPR_ADD, "a + b", "wrapping_add(a, b)"},
+    [OPERATOR_PRODUCT] = {"product", "a * b", false, false, true, EXPR_MULTIPLY, "a * b",
+                          "wrapping_multiply(a, b)"},
+    [OPERATOR_MIN] = {"min", "the lesser; NaN where one is NaN", false, false, false, EXPR_MIN,
+                      "minimum(a, b)", NULL},
+    [OPERATOR_MAX] = {"max", "the greater; NaN where one is NaN", false, false, false, EXPR_MAX,
+                      "maximum(a, b)", NULL},
+    [OPERATOR_ALL] = {"all", "1 where neither is 0, else 0", false, true, false, EXPR_ALL,
+                      "Real(a != Real(0) && b != Real(0))", NULL},
+    [OPERATOR_ANY] = {"any", "0 where both are 0, else 1", false, true, false, EXPR_ANY,
+                      "Real(a != Real(0) || b != Real(0))", NULL},
+    [OPERATOR_AND] = {"and", "the bits that both have", true, false, false, EXPR_OP_COUNT, "a & b",
+                      NULL},
+    [OPERATOR_OR] = {"or", "the bits that one of them has", true, false, false, EXPR_OP_COUNT,
+                     "a | b", NULL},
+    [OPERATOR_XOR] = {"xor", "the bits that just one of them has", true, false, false,
+                      EXPR_OP_COUNT, "a ^ b", NULL},
 };
 
 const char *operator_name(const pattern_operator *o) {
@@ -41,24 +49,39 @@ static pattern_value real(double value) {
 
 /* Cuts a number to the width of the dtype, as its arithmetic wraps. */
 static pattern_value whole(dtype type, uint64_t bits) {
-    int64_t value = (int64_t)bits;
-    if (type == DTYPE_INT32)
-        value = (int64_t)(bits & INT32_MAX) - (bits & 0x80000000u ? INT64_C(0x80000000) : 0);
-    else if (type == DTYPE_UINT32)
-        value = (int64_t)(bits & UINT32_MAX);
-    return (pattern_value){.whole = value};
+    return (pattern_value){.whole = type == DTYPE_INT32    ? (int32_t)(uint32_t)bits
+                                    : type == DTYPE_UINT32 ? (int64_t)(uint32_t)bits
+                                                           : (int64_t)bits};
+}
+
+pattern_value pattern_get(dtype type, const void *array, int64_t index) {
+    const bool narrow = dtype_words[type].bytes == 4;
+    if (type < DTYPE_REALS)
+        return real(narrow ? (double)((const float *)array)[index]
+                           : ((const double *)array)[index]);
+    return whole(type,
+                 narrow ? ((const uint32_t *)array)[index] : ((const uint64_t *)array)[index]);
+}
+
+void pattern_set(dtype type, void *array, int64_t index, pattern_value value) {
+    const bool narrow = dtype_words[type].bytes == 4;
+    if (type < DTYPE_REALS && narrow)
+        ((float *)array)[index] = (float)value.real;
+    else if (type < DTYPE_REALS)
+        ((double *)array)[index] = value.real;
+    else if (narrow)
+        ((uint32_t *)array)[index] = (uint32_t)value.whole;
+    else
+        ((int64_t *)array)[index] = value.whole;
 }
 
 static int64_t least_of(dtype type) {
     return type == DTYPE_INT32 ? INT32_MIN : type == DTYPE_INT64 ? INT64_MIN : 0;
 }
 
-static int64_t largest_of(dtype type) {
-    return type == DTYPE_INT32 ? INT32_MAX : type == DTYPE_INT64 ? INT64_MAX : UINT32_MAX;
-}
-
 pattern_value operator_identity(const pattern_operator *o, dtype type) {
     const bool is_real = type < DTYPE_REALS;
+    const uint64_t least = (uint64_t)least_of(type);
     switch (o->id) {
     case OPERATOR_OWN:
         return o->identity;
@@ -66,9 +89,9 @@ pattern_value operator_identity(const pattern_operator *o, dtype type) {
     case OPERATOR_ALL:
         return is_real ? real(1) : whole(type, 1);
     case OPERATOR_MIN:
-        return is_real ? real(INFINITY) : whole(type, (uint64_t)largest_of(type));
+        return is_real ? real(INFINITY) : whole(type, least - 1); /* which wraps to the largest */
     case OPERATOR_MAX:
-        return is_real ? real(-INFINITY) : whole(type, (uint64_t)least_of(type));
+        return is_real ? real(-INFINITY) : whole(type, least);
     case OPERATOR_AND:
         return whole(type, UINT64_MAX);
     default:
@@ -76,63 +99,75 @@ pattern_value operator_identity(const pattern_operator *o, dtype type) {
     }
 }
 
+static bool is_truth(const pattern_operator *o) {
+    return o->id != OPERATOR_OWN && operator_words[o->id].truth;
+}
+
 pattern_value operator_prepare(const pattern_operator *o, dtype type, pattern_value v) {
-    if (o->id == OPERATOR_OWN || !operator_words[o->id].truth)
+    if (!is_truth(o))
         return v;
     return type < DTYPE_REALS ? real(v.real != 0) : whole(type, v.whole != 0);
 }
 
-static double combine_reals(operator_id id, double a, double b) {
-    switch (id) {
-    case OPERATOR_SUM:
-        return a + b;
-    case OPERATOR_PRODUCT:
-        return a * b;
-    case OPERATOR_MIN: /* as minimum and maximum of numbers.cuh: the same zero, the same NaN */
-        return a < b || isnan(a) ? a : b;
-    case OPERATOR_MAX:
-        return a > b || isnan(a) ? a : b;
-    case OPERATOR_ALL:
-        return a != 0 && b != 0;
-    default:
-        assert(id == OPERATOR_ANY);
-        return a != 0 || b != 0;
-    }
-}
-
-static uint64_t combine_whole(operator_id id, int64_t a, int64_t b) {
+/* An operation on whole numbers, before it is cut to the width of the dtype. */
+static uint64_t whole_result(expr_op op, int64_t a, int64_t b, int64_t c) {
     const uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    switch (id) {
-    case OPERATOR_SUM:
+    switch (op) {
+    case EXPR_ADD:
         return x + y;
-    case OPERATOR_PRODUCT:
+    case EXPR_SUBTRACT:
+        return x - y;
+    case EXPR_MULTIPLY:
         return x * y;
-    case OPERATOR_MIN:
+    case EXPR_NEGATE:
+        return 0 - x;
+    case EXPR_ABS:
+        return a < 0 ? 0 - x : x;
+    case EXPR_MIN:
         return a < b ? x : y;
-    case OPERATOR_MAX:
+    case EXPR_MAX:
         return a > b ? x : y;
-    case OPERATOR_ALL:
-        return a != 0 && b != 0;
-    case OPERATOR_ANY:
-        return a != 0 || b != 0;
-    case OPERATOR_AND:
-        return x & y;
-    case OPERATOR_OR:
-        return x | y;
-    default:
-        assert(id == OPERATOR_XOR);
-        return x ^ y;
+    case EXPR_LT:
+        return a < b;
+    case EXPR_LE:
+        return a <= b;
+    case EXPR_GT:
+        return a > b;
+    case EXPR_GE:
+        return a >= b;
+    case EXPR_EQ:
+        return a == b;
+    case EXPR_NE:
+        return a != b;
+    case EXPR_ALL:
+        return a && b;
+    case EXPR_ANY:
+        return a || b;
+    case EXPR_NOT:
+        return !a;
+    default: /* WHERE: the others are refused for whole numbers (gen/spec/lists.c) */
+        return a ? y : (uint64_t)c;
     }
 }
 
 pattern_value operator_combine(dtype type, const pattern_operator *o, pattern_machine *own,
                                pattern_value a, pattern_value b) {
-    if (o->id == OPERATOR_OWN)
+    switch (o->id) {
+    case OPERATOR_OWN:
         return pattern_apply(own, (const pattern_value[]){a, b});
+    case OPERATOR_AND:
+        return whole(type, (uint64_t)a.whole & (uint64_t)b.whole);
+    case OPERATOR_OR:
+        return whole(type, (uint64_t)a.whole | (uint64_t)b.whole);
+    case OPERATOR_XOR:
+        return whole(type, (uint64_t)a.whole ^ (uint64_t)b.whole);
+    default:
+        break;
+    }
+    const expr_op op = operator_words[o->id].op;
     if (type >= DTYPE_REALS)
-        return whole(type, combine_whole(o->id, a.whole, b.whole));
-    const double value = combine_reals(o->id, a.real, b.real);
-    return real(type == DTYPE_FLOAT ? (float)value : value);
+        return whole(type, whole_result(op, a.whole, b.whole, 0));
+    return real(dtype_round(type, expr_evaluate(op, a.real, b.real, 0)));
 }
 
 /* ---- CUDA ---------------------------------------------------------------------------------- */
@@ -155,42 +190,12 @@ void operator_write_value(text *t, dtype type, pattern_value v) {
     }
 }
 
-static const char *formula(operator_id id, dtype type) {
-    const bool wraps = type == DTYPE_INT32 || type == DTYPE_INT64;
-    switch (id) {
-    case OPERATOR_SUM:
-        return wraps ? "wrapping_add(a, b)" : "a + b";
-    case OPERATOR_PRODUCT:
-        return wraps ? "wrapping_multiply(a, b)" : "a * b";
-    case OPERATOR_MIN:
-        return "minimum(a, b)";
-    case OPERATOR_MAX:
-        return "maximum(a, b)";
-    case OPERATOR_ALL:
-        return "Real(a != Real(0) && b != Real(0))";
-    case OPERATOR_ANY:
-        return "Real(a != Real(0) || b != Real(0))";
-    case OPERATOR_AND:
-        return "a & b";
-    case OPERATOR_OR:
-        return "a | b";
-    default:
-        assert(id == OPERATOR_XOR);
-        return "a ^ b";
-    }
-}
-
-static bool is_truth(const pattern_operator *o) {
-    return o->id != OPERATOR_OWN && operator_words[o->id].truth;
-}
-
 const char *operator_prepared(job *j, const pattern_operator *o, const char *value) {
     return is_truth(o) ? job_print(j, "prepare(%s)", value) : value;
 }
 
 void operator_write(text *t, const pattern *p, dtype type, const pattern_operator *o,
                     const char *identity) {
-    const bool own = o->id == OPERATOR_OWN;
     text_printf(t,
                 "// combine(%s(), a) == combine(a, %s()) == a\n"
                 "__device__ __forceinline__ Real %s() {\n    return ",
@@ -200,14 +205,16 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
     if (is_truth(o))
         text_add(t, "__device__ __forceinline__ Real prepare(Real a) {\n"
                     "    return Real(a != Real(0));\n}\n");
-    if (own) {
+    if (o->id == OPERATOR_OWN) {
         pattern_write_function(t, p, o->function, "Real", "combine");
         return;
     }
+    const operator_word *word = &operator_words[o->id];
+    const bool wraps = word->wrapping != NULL && (type == DTYPE_INT32 || type == DTYPE_INT64);
     text_printf(t,
                 "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n"
                 "    return %s;\n}\n",
-                formula(o->id, type));
+                wraps ? word->wrapping : word->formula);
 }
 
 double operator_operations(job *j, const pattern *p, const pattern_operator *o) {
@@ -218,8 +225,6 @@ double operator_operations(job *j, const pattern *p, const pattern_operator *o) 
 
 struct pattern_machine {
     const model *model;
-    const expr_pool *pool;
-    dtype dtype;
     expr_id root;
     const bool *live;
     const double *parameters;
@@ -228,59 +233,11 @@ struct pattern_machine {
     int64_t applied;
 };
 
-static int64_t wrapped(dtype type, uint64_t value) {
-    switch (type) {
-    case DTYPE_INT32:
-        return (int32_t)(uint32_t)value;
-    case DTYPE_UINT32:
-        return (uint32_t)value;
-    default:
-        return (int64_t)value;
-    }
-}
-
-pattern_value pattern_get(dtype type, const void *array, int64_t index) {
-    switch (type) {
-    case DTYPE_FLOAT:
-        return (pattern_value){.real = ((const float *)array)[index]};
-    case DTYPE_INT32:
-        return (pattern_value){.whole = ((const int32_t *)array)[index]};
-    case DTYPE_INT64:
-        return (pattern_value){.whole = ((const int64_t *)array)[index]};
-    case DTYPE_UINT32:
-        return (pattern_value){.whole = ((const uint32_t *)array)[index]};
-    default:
-        return (pattern_value){.real = ((const double *)array)[index]};
-    }
-}
-
-void pattern_set(dtype type, void *array, int64_t index, pattern_value value) {
-    switch (type) {
-    case DTYPE_FLOAT:
-        ((float *)array)[index] = (float)value.real;
-        break;
-    case DTYPE_INT32:
-        ((int32_t *)array)[index] = (int32_t)wrapped(type, (uint64_t)value.whole);
-        break;
-    case DTYPE_INT64:
-        ((int64_t *)array)[index] = value.whole;
-        break;
-    case DTYPE_UINT32:
-        ((uint32_t *)array)[index] = (uint32_t)value.whole;
-        break;
-    default:
-        ((double *)array)[index] = value.real;
-        break;
-    }
-}
-
 pattern_machine *pattern_machine_new(job *j, const pattern *p, int function,
                                      const double *parameters) {
     const model *m = p->functions;
     pattern_machine *made = job_alloc(j, sizeof *made);
     made->model = m;
-    made->pool = m->pool;
-    made->dtype = m->dtype;
     made->root = m->outputs[function].value;
     made->live = expr_live(m->pool, j, &made->root, 1);
     made->parameters = parameters;
@@ -289,59 +246,21 @@ pattern_machine *pattern_machine_new(job *j, const pattern *p, int function,
     return made;
 }
 
-static int64_t whole_result(dtype type, expr_op op, int64_t a, int64_t b, int64_t c) {
-    const uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    switch (op) {
-    case EXPR_ADD:
-        return wrapped(type, x + y);
-    case EXPR_SUBTRACT:
-        return wrapped(type, x - y);
-    case EXPR_MULTIPLY:
-        return wrapped(type, x * y);
-    case EXPR_NEGATE:
-        return wrapped(type, 0 - x);
-    case EXPR_ABS:
-        return wrapped(type, a < 0 ? 0 - x : x);
-    case EXPR_MIN:
-        return a < b ? a : b;
-    case EXPR_MAX:
-        return a > b ? a : b;
-    case EXPR_LT:
-        return a < b;
-    case EXPR_LE:
-        return a <= b;
-    case EXPR_GT:
-        return a > b;
-    case EXPR_GE:
-        return a >= b;
-    case EXPR_EQ:
-        return a == b;
-    case EXPR_NE:
-        return a != b;
-    case EXPR_ALL:
-        return a && b;
-    case EXPR_ANY:
-        return a || b;
-    case EXPR_NOT:
-        return !a;
-    default: /* WHERE: the others are refused for whole numbers (gen/spec/lists.c) */
-        return a ? b : c;
-    }
-}
-
 static pattern_value leaf(const pattern_machine *p, const expr_node *n,
                           const pattern_value *operands) {
     if (n->op == EXPR_TAP)
         return operands[n->index];
     const double value = n->op == EXPR_PARAMETER ? p->parameters[n->index] : n->value;
-    if (p->dtype >= DTYPE_REALS)
+    if (p->model->dtype >= DTYPE_REALS)
         return (pattern_value){.whole = (int64_t)value};
-    return (pattern_value){.real = p->dtype == DTYPE_FLOAT ? (double)(float)value : value};
+    return real(dtype_round(p->model->dtype, value));
 }
 
 pattern_value pattern_apply(pattern_machine *p, const pattern_value *operands) {
+    const dtype type = p->model->dtype;
+    const bool whole_number = type >= DTYPE_REALS;
     for (int i = 0; i <= p->root; i++) {
-        const expr_node *n = expr_get(p->pool, i);
+        const expr_node *n = expr_get(p->model->pool, i);
         const int count = expr_words[n->op].operands;
         if (!p->live[i])
             continue;
@@ -352,14 +271,11 @@ pattern_value pattern_apply(pattern_machine *p, const pattern_value *operands) {
         const pattern_value a = p->values[n->operand[0]];
         const pattern_value b = count > 1 ? p->values[n->operand[1]] : a;
         const pattern_value c = count > 2 ? p->values[n->operand[2]] : a;
-        if (p->dtype >= DTYPE_REALS) {
-            p->values[i].whole = whole_result(p->dtype, n->op, a.whole, b.whole, c.whole);
-            p->yes[i] += expr_words[n->op].gives_truth && p->values[i].whole != 0;
-        } else {
-            const double value = expr_evaluate(n->op, a.real, b.real, c.real);
-            p->values[i].real = p->dtype == DTYPE_FLOAT ? (double)(float)value : value;
-            p->yes[i] += expr_words[n->op].gives_truth && value != 0;
-        }
+        p->values[i] = whole_number
+                           ? whole(type, whole_result(n->op, a.whole, b.whole, c.whole))
+                           : real(dtype_round(type, expr_evaluate(n->op, a.real, b.real, c.real)));
+        p->yes[i] += expr_words[n->op].gives_truth &&
+                     (whole_number ? p->values[i].whole != 0 : p->values[i].real != 0);
     }
     p->applied++;
     return p->values[p->root];
@@ -369,7 +285,7 @@ void pattern_judge(job *j, const pattern_machine *p, condition_sides *sides) {
     if (p == NULL)
         return;
     condition *all;
-    const int count = conditions_find(j, p->pool, &p->root, 1, &all);
+    const int count = conditions_find(j, p->model->pool, &p->root, 1, &all);
     for (int i = 0; i < count; i++) {
         all[i].of = p->applied;
         all[i].yes = p->yes[all[i].node];

@@ -24,6 +24,10 @@ program *pattern_program(job *j, const pattern *p, program_kind kind, const gpu 
     out->element_bytes = dtype_words[m->dtype].bytes;
     out->parameter_count = m->parameter_count;
     out->parameters = job_array(j, (size_t)m->parameter_count, sizeof *out->parameters);
+    out->arrays = job_array(j, PATTERN_ARRAYS, sizeof *out->arrays);
+    out->launches = job_array(j, PATTERN_LAUNCHES, sizeof *out->launches);
+    out->lists.sizes = job_array(j, PATTERN_SIZES, sizeof *out->lists.sizes);
+    out->lists.temporaries = job_array(j, PATTERN_TEMPORARIES, sizeof *out->lists.temporaries);
     for (int i = 0; i < m->parameter_count; i++)
         out->parameters[i] =
             (program_parameter){m->parameters[i].name, dtype_words[m->dtype].name,
@@ -32,39 +36,44 @@ program *pattern_program(job *j, const pattern *p, program_kind kind, const gpu 
 }
 
 static const char *c_name(const char *name) {
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        if (strcmp(dtype_words[i].name, name) == 0)
-            return dtype_words[i].c_name;
-    assert(!"a dtype of the table");
-    return "";
+    return dtype_words[dtype_find(name)].c_name;
 }
 
-program_array pattern_array(const char *name, const char *dtype, program_extent extent) {
-    program_array a = {.name = name,
-                       .dtype = dtype,
-                       .lists.same_as = -1,
-                       .lists.extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
-    for (int i = 0; i < DTYPE_COUNT; i++)
-        if (strcmp(dtype_words[i].name, dtype) == 0)
-            a.element_bytes = dtype_words[i].bytes;
-    assert(a.element_bytes > 0);
+program_array *pattern_array(program *p, const char *name, dtype type, program_extent extent) {
+    assert(p->array_count < PATTERN_ARRAYS);
+    program_array *a = &p->arrays[p->array_count++];
+    *a = (program_array){.name = name,
+                         .dtype = dtype_words[type].name,
+                         .element_bytes = dtype_words[type].bytes,
+                         .lists.same_as = -1,
+                         .lists.extent = {extent, extent_of(-1, 1), extent_of(-1, 1)}};
     return a;
+}
+
+void pattern_size(program *p, const char *name, int array, int axis) {
+    assert(p->lists.size_count < PATTERN_SIZES);
+    p->lists.sizes[p->lists.size_count++] = (program_size){name, array, axis};
+}
+
+void pattern_temporary(program *p, program_temporary t) {
+    assert(p->lists.temporary_count < PATTERN_TEMPORARIES);
+    p->lists.temporaries[p->lists.temporary_count++] = t;
 }
 
 bool pattern_may_begin_early(const program *p) {
     return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
 }
 
-program_launch pattern_launch(job *j, const program *p, const char *suffix, program_extent items,
-                              int per_block, int threads, bool barriers) {
-    program_launch l = {.entry = job_print(j, "%s_%s", p->name, suffix), .barriers = barriers};
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        l.per_block[axis] = l.block[axis] = 1;
-        l.lists.blocks[axis].items = extent_of(-1, 1);
-    }
-    l.per_block[0] = per_block;
-    l.block[0] = threads;
-    l.lists.blocks[0].items = items;
+program_launch *pattern_launch(job *j, program *p, const char *suffix, program_extent items,
+                               int per_block, int threads, bool barriers) {
+    assert(p->launch_count < PATTERN_LAUNCHES);
+    program_launch *l = &p->launches[p->launch_count++];
+    *l = (program_launch){.entry = job_print(j, "%s_%s", p->name, suffix),
+                          .per_block = {per_block, 1, 1},
+                          .block = {threads, 1, 1},
+                          .barriers = barriers};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        l->lists.blocks[axis].items = axis == 0 ? items : extent_of(-1, 1);
     return l;
 }
 
@@ -106,9 +115,9 @@ static void write_macro(text *t, const pattern_constant *c) {
     text_printf(t, " %lld\n", (long long)c->value);
 }
 
-static void write_plan(text *t, const pattern_source *s) {
+static void write_plan(text *t, const pattern *pattern, const pattern_source *s) {
     const program *p = s->program;
-    text_printf(t, "using Real = %s;\n\n", dtype_words[s->pattern->functions->dtype].c_name);
+    text_printf(t, "using Real = %s;\n\n", dtype_words[pattern->functions->dtype].c_name);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);
     for (int i = 0; i < p->launch_count; i++)
@@ -196,26 +205,26 @@ static void write_arrays(text *t, const program *p) {
 }
 
 static void write_blocks(text *t, const program *p, const program_launch *l, int axis) {
-    if (is_one(&l->lists.blocks[axis].items)) {
+    const program_block_rule *rule = &l->lists.blocks[axis];
+    if (is_one(&rule->items)) {
         text_add(t, "1");
         return;
     }
-    const int cluster = l->lists.blocks[axis].cluster > 1 ? l->lists.blocks[axis].cluster : 1;
-    if (l->lists.blocks[axis].alone > 0) {
-        write_extent(t, p, &l->lists.blocks[axis].items);
-        text_printf(t, " <= %lld ? %d : ", (long long)l->lists.blocks[axis].alone, cluster);
+    const int cluster = rule->cluster > 1 ? rule->cluster : 1;
+    if (rule->alone > 0) {
+        write_extent(t, p, &rule->items);
+        text_printf(t, " <= %lld ? %d : ", (long long)rule->alone, cluster);
     }
-    if (l->lists.blocks[axis].most > 0)
-        text_printf(t, "min(%lld, ", (long long)l->lists.blocks[axis].most);
-    if (l->lists.blocks[axis].least)
+    if (rule->most > 0)
+        text_printf(t, "min(%lld, ", (long long)rule->most);
+    if (rule->least)
         text_printf(t, "max(%d, ", cluster);
     if (cluster > 1)
         text_printf(t, "%d * ", cluster);
     text_add(t, "ceil((");
-    write_extent(t, p, &l->lists.blocks[axis].items);
-    text_printf(t, ") / %d)", cluster * l->per_block[axis]);
-    text_printf(t, "%s%s", l->lists.blocks[axis].least ? ")" : "",
-                l->lists.blocks[axis].most > 0 ? ")" : "");
+    write_extent(t, p, &rule->items);
+    text_printf(t, ") / %d)%s%s", cluster * l->per_block[axis], rule->least ? ")" : "",
+                rule->most > 0 ? ")" : "");
 }
 
 static void write_launches(text *t, const program *p) {
@@ -233,7 +242,8 @@ static void write_launches(text *t, const program *p) {
     }
 }
 
-static const char *write_source(job *j, const pattern_source *s, const char *line) {
+static const char *write_source(job *j, const pattern *pattern, const pattern_source *s,
+                                const char *line) {
     program *p = s->program;
     text t = text_new(j), header = text_new(j);
     text_printf(&t,
@@ -251,30 +261,31 @@ static const char *write_source(job *j, const pattern_source *s, const char *lin
     write_launches(&t, p);
     text_add(&t, "\n");
     source_file file = source_begin(j);
-    write_plan(&header, s);
+    write_plan(&header, pattern, s);
     source_lay(&file, s->template_file, header.data, NULL, NULL);
     source_end(&file, t.data, NULL, p);
     return header.data;
 }
 
 family_build *pattern_build(job *j, const subject *s, const family_request *r,
-                            pattern_source *source, const family_build *facts) {
+                            pattern_source *source) {
+    const pattern *p = s->model;
     text model = text_new(j), line = text_new(j);
     source->program->arguments_bytes = program_arguments_bytes(source->program);
-    pattern_schedule_print(source->pattern->words, source->schedule, &line);
+    pattern_schedule_print(p->words, source->schedule, &line);
     if (source->spec == NULL && !r->untold)
         s->family->print(s, MODEL_ALL, &model);
     if (source->spec == NULL)
         source->spec = model.data;
     family_build *b = job_alloc(j, sizeof *b);
-    *b = *facts;
+    *b = source->facts;
     b->program = source->program;
-    b->header = r->untold ? "" : write_source(j, source, line.data);
+    b->header = r->untold ? "" : write_source(j, p, source, line.data);
     b->model = source->spec;
     b->plan = line.data;
     b->boundary = "";
-    b->emitted_operations =
-        facts->emitted_operations > 0 ? facts->emitted_operations : facts->textbook_operations;
+    if (b->emitted_operations == 0)
+        b->emitted_operations = b->textbook_operations;
     return b;
 }
 
@@ -286,10 +297,15 @@ pattern_schedule pattern_wanted(job *j, const subject *s, const char *line) {
 }
 
 noreturn void pattern_refuse(job *j, const subject *s, const pattern_schedule *schedule,
-                             const char *why) {
+                             const char *format, ...) {
     const pattern *p = s->model;
+    text why = text_new(j);
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&why, format, arguments);
+    va_end(arguments);
     job_fail(j, FAULT_PLAN, s->file, s->line, "algorithm %s: %s",
-             p->words->algorithms[schedule->algorithm].name, why);
+             p->words->algorithms[schedule->algorithm].name, why.data);
 }
 
 double pattern_log2(double n) {

@@ -26,6 +26,7 @@ typedef struct pattern_words {
     int format_count;
     const pattern_number *numbers;
     int number_count;
+    const char *const *notes; /* of each algorithm: the textbook's count of its work; spmv: NULL */
 } pattern_words;
 
 /* Why a number may not have this value, "threads must be a power of two"; NULL: it may. */
@@ -36,6 +37,11 @@ typedef struct pattern_schedule {
     int format, algorithm;
     int number[PATTERN_NUMBERS]; /* by the words' index */
 } pattern_schedule;
+
+/* A number that is given, else the usual one. */
+static inline int pattern_or(int given, int usual) {
+    return given != 0 ? given : usual;
+}
 
 /* "csr warp threads=256"; free entries are left out, and the empty schedule prints as `auto`. */
 void pattern_schedule_print(const pattern_words *, const pattern_schedule *, text *);
@@ -71,6 +77,22 @@ typedef struct space_group {
     space_line lines[SPACE_LINES + 1];
 } space_group;
 
+/* A group, a line of it, and its lines of threads. */
+#define SPACE_GROUP(format, algorithm, ...)                                                        \
+    {                                                                                              \
+        format, algorithm, {                                                                       \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define SPACE_LINE(number, ...)                                                                    \
+    {                                                                                              \
+        number, BY_ONE, {                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define SPACE_THREADS(n) SPACE_LINE(n, 64, 128, 256, 512, 1024)
+#define SPACE_USUAL_THREADS(n) SPACE_LINE(n, 128, 256, 512)
+
 /* For each algorithm or format of a family, the numbers that it has and the values to try. */
 typedef struct space_table {
     const space_group *groups;
@@ -90,8 +112,9 @@ typedef struct pattern {
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-/* A new program of lists with the pattern's name, target and parameters. The caller fills its
-   arrays, sizes, launches and temporaries. */
+/* A new program of lists with the pattern's name, target and parameters, and room for so many of
+   each part, which the functions below add. */
+enum { PATTERN_SIZES = 8, PATTERN_ARRAYS = 16, PATTERN_LAUNCHES = 4, PATTERN_TEMPORARIES = 2 };
 program *pattern_program(job *, const pattern *, program_kind, const gpu *);
 
 /* An extent: size `a` (−1: none) and so much more; the sum of two sizes. */
@@ -102,16 +125,18 @@ static inline program_extent extent_sum(int a, int b) {
     return (program_extent){{a, b}, 0};
 }
 
-/* An array of one axis. */
-program_array pattern_array(const char *name, const char *dtype, program_extent);
+/* An array of one axis; and the size that is the extent of an array along an axis. */
+program_array *pattern_array(program *, const char *name, dtype, program_extent);
+void pattern_size(program *, const char *name, int array, int axis);
 
 /* Whether kernels for the program's target can wait for the launch before theirs themselves, by
    await_launch_before of templates/arch/launches.cuh. */
 bool pattern_may_begin_early(const program *);
 
 /* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */
-program_launch pattern_launch(job *, const program *, const char *suffix, program_extent items,
-                              int per_block, int threads, bool barriers);
+program_launch *pattern_launch(job *, program *, const char *suffix, program_extent items,
+                               int per_block, int threads, bool barriers);
+void pattern_temporary(program *, program_temporary);
 
 /* A name in plan.h and its value, an int where it fits. */
 typedef struct pattern_constant {
@@ -120,7 +145,6 @@ typedef struct pattern_constant {
 } pattern_constant;
 
 typedef struct pattern_source {
-    const pattern *pattern;
     program *program; /* complete but for the source and the size of its arguments */
     const pattern_schedule *schedule; /* complete */
     const char *template_file;        /* "reduce/shared.cu" */
@@ -128,7 +152,8 @@ typedef struct pattern_source {
     const char *work; /* for the head of the file: "at least 4 bytes of device memory an element" */
     const pattern_constant *constants; /* of struct plan */
     int constant_count;
-    const char *code; /* the end of plan.h: functions that contain the spec's functions */
+    const char *code;   /* the end of plan.h: functions that contain the spec's functions */
+    family_build facts; /* shape, reason, board and operations */
 } pattern_source;
 
 /* A build with these facts, and with the texts and the source unless the request does without. The
@@ -137,14 +162,14 @@ typedef struct pattern_source {
    launches as PATTERN_KERNEL_0 …; where blocks come in clusters, their number as PATTERN_CLUSTER_0
    …; `struct Arguments` with a member for each size, array and temporary (by their names),
    parameter[], and `tag` of a tagged program; `struct plan` of the constants; the code. */
-family_build *pattern_build(job *, const subject *, const family_request *, pattern_source *,
-                            const family_build *facts);
+family_build *pattern_build(job *, const subject *, const family_request *, pattern_source *);
 
 /* The schedule that the spec and then the request ask for. */
 pattern_schedule pattern_wanted(job *, const subject *, const char *line);
 
 /* Fails with FAULT_PLAN and "algorithm NAME: why". */
-noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *why);
+noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *format,
+                             ...) SG_PRINTF(4, 5);
 
 /* The steps of a tree over n; and n divided by `by`, rounded up. */
 double pattern_log2(double n);
@@ -188,10 +213,8 @@ void pattern_try(job *, const subject *, const family_request *, const char *lin
 const family_build *pattern_explain_build(job *, const subject *, const family_request *,
                                           family_explanation *);
 
-/* family.explain of a family without formats: a row for each algorithm but auto, with its note (by
-   the words' index). */
-void pattern_explain(job *, const subject *, const family_request *, const char *const *notes,
-                     family_explanation *);
+/* family.explain of a family without formats: a row for each algorithm but auto, with its note. */
+family_explain pattern_explain;
 
 /* family.dims of all families of lists. */
 int pattern_dims(const subject *);
@@ -221,6 +244,8 @@ typedef struct operator_word {
     bool bits;           /* of whole numbers only */
     bool truth;          /* elements that are not 0 become 1 before they are used */
     bool rounds;         /* on reals: the result depends on how elements are grouped */
+    expr_op op;          /* the same operation of expressions; EXPR_OP_COUNT: there is none */
+    const char *formula, *wrapping; /* in CUDA; of signed whole numbers, NULL: the same */
 } operator_word;
 extern const operator_word operator_words[OPERATOR_COUNT];
 

@@ -203,8 +203,7 @@ const family_build *pattern_explain_build(job *j, const subject *s, const family
     return made;
 }
 
-void pattern_explain(job *j, const subject *s, const family_request *r, const char *const *notes,
-                     family_explanation *out) {
+void pattern_explain(job *j, const subject *s, const family_request *r, family_explanation *out) {
     const pattern *p = s->model;
     const pattern_words *w = p->words;
     const family_build *chosen = pattern_explain_build(j, s, r, out);
@@ -214,7 +213,7 @@ void pattern_explain(job *j, const subject *s, const family_request *r, const ch
     for (int i = 1; i < w->algorithm_count; i++) {
         family_row *row = &out->rows[out->row_count++];
         row->name = w->algorithms[i].name;
-        row->note = notes[i];
+        row->note = w->notes[i];
         row->chosen = plan.algorithm == i;
         pattern_try(j, s, r, row->name, row);
     }

@@ -93,9 +93,25 @@ enum { VERDICT_PLACE = 128 };
 typedef struct family_verdict {
     int64_t judged, wrong, undecidable;
     double greatest_error, of_bound; /* as in sg_check_result */
+    double largest;                  /* in size, of the right values */
     char first_wrong[VERDICT_PLACE]; /* "output at 17: 3 instead of 4"; "" */
     condition_sides unjudged;        /* sides of conditions that hardly any element took */
 } family_verdict;
+
+/* Functions of families; see the members below. */
+typedef void family_print(const subject *, model_detail, text *);
+typedef family_build *family_builder(job *, const subject *, const family_request *);
+typedef void family_explain(job *, const subject *, const family_request *, family_explanation *);
+typedef void family_draw(job *, const subject *, const program *, const int64_t size[AXES],
+                         int kind, const double *given, uint64_t seed, family_call *out);
+typedef void family_judge(job *, const subject *, const program *, const family_call *before,
+                          const family_call *after, family_verdict *out);
+typedef void family_draw_given(job *, const subject *, const program *,
+                               const struct packed_matrix *, const double *given, uint64_t seed,
+                               family_call *out);
+typedef void family_judge_given(job *, const subject *, const program *, const struct matrix *,
+                                const family_call *before, const family_call *after,
+                                family_verdict *out);
 
 /* Data for a program of lists, and the verdict on what was made of it. */
 typedef struct family_lists {
@@ -111,20 +127,16 @@ typedef struct family_lists {
        only the written arrays are set. */
     const char *const *kinds;
     bool alike;
-    void (*draw)(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                 const double *given, uint64_t seed, family_call *out);
-    void (*judge)(job *, const subject *, const program *, const family_call *before,
-                  const family_call *after, family_verdict *out);
+    family_draw *draw;
+    family_judge *judge;
 
     /* Of PROGRAM_PRODUCT: family_request.notes for a matrix; and the same two with a given matrix.
        draw_given makes a call whose first arrays are those of the packed matrix, which outlives the
        call; x, y and the factors are drawn. judge_given judges by the matrix itself, and so also
        how it was packed. */
     struct matrix_notes *(*notes_new)(job *);
-    void (*draw_given)(job *, const subject *, const program *, const struct packed_matrix *,
-                       const double *given, uint64_t seed, family_call *out);
-    void (*judge_given)(job *, const subject *, const program *, const struct matrix *,
-                        const family_call *before, const family_call *after, family_verdict *out);
+    family_draw_given *draw_given;
+    family_judge_given *judge_given;
 } family_lists;
 
 struct family {
@@ -135,7 +147,7 @@ struct family {
 
     /* What the spec means, in canonical text: specs that mean the same print the same, without
        their schedules and what a plan adds. Tuning results are kept by its MODEL_MEANING. */
-    void (*print)(const subject *, model_detail, text *);
+    family_print *print;
 
     /* The constraints of the spec, and then those of a line (NULL: none), as one line. */
     void (*wanted)(job *, const subject *, const char *line, text *);
@@ -158,11 +170,11 @@ struct family {
 
     /* Spec to program. Fails with FAULT_PLAN where the schedule cannot serve, FAULT_USAGE where the
        request makes no sense. */
-    family_build *(*build)(job *, const subject *, const family_request *);
+    family_builder *build;
 
     /* What each method, algorithm or format would do with a spec. A refusal is an answer. Fails
        where no plan of a family of lists can serve. */
-    void (*explain)(job *, const subject *, const family_request *, family_explanation *);
+    family_explain *explain;
 
     /* What judges a launch, by the kind. */
     union {

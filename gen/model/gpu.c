@@ -11,36 +11,18 @@ enum { KIB = 1024 };
 #define MIB 1048576.0
 #define GIB 1073741824.0
 
-/* Shared memory of a block and of a multiprocessor; threads and blocks of a multiprocessor; lanes
-   for float and double. */
-#define SM_75                                                                                      \
-    "sm_75", 64 * KIB, 64 * KIB, 1024, 16, {                                                       \
-        64, 2                                                                                      \
-    }
-#define SM_80                                                                                      \
-    "sm_80", 163 * KIB, 164 * KIB, 2048, 32, {                                                     \
-        64, 32                                                                                     \
-    }
-#define SM_86                                                                                      \
-    "sm_86", 99 * KIB, 100 * KIB, 1536, 16, {                                                      \
-        128, 2                                                                                     \
-    }
-#define SM_89                                                                                      \
-    "sm_89", 99 * KIB, 100 * KIB, 1536, 24, {                                                      \
-        128, 2                                                                                     \
-    }
-#define SM_90                                                                                      \
-    "sm_90", 227 * KIB, 228 * KIB, 2048, 32, {                                                     \
-        128, 64                                                                                    \
-    }
-#define SM_100                                                                                     \
-    "sm_100", 227 * KIB, 228 * KIB, 2048, 32, {                                                    \
-        128, 64                                                                                    \
-    }
-#define SM_120                                                                                     \
-    "sm_120", 99 * KIB, 100 * KIB, 1536, 24, {                                                     \
-        128, 2                                                                                     \
-    }
+/* Lanes for float and double. */
+#define LANES(single, real)                                                                        \
+    { single, real }
+
+/* Shared memory of a block and of a multiprocessor; threads and blocks of a multiprocessor. */
+#define SM_75 "sm_75", 64 * KIB, 64 * KIB, 1024, 16, LANES(64, 2)
+#define SM_80 "sm_80", 163 * KIB, 164 * KIB, 2048, 32, LANES(64, 32)
+#define SM_86 "sm_86", 99 * KIB, 100 * KIB, 1536, 16, LANES(128, 2)
+#define SM_89 "sm_89", 99 * KIB, 100 * KIB, 1536, 24, LANES(128, 2)
+#define SM_90 "sm_90", 227 * KIB, 228 * KIB, 2048, 32, LANES(128, 64)
+#define SM_100 "sm_100", 227 * KIB, 228 * KIB, 2048, 32, LANES(128, 64)
+#define SM_120 "sm_120", 99 * KIB, 100 * KIB, 1536, 24, LANES(128, 2)
 
 /* The first board of an architecture is its usual one. Memory is what drivers report: less than
    boards are sold with, where error correction takes some. */
@@ -112,15 +94,10 @@ const gpu *gpu_described(job *j, const char *name, const char *arch, const gpu_f
     *own = *nearest;
     own->name = name;
     own->arch = job_copy(j, arch, strlen(arch));
-    if (f->multiprocessors > 0)
-        own->multiprocessors = f->multiprocessors;
-    if (f->clock > 0)
-        own->clock = f->clock;
-    if (f->memory_rate > 0)
-        own->memory_rate = f->memory_rate;
-    if (f->l2_bytes > 0)
-        own->l2_bytes = f->l2_bytes;
-    if (f->memory > 0)
-        own->memory = f->memory;
+    own->multiprocessors = f->multiprocessors > 0 ? f->multiprocessors : own->multiprocessors;
+    own->clock = f->clock > 0 ? f->clock : own->clock;
+    own->memory_rate = f->memory_rate > 0 ? f->memory_rate : own->memory_rate;
+    own->l2_bytes = f->l2_bytes > 0 ? f->l2_bytes : own->l2_bytes;
+    own->memory = f->memory > 0 ? f->memory : own->memory;
     return own;
 }

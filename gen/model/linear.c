@@ -164,10 +164,6 @@ static void add_weight(weight_runs *out, int output, const linear_term *t, doubl
     out->weights[out->weight_count++] = weight;
 }
 
-static void add_other(const model *m, expr_id *sum, expr_id term) {
-    *sum = *sum == EXPR_NONE ? term : expr_make(m->pool, EXPR_ADD, *sum, term, EXPR_NONE);
-}
-
 weight_runs *runs_new(job *j, const model *m) {
     weight_runs *out = job_alloc(j, sizeof *out);
     linear_form forms[MAX_FIELDS];
@@ -188,11 +184,11 @@ weight_runs *runs_new(job *j, const model *m) {
                 continue;
             }
             const expr_id tap = expr_tap(m->pool, t->array, t->d);
-            add_other(m, &out->others[o],
-                      expr_make(m->pool, EXPR_MULTIPLY, t->weight, tap, EXPR_NONE));
+            const expr_id term = expr_make(m->pool, EXPR_MULTIPLY, t->weight, tap, EXPR_NONE);
+            out->others[o] = accumulate(m->pool, out->others[o], EXPR_ADD, term);
         }
         if (forms[o].rest != EXPR_NONE)
-            add_other(m, &out->others[o], forms[o].rest);
+            out->others[o] = accumulate(m->pool, out->others[o], EXPR_ADD, forms[o].rest);
     }
     return out;
 }
@@ -341,7 +337,7 @@ model *separable_pass(job *j, const model *whole, const separable *s, int k, con
         const expr_id term =
             expr_make(m->pool, EXPR_MULTIPLY, expr_constant(m->pool, s->factor[k][i]),
                       expr_tap(m->pool, 0, d), EXPR_NONE);
-        sum = sum == EXPR_NONE ? term : expr_make(m->pool, EXPR_ADD, sum, term, EXPR_NONE);
+        sum = accumulate(m->pool, sum, EXPR_ADD, term);
     }
     m->outputs[0].value = sum;
     return m;

@@ -4,6 +4,25 @@
 
 #include <string.h>
 
+void model_roots(const model *m, expr_id roots[MAX_FIELDS]) {
+    for (int o = 0; o < m->output_count; o++)
+        roots[o] = m->outputs[o].value;
+}
+
+int model_array_of(const model *m, int field, bool previous) {
+    for (int i = 0; i < m->array_count; i++)
+        if (m->arrays[i].field == field && m->arrays[i].previous == previous)
+            return i;
+    return -1;
+}
+
+const double *model_rounded(job *j, const model *m, const double *parameters) {
+    double *rounded = job_array(j, (size_t)m->parameter_count + 1, sizeof *rounded);
+    for (int i = 0; i < m->parameter_count; i++)
+        rounded[i] = dtype_round(m->dtype, parameters[i]);
+    return rounded;
+}
+
 double model_textbook_operations(const model *m) {
     return m->nonlinear ? 0 : m->textbook_multiplications + m->textbook_additions;
 }
@@ -104,19 +123,14 @@ int conditions_find(job *j, const expr_pool *pool, const expr_id *roots, int cou
                     condition **out) {
     const bool *live = expr_live(pool, j, roots, count), *part = find_parts(j, pool, live);
     int found = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1)
-            *out = job_array(j, (size_t)found + 1, sizeof **out);
-        found = 0;
-        for (expr_id id = 0; id < pool->count; id++) {
-            const expr_op op = expr_get(pool, id)->op;
-            if (!live[id] ||
-                !(condition_is_comparison(op) || ((op == EXPR_ALL || op == EXPR_ANY) && !part[id])))
-                continue;
-            if (pass == 1)
-                (*out)[found].node = id;
-            found++;
-        }
+    *out = job_alloc(j, sizeof **out);
+    for (expr_id id = 0; id < pool->count; id++) {
+        const expr_op op = expr_get(pool, id)->op;
+        const bool whole = (op == EXPR_ALL || op == EXPR_ANY) && !part[id];
+        if (!live[id] || (!condition_is_comparison(op) && !whole))
+            continue;
+        *out = job_grow(j, *out, (size_t)found, sizeof **out);
+        (*out)[found++] = (condition){.node = id};
     }
     return found;
 }
@@ -128,15 +142,12 @@ static void add_side(job *j, const model *m, const condition *c, bool truth,
         return;
     text t = text_new(j);
     model_print_condition(m, c->node, &t);
+    sides->list = job_grow(j, sides->list, (size_t)sides->count, sizeof *sides->list);
     sides->list[sides->count++] = (condition_side){t.data, truth, taken, c->of};
 }
 
 void conditions_judge(job *j, const model *m, const condition *conditions, int count,
                       condition_sides *sides) {
-    condition_side *list = job_array(j, (size_t)(sides->count + 2 * count) + 1, sizeof *list);
-    if (sides->count > 0)
-        memcpy(list, sides->list, (size_t)sides->count * sizeof *list);
-    sides->list = list;
     for (int i = 0; i < count; i++) {
         add_side(j, m, &conditions[i], true, sides);
         add_side(j, m, &conditions[i], false, sides);

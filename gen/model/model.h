@@ -119,6 +119,13 @@ typedef struct model {
     const struct tuning *tuning; /* what tuning tries; NULL: the planner's own values */
 } model;
 
+/* The values of the outputs; and the array of a field at a level, -1 where there is none. */
+void model_roots(const model *, expr_id roots[MAX_FIELDS]);
+int model_array_of(const model *, int field, bool previous);
+
+/* Parameters, one each, as the dtype holds them. */
+const double *model_rounded(job *, const model *, const double *parameters);
+
 /* The textbook's count for a point, multiplications and additions together; 0: it has none. */
 double model_textbook_operations(const model *);
 

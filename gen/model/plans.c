@@ -225,14 +225,7 @@ static const char *read_fields(const reader *r, piece p, plans_line *l) {
 }
 
 void plans_add(job *j, plans *to, const plans_line *l) {
-    if (to->count == to->capacity) {
-        enum { FIRST_CAPACITY = 64 };
-        const plans_line *old = to->list;
-        to->capacity = to->capacity > 0 ? 2 * to->capacity : FIRST_CAPACITY;
-        to->list = job_array(j, (size_t)to->capacity, sizeof *to->list);
-        if (to->count > 0)
-            memcpy(to->list, old, (size_t)to->count * sizeof *old);
-    }
+    to->list = job_grow(j, to->list, (size_t)to->count, sizeof *to->list);
     to->list[to->count++] = *l;
 }
 

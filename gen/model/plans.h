@@ -36,7 +36,7 @@ typedef struct plans_line {
 
 typedef struct plans {
     plans_line *list;
-    int count, capacity;
+    int count;
 } plans;
 
 /* `file`, `line` and why a line was skipped. */

@@ -41,15 +41,10 @@ static void end_line(writer *w) {
 
 /* Whole numbers as a spec has them, without ".0". */
 static void add_number(text *t, double value) {
-    if (!isfinite(value)) {
+    if (isfinite(value))
+        text_shortest(t, value, false);
+    else
         text_number(t, value, 1);
-        return;
-    }
-    text_double(t, value);
-    if (t->length >= 2 && strcmp(t->data + t->length - 2, ".0") == 0) {
-        t->length -= 2;
-        t->data[t->length] = '\0';
-    }
 }
 
 /* One thing that is still to print: a piece of text, or a node. Parentheses go around a node that
@@ -75,12 +70,8 @@ typedef struct printer {
 enum { BIND_ANY, BIND_SUM, BIND_PRODUCT, BIND_SIGN, BIND_TIGHT };
 
 static void push(printer *p, item i) {
-    if (p->count == p->capacity) {
-        item *stack = job_array(p->w.out->job, 2 * p->capacity, sizeof *stack);
-        memcpy(stack, p->stack, p->count * sizeof *stack);
-        p->stack = stack;
-        p->capacity *= 2;
-    }
+    if (p->count == p->capacity)
+        p->stack = job_grow(p->w.out->job, p->stack, p->capacity++, sizeof *p->stack);
     p->stack[p->count++] = i;
 }
 
@@ -211,8 +202,7 @@ static void print_expression(printer *p, expr_id root) {
 
 void model_print_condition(const model *m, expr_id id, text *out) {
     enum { LONGEST = 100 };
-    printer p = {.m = m, .w = {.out = out, .word = text_new(out->job)}, .capacity = 16};
-    p.stack = job_array(out->job, p.capacity, sizeof *p.stack);
+    printer p = {.m = m, .w = {.out = out, .word = text_new(out->job)}};
     push_node(&p, id, BIND_ANY, false);
     while (p.count > 0 && p.w.word.length <= LONGEST) {
         const item i = p.stack[--p.count];
@@ -232,8 +222,7 @@ static void name_shared(printer *p) {
     const model *m = p->m;
     job *j = p->w.out->job;
     expr_id roots[MAX_FIELDS];
-    for (int o = 0; o < m->output_count; o++)
-        roots[o] = m->outputs[o].value;
+    model_roots(m, roots);
     const bool *live = expr_live(m->pool, j, roots, m->output_count);
     int *uses = job_array(j, (size_t)m->pool->count, sizeof *uses);
     for (int o = 0; o < m->output_count; o++)
@@ -249,8 +238,7 @@ static void name_shared(printer *p) {
 }
 
 static void print_expressions(const model *m, writer *w) {
-    printer p = {.m = m, .w = *w, .capacity = 64};
-    p.stack = job_array(w->out->job, p.capacity, sizeof *p.stack);
+    printer p = {.m = m, .w = *w};
     p.name = job_array(w->out->job, (size_t)m->pool->count, sizeof *p.name);
     name_shared(&p);
     for (expr_id id = 0; id < m->pool->count; id++)

@@ -111,10 +111,6 @@ typedef struct line {
     double value;
 } line;
 
-static double rounded(dtype type, double value) {
-    return type == DTYPE_FLOAT ? (double)(float)value : value;
-}
-
 /* Where a cell is outside along several axes, they decide in the order x, y, z. */
 static line find_line(const model *m, const tap *t, const reference_array *a, const stretch *s) {
     line l = {.type = type_of(m, a), .data = a->data, .stride = a->stride[s->along]};
@@ -125,7 +121,7 @@ static line find_line(const model *m, const tap *t, const reference_array *a, co
         if (resolve(m->sides[axis], s->size[axis], &at, &l.value)) {
             l.outside = true;
             l.first = axis < s->along;
-            l.value = rounded(m->dtype, l.value);
+            l.value = dtype_round(m->dtype, l.value);
             return l;
         }
         l.offset += at * a->stride[axis];
@@ -140,7 +136,7 @@ static void read_edge(const model *m, const line *l, const stretch *s, int64_t f
         int64_t at = first + i;
         double value;
         if (!l->first && resolve(m->sides[s->along], s->size[s->along], &at, &value))
-            to[i] = l->exact ? 0 : rounded(m->dtype, value);
+            to[i] = l->exact ? 0 : dtype_round(m->dtype, value);
         else
             to[i] = l->outside ? l->value : cell(l->type, l->data, l->offset + at * l->stride);
     }
@@ -324,13 +320,6 @@ double reference_work(const reference *r, const int64_t size[AXES]) {
 
 enum { PIECE = 1024 }; /* cells */
 
-static int find_array(const model *m, int field, bool previous) {
-    for (int i = 0; i < m->array_count; i++)
-        if (m->arrays[i].field == field && m->arrays[i].previous == previous)
-            return i;
-    return -1;
-}
-
 size_t reference_steps_bytes(const model *m, int64_t points) {
     size_t grids = 0;
     for (int o = 0; o < m->output_count; o++) {
@@ -357,7 +346,7 @@ void reference_steps_open(reference_steps *s, const reference *r, const model *m
         reference_field *f = &s->fields[s->field_count++];
         *f = (reference_field){.output = o, .levels = m->fields[field].levels};
         for (int level = 0; level < 2; level++)
-            f->read[level] = find_array(m, field, level == 1);
+            f->read[level] = model_array_of(m, field, level == 1);
         for (int i = 0; at != NULL && i <= f->levels; i++, at += 2 * points) {
             f->ring[i] = at;
             f->bounds[i] = at + points;

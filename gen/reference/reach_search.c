@@ -47,7 +47,7 @@ static double value_of(const search *s, const expr_node *n) {
     else if (n->op != EXPR_CONSTANT)
         v = expr_evaluate(n->op, s->value[o[0]], count > 1 ? s->value[o[1]] : 0,
                           count > 2 ? s->value[o[2]] : 0);
-    return s->model->dtype == DTYPE_FLOAT ? (double)(float)v : v;
+    return dtype_round(s->model->dtype, v);
 }
 
 static void learn(search *s) {
@@ -198,6 +198,10 @@ static void hand_to_power(search *s, const expr_node *n, double v) {
 
 /* Nobody can wish what is not finite, such as the logarithm of a number below 0. */
 static void hand_down(search *s, const expr_node *n, double v, bool rounded) {
+    static double (*const inverse[EXPR_OP_COUNT])(double) = {
+        [EXPR_EXP] = log,  [EXPR_LOG] = exp,    [EXPR_SIN] = asin,
+        [EXPR_COS] = acos, [EXPR_TANH] = atanh,
+    };
     const expr_id a = n->operand[0];
     switch (n->op) {
     case EXPR_ADD:
@@ -233,23 +237,9 @@ static void hand_down(search *s, const expr_node *n, double v, bool rounded) {
         if (v >= 0)
             wish(s, a, v * v, true);
         break;
-    case EXPR_EXP:
-        wish(s, a, log(v), true);
-        break;
-    case EXPR_LOG:
-        wish(s, a, exp(v), true);
-        break;
-    case EXPR_SIN:
-        wish(s, a, asin(v), true);
-        break;
-    case EXPR_COS:
-        wish(s, a, acos(v), true);
-        break;
-    case EXPR_TANH:
-        wish(s, a, atanh(v), true);
-        break;
-    default:
-        wish(s, a, v, rounded); /* floor */
+    default: /* floor stands for itself */
+        wish(s, a, inverse[n->op] != NULL ? inverse[n->op](v) : v,
+             rounded || inverse[n->op] != NULL);
         break;
     }
 }

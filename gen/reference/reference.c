@@ -20,25 +20,26 @@ static rounding rounding_of(dtype type) {
                       .exact = type == DTYPE_FLOAT ? 0x1p16 : 0x1p40};
 }
 
-/* Facts about each live node. Nodes without taps are the same for all cells; they are evaluated
-   while the reference is made. */
-typedef struct facts {
-    bool *live, *uniform, *never_negative;
-    bool *compared; /* a comparison depends on it */
-    int *condition; /* its number + 1; 0: it is none */
-    scalar *value;  /* of uniform nodes */
-    double *terms;  /* how many terms the node sums up */
-    int *uses;      /* uses that are still to come, by other nodes and by outputs */
-    int *row;       /* where the node's row is; −1: it is not yet made */
-} facts;
+/* Facts about a live node. Nodes without taps are the same for all cells; they are evaluated while
+   the reference is made. */
+typedef struct fact {
+    bool uniform, never_negative;
+    bool compared; /* a comparison depends on it */
+    int condition; /* its number + 1; 0: it is none */
+    scalar value;  /* of uniform nodes */
+    double terms;  /* how many terms the node sums up */
+    int uses;      /* uses that are still to come, by other nodes and by outputs */
+    int row;       /* where the node's row is; −1: it is not yet made */
+} fact;
 
 typedef struct maker {
     job *job;
     reference *r;
     const expr_pool *pool;
-    facts f;
-    int capacity, tap_count; /* steps that there is room for; taps so far */
-    int *spare;              /* rows free for use */
+    const bool *live;
+    fact *f;
+    int tap_count; /* so far */
+    int *spare;    /* rows free for use */
     int spare_count;
 } maker;
 
@@ -62,17 +63,17 @@ static scalar operand_of(const maker *k, const expr_node *user, expr_id id) {
     const expr_node *n = expr_get(k->pool, id);
     if (n->op != EXPR_CONSTANT || !condition_is_comparison(user->op) ||
         k->r->m->dtype != DTYPE_FLOAT)
-        return k->f.value[id];
+        return k->f[id].value;
     return exact_or_rounded(k, (double)(float)n->value);
 }
 
-static step step_of(const facts *f, const expr_node *n, expr_id id) {
-    step s = {.code = n->op, .terms = {1, 1}, .exactly = f->compared[id]};
+static step step_of(const fact *f, const expr_node *n, expr_id id) {
+    step s = {.code = n->op, .terms = {1, 1}, .exactly = f[id].compared};
     for (int i = 0; i < 2 && i < expr_words[n->op].operands; i++)
-        s.terms[i] = f->terms[n->operand[i]];
+        s.terms[i] = f[n->operand[i]].terms;
     if (expr_words[n->op].operands > 0)
-        s.never_negative = f->never_negative[n->operand[0]];
-    s.distributed = n->op == EXPR_DIVIDE && f->uniform[n->operand[1]];
+        s.never_negative = f[n->operand[0]].never_negative;
+    s.distributed = n->op == EXPR_DIVIDE && f[n->operand[1]].uniform;
     return s;
 }
 
@@ -87,24 +88,24 @@ static scalar evaluate_uniform(maker *k, expr_id id, const double *parameters, r
         const scalar operand = operand_of(k, n, n->operand[i]);
         fill_row(&rows[i], &operand);
     }
-    const step s = step_of(&k->f, n, id);
+    const step s = step_of(k->f, n, id);
     row_apply(&k->r->rounding, &s, &rows[3], &rows[0], &rows[1], &rows[2]);
     return (scalar){rows[3].value[0], rows[3].magnitude[0], rows[3].error[0]};
 }
 
 /* Sums go on through operations that distribute over them. */
-static double count_terms(const facts *f, const expr_node *n) {
+static double count_terms(const fact *f, const expr_node *n) {
     const expr_id a = n->operand[0], b = n->operand[1];
     switch (n->op) {
     case EXPR_ADD:
     case EXPR_SUBTRACT:
-        return f->terms[a] + f->terms[b];
+        return f[a].terms + f[b].terms;
     case EXPR_NEGATE:
-        return f->terms[a];
+        return f[a].terms;
     case EXPR_MULTIPLY:
-        return f->uniform[a] == f->uniform[b] ? 1 : f->terms[f->uniform[a] ? b : a];
+        return f[a].uniform == f[b].uniform ? 1 : f[f[a].uniform ? b : a].terms;
     case EXPR_DIVIDE:
-        return f->uniform[b] ? f->terms[a] : 1;
+        return f[b].uniform ? f[a].terms : 1;
     default:
         return 1;
     }
@@ -112,30 +113,29 @@ static double count_terms(const facts *f, const expr_node *n) {
 
 /* Nodes that are not negative (nor become so by rounding) whatever the cells hold: sums of squares
    and the like. */
-static bool never_negative(const facts *f, const expr_node *n, expr_id id) {
+static bool never_negative(const fact *f, const expr_node *n, expr_id id) {
     const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
-    const bool *known = f->never_negative;
     switch (n->op) {
     case EXPR_CONSTANT:
     case EXPR_PARAMETER:
-        return f->value[id].value >= 0;
+        return f[id].value.value >= 0;
     case EXPR_MULTIPLY:
-        return a == b || (known[a] && known[b]);
+        return a == b || (f[a].never_negative && f[b].never_negative);
     case EXPR_ADD:
     case EXPR_DIVIDE:
     case EXPR_MIN:
-        return known[a] && known[b];
+        return f[a].never_negative && f[b].never_negative;
     case EXPR_MAX:
-        return known[a] || known[b];
+        return f[a].never_negative || f[b].never_negative;
     case EXPR_FLOOR:
     case EXPR_POW:
-        return known[a];
+        return f[a].never_negative;
     case EXPR_ABS:
     case EXPR_SQRT:
     case EXPR_EXP:
         return true;
     case EXPR_WHERE:
-        return known[b] && known[c];
+        return f[b].never_negative && f[c].never_negative;
     default:
         return false;
     }
@@ -143,43 +143,38 @@ static bool never_negative(const facts *f, const expr_node *n, expr_id id) {
 
 /* Users come after what they use. */
 static void find_compared(maker *k) {
-    facts *f = &k->f;
+    fact *f = k->f;
     for (expr_id id = k->pool->count; id-- > 0;) {
         const expr_node *n = expr_get(k->pool, id);
-        for (int i = 0; f->live[id] && i < expr_words[n->op].operands; i++)
-            f->compared[n->operand[i]] |= f->compared[id] || condition_is_comparison(n->op);
+        for (int i = 0; k->live[id] && i < expr_words[n->op].operands; i++)
+            f[n->operand[i]].compared |= f[id].compared || condition_is_comparison(n->op);
     }
 }
 
 static void find_facts(maker *k, const double *parameters) {
-    facts *f = &k->f;
+    fact *f = k->f;
     row *rows = job_array(k->job, 4, sizeof *rows);
     for (expr_id id = 0; id < k->pool->count; id++) {
         const expr_node *n = expr_get(k->pool, id);
-        if (!f->live[id])
+        if (!k->live[id])
             continue;
-        f->row[id] = -1;
-        f->uniform[id] = n->op != EXPR_TAP;
+        f[id].row = -1;
+        f[id].uniform = n->op != EXPR_TAP;
         for (int i = 0; i < expr_words[n->op].operands; i++) {
-            f->uniform[id] &= f->uniform[n->operand[i]];
-            f->uses[n->operand[i]]++;
+            f[id].uniform &= f[n->operand[i]].uniform;
+            f[n->operand[i]].uses++;
         }
-        if (f->uniform[id])
-            f->value[id] = evaluate_uniform(k, id, parameters, rows);
-        f->terms[id] = count_terms(f, n);
-        f->never_negative[id] = never_negative(f, n, id);
+        if (f[id].uniform)
+            f[id].value = evaluate_uniform(k, id, parameters, rows);
+        f[id].terms = count_terms(f, n);
+        f[id].never_negative = never_negative(f, n, id);
     }
 }
 
 static void emit(maker *k, const step *s) {
-    if (k->r->step_count == k->capacity) {
-        step *steps = job_array(k->job, 2 * (size_t)k->capacity + 16, sizeof *steps);
-        if (k->capacity > 0)
-            memcpy(steps, k->r->steps, (size_t)k->capacity * sizeof *steps);
-        k->r->steps = steps;
-        k->capacity = 2 * k->capacity + 16;
-    }
-    k->r->steps[k->r->step_count++] = *s;
+    reference *r = k->r;
+    r->steps = job_grow(k->job, r->steps, (size_t)r->step_count, sizeof *r->steps);
+    r->steps[r->step_count++] = *s;
 }
 
 static int take_row(maker *k) {
@@ -193,32 +188,32 @@ static int make_constant(maker *k, const scalar *value) {
 }
 
 static void make_step(maker *k, expr_id id) {
-    facts *f = &k->f;
+    fact *f = k->f;
     const expr_node *n = expr_get(k->pool, id);
     const int operands = expr_words[n->op].operands;
     step s = step_of(f, n, id);
-    s.condition = f->condition[id];
+    s.condition = f[id].condition;
     if (n->op == EXPR_TAP) {
         s.tap = k->tap_count++;
         k->r->taps[s.tap] = (tap){.array = n->index, .d = {n->d[0], n->d[1], n->d[2]}};
-    } else if (n->op == EXPR_MULTIPLY && f->uniform[n->operand[0]] != f->uniform[n->operand[1]]) {
-        const int scaled = f->uniform[n->operand[0]];
+    } else if (n->op == EXPR_MULTIPLY && f[n->operand[0]].uniform != f[n->operand[1]].uniform) {
+        const int scaled = f[n->operand[0]].uniform;
         s.code = STEP_SCALE;
-        s.from[0] = f->row[n->operand[scaled]];
-        s.constant = f->value[n->operand[!scaled]];
+        s.from[0] = f[n->operand[scaled]].row;
+        s.constant = f[n->operand[!scaled]].value;
     } else {
         for (int i = 0; i < operands; i++) {
             const scalar constant = operand_of(k, n, n->operand[i]);
             s.from[i] =
-                f->uniform[n->operand[i]] ? make_constant(k, &constant) : f->row[n->operand[i]];
+                f[n->operand[i]].uniform ? make_constant(k, &constant) : f[n->operand[i]].row;
         }
     }
-    s.to = f->row[id] = take_row(k);
+    s.to = f[id].row = take_row(k);
     emit(k, &s);
     for (int i = 0; i < operands; i++) {
         const expr_id o = n->operand[i];
-        if (f->uniform[o] ? s.code != STEP_SCALE : --f->uses[o] == 0)
-            k->spare[k->spare_count++] = f->uniform[o] ? s.from[i] : f->row[o];
+        if (f[o].uniform ? s.code != STEP_SCALE : --f[o].uses == 0)
+            k->spare[k->spare_count++] = f[o].uniform ? s.from[i] : f[o].row;
     }
 }
 
@@ -228,7 +223,7 @@ static expr_id next_operand(const maker *k, expr_id id) {
     expr_id deepest = EXPR_NONE;
     for (int i = 0; i < expr_words[n->op].operands; i++) {
         const expr_id o = n->operand[i];
-        if (!k->f.uniform[o] && k->f.row[o] < 0 &&
+        if (!k->f[o].uniform && k->f[o].row < 0 &&
             (deepest == EXPR_NONE ||
              expr_get(k->pool, o)->depth > expr_get(k->pool, deepest)->depth))
             deepest = o;
@@ -237,10 +232,10 @@ static expr_id next_operand(const maker *k, expr_id id) {
 }
 
 static int make_output(maker *k, expr_id root, expr_id *stack) {
-    if (k->f.uniform[root])
-        return make_constant(k, &k->f.value[root]);
+    if (k->f[root].uniform)
+        return make_constant(k, &k->f[root].value);
     int count = 0;
-    if (k->f.row[root] < 0)
+    if (k->f[root].row < 0)
         stack[count++] = root;
     while (count > 0) {
         const expr_id next = next_operand(k, stack[count - 1]);
@@ -249,14 +244,7 @@ static int make_output(maker *k, expr_id root, expr_id *stack) {
         else
             make_step(k, stack[--count]);
     }
-    return k->f.row[root];
-}
-
-static int current_array(const model *m, int field) {
-    for (int i = 0; i < m->array_count; i++)
-        if (m->arrays[i].field == field && !m->arrays[i].previous)
-            return i;
-    return -1;
+    return k->f[root].row;
 }
 
 static void find_conditions(maker *k, const expr_id *roots, int count) {
@@ -265,8 +253,8 @@ static void find_conditions(maker *k, const expr_id *roots, int count) {
     r->settled = job_array(k->job, (size_t)r->condition_count + 1, sizeof *r->settled);
     for (int i = 0; i < r->condition_count; i++) {
         const expr_id id = r->conditions[i].node;
-        k->f.condition[id] = i + 1;
-        r->settled[i] = k->f.uniform[id] ? &k->f.value[id] : NULL;
+        k->f[id].condition = i + 1;
+        r->settled[i] = k->f[id].uniform ? &k->f[id].value : NULL;
     }
 }
 
@@ -279,30 +267,21 @@ reference *reference_new(job *j, const model *m, const double *parameters) {
     }
     const size_t nodes = (size_t)m->pool->count;
     expr_id roots[MAX_FIELDS];
-    for (int o = 0; o < m->output_count; o++)
-        roots[o] = m->outputs[o].value;
+    model_roots(m, roots);
     maker k = {.job = j, .r = r, .pool = m->pool};
-    k.f.live = expr_live(m->pool, j, roots, m->output_count);
-    k.f.uniform = job_array(j, nodes, sizeof *k.f.uniform);
-    k.f.never_negative = job_array(j, nodes, sizeof *k.f.never_negative);
-    k.f.compared = job_array(j, nodes, sizeof *k.f.compared);
-    k.f.condition = job_array(j, nodes, sizeof *k.f.condition);
-    k.f.value = job_array(j, nodes, sizeof *k.f.value);
-    k.f.terms = job_array(j, nodes, sizeof *k.f.terms);
-    k.f.uses = job_array(j, nodes, sizeof *k.f.uses);
-    k.f.row = job_array(j, nodes, sizeof *k.f.row);
+    k.f = job_array(j, nodes, sizeof *k.f);
+    k.live = expr_live(m->pool, j, roots, m->output_count);
     k.spare = job_array(j, nodes + 3, sizeof *k.spare);
     r->taps = job_array(j, nodes, sizeof *r->taps);
     find_compared(&k);
     find_facts(&k, parameters);
     find_conditions(&k, roots, m->output_count);
     for (int o = 0; o < m->output_count; o++)
-        k.f.uses[roots[o]]++; /* never used up: outputs stay to the end */
+        k.f[roots[o]].uses++; /* never used up: outputs stay to the end */
     expr_id *stack = job_array(j, nodes, sizeof *stack);
     for (int o = 0; o < m->output_count; o++) {
         r->outputs[o] = make_output(&k, roots[o], stack);
-        const int field = m->outputs[o].field;
-        r->current[o] = m->fields[field].use == USE_OUT ? -1 : current_array(m, field);
+        r->current[o] = model_array_of(m, m->outputs[o].field, false); /* an out field has none */
     }
     return r;
 }

@@ -8,13 +8,9 @@
 
 /* The roundings, in units, that functions of CUDA's library are granted: twice their documented
    greatest errors in ulps, and a few for the host's own float64 functions. */
-enum {
-    ROUND_ROOT = 2,
-    ROUND_EXP = 6,
-    ROUND_LOG = 6,
-    ROUND_TRIG = 6,
-    ROUND_TANH = 6,
-    ROUND_POW = 24,
+static const double roundings[EXPR_OP_COUNT] = {
+    [EXPR_SQRT] = 2, [EXPR_EXP] = 6,  [EXPR_LOG] = 6,  [EXPR_SIN] = 6,
+    [EXPR_COS] = 6,  [EXPR_TANH] = 6, [EXPR_POW] = 24,
 };
 
 /* A term of the left operand meets at most as many additions as the right has terms, and the other
@@ -242,30 +238,10 @@ static scalar power(const step *s, double x, double ex, double y, double ey) {
     return (scalar){.value = value, .error = least > 0 ? fabs(value) * growth(exponent) : INFINITY};
 }
 
-static double roundings(int code) {
-    switch (code) {
-    case EXPR_SQRT:
-        return ROUND_ROOT;
-    case EXPR_EXP:
-        return ROUND_EXP;
-    case EXPR_LOG:
-        return ROUND_LOG;
-    case EXPR_SIN:
-    case EXPR_COS:
-        return ROUND_TRIG;
-    case EXPR_TANH:
-        return ROUND_TANH;
-    case EXPR_POW:
-        return ROUND_POW;
-    default:
-        return 0;
-    }
-}
-
 static void apply_function(const rounding *r, const step *s, row *restrict to,
                            const row *restrict a, const row *restrict b) {
-    const double units = r->unit * roundings(s->code);
-    const double tiny = r->tiny * roundings(s->code);
+    const double units = r->unit * roundings[s->code];
+    const double tiny = r->tiny * roundings[s->code];
     for (int i = 0; i < LANES; i++) {
         const scalar f = s->code == EXPR_POW
                              ? power(s, a->value[i], a->error[i], b->value[i], b->error[i])

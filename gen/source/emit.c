@@ -133,6 +133,21 @@ static void write_leaf(writer *w, expr_id id) {
     set(w, id, name, LEVEL_PRIMARY);
 }
 
+/* The product among the operands of a sum that is computed with it as one instruction; −1: none.
+   The text says which, so that compilers do not choose, each place by itself: a point has the same
+   bits wherever it is computed. */
+static int product_in(const writer *w, const expr_node *sum) {
+    if (w->e->model->dtype >= DTYPE_REALS || (sum->op != EXPR_ADD && sum->op != EXPR_SUBTRACT))
+        return -1;
+    for (int k = 1; k >= 0; k--)
+        if (expr_get(w->pool, sum->operand[k])->op == EXPR_MULTIPLY &&
+            w->uses[sum->operand[k]] == 1)
+            return k;
+    return -1;
+}
+
+static const char fused_names[DTYPE_REALS][5] = {"fmaf", "fma"};
+
 /* Gives a node a line and a name of its own. */
 static void name_part(writer *w, expr_id id) {
     const bool truth = expr_words[expr_get(w->pool, id)->op].gives_truth;
@@ -140,6 +155,16 @@ static void name_part(writer *w, expr_id id) {
     text_printf(w->out, "    const %s %s = %s;\n", truth ? "bool" : "Real", name,
                 w->parts[id].shown);
     set(w, id, name, LEVEL_PRIMARY);
+}
+
+/* Operands that make a long text get lines of their own. */
+static void shorten(writer *w, const expr_id *operands, int count) {
+    size_t length = 0;
+    for (int k = 0; k < count; k++)
+        length += w->parts[operands[k]].length;
+    for (int k = 0; k < count && length > LONGEST_NESTED; k++)
+        if (w->parts[operands[k]].length > LONG_OPERAND)
+            name_part(w, operands[k]);
 }
 
 static const char *operand(writer *w, expr_id id, level least) {
@@ -154,17 +179,34 @@ static const char *function_of(const spelling *s, dtype type) {
     return s->function[type < DTYPE_REALS ? type : DTYPE_REALS];
 }
 
+/* A sum with one of its products. */
+static void write_fused(writer *w, expr_id id, int product) {
+    const expr_node *n = expr_get(w->pool, id);
+    const expr_id *factors = expr_get(w->pool, n->operand[product])->operand;
+    const expr_id operands[3] = {factors[0], factors[1], n->operand[1 - product]};
+    shorten(w, operands, 3);
+    const bool minus = n->op == EXPR_SUBTRACT;
+    const char *first = w->parts[operands[0]].shown, *last = w->parts[operands[2]].shown;
+    if (minus && product == 1)
+        first = job_print(w->job, "-%s", operand(w, operands[0], LEVEL_PRIMARY));
+    if (minus && product == 0)
+        last = job_print(w->job, "-%s", operand(w, operands[2], LEVEL_PRIMARY));
+    set(w, id,
+        job_print(w->job, "%s(%s, %s, %s)", fused_names[w->e->model->dtype], first,
+                  w->parts[operands[1]].shown, last),
+        LEVEL_PRIMARY);
+    if (w->uses[id] > 1)
+        name_part(w, id);
+}
+
 static void write_operation(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
-    const int operands = expr_words[n->op].operands;
-    size_t length = 0;
-    for (int k = 0; k < operands; k++)
-        length += w->parts[n->operand[k]].length;
-    if (length > LONGEST_NESTED)
-        for (int k = 0; k < operands; k++)
-            if (w->parts[n->operand[k]].length > LONG_OPERAND)
-                name_part(w, n->operand[k]);
-
+    const int operands = expr_words[n->op].operands, product = product_in(w, n);
+    if (product >= 0) {
+        write_fused(w, id, product);
+        return;
+    }
+    shorten(w, n->operand, operands);
     const spelling *s = &spellings[n->op];
     const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
     const char *shown;
@@ -236,16 +278,18 @@ void emit_products(text *out, const emitter *e, const emit_product *products, in
     writer w = write_parts(out, e, roots, root_count);
     for (int i = 0; i < count; i++) {
         const emit_product *p = &products[i];
-        text_printf(out, "    %s%s %s ", p->op == EMIT_DECLARE ? "Real " : "", p->target,
-                    p->op != EMIT_ADD ? "="
-                    : p->negative     ? "-="
-                                      : "+=");
-        if (p->op != EMIT_ADD && p->negative)
-            text_add(out, "-");
         const char *value = p->named != NULL ? p->named : operand(&w, p->value, LEVEL_PRIMARY);
-        if (p->weight == EXPR_NONE)
-            text_printf(out, "%s;\n", value);
+        const char *sign = p->negative ? "-" : "", *real = p->op == EMIT_DECLARE ? "Real " : "";
+        const char *weight = p->weight == EXPR_NONE ? NULL : operand(&w, p->weight, LEVEL_PRIMARY);
+        if (p->op == EMIT_ADD && weight == NULL)
+            text_printf(out, "    %s %s= %s;\n", p->target, p->negative ? "-" : "+", value);
+        else if (p->op == EMIT_ADD)
+            text_printf(out, "    %s = %s(%s%s, %s, %s);\n", p->target,
+                        fused_names[e->model->dtype], sign, weight,
+                        p->named != NULL ? value : w.parts[p->value].shown, p->target);
+        else if (weight == NULL)
+            text_printf(out, "    %s%s = %s%s;\n", real, p->target, sign, value);
         else
-            text_printf(out, "%s * %s;\n", operand(&w, p->weight, LEVEL_PRIMARY), value);
+            text_printf(out, "    %s%s = %s%s * %s;\n", real, p->target, sign, weight, value);
     }
 }

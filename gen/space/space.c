@@ -96,11 +96,8 @@ static void note_lacking(space_builder *b) {
     for (int k = 0; k < key_count(b); k++)
         if ((b->lacking >> k & 1) != 0)
             text_printf(&keys, "%s%s", keys.length > 0 ? ", " : "", b->tuning->keys[k].name);
-    space_without *list = job_array(b->job, (size_t)s->without_count + 1, sizeof *list);
-    if (s->without_count > 0)
-        memcpy(list, s->without, (size_t)s->without_count * sizeof *list);
-    list[s->without_count++] = (space_without){b->trying, keys.data};
-    s->without = list;
+    s->without = job_grow(b->job, s->without, (size_t)s->without_count, sizeof *s->without);
+    s->without[s->without_count++] = (space_without){b->trying, keys.data};
 }
 
 void space_add(space_builder *b, int which, const space_candidate *c) {

@@ -241,54 +241,26 @@ static int table_concat(lua_State *L) {
     return 1;
 }
 
-/* The value of a function of plain numbers, which unlike an expression's may be infinite. */
-static int push_value(lua_State *L, const char *name, double (*function)(double)) {
+/* The value of a function of plain numbers, which unlike an expression's may be infinite; of
+   EXPR_OP_COUNT the tangent. */
+static int push_value(lua_State *L, const char *name, expr_op op) {
     spec_check_count(L, name, 1);
     if (lua_type(L, 1) != LUA_TNUMBER)
         spec_fail_expected(L, name, NULL, "a number", 1);
-    lua_pushnumber(L, function(lua_tonumber(L, 1)));
+    const double x = lua_tonumber(L, 1);
+    lua_pushnumber(L, op == EXPR_OP_COUNT ? (double)tanl(x) : expr_evaluate(op, x, 0, 0));
     return 1;
 }
 
-static double exp_value(double x) {
-    return expr_evaluate(EXPR_EXP, x, 0, 0);
-}
-
-static double log_value(double x) {
-    return expr_evaluate(EXPR_LOG, x, 0, 0);
-}
-
-static double sin_value(double x) {
-    return expr_evaluate(EXPR_SIN, x, 0, 0);
-}
-
-static double cos_value(double x) {
-    return expr_evaluate(EXPR_COS, x, 0, 0);
-}
-
-static double tan_value(double x) {
-    return (double)tanl(x);
-}
-
-static int math_exp(lua_State *L) {
-    return push_value(L, "math.exp", exp_value);
-}
-
-static int math_log(lua_State *L) {
-    return push_value(L, "math.log", log_value);
-}
-
-static int math_sin(lua_State *L) {
-    return push_value(L, "math.sin", sin_value);
-}
-
-static int math_cos(lua_State *L) {
-    return push_value(L, "math.cos", cos_value);
-}
-
-static int math_tan(lua_State *L) {
-    return push_value(L, "math.tan", tan_value);
-}
+#define MATH(name, op)                                                                             \
+    static int math_##name(lua_State *L) {                                                         \
+        return push_value(L, "math." #name, op);                                                   \
+    }
+MATH(exp, EXPR_EXP)
+MATH(log, EXPR_LOG)
+MATH(sin, EXPR_SIN)
+MATH(cos, EXPR_COS)
+MATH(tan, EXPR_OP_COUNT)
 
 const spec_function spec_base_functions[] = {
     {"assert", base_assert, "an error with the message unless the condition holds"},

@@ -123,6 +123,12 @@ expr_id spec_make(lua_State *L, expr_op op, expr_id a, expr_id b, expr_id c) {
     return made;
 }
 
+expr_id spec_add_term(lua_State *L, expr_id sum, expr_id weight, int array, const int d[AXES]) {
+    const expr_id tap = expr_tap(spec_of(L)->pool, array, d);
+    const expr_id term = spec_make(L, EXPR_MULTIPLY, weight, tap, EXPR_NONE);
+    return sum == EXPR_NONE ? term : spec_make(L, EXPR_ADD, sum, term, EXPR_NONE);
+}
+
 /* The result of an operation: a node, or true or false where a condition is decided. */
 static int push_result(lua_State *L, expr_op op, expr_id id, bool plain, bool taps) {
     const expr_node *n = expr_get(spec_of(L)->pool, id);

@@ -13,8 +13,7 @@
 /* The family's model of so many bytes, which begins with its pattern. */
 static void *begin_list(lua_State *L, int family, const spec_key *keys, int dtypes, size_t bytes) {
     model *m = spec_begin(L, families[family].name, keys, dtypes);
-    pattern *p = job_alloc(spec_of(L)->job, bytes);
-    spec_charge_memory(L, bytes);
+    pattern *p = spec_array(L, 1, bytes);
     p->functions = m;
     p->words = families[family].lists.words;
     return p;
@@ -61,16 +60,11 @@ static void read_op(lua_State *L, model *m, reduce *r) {
 }
 
 static void read_map(lua_State *L, model *m, reduce *r) {
-    r->inputs = 1;
-    if (spec_get(L, 1, "inputs"))
-        r->inputs = spec_whole(L, -1, "inputs", NULL, 1, 2);
-    lua_pop(L, 1);
+    r->inputs = spec_get_whole(L, 1, NULL, "inputs", 1, 2, 1);
     r->mapped = spec_read_function(L, 1, "map", m, r->inputs, false);
     if (!r->mapped && r->inputs == 2)
         spec_fail(L, "map is missing: with 2 inputs it makes one element of two, such as map = "
                      "function(x, y) return x * y end");
-    if (!r->mapped)
-        spec_no_function(L, m);
 }
 
 static int read_reduce(lua_State *L) {
@@ -123,12 +117,8 @@ static int read_scan(lua_State *L) {
     read_parameters(L, m);
     spec_read_operator(L, 1, m, NULL, 0, &s->op);
     s->mapped = spec_read_function(L, 1, "map", m, 1, false);
-    if (!s->mapped)
-        spec_no_function(L, m);
     read_init(L, m, s);
-    if (spec_get(L, 1, "kind"))
-        s->exclusive = spec_word(L, -1, "kind", kinds, 2) == 1;
-    lua_pop(L, 1);
+    s->exclusive = spec_get_word(L, 1, "kind", kinds, 2, 0) == 1;
     s->deterministic = spec_flag(L, 1, "deterministic");
     return end_list(L, FAMILY_SCAN, &s->pattern);
 }
@@ -147,14 +137,6 @@ static const spec_key merge_keys[] = {
     {"tune", "the values that tuning tries, by key: { threads = { 128, 256 } }"},
     {NULL, NULL},
 };
-
-static bool read_dtype(lua_State *L, const char *key, dtype *out) {
-    const bool given = spec_get(L, 1, key);
-    if (given)
-        *out = spec_dtype(L, -1, key, DTYPE_COUNT);
-    lua_pop(L, 1);
-    return given;
-}
 
 static void read_order(lua_State *L, model *m, merge *g) {
     static const char *const orders[] = {"ascending", "descending"};
@@ -176,8 +158,11 @@ static void read_order(lua_State *L, model *m, merge *g) {
 static int read_merge(lua_State *L) {
     merge *g = begin_list(L, FAMILY_MERGE, merge_keys, DTYPE_COUNT, sizeof *g);
     model *m = g->pattern.functions;
-    read_dtype(L, "keys", &m->dtype);
-    g->has_values = read_dtype(L, "values", &g->values);
+    m->dtype = spec_get_dtype(L, 1, "keys", DTYPE_COUNT, DTYPE_FLOAT);
+    g->values = spec_get_dtype(L, 1, "values", DTYPE_COUNT, DTYPE_COUNT);
+    g->has_values = g->values != DTYPE_COUNT;
+    if (!g->has_values)
+        g->values = DTYPE_FLOAT;
     read_parameters(L, m);
     read_order(L, m, g);
     return end_list(L, FAMILY_MERGE, &g->pattern);
@@ -202,24 +187,9 @@ static const spec_key spmv_keys[] = {
 };
 
 static dtype read_matrix(lua_State *L, dtype vectors) {
-    dtype type = vectors;
-    if (spec_get(L, 1, "matrix")) {
-        const char *words[] = {dtype_words[DTYPE_FLOAT].name, dtype_words[DTYPE_DOUBLE].name};
-        type = (dtype)spec_word(L, -1, "matrix", words, DTYPE_REALS);
-        if (type == DTYPE_DOUBLE && vectors == DTYPE_FLOAT)
-            spec_fail(L, "a matrix of double needs vectors of double: dtype = \"double\"");
-    }
-    lua_pop(L, 1);
-    return type;
-}
-
-static dtype read_index(lua_State *L) {
-    dtype type = DTYPE_INT32;
-    if (spec_get(L, 1, "index")) {
-        const char *words[] = {dtype_words[DTYPE_INT32].name, dtype_words[DTYPE_INT64].name};
-        type = spec_word(L, -1, "index", words, 2) == 0 ? DTYPE_INT32 : DTYPE_INT64;
-    }
-    lua_pop(L, 1);
+    const dtype type = spec_get_dtype(L, 1, "matrix", DTYPE_REALS, vectors);
+    if (type == DTYPE_DOUBLE && vectors == DTYPE_FLOAT)
+        spec_fail(L, "a matrix of double needs vectors of double: dtype = \"double\"");
     return type;
 }
 
@@ -253,8 +223,7 @@ static void read_diagonals(lua_State *L, spmv *s) {
     static const char where[] = "diagonals";
     if (spec_get(L, 1, where)) {
         const int list = lua_gettop(L), count = spec_list(L, list, where, MOST_DIAGONALS);
-        diagonal *all = job_array(spec_of(L)->job, (size_t)count, sizeof *all);
-        spec_charge_memory(L, (size_t)count * sizeof *all);
+        diagonal *all = spec_array(L, (size_t)count, sizeof *all);
         for (int i = 0; i < count; i++) {
             lua_rawgeti(L, list, i + 1);
             all[i] = read_diagonal(L, lua_gettop(L), where, s->matrix);
@@ -285,14 +254,12 @@ static void add_factor(lua_State *L, model *m, const char *name, double value) {
 }
 
 static int read_spmv(lua_State *L) {
+    const char *indices[] = {dtype_words[DTYPE_INT32].name, dtype_words[DTYPE_INT64].name};
     spmv *s = begin_list(L, FAMILY_SPMV, spmv_keys, DTYPE_REALS, sizeof *s);
     model *m = s->pattern.functions;
     s->matrix = read_matrix(L, m->dtype);
-    s->index = read_index(L);
-    s->vectors = 1;
-    if (spec_get(L, 1, "vectors"))
-        s->vectors = spec_whole(L, -1, "vectors", NULL, 1, SPMV_MOST_VECTORS);
-    lua_pop(L, 1);
+    s->index = spec_get_word(L, 1, "index", indices, 2, 0) == 0 ? DTYPE_INT32 : DTYPE_INT64;
+    s->vectors = spec_get_whole(L, 1, NULL, "vectors", 1, SPMV_MOST_VECTORS, 1);
     read_diagonals(L, s);
     m->declared = true;
     spec_operands(L, m, NULL, 0);

@@ -44,13 +44,12 @@ static int compare_numbers(const void *a, const void *b) {
 
 /* The list on the top of the stack, with each number as the dtype holds it. */
 static double *read_numbers(lua_State *L, const char *where, dtype type, int count) {
-    double *values = job_array(spec_of(L)->job, (size_t)count, sizeof *values);
-    spec_charge_memory(L, (size_t)count * sizeof *values);
+    double *values = spec_array(L, (size_t)count, sizeof *values);
     for (int i = 0; i < count; i++, lua_pop(L, 1)) {
         lua_rawgeti(L, -1, i + 1);
         values[i] = spec_number(L, -1, where, NULL);
         spec_check_range(L, type, job_print(spec_of(L)->job, "%s:", where), values[i]);
-        values[i] = (type == DTYPE_FLOAT ? (double)(float)values[i] : values[i]) + 0.0; /* no −0 */
+        values[i] = dtype_round(type, values[i]) + 0.0; /* no −0 */
     }
     return values;
 }
@@ -110,11 +109,10 @@ static void read_field(lua_State *L, dtype type, model_field *field) {
     spec_check_keys(L, -1, where, spec_field_keys);
     spec_get(L, -1, "use");
     field->use = (field_use)spec_word(L, -1, job_print(j, "%s.use", where), use_words, USE_COUNT);
-    if (spec_get(L, -2, "levels"))
-        field->levels = spec_whole(L, -1, where, "levels", 1, 2);
+    lua_pop(L, 1);
+    field->levels = spec_get_whole(L, -1, where, "levels", 1, 2, 1);
     if (field->levels == 2 && field->use != USE_INOUT)
         spec_fail(L, "%s: levels = 2 needs use = \"inout\"", where);
-    lua_pop(L, 2);
     read_content(L, where, type, field);
 }
 
@@ -286,12 +284,6 @@ static void read_axes(lua_State *L, const model *m, const char *key, int axes, i
     lua_pop(L, 1);
 }
 
-static void read_number(lua_State *L, const char *key, int *out) {
-    if (spec_get(L, -1, key))
-        *out = spec_whole(L, -1, "schedule", key, 1, SPEC_MAX_NUMBER);
-    lua_pop(L, 1);
-}
-
 void spec_read_schedule(lua_State *L, int table, model *m) {
     if (spec_get(L, table, "schedule")) {
         if (!lua_istable(L, -1))
@@ -305,7 +297,7 @@ void spec_read_schedule(lua_State *L, int table, model *m) {
             const schedule_key *key = &schedule_keys[k];
             int *numbers = schedule_numbers(&m->schedule, key);
             if (key->kind == SCHEDULE_NUMBER)
-                read_number(L, key->word, numbers);
+                *numbers = spec_get_whole(L, -1, "schedule", key->word, 1, SPEC_MAX_NUMBER, 0);
             else
                 read_axes(L, m, key->word, key->axes, numbers);
         }

@@ -239,9 +239,26 @@ bool spec_flag(lua_State *L, int table, const char *key) {
     return flag;
 }
 
-dtype spec_dtype(lua_State *L, int index, const char *where, int count) {
+int spec_get_whole(lua_State *L, int table, const char *where, const char *key, int low, int high,
+                   int fallback) {
+    if (spec_get(L, table, key))
+        fallback = where != NULL ? spec_whole(L, -1, where, key, low, high)
+                                 : spec_whole(L, -1, key, NULL, low, high);
+    lua_pop(L, 1);
+    return fallback;
+}
+
+int spec_get_word(lua_State *L, int table, const char *key, const char *const *words, int count,
+                  int fallback) {
+    if (spec_get(L, table, key))
+        fallback = spec_word(L, -1, key, words, count);
+    lua_pop(L, 1);
+    return fallback;
+}
+
+dtype spec_get_dtype(lua_State *L, int table, const char *key, int count, dtype fallback) {
     const char *words[DTYPE_COUNT];
     for (int i = 0; i < count; i++)
         words[i] = dtype_words[i].name;
-    return (dtype)spec_word(L, index, where, words, count);
+    return (dtype)spec_get_word(L, table, key, words, count, (int)fallback);
 }

@@ -24,20 +24,10 @@ static void add_output(model *m, const char *name, expr_id value) {
 
 /* Whole numbers have sums, products, comparisons and choices, which are exact. */
 static bool serves_whole(expr_op op) {
-    switch (op) {
-    case EXPR_DIVIDE:
-    case EXPR_SQRT:
-    case EXPR_EXP:
-    case EXPR_LOG:
-    case EXPR_SIN:
-    case EXPR_COS:
-    case EXPR_TANH:
-    case EXPR_POW:
-    case EXPR_FLOOR:
-        return false;
-    default:
-        return true;
-    }
+    const unsigned of_reals = 1u << EXPR_DIVIDE | 1u << EXPR_SQRT | 1u << EXPR_EXP |
+                              1u << EXPR_LOG | 1u << EXPR_SIN | 1u << EXPR_COS | 1u << EXPR_TANH |
+                              1u << EXPR_POW | 1u << EXPR_FLOOR;
+    return (of_reals >> op & 1) == 0;
 }
 
 static void check_operations(lua_State *L, const model *m, const char *name, expr_id value) {
@@ -71,6 +61,7 @@ bool spec_read_function(lua_State *L, int table, const char *key, model *m, int 
     spec_state *s = spec_of(L);
     if (!spec_get(L, table, key)) {
         lua_pop(L, 1);
+        spec_no_function(L, m);
         return false;
     }
     if (lua_type(L, -1) != LUA_TFUNCTION)
@@ -112,20 +103,14 @@ void spec_no_function(lua_State *L, model *m) {
 
 void spec_finish_functions(lua_State *L, model *m) {
     expr_id outputs[MAX_FIELDS];
-    for (int i = 0; i < m->output_count; i++)
-        outputs[i] = m->outputs[i].value;
+    model_roots(m, outputs);
     spec_finish_model(L, m, outputs);
 }
 
 /* ---- schedules ----------------------------------------------------------------------------- */
 
 static int read_choice(lua_State *L, int table, const char *key, const word_row *words, int count) {
-    int chosen = 0;
-    if (spec_get(L, table, key)) {
-        chosen = spec_word(L, -1, key, word_names(spec_of(L)->job, words, count), count);
-    }
-    lua_pop(L, 1);
-    return chosen;
+    return spec_get_word(L, table, key, word_names(spec_of(L)->job, words, count), count, 0);
 }
 
 void spec_read_pattern(lua_State *L, int table, const pattern_words *w, pattern_schedule *out) {
@@ -171,7 +156,7 @@ static pattern_value read_identity(lua_State *L, dtype type) {
             spec_fail_expected(L, "identity", NULL, "a number", -1);
         if (!isinf(value))
             spec_check_range(L, type, "identity", value);
-        return (pattern_value){.real = type == DTYPE_FLOAT ? (double)(float)value : value};
+        return (pattern_value){.real = dtype_round(type, value)};
     }
     if (type == DTYPE_INT64 && lua_isinteger(L, -1))
         return (pattern_value){.whole = lua_tointeger(L, -1)};

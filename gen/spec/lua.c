@@ -57,65 +57,43 @@ static const char *subject_of(job *j, const told *t) {
 
 /* ---- operations on values that do not have them ---------------------------------------------- */
 
-static bool is_nil(const told *t) {
-    return strcmp(t->type, "nil") == 0;
-}
+enum { INDEX, CALL, ARITHMETIC, JOIN, LENGTH, BITS, OPERATIONS };
+static const struct {
+    const char *prefix, *ours;
+} operations[OPERATIONS] = {
+    [INDEX] = {"attempt to index a ", " and has no entries"},
+    [CALL] = {"attempt to call a ", " and cannot be called: expected a function"},
+    [ARITHMETIC] = {"attempt to perform arithmetic on a ",
+                    " and cannot be calculated with: expected a number or an expression"},
+    [JOIN] = {"attempt to concatenate a ",
+              " and cannot be joined with ..: expected a string or a number"},
+    [LENGTH] = {"attempt to get length of a ", " and has no length: # is for lists and strings"},
+    [BITS] = {"attempt to perform bitwise operation on a ",
+              ": the operators & | ~ << >> are for whole numbers"},
+};
 
-static const char *index_error(job *j, const told *t) {
-    return job_print(j, "%s and has no entries%s", subject_of(j, t),
-                     is_nil(t)                        ? ": it was never given a value"
-                     : strcmp(t->type, "string") == 0 ? ": specs have no functions of strings"
-                                                      : "");
-}
-
-static const char *call_error(job *j, const told *t) {
-    if (strcmp(t->name, "for iterator") == 0)
+static const char *say_operation(job *j, int which, const told *t) {
+    const bool nil = strcmp(t->type, "nil") == 0, string = strcmp(t->type, "string") == 0;
+    if (which == CALL && strcmp(t->name, "for iterator") == 0)
         return job_print(j, "for ... in walks ipairs(list) or pairs(table), not %s",
                          with_article(j, t->type));
-    return job_print(j, "%s and cannot be called: expected a function", subject_of(j, t));
-}
-
-static const char *arithmetic_error(job *j, const told *t) {
-    if (is_nil(t) && t->name[0] != '\0')
+    if (which == ARITHMETIC && nil && t->name[0] != '\0')
         return job_print(j,
                          "there is no '%s' to calculate with, it is nil; a parameter is p.%s in an "
                          "update function and param \"%s\" elsewhere",
                          t->name, t->name, t->name);
-    return job_print(j, "%s and cannot be calculated with: expected a number or an expression",
-                     subject_of(j, t));
+    return job_print(j, "%s%s%s", subject_of(j, t), operations[which].ours,
+                     which == INDEX && nil      ? ": it was never given a value"
+                     : which == INDEX && string ? ": specs have no functions of strings"
+                                                : "");
 }
-
-static const char *join_error(job *j, const told *t) {
-    return job_print(j, "%s and cannot be joined with ..: expected a string or a number",
-                     subject_of(j, t));
-}
-
-static const char *length_error(job *j, const told *t) {
-    return job_print(j, "%s and has no length: # is for lists and strings", subject_of(j, t));
-}
-
-static const char *bits_error(job *j, const told *t) {
-    return job_print(j, "%s: the operators & | ~ << >> are for whole numbers", subject_of(j, t));
-}
-
-static const struct {
-    const char *prefix;
-    const char *(*say)(job *, const told *);
-} operations[] = {
-    {"attempt to index a ", index_error},
-    {"attempt to call a ", call_error},
-    {"attempt to perform arithmetic on a ", arithmetic_error},
-    {"attempt to concatenate a ", join_error},
-    {"attempt to get length of a ", length_error},
-    {"attempt to perform bitwise operation on a ", bits_error},
-};
 
 static const char *of_operation(job *j, const char *text) {
     told t;
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    for (int i = 0; i < OPERATIONS; i++) {
         const char *rest = after(text, operations[i].prefix);
         if (rest != NULL && read_told(rest, &t))
-            return operations[i].say(j, &t);
+            return say_operation(j, i, &t);
     }
     return NULL;
 }

@@ -37,18 +37,16 @@ model *spec_begin(lua_State *L, const char *function, const spec_key *keys, int 
     if (s->model_count == SPEC_MAX_STENCILS)
         spec_fail(L, "the file makes more than %d specs", SPEC_MAX_STENCILS);
     spec_check_keys(L, 1, function, keys);
-    model *m = job_alloc(s->job, sizeof *m);
+    model *m = spec_array(L, 1, sizeof *m);
     s->model_count++;
     s->mark = s->pool->count;
-    spec_charge_memory(L, sizeof *m);
     m->file = s->path;
     m->line = spec_current_line(L);
     spec_get(L, 1, "name");
     const char *name = spec_name(L, -1, "name");
     m->name = job_copy(s->job, name, strlen(name));
-    if (spec_get(L, 1, "dtype"))
-        m->dtype = spec_dtype(L, -1, "dtype", dtypes);
-    lua_pop(L, 2);
+    lua_pop(L, 1);
+    m->dtype = spec_get_dtype(L, 1, "dtype", dtypes, DTYPE_FLOAT);
     return m;
 }
 
@@ -150,8 +148,7 @@ static void count_operations(job *j, model *m) {
     if (m->shape != SHAPE_UPDATE)
         return;
     expr_id roots[MAX_FIELDS];
-    for (int i = 0; i < m->output_count; i++)
-        roots[i] = m->outputs[i].value;
+    model_roots(m, roots);
     const expr_count count = expr_count_written_out(m->pool, j, roots, m->output_count);
     m->textbook_multiplications = count.multiplications;
     m->textbook_additions = count.additions + count.others;

@@ -6,12 +6,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 
 /* ---- the sandbox's limits: memory, instructions, time ---------------------------------------- */
 
@@ -120,6 +122,11 @@ void spec_charge_memory(lua_State *L, size_t bytes) {
         spec_fail(L, "the spec needs more than %d MB of memory", SPEC_MEMORY_BYTES >> 20);
 }
 
+void *spec_array(lua_State *L, size_t count, size_t element) {
+    spec_charge_memory(L, count * element);
+    return job_array(spec_of(L)->job, count, element);
+}
+
 static void count(lua_State *L, lua_Debug *frame) {
     (void)frame;
     spec_state *s = spec_of(L);
@@ -178,25 +185,21 @@ static void free_locale(void *locale) {
     freelocale(*(locale_t *)locale);
 }
 
-static void close_file(void *file) {
-    fclose(file);
-}
-
 /* One byte more than allowed is read, to see whether the file is too large. */
 static void read_file(spec_load_state *load) {
     job *j = load->state.job;
     const char *path = load->state.path;
-    FILE *file = fopen(path, "rbe"); /* compilers that start meanwhile must not inherit it */
-    if (file == NULL)
-        job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
-    job_defer(j, close_file, file);
     char *text = job_alloc(j, SPEC_FILE_BYTES + 2); /* zeroed, so that it ends */
-    load->length = fread(text, 1, SPEC_FILE_BYTES + 1, file);
-    if (ferror(file))
-        job_fail(j, FAULT_IO, path, 0, "cannot read the spec: %s", strerror_l(errno, load->plain));
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        job_fail(j, FAULT_IO, path, 0, "cannot open the spec: %s", strerror_l(errno, load->plain));
+    const ssize_t length = io_read_all(file, text, SPEC_FILE_BYTES + 1);
+    const int error = errno;
+    close(file);
+    if (length < 0)
+        job_fail(j, FAULT_IO, path, 0, "cannot read the spec: %s", strerror_l(error, load->plain));
+    load->length = (size_t)length;
     load->text = text;
-    job_keep(j, file);
-    fclose(file);
 }
 
 /* A file that holds a NUL is another kind of file, and the library's callers have specs as C

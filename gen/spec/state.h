@@ -85,6 +85,7 @@ int spec_current_line(lua_State *);
 noreturn void spec_fail(lua_State *, const char *format, ...) SG_PRINTF(2, 3);
 void spec_charge(lua_State *, size_t instructions);
 void spec_charge_memory(lua_State *, size_t bytes);
+void *spec_array(lua_State *, size_t count, size_t element); /* of the job, and charged */
 
 /* keys.c: values of tables, and words for messages. Texts live in the job and are made only
    where an error follows. */
@@ -103,8 +104,14 @@ int spec_word(lua_State *, int index, const char *where, const char *const *word
 const char *spec_name(lua_State *, int index, const char *where); /* Lua's own string */
 double spec_number(lua_State *, int index, const char *where, const char *key);
 int spec_whole(lua_State *, int index, const char *where, const char *key, int low, int high);
-bool spec_flag(lua_State *, int table, const char *key);                /* false where nil */
-dtype spec_dtype(lua_State *, int index, const char *where, int count); /* of the first `count` */
+bool spec_flag(lua_State *, int table, const char *key); /* false where nil */
+/* The value of a key, or the fallback where the table does not have it. `where` is the table's name
+   for messages; NULL: the spec's own table. A dtype is one of the first `count`. */
+int spec_get_whole(lua_State *, int table, const char *where, const char *key, int low, int high,
+                   int fallback);
+int spec_get_word(lua_State *, int table, const char *key, const char *const *words, int count,
+                  int fallback);
+dtype spec_get_dtype(lua_State *, int table, const char *key, int count, dtype fallback);
 void spec_check_count(lua_State *, const char *function, int count);
 
 /* base.c: Lua's functions. Lists end with a NULL name. Where `call` is NULL, Lua's own function of
@@ -133,6 +140,8 @@ void spec_check_owner(lua_State *, int owner, const char *what);
 void spec_push_expr(lua_State *, expr_id, bool taps);
 bool spec_to_expr(lua_State *, int index, spec_expr *out); /* of a number or an expression */
 expr_id spec_make(lua_State *, expr_op, expr_id a, expr_id b, expr_id c);
+/* sum + weight * the tap; a sum that is EXPR_NONE is 0. */
+expr_id spec_add_term(lua_State *, expr_id sum, expr_id weight, int array, const int d[AXES]);
 bool spec_is_truth(const spec_state *, expr_id);
 expr_id spec_parameter(lua_State *, const char *name);
 void spec_open_expressions(lua_State *);
@@ -228,8 +237,8 @@ void spec_put_constants(lua_State *, model *, const spec_constants *);
 /* Names the operands of the model's functions to come. */
 void spec_operands(lua_State *, model *, const char *const *names, int count);
 /* Calls the function at the key with the first `operands` of them and a table of parameters; its
-   result is the model's next output. False where the key is absent. `truth`: it gives a condition,
-   else a number. */
+   result is the model's next output. Where the key is absent, it is false and the output holds the
+   place. `truth`: it gives a condition, else a number. */
 bool spec_read_function(lua_State *, int table, const char *key, model *, int operands, bool truth);
 /* The key's number or param "name" as the model's next output, a function without operands;
    `fallback` where it is absent. */

@@ -30,8 +30,7 @@ typedef struct stencil_reading {
 
 static void read_head(lua_State *L, stencil_reading *b) {
     model *m = b->model;
-    if (spec_get(L, 1, "dims"))
-        m->dims = spec_whole(L, -1, "dims", NULL, 1, AXES);
+    m->dims = spec_get_whole(L, 1, NULL, "dims", 1, AXES, 0);
     if (spec_get(L, 1, "shape")) {
         b->shape = luaL_testudata(L, -1, SPEC_SHAPE);
         if (b->shape == NULL)
@@ -40,7 +39,7 @@ static void read_head(lua_State *L, stencil_reading *b) {
             spec_fail(L, "dims is %d, but the shape has %d", m->dims, b->shape->dims);
         m->dims = b->shape->dims;
     }
-    lua_pop(L, 2);
+    lua_pop(L, 1);
 }
 
 static void widen(int low[AXES], int high[AXES], const spec_shape *shape) {
@@ -107,13 +106,10 @@ static void read_weights(lua_State *L, stencil_reading *b, const spec_weights *w
 
 /* ((c0*u0 + c1*u1) + c2*u2) + ... */
 static expr_id weighted_sum(lua_State *L, const spec_shape *shape, const expr_id *values) {
-    expr_pool *p = spec_of(L)->pool;
     expr_id sum = EXPR_NONE;
     for (int i = 0; i < shape->count; i++) {
         const int d[AXES] = {shape->d[i][0], shape->d[i][1], shape->d[i][2]};
-        const expr_id tap = expr_tap(p, 0, d);
-        const expr_id term = spec_make(L, EXPR_MULTIPLY, values[i], tap, EXPR_NONE);
-        sum = i == 0 ? term : spec_make(L, EXPR_ADD, sum, term, EXPR_NONE);
+        sum = spec_add_term(L, sum, values[i], 0, d);
     }
     return sum;
 }
@@ -265,9 +261,7 @@ static void add_weight(lua_State *L, filter *f, const int at[AXES]) {
     int d[AXES] = {0, 0, 0};
     for (int axis = 0; axis < f->dims; axis++)
         d[axis] = at[f->dims - 1 - axis] - f->size[axis] / 2;
-    const expr_id tap = expr_tap(spec_of(L)->pool, 0, d);
-    const expr_id term = spec_make(L, EXPR_MULTIPLY, weight.id, tap, EXPR_NONE);
-    f->sum = f->sum == EXPR_NONE ? term : spec_make(L, EXPR_ADD, f->sum, term, EXPR_NONE);
+    f->sum = spec_add_term(L, f->sum, weight.id, 0, d);
 }
 
 /* Reads the nested lists on the top of the stack, by one odometer over all levels: `at` is the

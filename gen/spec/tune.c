@@ -27,67 +27,64 @@ static void add_value(reading *r, const char *value) {
     r->values[r->key->count++] = value;
 }
 
-/* The value of the key is on the top of the stack. */
-static void begin_key(reading *r, const char *name) {
+/* Pushes the key's value, which end_key pops; false where the table on the top of the stack does
+   not have the key. */
+static bool begin_key(reading *r, const char *name) {
+    if (!spec_get(r->L, -1, name)) {
+        lua_pop(r->L, 1);
+        return false;
+    }
     r->key = &r->tuning->keys[r->tuning->key_count];
     *r->key = (tuning_key){.name = name};
     r->where = job_print(r->job, "tune.%s", name);
     if (!lua_istable(r->L, -1))
         spec_fail_expected(r->L, r->where, NULL, "a list of values", -1);
+    return true;
 }
 
 static void end_key(reading *r) {
     if (r->key->count == 0)
         spec_fail(r->L, "%s: the list is empty; without the key the planner's own values are tried",
                   r->where);
-    const size_t bytes = (size_t)r->key->count * sizeof *r->values;
-    const char **values = job_alloc(r->job, bytes);
-    spec_charge_memory(r->L, bytes);
-    memcpy(values, r->values, bytes);
+    const char **values = spec_array(r->L, (size_t)r->key->count, sizeof *values);
+    memcpy(values, r->values, (size_t)r->key->count * sizeof *values);
     r->key->values = values;
     r->tuning->key_count++;
+    lua_pop(r->L, 1);
 }
 
 /* ---- lists of numbers and words ------------------------------------------------------------ */
 
-static const char *power_of_two_fault(int value) {
-    return (value & (value - 1)) == 0 ? NULL : "must be a power of two";
-}
-
 static void read_numbers(reading *r, const char *name, const char *word, int least, int most,
                          const pattern_number *n) {
     lua_State *L = r->L;
-    if (spec_get(L, -1, name)) {
-        begin_key(r, name);
-        const int count = spec_list(L, -1, r->where, TUNING_VALUES);
-        for (int i = 0; i < count; i++, lua_pop(L, 1)) {
-            lua_rawgeti(L, -1, i + 1);
-            const int value = spec_whole(L, -1, r->where, NULL, least, most);
-            const char *fault = n != NULL ? pattern_number_fault(n, value, r->job) : NULL;
-            if (fault != NULL)
-                spec_fail(L, "tune: %s", fault);
-            if (strcmp(name, "vector") == 0 && power_of_two_fault(value) != NULL)
-                spec_fail(L, "%s %s, not %d", r->where, power_of_two_fault(value), value);
-            add_value(r, job_print(r->job, "%s=%d", word, value));
-        }
-        end_key(r);
+    if (!begin_key(r, name))
+        return;
+    const int count = spec_list(L, -1, r->where, TUNING_VALUES);
+    for (int i = 0; i < count; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i + 1);
+        const int value = spec_whole(L, -1, r->where, NULL, least, most);
+        const char *fault = n != NULL ? pattern_number_fault(n, value, r->job) : NULL;
+        if (fault != NULL)
+            spec_fail(L, "tune: %s", fault);
+        if (strcmp(name, "vector") == 0 && (value & (value - 1)) != 0)
+            spec_fail(L, "%s must be a power of two, not %d", r->where, value);
+        add_value(r, job_print(r->job, "%s=%d", word, value));
     }
-    lua_pop(L, 1);
+    end_key(r);
 }
 
 /* `words` begins with auto, which is no value to try. */
 static void read_words(reading *r, const char *name, const char *const *words, int count) {
     lua_State *L = r->L;
-    if (spec_get(L, -1, name)) {
-        begin_key(r, name);
-        const int entries = spec_list(L, -1, r->where, TUNING_VALUES);
-        for (int i = 0; i < entries; i++, lua_pop(L, 1)) {
-            lua_rawgeti(L, -1, i + 1);
-            add_value(r, words[1 + spec_word(L, -1, r->where, words + 1, count - 1)]);
-        }
-        end_key(r);
+    if (!begin_key(r, name))
+        return;
+    const int entries = spec_list(L, -1, r->where, TUNING_VALUES);
+    for (int i = 0; i < entries; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i + 1);
+        add_value(r, words[1 + spec_word(L, -1, r->where, words + 1, count - 1)]);
     }
-    lua_pop(L, 1);
+    end_key(r);
 }
 
 /* ---- values by axis ------------------------------------------------------------------------ */
@@ -166,23 +163,21 @@ static void read_table(reading *r, const char *key, int axes) {
 /* A list of such tables, or one alone. */
 static void read_axes(reading *r, const char *key, int axes) {
     lua_State *L = r->L;
-    if (spec_get(L, -1, key)) {
-        begin_key(r, key);
-        lua_rawgeti(L, -1, 1);
-        const bool list = !lua_isnil(L, -1);
-        lua_pop(L, 1);
-        const int count = list ? spec_list(L, -1, r->where, TUNING_VALUES) : 0;
-        for (int i = 0; i < count; i++, lua_pop(L, 1)) {
-            lua_rawgeti(L, -1, i + 1);
-            if (!lua_istable(L, -1))
-                spec_fail_expected(L, r->where, NULL, "a table such as { x = 32, y = 8 }", -1);
-            read_table(r, key, axes);
-        }
-        if (!list)
-            read_table(r, key, axes);
-        end_key(r);
-    }
+    if (!begin_key(r, key))
+        return;
+    lua_rawgeti(L, -1, 1);
+    const bool list = !lua_isnil(L, -1);
     lua_pop(L, 1);
+    const int count = list ? spec_list(L, -1, r->where, TUNING_VALUES) : 0;
+    for (int i = 0; i < count; i++, lua_pop(L, 1)) {
+        lua_rawgeti(L, -1, i + 1);
+        if (!lua_istable(L, -1))
+            spec_fail_expected(L, r->where, NULL, "a table such as { x = 32, y = 8 }", -1);
+        read_table(r, key, axes);
+    }
+    if (!list)
+        read_table(r, key, axes);
+    end_key(r);
 }
 
 /* ---- the key ------------------------------------------------------------------------------- */
@@ -193,8 +188,7 @@ static bool begin(lua_State *L, int table, model *m, reading *r) {
         return false;
     if (!lua_istable(L, -1))
         spec_fail_expected(L, "tune", NULL, "a table such as { time = { 1, 2, 4 } }", -1);
-    spec_charge_memory(L, sizeof(tuning));
-    tuning *t = job_alloc(spec_of(L)->job, sizeof *t);
+    tuning *t = spec_array(L, 1, sizeof *t);
     m->tuning = t;
     *r = (reading){.L = L, .job = spec_of(L)->job, .tuning = t, .dims = m->dims};
     return true;

@@ -15,11 +15,7 @@ typedef struct spec_field {
 
 static void push_field(lua_State *L, int field, bool previous) {
     const spec_state *s = spec_of(L);
-    const model *m = s->update->model;
-    int array = -1;
-    for (int i = 0; i < m->array_count; i++)
-        if (m->arrays[i].field == field && m->arrays[i].previous == previous)
-            array = i;
+    const int array = model_array_of(s->update->model, field, previous);
     spec_field *f = lua_newuserdatauv(L, sizeof *f, 0);
     *f = (spec_field){s->serial, field, array, previous};
     luaL_setmetatable(L, SPEC_FIELD);
@@ -110,9 +106,7 @@ int spec_apply(lua_State *L) {
     for (int i = 0; i < w->count; i++) {
         const int d[AXES] = {w->entry[i].d[0], w->entry[i].d[1], w->entry[i].d[2]};
         record_reach(s->update, f->array, d);
-        const expr_id tap = expr_tap(s->pool, f->array, d);
-        const expr_id term = spec_make(L, EXPR_MULTIPLY, w->entry[i].value, tap, EXPR_NONE);
-        sum = spec_make(L, EXPR_ADD, sum, term, EXPR_NONE);
+        sum = spec_add_term(L, sum, w->entry[i].value, f->array, d);
     }
     spec_push_expr(L, sum, true);
     return 1;

@@ -349,9 +349,7 @@ int spec_derivative(lua_State *L) {
     check_options(L, where, spec_derivative_keys);
     spec_get(L, 1, "axis");
     const int axis = spec_word(L, -1, "derivative.axis", axes, AXES);
-    int order = 1;
-    if (spec_get(L, 1, "order"))
-        order = spec_whole(L, -1, where, "order", 1, 2 * MAX_REACH);
+    const int order = spec_get_whole(L, 1, where, "order", 1, 2 * MAX_REACH, 1);
     double spacing = 1;
     if (spec_get(L, 1, "spacing"))
         spacing = get_spacing(L, where, "spacing");

@@ -131,13 +131,22 @@ static void describe_spares(job *j, const plan *p, program *out) {
     }
 }
 
+static void describe_shape(const model *m, const plan_facts *f, program *out) {
+    out->grid.bytes_per_point = model_bytes_per_point(m);
+    memcpy(out->grid.low, m->low, sizeof out->grid.low);
+    memcpy(out->grid.high, m->high, sizeof out->grid.high);
+    for (int axis = 0; axis < m->dims; axis++)
+        out->grid.periodic[axis] = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    out->grid.corners = f->corners || !f->column_or_plane;
+}
+
 static program *describe(job *j, const model *m, const plan *p) {
     program *out = job_alloc(j, sizeof *out);
     out->name = m->name;
     out->target = p->gpu->arch;
     out->dims = m->dims;
     out->element_bytes = dtype_words[m->dtype].bytes;
-    out->grid.bytes_per_point = model_bytes_per_point(m);
+    describe_shape(m, p->facts, out);
     list_arrays(j, m, out);
     if (p->pass_count > 0)
         describe_layers(j, p, out);

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "sg_origin": ("SG_NOT_COMPILED", "SG_COMPILED", "SG_FROM_CACHE", "SG_FROM_MEMORY", "SG_FROM_FILE"),
     "sg_role": ("SG_READ", "SG_WRITE"),
     "sg_binary_kind": ("SG_BINARY_CUBIN", "SG_BINARY_PTX"),
+    "sg_combine": ("SG_COMBINE_SUM", "SG_COMBINE_MIN", "SG_COMBINE_MAX"),
     "sg_search": ("SG_SEARCH_GUIDED", "SG_SEARCH_EXHAUSTIVE", "SG_SEARCH_RANDOM"),
 }  # fmt: skip
 
@@ -346,6 +347,46 @@ class sg_result(Sized):
     ]  # fmt: skip
 
 
+class sg_message(ctypes.Structure):
+    _fields_ = [("rank", c_int), ("data", c_void_p), ("bytes", c_size_t)]
+
+
+sg_exchange = CFUNCTYPE(
+    c_int, c_void_p, POINTER(sg_message), c_int, POINTER(sg_message), c_int, c_double, POINTER(c_char)
+)  # fmt: skip
+sg_tell = CFUNCTYPE(None, c_void_p, c_char_p)
+sg_end = CFUNCTYPE(None, c_void_p)
+
+
+class sg_transport(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("name", c_char_p), ("rank", c_int), ("ranks", c_int), ("user", c_void_p),
+        ("exchange", sg_exchange), ("abandon", sg_tell), ("close", sg_end), ("device_memory", c_int),
+    ]  # fmt: skip
+
+
+class sg_team_options(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("transport", POINTER(sg_transport)), ("nccl_comm", c_void_p),
+        ("nccl_unique_id", c_void_p), ("rank", c_int), ("ranks", c_int), ("nccl", c_char_p), ("seconds", c_double),
+    ]  # fmt: skip
+
+
+class sg_team_info(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("rank", c_int), ("ranks", c_int), ("engine", c_char_p), ("seconds", c_double),
+        ("exchanges", c_int64), ("bytes", c_int64),
+    ]  # fmt: skip
+
+
+class sg_team_part(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("global", c_int64 * 3), ("ranks", c_int * 3), ("launches", c_int),
+        ("place", c_int * 3), ("begin", c_int64 * 3), ("end", c_int64 * 3), ("low", c_int64 * 3),
+        ("high", c_int64 * 3), ("size", c_int64 * 3),
+    ]  # fmt: skip
+
+
 # More callbacks, of functions that list things.
 cache_entry_callback = CFUNCTYPE(None, c_void_p, POINTER(sg_cache_entry))
 format_callback = CFUNCTYPE(None, c_void_p, POINTER(sg_format_info))
@@ -426,6 +467,21 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_tuning_free": (None, (POINTER(sg_tuning),)),
     "sg_tune_worker": (c_int, ()),
     "sg_results": (_status, (_object, c_char_p, result_callback, c_void_p)),
+    "sg_local_transports": (_status, (c_int, POINTER(sg_transport))),
+    "sg_team_device": (c_int, (c_int,)),
+    "sg_team_open": (_status, (_object, POINTER(sg_team_options), _out)),
+    "sg_team_close": (None, (_object,)),
+    "sg_team_facts": (_status, (_object, POINTER(sg_team_info))),
+    "sg_team_build": (_status, (_object, c_char_p, POINTER(sg_build_options), POINTER(c_int), _out)),
+    "sg_team_arrange": (_status, (_object, _object, POINTER(sg_team_part))),
+    "sg_team_run": (
+        _status,
+        (_object, _object, POINTER(sg_team_part), POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int)),
+    ),
+    "sg_team_reduce": (_status, (_object, c_int, POINTER(c_double), c_int, POINTER(c_double))),
+    "sg_team_gather": (_status, (_object, c_void_p, c_size_t, c_void_p)),
+    "sg_team_wait": (_status, (_object, c_void_p)),
+    "sg_team_agree": (_status, (_object, c_char_p)),
     "sg_drifts": (_status, (_object, c_int64, drift_callback, c_void_p)),
 }
 

@@ -125,6 +125,11 @@ static void code_launches(coder *c, program *p) {
 
 static void code_grid(coder *c, program *p) {
     code_double(c, &p->grid.bytes_per_point);
+    code_axes(c, p->grid.low, 0, MOST_NUMBER);
+    code_axes(c, p->grid.high, 0, MOST_NUMBER);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        code_bool(c, &p->grid.periodic[axis]);
+    code_bool(c, &p->grid.corners);
     p->grid.layers = code_list(c, p->grid.layers, &p->grid.layer_count, LAUNCH_TEMPORARIES,
                                sizeof *p->grid.layers);
     for (int i = 0; i < p->grid.layer_count; i++) {

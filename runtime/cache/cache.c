@@ -34,31 +34,33 @@ const sealed_kind cache_entry_kind = {.magic = {'s', 'g', '-', 'c', 'a', 'c', 'h
 const char *const cache_endings[BINARY_KINDS] = {
     [BINARY_CUBIN] = ".cubin", [BINARY_PTX] = ".ptx", [BINARY_HOST] = ".so"};
 
+static void code_entry(coder *c, cache_entry *e) {
+    binary *b = &e->binary;
+    int kind = (int)b->kind;
+    code_words(c, &e->title);
+    code_int(c, &kind, 0, BINARY_KINDS - 1);
+    b->kind = (binary_kind)kind;
+    code_words(c, &b->compiler);
+    code_double(c, &b->seconds);
+    code_int(c, &b->registers, -1, INT_MAX);
+    code_int(c, &b->shared_bytes, -1, INT_MAX);
+    code_int(c, &b->local_bytes, -1, INT_MAX);
+    code_bytes(c, &b->data);
+}
+
 blob cache_entry_write(job *j, const cache_entry *e) {
     text t = text_new(j);
-    record_put_text(&t, e->title);
-    record_put_int(&t, e->binary.kind);
-    record_put_text(&t, e->binary.compiler);
-    record_put_double(&t, e->binary.seconds);
-    record_put_int(&t, e->binary.registers);
-    record_put_int(&t, e->binary.shared_bytes);
-    record_put_int(&t, e->binary.local_bytes);
-    record_put_bytes(&t, e->binary.data.data, e->binary.data.size);
+    cache_entry copy = *e;
+    code_entry(&(coder){.out = &t}, &copy);
     return (blob){.data = t.data, .size = t.length};
 }
 
 const char *cache_entry_read(job *j, blob payload, cache_entry *out) {
-    record r = record_of(payload.data, payload.size);
-    *out = (cache_entry){.title = record_text(&r, j)};
-    out->binary.kind = (binary_kind)record_small(&r, 0, BINARY_KINDS - 1);
-    out->binary.compiler = record_text(&r, j);
-    out->binary.seconds = record_double(&r);
-    out->binary.registers = record_small(&r, -1, INT_MAX);
-    out->binary.shared_bytes = record_small(&r, -1, INT_MAX);
-    out->binary.local_bytes = record_small(&r, -1, INT_MAX);
-    out->binary.data = record_bytes(&r);
-    const bool sound = record_done(&r) && out->title != NULL && out->binary.compiler != NULL &&
-                       isfinite(out->binary.seconds) && out->binary.data.size > 0;
+    coder c = {.job = j, .in = record_of(payload.data, payload.size)};
+    *out = (cache_entry){0};
+    code_entry(&c, out);
+    const bool sound =
+        record_done(&c.in) && isfinite(out->binary.seconds) && out->binary.data.size > 0;
     return sound ? NULL : "its content makes no sense";
 }
 
@@ -124,51 +126,43 @@ typedef struct finding {
     binary binary;
 } finding;
 
-/* Why the entry cannot be used; NULL: it was found. */
-static const char *read_entry(job *j, finding *f) {
-    struct stat facts;
-    if (fstat(f->visit.file, &facts) != 0)
-        return strerror(errno);
-    const char *why = cache_file_trouble(&facts);
-    if (why == NULL && facts.st_size > f->visit.cache->most_bytes)
-        why = "it is larger than the cache may be";
-    if (why != NULL)
-        return why;
-    const blob payload =
-        sealed_read(j, f->visit.file, (size_t)facts.st_size, &cache_entry_kind, f->key, NULL, &why);
-    cache_entry e = {0};
+const char *cache_entry_load(job *j, const cache_visit *v, const char *name, size_t size,
+                             const digest *key, cache_entry *out) {
+    const char *why;
+    const blob payload = sealed_read(j, v->file, size, &cache_entry_kind, key, NULL, &why);
     if (why == NULL)
-        why = cache_entry_read(j, payload, &e);
-    if (why == NULL && e.binary.kind != f->kind)
+        why = cache_entry_read(j, payload, out);
+    if (why == NULL && strcmp(strchr(name, '.'), cache_endings[out->binary.kind]) != 0)
         why = "it holds a binary of another kind";
-    f->found = why == NULL;
-    f->binary = e.binary;
     return why;
 }
 
 static void find_entry(job *j, void *argument) {
     finding *f = argument;
-    cache *c = f->visit.cache;
-    const char *why = cache_folder_open(j, &f->visit, false);
+    cache_visit *v = &f->visit;
+    cache *c = v->cache;
+    cache_entry e = {0};
+    size_t size;
+    bool gone;
+    const char *why = cache_folder_open(j, v, false);
     if (why != NULL)
         warn_of_folder(j, c, why);
-    if (f->visit.folder < 0 || why != NULL)
+    if (v->folder < 0 || why != NULL)
         return;
     const char *name = entry_name(j, f->key, f->kind);
-    /* Only a file may be opened, without waiting, and not through a link. */
-    f->visit.file = openat(f->visit.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const int error = f->visit.file >= 0 ? 0 : errno;
-    if (error == ENOENT)
+    why = cache_file_open(v, name, &size, &gone);
+    if (gone)
         return;
-    why = error == ELOOP ? "it is a symbolic link"
-          : error != 0   ? strerror(error)
-                         : read_entry(j, f);
-    if (why == NULL) {
-        futimens(f->visit.file, NULL); /* best effort: it was used now */
+    if (why == NULL)
+        why = cache_entry_load(j, v, name, size, f->key, &e);
+    f->found = why == NULL;
+    f->binary = e.binary;
+    if (f->found) {
+        futimens(v->file, NULL); /* best effort: it was used now */
         return;
     }
-    const bool removed =
-        (error == 0 || error == ELOOP) && cache_folder_remove(&f->visit, name) == 0;
+    const bool judged = v->file >= 0 || why == cache_linked;
+    const bool removed = judged && cache_folder_remove(v, name) == 0;
     warn(j, c,
          job_print(j, "the cached binary %s/%s is not used%s: %s", c->place.path, name,
                    removed ? " and was removed" : "", why));

@@ -78,8 +78,23 @@ const char *cache_folder_trouble(job *j, cache_visit *v) {
 
 /* ---- its files ------------------------------------------------------------------------------- */
 
-const char *cache_file_trouble(const struct stat *facts) {
-    return S_ISREG(facts->st_mode) ? file_danger(facts, false) : "it is no regular file";
+const char cache_linked[] = "it is a symbolic link";
+
+const char *cache_file_open(cache_visit *v, const char *name, size_t *size, bool *gone) {
+    struct stat facts;
+    v->file = openat(v->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    *gone = v->file < 0 && errno == ENOENT;
+    if (v->file < 0)
+        return errno == ELOOP ? cache_linked : strerror(errno);
+    if (fstat(v->file, &facts) != 0)
+        return strerror(errno);
+    *size = (size_t)facts.st_size;
+    if (!S_ISREG(facts.st_mode))
+        return "it is no regular file";
+    const char *why = file_danger(&facts, false);
+    return why != NULL || facts.st_size <= v->cache->most_bytes
+               ? why
+               : "it is larger than the cache may be";
 }
 
 static bool is_entry(const char *name) {
@@ -231,52 +246,29 @@ static digest key_of(const char *name) {
     return key;
 }
 
-static const char *read_beginning(job *j, int file, blob *out) {
-    char *data = job_alloc(j, GLANCE_BYTES);
-    const ssize_t got = read(file, data, GLANCE_BYTES);
-    *out = (blob){.data = data, .size = got > 0 ? (size_t)got : 0};
-    return got < 0 ? strerror(errno) : NULL;
-}
-
-/* Why an open entry is bad; NULL: it is good. *text describes it. */
-static const char *inspect_content(job *j, const inspection *i, size_t size, const char **text) {
+/* *text describes the entry, by its beginning unless it is to be verified. */
+static const char *inspect(job *j, inspection *i, const char **text) {
     const digest key = key_of(i->file->name);
-    const char *why = NULL;
-    blob payload;
-    if (!i->verify) {
-        blob start;
-        why = read_beginning(j, i->visit.file, &start);
-        if (why != NULL)
-            return why;
-        payload = sealed_glance(j, start, size, &cache_entry_kind, &key, NULL, &why);
-    } else {
-        payload = sealed_read(j, i->visit.file, size, &cache_entry_kind, &key, NULL, &why);
-    }
+    cache_entry e;
+    size_t size;
+    const char *why = cache_file_open(&i->visit, i->file->name, &size, &i->gone);
     if (why != NULL)
         return why;
-    *text = cache_entry_describe(j, payload);
-    if (!i->verify)
-        return NULL;
-    cache_entry e;
-    why = cache_entry_read(j, payload, &e);
-    if (why == NULL && strcmp(strchr(i->file->name, '.'), cache_endings[e.binary.kind]) != 0)
-        why = "it holds a binary of another kind";
-    return why;
-}
-
-static const char *inspect(job *j, inspection *i, const char **text) {
-    i->visit.file =
-        openat(i->visit.folder, i->file->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    i->gone = i->visit.file < 0 && errno == ENOENT;
-    if (i->visit.file < 0)
-        return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
-    struct stat facts;
-    if (fstat(i->visit.file, &facts) != 0)
+    if (i->verify) {
+        why = cache_entry_load(j, &i->visit, i->file->name, size, &key, &e);
+        if (why == NULL)
+            *text = job_print(j, "%s, %s", e.title, e.binary.compiler);
+        return why;
+    }
+    char *data = job_alloc(j, GLANCE_BYTES);
+    const ssize_t got = read(i->visit.file, data, GLANCE_BYTES);
+    if (got < 0)
         return strerror(errno);
-    const char *why = cache_file_trouble(&facts);
-    if (why == NULL && facts.st_size > i->visit.cache->most_bytes)
-        why = "it is larger than the cache may be";
-    return why != NULL ? why : inspect_content(j, i, (size_t)facts.st_size, text);
+    const blob payload =
+        sealed_glance(j, (blob){data, (size_t)got}, size, &cache_entry_kind, &key, NULL, &why);
+    if (why == NULL)
+        *text = cache_entry_describe(j, payload);
+    return why;
 }
 
 static void tell_of(job *j, void *argument) {

@@ -39,9 +39,11 @@ const char *cache_folder_open(job *, cache_visit *, bool make);
 /* The same without making anything, and why nothing can be stored there. */
 const char *cache_folder_trouble(job *, cache_visit *);
 
-/* Why a file cannot be trusted, valid for ever; NULL: it is a regular file that only this user
-   may write to. */
-const char *cache_file_trouble(const struct stat *);
+/* Opens a file as v->file, without waiting. NULL, or why it cannot be trusted, valid for ever: it
+   must be a regular file that only this user may write to, and not too large. *gone: there is none.
+ */
+const char *cache_file_open(cache_visit *, const char *name, size_t *size, bool *gone);
+extern const char cache_linked[]; /* "it is a symbolic link" */
 
 typedef struct cache_file {
     const char *name;
@@ -83,6 +85,11 @@ blob cache_entry_write(job *, const cache_entry *);
 
 /* NULL, or why it makes no sense. */
 const char *cache_entry_read(job *, blob payload, cache_entry *out);
+
+/* The same for an open file of so many bytes, of which all is read; its key and the kind in its
+   name are judged too. */
+const char *cache_entry_load(job *, const cache_visit *, const char *name, size_t size,
+                             const digest *key, cache_entry *out);
 
 /* "heat13, cubin for sm_90, NVRTC 13.0", from the beginning of a payload; "" if there is none. */
 const char *cache_entry_describe(job *, blob start);

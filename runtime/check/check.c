@@ -158,28 +158,21 @@ static bool is_odd(const judgement *g, const cells_piece *p) {
     return odd;
 }
 
+/* First the chosen pieces are judged and the odd ones among the others counted; then, with a share
+   of these to be judged, so many of them. */
 static void judge_batch(void *argument, int64_t batch, int worker) {
     const judgement *g = argument;
     tally *t = &g->tallies[worker];
     const int64_t pieces = cells_pieces(&g->cells), end = (batch + 1) * BATCH;
+    const bool again = g->odd_share > 0;
     for (int64_t i = batch * BATCH; i < end && i < pieces; i++) {
         cells_piece p;
         cells_get(&g->cells, i, &p);
-        if (p.judged)
+        if (p.judged ? !again
+                     : again && random_unit(g->seed, (uint64_t)i) < g->odd_share && is_odd(g, &p))
             judge_cells(g, t, &p);
-        else if (is_odd(g, &p))
+        else if (!again && is_odd(g, &p))
             t->odd += p.count;
-    }
-}
-
-static void judge_odd_batch(void *argument, int64_t batch, int worker) {
-    const judgement *g = argument;
-    const int64_t pieces = cells_pieces(&g->cells), end = (batch + 1) * BATCH;
-    for (int64_t i = batch * BATCH; i < end && i < pieces; i++) {
-        cells_piece p;
-        cells_get(&g->cells, i, &p);
-        if (!p.judged && random_unit(g->seed, (uint64_t)i) < g->odd_share && is_odd(g, &p))
-            judge_cells(g, &g->tallies[worker], &p);
     }
 }
 
@@ -190,10 +183,9 @@ static void judge(judgement *g, int64_t most) {
     workers_run(g->guarded->workers, batches, judge_batch, g);
     for (int i = 0; i < g->tally_count; i++)
         odd += (double)g->tallies[i].odd;
-    if (odd == 0)
-        return;
-    g->odd_share = (double)most / odd;
-    workers_run(g->guarded->workers, batches, judge_odd_batch, g);
+    g->odd_share = odd > 0 ? (double)most / odd : 0;
+    if (g->odd_share > 0)
+        workers_run(g->guarded->workers, batches, judge_batch, g);
 }
 
 static int64_t most_points(const judgement *g, int64_t wanted) {

@@ -1,4 +1,4 @@
-/* The data of check.h. One call is for checks and one for timings. */
+/* The data of check.h, and the reference's several steps. */
 #include "runtime/check/check.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* A space has no more than MARCHES numbers of fused steps. Each march takes up to 64 MiB a
    field. */
-enum { CALLS = 2, MARCHES = 6 };
+enum { CALLS = 2 /* one for checks, one for timings */, MARCHES = 6 };
 
 typedef struct kept_call {
     job *job;         /* of what was drawn; NULL: nothing was */
@@ -56,14 +56,14 @@ uint64_t check_data_seed(const check_data *k) {
     return k->seed;
 }
 
-/* Everything that drawn data depend on. */
-static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], const double *given,
-                            uint64_t seed) {
+/* Everything that drawn data and the reference's steps depend on. */
+static const char *describe(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
+                            const double *given, uint64_t seed) {
     const program *p = k->program;
     text t = text_new(j);
     k->subject->family->print(k->subject, MODEL_ALL, &t);
-    text_printf(&t, "\n%lld %lld %lld %llu", (long long)size[0], (long long)size[1],
-                (long long)size[2], (unsigned long long)seed);
+    text_printf(&t, "\n%lld %lld %lld %lld %llu", (long long)size[0], (long long)size[1],
+                (long long)size[2], (long long)steps, (unsigned long long)seed);
     for (int i = 0; i < p->array_count; i++)
         text_printf(&t, " %s %s", p->arrays[i].name, p->arrays[i].dtype);
     for (int i = 0; given != NULL && i < p->parameter_count; i++)
@@ -91,7 +91,7 @@ static void draw(job *j, void *argument) {
 
 void check_data_draw(check_data *l, job *j, const sg_kernel *k, const int64_t size[3],
                      const double *given, uint64_t seed, family_call *out) {
-    const char *what = describe(j, k, size, given, seed);
+    const char *what = describe(j, k, size, 0, given, seed);
     int at = 0;
     while (at < CALLS && (l->calls[at].job == NULL || strcmp(l->calls[at].what, what) != 0))
         at++;
@@ -164,13 +164,7 @@ void check_data_learn(check_data *l, const program *p, const family_call *after,
 
 digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
                         uint64_t seed, const double *parameters) {
-    text t = text_new(j);
-    k->subject->family->print(k->subject, MODEL_ALL, &t);
-    text_printf(&t, "\n%lld %lld %lld %lld %llu", (long long)size[0], (long long)size[1],
-                (long long)size[2], (long long)steps, (unsigned long long)seed);
-    for (int i = 0; i < k->program->parameter_count; i++)
-        text_printf(&t, " %a", parameters[i]);
-    const blob whole = {t.data, t.length};
+    const blob whole = digest_piece(describe(j, k, size, steps, parameters, seed));
     return digest_of(&whole, 1);
 }
 
@@ -194,16 +188,13 @@ bool check_data_marched(const check_data *d, const digest *what, const model *m,
     return false;
 }
 
-/* After a single step the previous level is still an array of the check, which will be freed. */
-static bool lies_in(const check_steps *s, const reference_array *a) {
-    const uintptr_t begin = (uintptr_t)s->grids, at = (uintptr_t)a->data;
-    return at >= begin && at < begin + s->bytes;
-}
-
 void check_data_keep_march(check_data *d, const digest *what, const model *m, check_steps *s,
                            const reference_array *arrays) {
+    const uintptr_t begin = (uintptr_t)s->grids;
+    /* After a single step the previous level is still an array of the check, which will be freed.
+     */
     for (int i = 0; i < m->array_count; i++)
-        if (is_made(m, i) && !lies_in(s, &arrays[i]))
+        if (is_made(m, i) && (uintptr_t)arrays[i].data - begin >= s->bytes)
             return;
     kept_march *to = &d->marches[d->next];
     d->next = (d->next + 1) % MARCHES;
@@ -213,4 +204,90 @@ void check_data_keep_march(check_data *d, const digest *what, const model *m, ch
     to->steps.bytes = s->bytes;
     memcpy(to->arrays, arrays, (size_t)m->array_count * sizeof *arrays);
     s->grids = NULL;
+}
+
+/* ---- several steps -----------------------------------------------------------------------------
+ */
+
+/* Cells of the grid of a check of several steps, unless its size is given: the host makes each of
+   them as often. */
+#define STEPPED_POINTS (INT64_C(1) << 21)
+
+int64_t check_steps_count(job *j, const sg_kernel *k, int64_t wanted) {
+    if (wanted != 0)
+        steps_allow(j, k->program, wanted);
+    return wanted > 0 ? wanted : program_steps(k->program);
+}
+
+/* The least extent with which the first way can be taken. */
+static int64_t least_size(const program *p, int axis) {
+    for (int k = 0; p->grid.ways && k < PROGRAM_AXES; k++)
+        if (p->launches[0].grid.axes[k] == axis && p->launches[0].grid.least[k] > 1)
+            return p->launches[0].grid.least[k];
+    return 1;
+}
+
+void check_steps_size(const sg_kernel *k, int64_t steps, int64_t size[3], int64_t *points) {
+    while (steps > 1 && *points > STEPPED_POINTS) {
+        int longest = -1;
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            if (size[axis] / 2 >= least_size(k->program, axis) &&
+                (longest < 0 || size[axis] > size[longest]))
+                longest = axis;
+        if (longest < 0 || size[longest] == 1)
+            return;
+        *points /= size[longest];
+        size[longest] /= 2;
+        *points *= size[longest];
+    }
+}
+
+void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wanted) {
+    const sg_kernel *k = g->kernel;
+    sg_grid grids[LAUNCH_ARRAYS];
+    int final[LAUNCH_ARRAYS];
+    const sg_arguments arguments = guarded_arguments(g, parameters, grids);
+    launch l;
+    if (wanted > 0) {
+        launch_check(j, k, &arguments, true, &l);
+        steps_make(j, k, &l, wanted, NULL, final);
+    } else {
+        launch_once(j, k, &arguments, NULL);
+    }
+    g->device->ops->synchronize(g->device, j, NULL);
+    guarded_fetch(j, g, wanted > 0 ? final : NULL);
+}
+
+void check_steps_close(void *argument) {
+    check_steps *c = argument;
+    guarded_memory_free(&c->memory, c->grids, c->bytes);
+    c->grids = NULL;
+}
+
+static void make_piece(void *argument, int64_t index, int worker) {
+    const check_steps *c = argument;
+    reference_steps_piece(&c->march, index, c->scratch[worker]);
+}
+
+void check_steps_march(job *j, check_steps *c, const guarded *g, const reference *r,
+                       reference_array *arrays, int64_t steps) {
+    const model *m = check_model(g->kernel);
+    const int64_t begin[AXES] = {0};
+    *c = (check_steps){.memory = *job_allocator(j)};
+    if (steps > 0) {
+        c->bytes = reference_steps_bytes(m, g->points);
+        c->grids = guarded_memory(j, c->bytes > 0 ? c->bytes : 1);
+        c->bytes = c->bytes > 0 ? c->bytes : 1;
+    }
+    job_defer(j, check_steps_close, c);
+    reference_steps_open(&c->march, r, m, g->size, begin, g->size, arrays, c->grids);
+    const int count = workers_count(g->workers);
+    c->scratch = job_array(j, (size_t)count, sizeof *c->scratch);
+    for (int i = 0; i < count; i++)
+        c->scratch[i] = job_alloc(j, reference_steps_scratch(&c->march));
+    for (int64_t step = 0; step < steps; step++) {
+        workers_run(g->workers, reference_steps_pieces(&c->march), make_piece, c);
+        reference_steps_turn(&c->march);
+    }
+    memcpy(arrays, c->march.arrays, (size_t)m->array_count * sizeof *arrays);
 }

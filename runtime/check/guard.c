@@ -1,7 +1,6 @@
 /* The guarded arrays of guard.h. */
 #include "runtime/check/guard.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -20,10 +19,6 @@ enum {
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
-}
-
-static int64_t chunks(size_t bytes) {
-    return (int64_t)((bytes + CHUNK_BYTES - 1) / CHUNK_BYTES);
 }
 
 void *guarded_memory(job *j, size_t bytes) {
@@ -57,7 +52,7 @@ static void touch_chunk(void *argument, int64_t chunk, int worker) {
    and all threads share it here. */
 static void touch(workers *w, unsigned char *memory, size_t bytes) {
     touching t = {memory, bytes};
-    workers_run(w, chunks(bytes), touch_chunk, &t);
+    workers_run(w, (int64_t)((bytes + CHUNK_BYTES - 1) / CHUNK_BYTES), touch_chunk, &t);
 }
 
 static int guard_byte(const guarded_array *a) {
@@ -162,22 +157,26 @@ void guarded_close(void *argument) {
     guarded *g = argument;
     for (int i = 0; i < g->count; i++) {
         guarded_array *a = &g->arrays[i];
-        if (a->memory != NULL)
-            g->device->ops->free(g->device, a->memory);
+        g->device->ops->free(g->device, a->memory);
         guarded_memory_free(&g->kernel->context->memory, a->cells, a->bytes > 0 ? a->bytes : 1);
         *a = (guarded_array){0};
     }
 }
 
-void guarded_grids(const guarded *g, sg_grid *grids) {
-    for (int i = 0; i < g->kernel->program->array_count; i++) {
+sg_arguments guarded_arguments(const guarded *g, const double *parameters, sg_grid *grids) {
+    const program *p = g->kernel->program;
+    for (int i = 0; i < p->array_count; i++) {
         grids[i] = (sg_grid){.data = g->arrays[i].memory + g->zone};
         memcpy(grids[i].size, g->arrays[i].size, sizeof grids[i].size);
     }
-}
-
-void *guarded_temporary(const guarded *g) {
-    return g->temporary > 0 ? g->arrays[g->count - 1].memory + g->zone : NULL;
+    return (sg_arguments){.struct_size = sizeof(sg_arguments),
+                          .grids = grids,
+                          .grid_count = p->array_count,
+                          .parameters = parameters,
+                          .parameter_count = p->parameter_count,
+                          .temporary =
+                              g->temporary > 0 ? g->arrays[g->count - 1].memory + g->zone : NULL,
+                          .temporary_bytes = g->temporary};
 }
 
 /* The array with what was last written in the role of another. */
@@ -220,10 +219,17 @@ void guarded_place(const guarded *g, int64_t index, text *to) {
 
 typedef struct verification {
     const guarded *guarded;
-    unsigned char *piece;
+    allocator memory;
+    unsigned char *piece; /* host memory of so many bytes */
+    size_t bytes;
     text *first;
     int64_t wrong;
 } verification;
+
+static void free_piece(void *what) {
+    const verification *v = what;
+    guarded_memory_free(&v->memory, v->piece, v->bytes);
+}
 
 static bool is_filled(const unsigned char *bytes, size_t count, int byte) {
     for (size_t i = 0; i < count; i++)
@@ -266,34 +272,13 @@ static void describe_change(verification *v, const guarded_array *a, size_t offs
     dtype_print(a->type, a->content + offset, v->first);
 }
 
-/* Two stretches of memory, compared in chunks by the device's threads. */
-typedef struct comparison {
-    const unsigned char *a, *b;
-    size_t bytes;
-    _Atomic bool differ;
-} comparison;
-
-static void compare_chunk(void *argument, int64_t chunk, int worker) {
-    comparison *c = argument;
-    const size_t at = (size_t)chunk * CHUNK_BYTES;
-    (void)worker;
-    if (memcmp(c->a + at, c->b + at, least(c->bytes - at, CHUNK_BYTES)) != 0)
-        c->differ = true;
-}
-
-static bool are_equal(workers *w, const unsigned char *a, const unsigned char *b, size_t bytes) {
-    comparison c = {.a = a, .b = b, .bytes = bytes};
-    workers_run(w, chunks(bytes), compare_chunk, &c);
-    return !c.differ;
-}
-
 static void verify_cells(job *j, verification *v, int which) {
     const guarded *g = v->guarded;
     const guarded_array *a = &g->arrays[which];
     for (size_t at = 0; a->content != NULL && at < a->bytes; at += PIECE_BYTES) {
         const size_t count = least(a->bytes - at, PIECE_BYTES);
         g->device->ops->download(g->device, j, v->piece, a->memory + g->zone + at, count);
-        if (are_equal(g->workers, v->piece, a->content + at, count))
+        if (memcmp(v->piece, a->content + at, count) == 0)
             continue;
         for (size_t i = 0; i < count; i += a->element)
             if (memcmp(v->piece + i, a->content + at + i, a->element) != 0) {
@@ -303,31 +288,21 @@ static void verify_cells(job *j, verification *v, int which) {
     }
 }
 
-typedef struct piece {
-    allocator memory;
-    void *data;
-    size_t size;
-} piece;
-
-static void free_piece(void *what) {
-    const piece *p = what;
-    guarded_memory_free(&p->memory, p->data, p->size);
-}
-
 int64_t guarded_verify(job *j, const guarded *g, text *first) {
-    verification v = {.guarded = g, .first = first};
-    piece *p = job_alloc(j, sizeof *p);
-    p->memory = *job_allocator(j);
-    p->size = g->zone > PIECE_BYTES ? g->zone : PIECE_BYTES;
-    v.piece = p->data = guarded_memory(j, p->size);
-    job_defer(j, free_piece, p);
+    verification *v = job_alloc(j, sizeof *v);
+    *v = (verification){.guarded = g,
+                        .memory = *job_allocator(j),
+                        .bytes = g->zone > PIECE_BYTES ? g->zone : PIECE_BYTES,
+                        .first = first};
+    v->piece = guarded_memory(j, v->bytes);
+    job_defer(j, free_piece, v);
     for (int i = 0; i < g->count; i++) {
-        verify_zone(j, &v, i, false);
-        verify_zone(j, &v, i, true);
+        verify_zone(j, v, i, false);
+        verify_zone(j, v, i, true);
         if (!g->arrays[i].written && !g->arrays[i].rotates)
-            verify_cells(j, &v, i);
+            verify_cells(j, v, i);
     }
-    job_keep(j, p);
-    free_piece(p);
-    return v.wrong;
+    job_keep(j, v);
+    free_piece(v);
+    return v->wrong;
 }

@@ -51,9 +51,8 @@ void guarded_open_lists(job *, const sg_kernel *, const int64_t *sizes, void *co
                         size_t temporary_bytes, guarded *out);
 void guarded_close(void *guarded);
 
-/* The grids of a launch, and its temporary memory. */
-void guarded_grids(const guarded *, sg_grid *grids);
-void *guarded_temporary(const guarded *);
+/* What a launch on these arrays is given; `grids` has room for all. */
+sg_arguments guarded_arguments(const guarded *, const double *parameters, sg_grid *grids);
 
 /* Downloads the written arrays and the temporary memory. `final` is sg_run's after several
    steps, when all arrays that took part may have changed; NULL after a launch. */

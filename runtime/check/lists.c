@@ -76,19 +76,6 @@ static void draw_product(job *j, const sg_kernel *k, const sg_matrix *m, const d
     out->parameters = take_parameters(j, k, out->parameters);
 }
 
-/* What a launch on guarded arrays is given. */
-static sg_arguments arguments_for(const guarded *g, const family_call *call, sg_grid *grids) {
-    const program *p = g->kernel->program;
-    guarded_grids(g, grids);
-    return (sg_arguments){.struct_size = sizeof(sg_arguments),
-                          .grids = grids,
-                          .grid_count = p->array_count,
-                          .parameters = call->parameters,
-                          .parameter_count = p->parameter_count,
-                          .temporary = guarded_temporary(g),
-                          .temporary_bytes = g->temporary};
-}
-
 /* Counts bytes that were written between two temporaries. */
 static int64_t verify_gaps(const guarded *g, const launch *l, text *first) {
     const program *p = g->kernel->program;
@@ -154,7 +141,7 @@ void check_lists(job *j, const sg_kernel *k, const check_given *given,
     guarded *g = job_alloc(j, sizeof *g);
     guarded_open_lists(j, k, before.sizes, before.arrays, temporary, g);
     job_defer(j, guarded_close, g);
-    const sg_arguments arguments = arguments_for(g, &before, grids);
+    const sg_arguments arguments = guarded_arguments(g, before.parameters, grids);
     launch_once(j, k, &arguments, NULL);
     g->device->ops->synchronize(g->device, j, NULL);
     guarded_fetch(j, g, NULL);

@@ -47,16 +47,11 @@ static void release(void *argument) {
     measurement *m = argument;
     device *d = m->device;
     for (int i = 0; i < m->kernel->program->array_count; i++)
-        if (m->arrays[i] != NULL)
-            d->ops->free(d, m->arrays[i]);
-    if (m->temporary != NULL)
-        d->ops->free(d, m->temporary);
-    if (m->from != NULL)
-        d->ops->free(d, m->from);
-    if (m->to != NULL)
-        d->ops->free(d, m->to);
-    if (m->wash != NULL)
-        d->ops->free(d, m->wash);
+        d->ops->free(d, m->arrays[i]);
+    d->ops->free(d, m->temporary);
+    d->ops->free(d, m->from);
+    d->ops->free(d, m->to);
+    d->ops->free(d, m->wash);
     sg_device_matrix_free(m->uploaded);
     guarded_memory_free(&m->kernel->context->memory, m->stage,
                         STAGE_ELEMENTS * m->kernel->program->element_bytes);
@@ -236,18 +231,10 @@ static void wash(job *j, const measurement *m) {
         m->device->ops->fill(m->device, j, m->wash, 1, m->wash_bytes);
 }
 
-/* results_median sorts the numbers of a copy. */
-static double spread_of(job *j, const double *seconds, int count) {
-    double *copies = job_array(j, (size_t)count, sizeof *copies), spread;
-    memcpy(copies, seconds, (size_t)count * sizeof *copies);
-    results_median(copies, count, &spread);
-    return spread;
-}
-
 /* Times updates and copies in turns. */
 static void take_times(job *j, measurement *m, const measure_wanted *w, measure_found *out) {
     const device_ops *ops = m->device->ops;
-    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, unused;
+    double *copies = job_array(j, (size_t)w->most, sizeof *copies), taken = 0, spread;
     out->seconds = job_array(j, (size_t)w->most, sizeof *out->seconds);
     out->steps = m->result.steps;
     out->count = 0;
@@ -257,11 +244,14 @@ static void take_times(job *j, measurement *m, const measure_wanted *w, measure_
         copies[out->count] = ops->time(m->device, j, copy, m);
         out->seconds[out->count++] = now;
         taken += now;
-        if ((out->count >= FEWEST && taken > w->seconds) ||
-            (out->count >= w->least && spread_of(j, out->seconds, out->count) <= w->spread))
+        if (out->count >= FEWEST && taken > w->seconds)
+            break;
+        if (out->count >= w->least)
+            results_median(j, out->seconds, out->count, &spread);
+        if (out->count >= w->least && spread <= w->spread)
             break;
     }
-    out->copy_seconds = results_median(copies, out->count, &unused);
+    out->copy_seconds = results_median(j, copies, out->count, NULL);
 }
 
 static int choose_repeats(const measurement *m, double once) {
@@ -273,12 +263,14 @@ static int choose_repeats(const measurement *m, double once) {
                                     : (int)enough;
 }
 
-static void write_speed(const measurement *m, measure_found *f, sg_speed *r) {
-    double unused;
+static void write_speed(job *j, const measurement *m, const measure_found *f, sg_speed *r) {
     r->repeats = f->count;
-    r->seconds = results_median(f->seconds, f->count, &unused); /* which sorts them */
-    r->fastest = f->seconds[0];
-    r->slowest = f->seconds[f->count - 1];
+    r->seconds = results_median(j, f->seconds, f->count, NULL);
+    r->fastest = r->slowest = r->seconds;
+    for (int i = 0; i < f->count; i++) {
+        r->fastest = fmin(r->fastest, f->seconds[i]);
+        r->slowest = fmax(r->slowest, f->seconds[i]);
+    }
     r->points = (double)m->points * (double)r->steps / r->seconds;
     r->bytes = m->bytes * (double)r->steps / r->seconds;
     r->copy_bytes = 2 * (double)m->half / f->copy_seconds;
@@ -310,7 +302,7 @@ static void measure(job *j, void *argument) {
     const measure_wanted w = {
         .least = repeats, .most = repeats, .spread = INFINITY, .seconds = INFINITY};
     take_times(j, m, &w, &found);
-    write_speed(m, &found, &m->result);
+    write_speed(j, m, &found, &m->result);
     context_write(j, m->out, &m->result, sizeof m->result, "sg_speed");
     job_keep(j, m);
     release(m);

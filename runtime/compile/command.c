@@ -2,7 +2,7 @@
    calls may be called in a signal handler. */
 #define _GNU_SOURCE /* syscall, memfd_create */
 
-#include "runtime/compile/command.h"
+#include "runtime/compile/compilers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "runtime/compile/scratch.h"
 #include "runtime/stencilgen.h"
 
 /* BUSY: its thread is changing it. TAKEN: a handler has it, for good. */
@@ -50,7 +49,7 @@ bool pending_begin(pending **out, pending_hold *h) {
     if (p != NULL) {
         p->owner = getpid();
         p->child = 0;
-        p->parent = p->folder = p->mark = -1;
+        p->parent = p->folder = -1;
     }
     if (atomic_load(&ended) != getpid())
         return true;
@@ -126,7 +125,7 @@ void sg_abandon(void) {
             end_child(table[i].child);
     for (int i = 0; i < PLACES; i++)
         if (taken[i] && table[i].folder >= 0)
-            scratch_clear(table[i].parent, table[i].folder, &table[i].mark, table[i].name);
+            scratch_clear(table[i].parent, table[i].folder, table[i].name);
     errno = error;
 }
 

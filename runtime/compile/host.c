@@ -10,14 +10,13 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "runtime/compile/command.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/files/paths.h"
 
-/* Contraction as on a GPU; signed integers wrap; no errno, so that sqrt is one instruction.
+/* Sources say themselves where a product and a sum are one instruction; signed integers wrap; no errno, so that sqrt is one instruction.
    CUDA's pragmas are unknown here. */
 static const char *const always[] = {
-    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=fast", "-fno-math-errno",
+    "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
     "-fno-trapping-math", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra",
     "-Wno-unknown-pragmas",
     /* A plan may leave a parameter or a variable unused. */
@@ -172,11 +171,11 @@ const host_answer *host_ask(job *j, host_program p, const char **why) {
         return NULL;
     }
     host_answer *a = job_alloc(j, sizeof *a);
-    *a = (host_answer){.program = p,
-                       .name = version(j, macros),
-                       .native = with_native,
-                       .gnu = strstr(macros, "#define __clang__ ") == NULL &&
-                              strstr(macros, "#define __GNUC__ ") != NULL};
+    a->program = p;
+    a->native = with_native;
+    a->gnu =
+        strstr(macros, "#define __clang__ ") == NULL && strstr(macros, "#define __GNUC__ ") != NULL;
+    strncpy(a->name, version(j, macros), sizeof a->name - 1);
     return a;
 }
 
@@ -291,7 +290,7 @@ static void run_compiler(job *j, const host_answer *with, const program *p, cons
     words[n++] = scratch_at(j, s, SCRATCH_OBJECT);
     words[n++] = scratch_at(j, s, SCRATCH_SOURCE);
 
-    const command_setting command = {.words = words, .temporary = s->folder, .held = s->mark};
+    const command_setting command = {.words = words, .temporary = s->folder, .held = s->inside};
     const char *printed;
     int error;
     const int code = host_command(j, &command, &printed, &error);
@@ -313,7 +312,7 @@ static binary make_binary(job *j, const host_answer *with, const program *p, scr
     binary b = {.kind = BINARY_HOST, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
     b.data.data = scratch_read(j, s, SCRATCH_OBJECT, &b.data.size);
     b.seconds = clock_seconds() - start;
-    b.compiler = with->name;
+    b.compiler = job_print(j, "%s", with->name);
     scratch_close(j, s);
     return b;
 }
@@ -322,65 +321,37 @@ static binary make_binary(job *j, const host_answer *with, const program *p, scr
 
 typedef struct host_maker {
     compiler base;
-    allocator memory;
     scratch_place place;
     pthread_mutex_t lock; /* guards what follows */
-    job *asked;           /* holds the rest; NULL until the first compilation */
-    const char *identity; /* of the program that was asked */
-    const host_answer *answer;
+    bool asked;
+    digest identity; /* of the program that was asked */
+    host_answer answer;
 } host_maker;
-
-/* In a job of its own, because the answer outlives the compilation that asks. */
-typedef struct question {
-    const char *identity, *why;
-    const host_answer *answer;
-} question;
-
-static void ask_body(job *j, void *argument) {
-    question *q = argument;
-    const host_program p = host_find(j, &q->why);
-    q->identity = identity_of(j, p);
-    if (p.path != NULL)
-        q->answer = host_ask(j, p, &q->why);
-}
-
-static host_answer copy_answer(job *j, const host_answer *a) {
-    host_answer copy = *a;
-    copy.program.path = job_print(j, "%s", a->program.path);
-    copy.program.reason = NULL;
-    copy.name = job_print(j, "%s", a->name);
-    return copy;
-}
 
 static void unlock(void *lock) {
     pthread_mutex_unlock(lock);
 }
 
-static void end_job(void *j) {
-    job_end(j);
-}
-
 /* Asks if nobody has, or if the answer was another program's. */
-static void know(host_maker *m, job *j, const char *program_now) {
-    question q = {.why = NULL};
-    job *own;
-    if (m->asked != NULL && strcmp(m->identity, program_now) == 0)
-        return;
-    const fault failed = job_run(&m->memory, ask_body, &q, &own);
-    if (failed == FAULT_MEMORY) {
-        job_end(own);
-        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+static host_answer know(host_maker *m, job *j, host_program p, const char *identity) {
+    const char *why = NULL;
+    const blob piece = digest_piece(identity);
+    const digest now = digest_of(&piece, 1);
+    pthread_mutex_lock(&m->lock);
+    job_defer(j, unlock, &m->lock);
+    if (!m->asked || !digest_equal(&m->identity, &now)) {
+        const host_answer *a = host_ask(j, p, &why);
+        if (a == NULL)
+            job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
+        m->answer = *a;
+        m->identity = now;
+        m->asked = true;
     }
-    job_defer(j, end_job, own);
-    if (failed != FAULT_NONE)
-        job_fail(j, failed, job_error_file(own), job_error_line(own), "%s", job_error_text(own));
-    if (q.answer == NULL || q.identity == NULL)
-        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", q.why != NULL ? q.why : "it is gone");
-    job_keep(j, own);
-    job_end(m->asked);
-    m->asked = own;
-    m->identity = q.identity;
-    m->answer = q.answer;
+    host_answer with = m->answer;
+    with.program = p;
+    job_keep(j, &m->lock);
+    unlock(&m->lock);
+    return with;
 }
 
 static binary compile(compiler *base, job *j, const program *p, const char *arch,
@@ -389,22 +360,17 @@ static binary compile(compiler *base, job *j, const program *p, const char *arch
     assert(kind == BINARY_HOST);
     (void)kind;
     (void)arch;
-    const char *why = NULL;
-    const char *program_now = identity_of(j, host_find(j, &why));
-    if (program_now == NULL)
-        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why != NULL ? why : "the C++ compiler is gone");
-    pthread_mutex_lock(&m->lock);
-    job_defer(j, unlock, &m->lock);
-    know(m, j, program_now);
-    const host_answer with = copy_answer(j, m->answer);
-    job_keep(j, &m->lock);
-    unlock(&m->lock);
+    const char *why = "the C++ compiler is gone";
+    const host_program found = host_find(j, &why);
+    const char *identity_now = identity_of(j, found);
+    if (identity_now == NULL)
+        job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
+    const host_answer with = know(m, j, found, identity_now);
     return make_binary(j, &with, p, &m->place);
 }
 
 static void close_maker(compiler *base) {
     host_maker *m = (host_maker *)base;
-    job_end(m->asked);
     pthread_mutex_destroy(&m->lock);
 }
 
@@ -412,7 +378,6 @@ compiler *host_compiler(job *j) {
     static const compiler_ops ops = {identity, compile, close_maker};
     host_maker *m = job_alloc(j, sizeof *m);
     m->base.ops = &ops;
-    m->memory = *job_allocator(j);
     atomic_init(&m->place.swept, false);
     pthread_mutex_init(&m->lock, NULL);
     return &m->base;

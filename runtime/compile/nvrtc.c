@@ -235,19 +235,25 @@ static const char *const fixed_options[] = {
 };
 static const char standard[] = "--std=c++17";
 
+/* Sources of grids say themselves where a product and a sum are one instruction, so that a point
+   has the same bits whichever way it is computed. */
+static const char no_contraction[] = "--fmad=false";
+
 /* One source of a program. */
-static binary compile_source(nvrtc *n, job *j, const char *name, const char *source,
+static binary compile_source(nvrtc *n, job *j, const program *p, const char *source,
                              const char *arch, binary_kind kind) {
     const bool ptx = kind == BINARY_PTX;
-    const char *options[3] = {standard};
+    const char *options[4] = {standard};
     int count = 1;
     options[count++] = job_print(j, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", arch + 3);
     if (fixed_options[kind] != NULL)
         options[count++] = fixed_options[kind];
+    if (program_is_grid(p))
+        options[count++] = no_contraction;
 
     compilation *c = job_alloc(j, sizeof *c);
     *c = (compilation){.nvrtc = n, .job = j};
-    const char *file = job_print(j, "%s.cu", name);
+    const char *file = job_print(j, "%s.cu", p->name);
     const double start = clock_seconds();
     must(c, n->create(&c->program, source, file, 0, NULL, NULL), "taking the source");
     job_defer(j, destroy_program, c);
@@ -280,7 +286,7 @@ typedef struct meanwhile {
 
 static void compile_spares(job *j, void *argument) {
     meanwhile *m = argument;
-    m->made = compile_source(m->nvrtc, j, m->program->name, m->program->grid.spare_source, m->arch,
+    m->made = compile_source(m->nvrtc, j, m->program, m->program->grid.spare_source, m->arch,
                              BINARY_CUBIN);
 }
 
@@ -306,13 +312,13 @@ static void end_meanwhile(void *argument) {
 static binary compile_with(nvrtc *n, job *j, const program *p, const char *arch, binary_kind kind) {
     check_arch(n, j, arch);
     if (program_spare_source(p) == NULL || kind != BINARY_CUBIN)
-        return compile_source(n, j, p->name, p->source, arch, kind);
+        return compile_source(n, j, p, p->source, arch, kind);
     meanwhile *m = job_alloc(j, sizeof *m);
     *m = (meanwhile){.nvrtc = n, .memory = *job_allocator(j), .program = p, .arch = arch};
     const double start = clock_seconds();
     m->started = pthread_create(&m->thread, NULL, run_meanwhile, m) == 0;
     job_defer(j, end_meanwhile, m);
-    binary r = compile_source(n, j, p->name, p->source, arch, kind);
+    binary r = compile_source(n, j, p, p->source, arch, kind);
     if (!m->started)
         run_meanwhile(m);
     join_meanwhile(m);

@@ -1,8 +1,6 @@
-/* The scratch folder: choosing its place, making it, its files, its mark, and the sweep of those
+/* The scratch folder: choosing its place, making it, its files, and the sweep of those
    that were left behind. */
 #define _GNU_SOURCE /* fallocate, mkdtemp, realpath, flock, syscall */
-
-#include "runtime/compile/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "runtime/compile/command.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/files/paths.h"
 
 /* ROOM is what a compilation takes (source, assembler's text, objects), LITTLE_ROOM less than
@@ -51,13 +49,11 @@ static noreturn void cannot(job *j, const scratch *s, const char *what, const ch
 }
 
 static void close_all(scratch *s) {
-    if (s->mark >= 0)
-        close(s->mark);
     if (s->inside >= 0)
         close(s->inside);
     if (s->above >= 0)
         close(s->above);
-    s->above = s->inside = s->mark = -1;
+    s->above = s->inside = -1;
 }
 
 /* If a signal handler has the folder, the handler removes it. */
@@ -66,32 +62,35 @@ static void remove_folder(void *what) {
     pending_hold hold;
     if (!pending_enter(s->pending, &hold))
         return;
-    scratch_clear(s->above, s->inside, &s->mark, s->name);
+    scratch_clear(s->above, s->inside, s->name);
     pending_end(s->pending, &hold);
     close_all(s);
 }
 
-/* Errno, or 0: the folder exists, marked and locked. */
+/* Errno, or 0: the folder exists and, where there are locks, is locked. It has no file before that.
+ */
 static int make_here(scratch *s, const char *above, char *path) {
-    s->above = s->inside = s->mark = -1;
+    s->above = s->inside = -1;
     s->above = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->above < 0 || mkdtemp(path) == NULL)
         return errno;
     strcpy(s->name, strrchr(path, '/') + 1);
     s->folder = path;
     s->inside = openat(s->above, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    const int error = s->inside < 0 ? errno : scratch_mark(s->inside, s->name, &s->mark);
-    if (error != 0 && s->inside >= 0)
-        scratch_clear(s->above, s->inside, &s->mark, s->name);
-    else if (error != 0)
+    const int error = s->inside < 0 ? errno : 0;
+    if (error != 0)
         unlinkat(s->above, s->name, AT_REMOVEDIR);
+    else
+        flock(s->inside, LOCK_EX); /* others hold it for a moment only */
     return error;
 }
 
 /* The same with signals blocked; NULL with *error set. */
 static scratch *make(job *j, const char *above, int *error) {
     scratch *s = job_alloc(j, sizeof *s);
-    char *path = job_print(j, "%s/%sXXXXXX", strcmp(above, "/") == 0 ? "" : above, SCRATCH_PREFIX);
+    char begin[SCRATCH_BEGIN + 1];
+    scratch_begin(begin);
+    char *path = job_print(j, "%s/%sXXXXXX", strcmp(above, "/") == 0 ? "" : above, begin);
     pending_hold hold;
     *error = EINTR;
     if (!pending_begin(&s->pending, &hold))
@@ -105,7 +104,6 @@ static scratch *make(job *j, const char *above, int *error) {
     if (s->pending != NULL) {
         s->pending->parent = s->above;
         s->pending->folder = s->inside;
-        s->pending->mark = s->mark;
         strcpy(s->pending->name, s->name);
     }
     pending_leave(s->pending, &hold);
@@ -247,7 +245,20 @@ void *scratch_read(job *j, const scratch *s, const char *name, size_t *size) {
     return data;
 }
 
-enum { STALE_SECONDS = 24 * 60 * 60, MARK_BYTES = 256, UNIQUE = 6 };
+enum { STALE_SECONDS = 24 * 60 * 60, UNIQUE = 6 };
+
+static const char unknown[] = "unknown-";
+
+/* By the boot's id: locks count on one machine until it is restarted. */
+void scratch_begin(char begin[SCRATCH_BEGIN + 1]) {
+    char id[SCRATCH_BEGIN - sizeof SCRATCH_PREFIX + 1] = "";
+    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = file >= 0 ? io_read_all(file, id, sizeof id - 1) : 0;
+    if (file >= 0)
+        close(file);
+    snprintf(begin, SCRATCH_BEGIN + 1, "%s%s-", SCRATCH_PREFIX,
+             got == sizeof id - 1 ? id : unknown);
+}
 
 static bool is_unique_part(const char *text, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -259,9 +270,9 @@ static bool is_unique_part(const char *text, size_t count) {
 }
 
 static bool is_folder_name(const char *name) {
-    const size_t begin = sizeof SCRATCH_PREFIX - 1;
-    return strncmp(name, SCRATCH_PREFIX, begin) == 0 && strlen(name) == begin + UNIQUE &&
-           is_unique_part(name + begin, UNIQUE);
+    const size_t prefix = sizeof SCRATCH_PREFIX - 1;
+    return strncmp(name, SCRATCH_PREFIX, prefix) == 0 && strlen(name) == SCRATCH_BEGIN + UNIQUE &&
+           name[SCRATCH_BEGIN - 1] == '-' && is_unique_part(name + SCRATCH_BEGIN, UNIQUE);
 }
 
 /* The temporary files of compilers, whose TMPDIR the folder is: of GCC ("ccA1b2C3.s"), of Clang
@@ -291,11 +302,11 @@ static bool is_ours(const char *name) {
 }
 
 typedef struct survey {
-    int ours, others; /* entries; the mark is neither */
+    int ours, others; /* entries */
 } survey;
 
 static void look_at(int folder, const char *name, bool remove, survey *s) {
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, SCRATCH_MARK) == 0)
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return;
     if (!is_ours(name))
         s->others++;
@@ -326,94 +337,35 @@ static bool look_through(int folder, bool remove, survey *s) {
     }
 }
 
-/* The mark is closed first: on NFS, removing an open file leaves another behind. */
-void scratch_clear(int parent, int folder, int *mark, const char *name) {
+void scratch_clear(int parent, int folder, const char *name) {
     survey s = {.ours = 1};
     for (int i = 0; i < 4 && s.ours > 0; i++)
         if (!look_through(folder, true, &s))
             return;
-    if (*mark >= 0)
-        close(*mark);
-    *mark = -1;
-    unlinkat(folder, SCRATCH_MARK, 0);
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* The boot's id: locks count on one machine until it is restarted. */
-static void read_boot(char boot[64]) {
-    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t got = file >= 0 ? io_read_all(file, boot, 63) : 0;
-    boot[got > 0 ? got : 0] = '\0';
-    boot[strcspn(boot, "\n")] = '\0';
-    if (file >= 0)
-        close(file);
-}
-
-static int describe(char text[MARK_BYTES], const char *name) {
-    return snprintf(text, MARK_BYTES,
-                    "stencilgen 1: files of a moment; the folder is removed when nobody uses it\n"
-                    "%s\n",
-                    name);
-}
-
-/* It is complete only after it was locked, so a complete mark without a lock was left behind. */
-int scratch_mark(int folder, const char *name, int *mark) {
-    char text[MARK_BYTES], boot[64];
-    int length = describe(text, name);
-    read_boot(boot);
-    length += snprintf(text + length, sizeof text - (size_t)length, "%s\n", boot);
-    *mark = openat(folder, SCRATCH_MARK, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (*mark < 0)
-        return errno;
-    flock(*mark, LOCK_EX | LOCK_NB); /* where there are no locks, age must do */
-    return io_write_all(*mark, text, (size_t)length);
-}
-
-/* Whether the mark is ours, for this very name; *here: it was made on this machine since it
-   booted. */
-static bool is_marked(int mark, const char *name, bool *here) {
-    char text[MARK_BYTES], expected[MARK_BYTES], boot[64];
-    const ssize_t got = io_read_all(mark, text, sizeof text - 1);
-    const size_t length = (size_t)describe(expected, name);
-    if (got < (ssize_t)length || memcmp(text, expected, length) != 0)
-        return false;
-    text[got] = '\0';
-    char *rest = text + length, *end = strchr(rest, '\n');
-    if (end == NULL || end[1] != '\0')
-        return false;
-    *end = '\0';
-    read_boot(boot);
-    *here = boot[0] != '\0' && strcmp(rest, boot) == 0;
-    return true;
-}
-
-static bool is_left_behind(int mark, bool here, const struct stat *folder) {
-    if (flock(mark, LOCK_EX | LOCK_NB) == 0) {
-        if (here)
-            return true;
-    } else if (errno == EWOULDBLOCK) {
-        return false;
-    }
-    return time(NULL) - folder->st_mtime > STALE_SECONDS;
+/* Whether no process uses the folder. One that is empty may be about to be locked. */
+static bool is_left_behind(int folder, const char *name, const struct stat *facts, int files) {
+    char begin[SCRATCH_BEGIN + 1];
+    scratch_begin(begin);
+    const bool here = strncmp(name, begin, SCRATCH_BEGIN) == 0 && strstr(begin, unknown) == NULL;
+    const bool locked = flock(folder, LOCK_EX | LOCK_NB) == 0;
+    if (locked && here && files > 0)
+        return true;
+    return (locked || errno != EWOULDBLOCK) && time(NULL) - facts->st_mtime > STALE_SECONDS;
 }
 
 static void sweep_one(int parent, const char *name) {
-    struct stat facts, of_mark;
+    struct stat facts;
     survey s;
-    bool here = false;
     const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return;
-    int mark = openat(folder, SCRATCH_MARK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const bool ours = mark >= 0 && fstat(folder, &facts) == 0 && fstat(mark, &of_mark) == 0 &&
-                      facts.st_uid == geteuid() && (facts.st_mode & 0777) == 0700 &&
-                      S_ISREG(of_mark.st_mode) && of_mark.st_uid == geteuid() &&
-                      of_mark.st_nlink == 1 && is_marked(mark, name, &here);
-    if (ours && is_left_behind(mark, here, &facts) && look_through(folder, false, &s) &&
-        s.others == 0)
-        scratch_clear(parent, folder, &mark, name);
-    if (mark >= 0)
-        close(mark);
+    if (fstat(folder, &facts) == 0 && facts.st_uid == geteuid() && (facts.st_mode & 0777) == 0700 &&
+        look_through(folder, false, &s) && s.others == 0 &&
+        is_left_behind(folder, name, &facts, s.ours))
+        scratch_clear(parent, folder, name);
     close(folder);
 }
 

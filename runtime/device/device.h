@@ -119,6 +119,19 @@ typedef struct device_ops {
     /* Asynchronous; fails as launch does. */
     fault (*fill_async)(device *, void *to, int byte, size_t bytes, void *stream, int *code);
     void (*synchronize)(device *, job *, void *stream);
+    bool (*idle)(device *, job *, void *stream); /* whether all of its work is done */
+
+    /* A stream whose work goes before that of others, and its end. NULL: there are no streams, and
+       each call is done when it returns. */
+    void *(*stream_open)(device *, job *);
+    void (*stream_close)(device *, void *stream);
+    /* What is sent to `after` from now on begins when all that was sent to `before` is done. */
+    void (*order)(device *, job *, void *before, void *after);
+
+    /* Calls body in the device's CUDA context, for libraries that want it current; body cannot fail
+       the job. Without a job, failures to enter the context are ignored, and body is not called. */
+    void (*within)(device *, job *, void (*body)(void *), void *argument);
+    bool host_memory; /* the device's memory is the host's */
 
     /* The point that a stream's work has been put up to, whether the work is past it, and the end
        of the point. No stream is waited for. The cpu device's is NULL. */

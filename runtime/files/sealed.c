@@ -11,12 +11,23 @@ enum { INT_BYTES = 8 };
 
 static const int64_t no_text = -1; /* the length of NULL */
 
+static void put(unsigned char *at, uint64_t value) {
+    for (int i = 0; i < INT_BYTES; i++)
+        at[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t get(const unsigned char *at) {
+    uint64_t value = 0;
+    for (int i = 0; i < INT_BYTES; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 void record_put_int(text *t, int64_t value) {
-    char bytes[INT_BYTES];
-    for (int i = 0; i < INT_BYTES; i++)
-        bytes[i] = (char)((uint64_t)value >> (8 * i) & 255);
+    unsigned char bytes[INT_BYTES];
+    put(bytes, (uint64_t)value);
     text_add_bytes(t, bytes, sizeof bytes);
 }
 
@@ -63,10 +74,7 @@ static const unsigned char *take(record *r, size_t size) {
 
 int64_t record_int(record *r) {
     const unsigned char *bytes = take(r, INT_BYTES);
-    uint64_t value = 0;
-    for (int i = 0; bytes != NULL && i < INT_BYTES; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return (int64_t)value;
+    return bytes != NULL ? (int64_t)get(bytes) : 0;
 }
 
 int record_small(record *r, int least, int most) {
@@ -188,31 +196,8 @@ enum { VERSION_AT = 8, KEY_AT = 16, LENGTH_AT = 48, CHECKSUM_AT = 56 };
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-static void put(unsigned char *at, uint64_t value) {
-    for (int i = 0; i < 8; i++)
-        at[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get(const unsigned char *at) {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
 static uint64_t seal_of(const unsigned char *header, const void *payload, size_t size) {
     return checksum_of(payload, size, checksum_of(header, CHECKSUM_AT, 0));
-}
-
-static void write_header(unsigned char header[SEALED_HEADER], const sealed_kind *kind,
-                         const digest *key, blob payload) {
-    memcpy(header, kind->magic, sizeof kind->magic);
-    put(header + VERSION_AT, kind->version);
-    memset(header + KEY_AT, 0, sizeof key->bytes);
-    if (key != NULL)
-        memcpy(header + KEY_AT, key->bytes, sizeof key->bytes);
-    put(header + LENGTH_AT, payload.size);
-    put(header + CHECKSUM_AT, seal_of(header, payload.data, payload.size));
 }
 
 /* Why the header of a file of `size` bytes cannot be that of a good one; NULL where it can. */
@@ -248,7 +233,12 @@ static const char *judge_payload(const unsigned char *header, blob payload) {
 
 blob sealed_bytes(job *j, const sealed_kind *kind, const digest *key, blob payload) {
     unsigned char *whole = job_alloc(j, SEALED_HEADER + payload.size);
-    write_header(whole, kind, key, payload);
+    memcpy(whole, kind->magic, sizeof kind->magic);
+    put(whole + VERSION_AT, kind->version);
+    if (key != NULL)
+        memcpy(whole + KEY_AT, key->bytes, sizeof key->bytes);
+    put(whole + LENGTH_AT, payload.size);
+    put(whole + CHECKSUM_AT, seal_of(whole, payload.data, payload.size));
     if (payload.size > 0)
         memcpy(whole + SEALED_HEADER, payload.data, payload.size);
     return (blob){.data = whole, .size = SEALED_HEADER + payload.size};
@@ -312,17 +302,14 @@ static const char *cannot_write(job *j, const char *name, int error) {
 
 const char *sealed_write(job *j, int folder, const char *name, const sealed_kind *kind,
                          const digest *key, blob payload) {
-    unsigned char header[SEALED_HEADER];
+    const blob whole = sealed_bytes(j, kind, key, payload);
     whole_file *w = job_alloc(j, sizeof *w);
     int error =
         whole_file_begin(w, folder, name, kind->secret ? WHOLE_FILE_PRIVATE : WHOLE_FILE_USUAL);
     if (error != 0)
         return cannot_write(j, name, error);
     job_defer(j, drop, w);
-    write_header(header, kind, key, payload);
-    error = whole_file_write(w, header, sizeof header);
-    if (error == 0)
-        error = whole_file_write(w, payload.data, payload.size);
+    error = whole_file_write(w, whole.data, whole.size);
     if (error == 0)
         error = whole_file_commit(w);
     job_keep(j, w);

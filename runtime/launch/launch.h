@@ -109,6 +109,31 @@ int64_t lists_elements(const program_array *, const int64_t *sizes);
 /* Fails the job if sg_run cannot make these steps. */
 void steps_allow(job *, const program *, int64_t count);
 
+/* One launch of some of the steps that are left. */
+typedef struct leap {
+    int way;
+    int64_t steps;
+    int64_t turns; /* how often the arrays rotate meanwhile */
+    bool together; /* with words between blocks */
+} leap;
+
+/* The longest way that a whole grid of this size can take and that does not go too far; a
+   cooperative way goes as far as it is told, in one launch if blocks can exchange words
+   (`together`). And a single step, which any grid and any box can take. */
+leap steps_choose(const program *, const int64_t size[PROGRAM_AXES], int64_t left, bool together);
+leap steps_single(const program *);
+
+fault steps_send(const sg_kernel *, launch *, const leap *, void *stream, int *code);
+
+/* Arrays swap roles as after a step, in the launch and in `final`. */
+void steps_rotate(const program *, launch *, int *final);
+
+/* Copies cells and nothing between them, on the stream: the longest runs of cells that are dense in
+   both arrays, as rows along the next axis, and along the one after it if the strides permit. Rows
+   with negative strides are copied one at a time. `low` and `high` are not looked at. */
+void launch_copy(job *, const sg_kernel *, const int64_t size[3], const launch_grid *from,
+                 const launch_grid *to, void *stream);
+
 /* Makes the steps; fails the job if a launch fails. `final` as in sg_run. The launch's grids are
    those of the next step afterwards. */
 void steps_make(job *, const sg_kernel *, launch *, int64_t count, void *stream,

@@ -11,23 +11,20 @@ typedef struct steps {
     int *final;
 } steps;
 
-/* Copies cells and nothing between them: the longest runs of cells that are dense in both
-   arrays, as rows along the next axis, and along the one after it if the strides permit. Rows
-   with negative strides are copied one at a time. */
-static void copy_cells(job *j, const steps *s, const launch_grid *from, const launch_grid *to) {
-    const launch *l = s->launch;
-    device *d = s->kernel->context->device;
-    const int64_t element = s->kernel->program->element_bytes;
+void launch_copy(job *j, const sg_kernel *k, const int64_t size[3], const launch_grid *from,
+                 const launch_grid *to, void *stream) {
+    device *d = k->context->device;
+    const int64_t element = k->program->element_bytes;
     int64_t run = 1, count[3] = {1, 1, 1};
     int axis = 0;
     for (; axis < PROGRAM_AXES; axis++) {
-        if (l->size[axis] != 1 && (from->stride[axis] != run || to->stride[axis] != run))
+        if (size[axis] != 1 && (from->stride[axis] != run || to->stride[axis] != run))
             break;
-        run *= l->size[axis];
+        run *= size[axis];
     }
     device_copy c = {.bytes = (size_t)(run * element), .rows = 1};
     for (int a = axis; a < PROGRAM_AXES; a++)
-        count[a] = l->size[a];
+        count[a] = size[a];
     if (axis < PROGRAM_AXES && from->stride[axis] > 0 && to->stride[axis] > 0) {
         c.rows = (size_t)count[axis];
         c.from_pitch = (size_t)(from->stride[axis] * element);
@@ -44,7 +41,7 @@ static void copy_cells(job *j, const steps *s, const launch_grid *from, const la
         for (int64_t y = 0; y < count[1]; y++) {
             c.from = from->data + (y * from->stride[1] + z * from->stride[2]) * element;
             c.to = to->data + (y * to->stride[1] + z * to->stride[2]) * element;
-            d->ops->copy(d, j, &c, s->stream);
+            d->ops->copy(d, j, &c, stream);
         }
 }
 
@@ -56,11 +53,11 @@ static void keep_cells(job *j, const steps *s) {
     for (int i = 0; !l->whole && i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
         if (a->written && a->grid.reads >= 0 && s->done < (a->grid.previous >= 0 ? 2 : 1))
-            copy_cells(j, s, &l->grids[a->grid.reads], &l->grids[i]);
+            launch_copy(j, s->kernel, l->size, &l->grids[a->grid.reads], &l->grids[i], s->stream);
     }
 }
 
-static void rotate(const program *p, launch *l, int *final) {
+void steps_rotate(const program *p, launch *l, int *final) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
         if (!a->written || a->grid.reads < 0)
@@ -76,14 +73,6 @@ static void rotate(const program *p, launch *l, int *final) {
         final[a->grid.reads] = written_final;
     }
 }
-
-/* Some of the steps that are left, made by one launch. */
-typedef struct leap {
-    int way;
-    int64_t steps;
-    int64_t turns; /* how often the arrays rotate meanwhile */
-    bool together; /* with words between blocks */
-} leap;
 
 /* The blocks of a launch that updates a whole grid; INT32_MAX: more than one launch may have. */
 static int64_t count_blocks(const program_launch *l, const int64_t size[PROGRAM_AXES]) {
@@ -109,14 +98,11 @@ size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES])
                                    : layers_bytes(j, k->program, size);
 }
 
-/* The longest way that the grid can take and that does not go too far. A cooperative way goes as
-   far as it is told, in one launch if blocks can exchange words. */
-static leap choose(const steps *s, bool together) {
-    const program *p = s->kernel->program;
-    const int64_t left = s->count - s->done;
+leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t left,
+                  bool together) {
     for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
-        if (!s->launch->whole || !program_way_fits(w, s->launch->size))
+        if (!program_way_fits(w, size))
             continue;
         if (w->grid.cooperative && together && way == 0 && left > w->grid.steps) {
             const int64_t most = left < INT32_MAX ? left : INT32_MAX;
@@ -125,21 +111,23 @@ static leap choose(const steps *s, bool together) {
         if (w->grid.steps <= left || (w->grid.cooperative && left > 1))
             return (leap){way, w->grid.steps < left ? w->grid.steps : left, 1, false};
     }
+    return steps_single(p);
+}
+
+leap steps_single(const program *p) {
     return (leap){p->grid.ways ? program_own_launches(p) - 1 : 0, 1, 1, false};
 }
 
-static fault send(const steps *s, const leap *by, int *code) {
-    device *d = s->kernel->context->device;
+fault steps_send(const sg_kernel *k, launch *l, const leap *by, void *stream, int *code) {
+    device *d = k->context->device;
     fault f = FAULT_NONE;
-    if (!s->kernel->program->grid.ways)
-        return launch_send(s->kernel, s->launch, s->stream, code);
+    l->steps = (int32_t)by->steps;
+    if (!k->program->grid.ways)
+        return launch_send(k, l, stream, code);
     if (by->together)
-        f = d->ops->fill_async(d, s->launch->exchange, 0,
-                               program_exchange_bytes(s->kernel->program, s->launch->size),
-                               s->stream, code);
-    if (f == FAULT_NONE)
-        f = launch_send_way(s->kernel, s->launch, by->way, by->together, s->stream, code);
-    return f;
+        f = d->ops->fill_async(d, l->exchange, 0, program_exchange_bytes(k->program, l->size),
+                               stream, code);
+    return f == FAULT_NONE ? launch_send_way(k, l, by->way, by->together, stream, code) : f;
 }
 
 void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stream,
@@ -149,15 +137,15 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
     for (int i = 0; i < k->program->array_count; i++)
         final[i] = i;
     while (s.done < s.count) {
-        const leap by = choose(&s, together);
+        const leap by = l->whole ? steps_choose(k->program, l->size, count - s.done, together)
+                                 : steps_single(k->program);
         int code = 0;
         keep_cells(j, &s);
-        l->steps = (int32_t)by.steps;
-        if (send(&s, &by, &code) != FAULT_NONE)
+        if (steps_send(k, l, &by, stream, &code) != FAULT_NONE)
             launch_fail(j, k, code);
         /* With ways, two arrays swap. */
         for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
-            rotate(k->program, l, final);
+            steps_rotate(k->program, l, final);
         s.done += by.steps;
     }
 }

@@ -1,5 +1,5 @@
 /* Launches of the kernels of templates/convert/: a recipe for each format. */
-#include "runtime/matrix/convert.h"
+#include "runtime/matrix/matrix.h"
 
 #include <assert.h>
 #include <string.h>

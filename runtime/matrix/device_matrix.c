@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "matrix/layout.h"
-#include "runtime/matrix/convert.h"
 #include "runtime/matrix/matrix.h"
 
 storage device_matrix_storage(job *j, const sg_kernel *k) {
@@ -262,34 +261,31 @@ static void upload(job *j, void *argument) {
     convert_here(j, u);
 }
 
-sg_status sg_matrix_upload(const sg_matrix *m, const sg_kernel *k, sg_device_matrix **out) {
-    if (m == NULL || k == NULL || out == NULL)
-        return SG_ERROR_USAGE;
-    uploading u = {.from = m, .kernel = k};
-    job *kept;
-    sg_status status = context_run(k->context, begin, &u, &kept);
-    if (status != SG_OK)
-        return status;
+sg_device_matrix *device_matrix_upload(job *j, const sg_matrix *from, const sg_kernel *k) {
+    uploading u = {.from = from, .kernel = k};
+    job *kept, *work;
+    if (job_run(job_allocator(j), begin, &u, &kept) != FAULT_NONE)
+        job_fail_as(j, kept);
     context_hold(k->context);
-    status = context_run(k->context, upload, &u, NULL);
-    if (status == SG_OK)
-        *out = u.to;
-    else
+    if (job_run(job_allocator(j), upload, &u, &work) != FAULT_NONE) {
         sg_device_matrix_free(u.to);
-    return status;
+        job_fail_as(j, work);
+    }
+    job_end(work);
+    return u.to;
 }
 
-sg_device_matrix *device_matrix_upload(job *j, const sg_matrix *from, const sg_kernel *k) {
-    static const char mark[] = "error: ";
-    sg_device_matrix *out;
-    const sg_status status = sg_matrix_upload(from, k, &out);
+static void upload_for_caller(job *j, void *argument) {
+    uploading *u = argument;
+    u->to = device_matrix_upload(j, u->from, u->kernel);
+}
+
+sg_status sg_matrix_upload(const sg_matrix *m, const sg_kernel *k, sg_device_matrix **out) {
+    uploading u = {.from = m, .kernel = k};
+    if (m == NULL || k == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    const sg_status status = context_run(k->context, upload_for_caller, &u, NULL);
     if (status == SG_OK)
-        return out;
-    const char *error = sg_error(k->context), *text = strstr(error, mark);
-    job_fail(j,
-             status == SG_ERROR_PLAN     ? FAULT_PLAN
-             : status == SG_ERROR_DATA   ? FAULT_DATA
-             : status == SG_ERROR_MEMORY ? FAULT_MEMORY
-                                         : FAULT_DEVICE,
-             NULL, 0, "%s", text != NULL ? text + sizeof mark - 1 : error);
+        *out = u.to;
+    return status;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "matrix/layout.h"
-#include "runtime/matrix/convert.h"
+#include "runtime/matrix/matrix.h"
 
 /* As templates/convert/look.cu has them. */
 enum { BAD_ROW, LONGEST, SHORTEST, EMPTY_ROWS, SQUARES, BANDWIDTH, ASYMMETRIC };
@@ -13,14 +13,10 @@ enum { WARPS = CONVERT_THREADS / 32 };
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-static storage look_storage(const matrix_there *t) {
-    return (storage){
-        .format = FORMAT_AUTO, .index_bytes = t->index_bytes, .value_bytes = t->value_bytes};
-}
-
 static conversion *open_look(job *j, sg_context *c, const matrix_there *t,
                              const convert_pieces *work) {
-    const storage s = look_storage(t);
+    const storage s = {
+        .format = FORMAT_AUTO, .index_bytes = t->index_bytes, .value_bytes = t->value_bytes};
     conversion *look = convert_open(j, c, &t->csr, &s);
     convert_work(j, look, work);
     convert_set(j, look, look->arguments.totals, 0, sizeof look->totals);

@@ -39,15 +39,6 @@ typedef enum statement_id {
 } statement_id;
 extern const char *const results_statements[STATEMENTS];
 
-/* Identifies a file and its version. */
-typedef struct file_mark {
-    bool set;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec modified;
-} file_mark;
-
 struct results {
     const char *path, *folder; /* "" where there is none */
     const char *reason;
@@ -61,8 +52,8 @@ struct results {
     bool warned;          /* of rows that are not valid */
     sqlite3 *database;    /* NULL: not connected */
     bool storable;        /* it was checked, and has its tables */
-    file_mark file;       /* that it is connected to */
-    file_mark refused;    /* that is of no use, and was warned of */
+    struct stat file;     /* that it is connected to; all 0: none */
+    struct stat refused;  /* that is of no use, and was warned of; likewise */
     int guard;            /* the open and locked folder; −1 */
     sqlite3_stmt *statements[STATEMENTS];
 };
@@ -116,22 +107,20 @@ const char *results_trouble(job *, const results *, int code);
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* Ready to be bound; NULL, with the code in *code: the database lacks its table. */
-sqlite3_stmt *results_statement(results *, statement_id, int *code);
-
-/* The same with its values bound, a letter each: t a text, d a digest, b a blob, f a double (NULL
-   unless finite), i an int64_t, c a count (an int64_t; NULL below 0). The values are not copied. */
+/* A statement with its values bound, a letter each: t a text, d a digest, b a blob, f a double
+   (NULL unless finite), i an int64_t, c a count (an int64_t; NULL below 0). The values are not
+   copied. NULL, with the code in *code: the database lacks its table. */
 sqlite3_stmt *results_bind(results *, statement_id, int *code, const char *kinds, ...);
+
+/* Goes to the next row, if *code is that of a statement that is ready. False: there is none, or
+ *code says why. */
+bool results_next(sqlite3_stmt *, int *code);
 
 /* Binds values likewise and runs a statement that gives no rows. An SQLite code. */
 int results_run(results *, statement_id, const char *kinds, ...);
 
 /* The number of a place; false: there is none, or an SQLite code in *code. */
 bool results_find_place(job *, results *, const result_place *, int64_t *out, int *code);
-
-/* Connects as results_connect_to_find does, but a refusal is FAULT_IO. False: there is no
-   database. */
-bool results_connect_to_list(job *, results *);
 
 /* ---- rows.c ---------------------------------------------------------------------------------- */
 

@@ -23,17 +23,13 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static file_mark mark_of(const struct stat *f) {
-    return (file_mark){true, f->st_dev, f->st_ino, f->st_size, f->st_mtim};
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_ino != 0 && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static bool same_file(const file_mark *m, const struct stat *f) {
-    return m->set && m->device == f->st_dev && m->inode == f->st_ino;
-}
-
-static bool unchanged(const file_mark *m, const struct stat *f) {
-    return same_file(m, f) && m->size == f->st_size && m->modified.tv_sec == f->st_mtim.tv_sec &&
-           m->modified.tv_nsec == f->st_mtim.tv_nsec;
+static bool unchanged(const struct stat *a, const struct stat *b) {
+    return same_file(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* What others may write to could have any content; a link may lead anywhere. A file of the system's
@@ -99,7 +95,7 @@ void results_disconnect(results *r) {
     sqlite3_close(r->database);
     r->database = NULL;
     r->storable = false;
-    r->file = (file_mark){0};
+    r->file = (struct stat){0};
 }
 
 static const char locked[] = "another process keeps it locked";
@@ -190,7 +186,7 @@ static const char *judge_content(job *j, const identity *i, bool *empty) {
 
 static connection refuse(results *r, const struct stat *facts) {
     results_disconnect(r);
-    r->refused = mark_of(facts);
+    r->refused = *facts;
     return CONNECTION_REFUSED;
 }
 
@@ -243,7 +239,7 @@ connection results_connect_to_find(job *j, results *r, const char **why) {
         results_disconnect(r);
         return CONNECTION_ABSENT;
     }
-    r->file = mark_of(&facts);
+    r->file = facts;
     return CONNECTED;
 }
 
@@ -297,8 +293,14 @@ static const char *set_aside(job *j, results *r, const char *damage) {
 static int prepare_all(results *r) {
     int code = SQLITE_OK;
     for (int i = 0; i < STATEMENTS && code == SQLITE_OK; i++)
-        results_statement(r, (statement_id)i, &code);
+        results_bind(r, (statement_id)i, &code, "");
     return code;
+}
+
+/* SQLite puts a heading above what it found, "*** in database main ***"; a log is told one line. */
+static const char *last_line(const char *found) {
+    const char *end = strrchr(found, '\n');
+    return end != NULL && end[1] != '\0' ? end + 1 : found;
 }
 
 /* NULL, or what is damaged. */
@@ -309,7 +311,7 @@ static const char *look_through(job *j, results *r) {
     if (code == SQLITE_OK)
         code = sqlite3_step(s);
     if (code == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(s, 0), "ok") != 0)
-        found = results_column_text(j, s, 0);
+        found = last_line(results_column_text(j, s, 0));
     if (code != SQLITE_ROW && is_damage(code))
         found = results_trouble(j, r, code);
     sqlite3_finalize(s);
@@ -372,7 +374,7 @@ static const char *open_to_store(job *j, results *r, const char **damage) {
         *damage = damaged ? "its tables are not what they were" : results_trouble(j, r, code);
     else if (code != SQLITE_OK)
         return results_trouble(j, r, code);
-    r->file = mark_of(&facts);
+    r->file = facts;
     r->storable = *damage == NULL;
     return NULL;
 }
@@ -409,6 +411,6 @@ const char *results_connect_to_store(job *j, results *r) {
     unguard(r);
     if (why != NULL)
         results_disconnect(r);
-    r->refused = (file_mark){0};
+    r->refused = (struct stat){0};
     return why;
 }

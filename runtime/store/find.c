@@ -43,9 +43,7 @@ static bool same_kind(int64_t a, int64_t b) {
 static int read_places(job *j, finding *f) {
     int code;
     sqlite3_stmt *s = bind_key(f, STATEMENT_PLACES, &code);
-    if (code != SQLITE_OK)
-        return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+    while (results_next(s, &code)) {
         candidate c = {0};
         if (!results_read_place(j, f->r, s, &c.place, &c.size, &c.steps) ||
             !same_kind(c.steps, f->place->steps))
@@ -57,8 +55,7 @@ static int read_places(job *j, finding *f) {
         f->list = job_grow(j, f->list, f->count, sizeof *f->list);
         f->list[f->count++] = c;
     }
-    sqlite3_reset(s);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 /* The order of equally distant places is fixed. */
@@ -100,34 +97,28 @@ static int read_plans(job *j, finding *f, const candidate *c) {
     int code;
     sqlite3_stmt *s =
         results_bind(f->r, STATEMENT_BEST, &code, "it", c->place, result_state_words[RESULT_RIGHT]);
-    if (code != SQLITE_OK)
-        return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW && f->match->plan == NULL) {
+    while (f->match->plan == NULL && results_next(s, &code)) {
         result found;
         if (results_read_result(j, f->r, s, &found) &&
             (f->fits == NULL || f->fits(f->user, found.plan)))
             take(j, f, c, found.plan, found.settled);
     }
-    sqlite3_reset(s);
-    return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
+    return code;
 }
 
 /* Results of another version belong to other kernels. */
 static int note_others(job *j, finding *f) {
     int code;
     sqlite3_stmt *s = bind_key(f, STATEMENT_OTHERS, &code);
-    if (code != SQLITE_OK)
-        return code;
     text names = text_new(j);
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+    while (results_next(s, &code)) {
         const char *name;
         if (results_read_generator(j, f->r, s, &name))
             text_printf(&names, "%s%s", names.length > 0 ? ", " : "", name);
     }
-    sqlite3_reset(s);
-    if (code == SQLITE_DONE && names.length > 0)
+    if (names.length > 0)
         f->match->note = job_print(j, "results of stencilgen %s are not used", names.data);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 /* The most common case needs no list of places. */
@@ -196,87 +187,62 @@ void results_find(job *j, results *r, const result_place *place,
 
 /* ---- listing --------------------------------------------------------------------------------- */
 
-bool results_connect_to_list(job *j, results *r) {
-    const char *why;
-    r->refused = (file_mark){0}; /* whoever asks wants to know why */
-    switch (results_connect_to_find(j, r, &why)) {
-    case CONNECTED:
-        return true;
-    case CONNECTION_ABSENT:
-        return false;
-    case CONNECTION_REFUSED:
-        break;
-    }
-    job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s", why);
-}
-
-static noreturn void fail_to_read(job *j, const results *r, int code) {
-    job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s",
-             results_trouble(j, r, code));
-}
-
-static int read_rows(job *j, results *r, const result_filter *f, result_rows *rows) {
+static int read_rows(job *j, results *r, const void *filter, void *out) {
+    const result_filter *f = filter;
+    result_rows *rows = out;
+    result_row row;
     int code;
-    int64_t place = 0;
+    int64_t place = -1;
     if (f->place != NULL && !results_find_place(j, r, f->place, &place, &code))
         return code;
-    sqlite3_stmt *s = results_statement(r, STATEMENT_LIST, &code);
-    if (code != SQLITE_OK)
-        return code;
-    if (f->place != NULL)
-        sqlite3_bind_int64(s, 1, place);
-    if (f->name != NULL)
-        sqlite3_bind_text(s, 2, f->name, -1, SQLITE_STATIC);
-    if (f->sweep > 0)
-        sqlite3_bind_int64(s, 3, f->sweep);
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        result_row row;
-        if (!results_read_row(j, r, s, &row))
-            continue;
-        rows->list = job_grow(j, rows->list, rows->count, sizeof *rows->list);
-        rows->list[rows->count++] = row;
+    sqlite3_stmt *s = results_bind(r, STATEMENT_LIST, &code, "ctc", place, f->name,
+                                   f->sweep > 0 ? f->sweep : (int64_t)-1);
+    while (results_next(s, &code))
+        if (results_read_row(j, r, s, &row)) {
+            rows->list = job_grow(j, rows->list, rows->count, sizeof *rows->list);
+            rows->list[rows->count++] = row;
+        }
+    return code;
+}
+
+static int read_drifts(job *j, results *r, const void *sweep, void *out) {
+    result_drifts *all = out;
+    result_drift drift;
+    int code;
+    sqlite3_stmt *s = results_bind(r, STATEMENT_DRIFTS, &code, "i", *(const int64_t *)sweep);
+    while (results_next(s, &code))
+        if (results_read_drift(j, r, s, &drift)) {
+            all->list = job_grow(j, all->list, all->count, sizeof *all->list);
+            all->list[all->count++] = drift;
+        }
+    return code;
+}
+
+static void list(job *j, results *r, int (*read)(job *, results *, const void *, void *),
+                 const void *what, void *out) {
+    if (r->off != NULL)
+        return;
+    const char *why;
+    results_enter(j, r);
+    r->refused = (struct stat){0}; /* whoever asks wants to know why */
+    if (results_connect_to_find(j, r, &why) == CONNECTED) {
+        const int code = read(j, r, what, out);
+        why = code != SQLITE_OK ? results_trouble(j, r, code) : NULL;
     }
-    sqlite3_reset(s);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    if (why != NULL)
+        job_fail(j, FAULT_IO, r->path, 0, "tuning results cannot be read: %s", why);
+    results_leave(j, r);
 }
 
 result_rows results_list(job *j, results *r, const result_filter *f) {
     result_rows rows = {0};
-    if (r->off != NULL)
-        return rows;
-    results_enter(j, r);
-    const int code = results_connect_to_list(j, r) ? read_rows(j, r, f, &rows) : SQLITE_OK;
-    if (code != SQLITE_OK)
-        fail_to_read(j, r, code);
-    results_leave(j, r);
+    list(j, r, read_rows, f, &rows);
     return rows;
-}
-
-static int read_drifts(job *j, results *r, int64_t sweep, result_drifts *out) {
-    int code;
-    sqlite3_stmt *s = results_bind(r, STATEMENT_DRIFTS, &code, "i", sweep);
-    if (code != SQLITE_OK)
-        return code;
-    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        result_drift drift;
-        if (!results_read_drift(j, r, s, &drift))
-            continue;
-        out->list = job_grow(j, out->list, out->count, sizeof *out->list);
-        out->list[out->count++] = drift;
-    }
-    sqlite3_reset(s);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 result_drifts results_drifts(job *j, results *r, int64_t sweep) {
     result_drifts out = {0};
-    if (r->off != NULL)
-        return out;
-    results_enter(j, r);
-    const int code = results_connect_to_list(j, r) ? read_drifts(j, r, sweep, &out) : SQLITE_OK;
-    if (code != SQLITE_OK)
-        fail_to_read(j, r, code);
-    results_leave(j, r);
+    list(j, r, read_drifts, &sweep, &out);
     return out;
 }
 
@@ -284,15 +250,14 @@ result_drifts results_drifts(job *j, results *r, int64_t sweep) {
 
 static void count_all(job *j, results *r, results_facts *out) {
     int code;
-    sqlite3_stmt *s = results_statement(r, STATEMENT_COUNT, &code);
-    if (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+    sqlite3_stmt *s = results_bind(r, STATEMENT_COUNT, &code, "");
+    while (results_next(s, &code)) {
         out->results = sqlite3_column_int64(s, 0);
         out->specs = sqlite3_column_int64(s, 1);
         out->devices = sqlite3_column_int64(s, 2);
-        sqlite3_reset(s);
-    } else {
-        out->trouble = results_trouble(j, r, code);
     }
+    if (code != SQLITE_OK)
+        out->trouble = results_trouble(j, r, code);
 }
 
 void results_examine(job *j, results *r, results_facts *out) {
@@ -302,7 +267,7 @@ void results_examine(job *j, results *r, results_facts *out) {
         return;
     results_enter(j, r);
     const char *why;
-    r->refused = (file_mark){0};
+    r->refused = (struct stat){0};
     const connection c = results_connect_to_find(j, r, &why);
     out->exists = c != CONNECTION_ABSENT;
     out->trouble = c == CONNECTION_REFUSED ? why : NULL;

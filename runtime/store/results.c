@@ -1,7 +1,6 @@
 /* Opening, and small functions of sizes, devices, keys and medians. */
 #include "runtime/store/results.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,10 +226,15 @@ static double quantile(const double *sorted, int count, double share) {
     return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
-double results_median(double *seconds, int count, double *spread) {
-    assert(count >= 1);
-    qsort(seconds, (size_t)count, sizeof *seconds, ascending);
-    const double median = quantile(seconds, count, 0.5);
-    *spread = (quantile(seconds, count, 0.75) - quantile(seconds, count, 0.25)) / median;
+double results_median(job *j, const double *seconds, int count, double *spread) {
+    double *sorted = job_array(j, (size_t)count + 1, sizeof *sorted), unused;
+    spread = spread != NULL ? spread : &unused;
+    *spread = NAN;
+    if (count == 0)
+        return NAN;
+    memcpy(sorted, seconds, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    const double median = quantile(sorted, count, 0.5);
+    *spread = (quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25)) / median;
     return median;
 }

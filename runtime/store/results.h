@@ -158,9 +158,8 @@ int64_t results_now(void);
 /* Everything unknown, nothing timed. */
 result results_blank(const char *plan, result_state, const char *reason);
 
-/* Sorts count ≥ 1 numbers in place. Returns their median; *spread is the distance of the
-   quartiles over it. */
-double results_median(double *seconds, int count, double *spread);
+/* The median; *spread (may be NULL) is the distance of the quartiles over it. NAN of no numbers. */
+double results_median(job *, const double *seconds, int count, double *spread);
 
 /* Writes one result in place of an earlier one of the same plan and place. Computes its median
    and spread. */

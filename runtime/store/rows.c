@@ -226,23 +226,22 @@ static bool is_name(const char *text) {
 #define MOST_SPREAD (MOST_SECONDS / LEAST_SECONDS)
 #define LAST_MOMENT 253402300799999 /* the end of the year 9999 */
 
-typedef struct range {
-    const char *name;
-    size_t place;
-    double least, most;
-} range;
+/* NAN, which is "unknown", is in every range. */
+static bool within(double value, double least, double most) {
+    return !(value < least || value > most);
+}
 
-/* NAN, which is "unknown", is in all of them. */
-static bool all_within(const void *of, const range *ranges, size_t count, const char **flaw) {
-    for (size_t i = 0; i < count; i++) {
-        double value;
-        memcpy(&value, (const char *)of + ranges[i].place, sizeof value);
-        if (value < ranges[i].least || value > ranges[i].most) {
-            *flaw = ranges[i].name;
-            return false;
-        }
-    }
-    return true;
+static bool is_clock(double megahertz) {
+    return within(megahertz, 0, 1e6);
+}
+
+static bool is_temperature(double degrees) {
+    return within(degrees, -273.15, 1e4);
+}
+
+/* Seconds of something that may take no time, or of something unknown. */
+static bool is_span(double seconds) {
+    return within(seconds, 0, MOST_SECONDS);
 }
 
 bool result_is_time(double seconds) {
@@ -262,102 +261,86 @@ static bool is_moment(int64_t milliseconds) {
     return milliseconds >= 0 && milliseconds <= LAST_MOMENT;
 }
 
-#define SENSORS(type, clock, temperature)                                                          \
-    {#clock, offsetof(type, clock), 0, 1e6}, {                                                     \
-#temperature, offsetof(type, temperature), -273.15, 1e4                                    \
-    }
+static bool is_size(const result_size *s) {
+    bool good = s->count >= 1 && s->count <= RESULT_NUMBERS;
+    for (int i = 0; good && i < s->count; i++)
+        good = s->number[i] >= 0;
+    return good;
+}
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
-static const range of_result[] = {
-    {"median", offsetof(result, median), LEAST_SECONDS, MOST_SECONDS},
-    {"spread", offsetof(result, spread), 0, MOST_SPREAD},
-    {"estimate", offsetof(result, estimate), 0, 1e30}, /* a model may expect anything */
-    {"compile_seconds", offsetof(result, compile_seconds), 0, MOST_SECONDS},
-    {"check_seconds", offsetof(result, check_seconds), 0, MOST_SECONDS},
-    {"occupancy", offsetof(result, occupancy), 0, 1},
-    SENSORS(result, clock_before, temperature_before),
-    SENSORS(result, clock_after, temperature_after),
-    {"copy_seconds", offsetof(result, copy_seconds), 0, MOST_SECONDS},
-    {"final", offsetof(result, final), LEAST_SECONDS, MOST_SECONDS},
-    {"settled", offsetof(result, settled), LEAST_SECONDS, MOST_SECONDS},
-};
+typedef struct demand {
+    bool met;
+    const char *name;
+} demand;
 
-/* Only what was right is timed, and only what was timed takes part in anything. */
-static const char *contradiction(const result *r) {
-    if (r->state != RESULT_RIGHT && (r->count > 0 || !isnan(r->median)))
-        return "median";
-    if (isnan(r->median) && (!isnan(r->final) || !isnan(r->settled)))
-        return "settled";
-    return NULL;
+static const char *first_unmet(const demand *list, size_t count) {
+    size_t i = 0;
+    while (i < count && list[i].met)
+        i++;
+    return i < count ? list[i].name : NULL;
 }
 
+/* Only what was right is timed, and only what was timed takes part in anything. */
 const char *result_flaw(const result *r) {
-    const char *flaw = NULL;
-    if (!is_plan(r->plan))
-        return "plan";
-    if ((int)r->state < 0 || (int)r->state >= RESULT_STATES)
-        return "state";
-    if (r->reason == NULL || strlen(r->reason) > RESULT_REASON)
-        return "reason";
-    if (!result_is_line(r->compiler))
-        return "compiler";
-    if (!are_times(r->seconds, r->count))
-        return "seconds";
-    if (!are_times(r->final_seconds, r->final_count))
-        return "final_seconds";
-    if (!all_within(r, of_result, sizeof of_result / sizeof *of_result, &flaw))
-        return flaw;
-    if (r->driver < 0)
-        return "driver";
-    if (r->sweep < 0)
-        return "sweep";
-    if (r->evaluation < 0)
-        return "evaluation";
-    return !is_moment(r->taken) ? "taken" : contradiction(r);
+    const bool right = r->state == RESULT_RIGHT, timed = !isnan(r->median);
+    const demand all[] = {
+        {is_plan(r->plan), "plan"},
+        {(int)r->state >= 0 && (int)r->state < RESULT_STATES, "state"},
+        {r->reason != NULL && strlen(r->reason) <= RESULT_REASON, "reason"},
+        {result_is_line(r->compiler), "compiler"},
+        {are_times(r->seconds, r->count), "seconds"},
+        {are_times(r->final_seconds, r->final_count), "final_seconds"},
+        {!timed || result_is_time(r->median), "median"},
+        {within(r->spread, 0, MOST_SPREAD), "spread"},
+        {within(r->estimate, 0, 1e30), "estimate"}, /* a model may expect anything */
+        {is_span(r->compile_seconds), "compile_seconds"},
+        {is_span(r->check_seconds), "check_seconds"},
+        {within(r->occupancy, 0, 1), "occupancy"},
+        {is_clock(r->clock_before), "clock_before"},
+        {is_temperature(r->temperature_before), "temperature_before"},
+        {is_clock(r->clock_after), "clock_after"},
+        {is_temperature(r->temperature_after), "temperature_after"},
+        {is_span(r->copy_seconds), "copy_seconds"},
+        {isnan(r->final) || result_is_time(r->final), "final"},
+        {isnan(r->settled) || result_is_time(r->settled), "settled"},
+        {r->driver >= 0, "driver"},
+        {r->sweep >= 0, "sweep"},
+        {r->evaluation >= 0, "evaluation"},
+        {is_moment(r->taken), "taken"},
+        {right || (r->count == 0 && !timed), "median"},
+        {timed || (isnan(r->final) && isnan(r->settled)), "settled"},
+    };
+    return first_unmet(all, sizeof all / sizeof *all);
 }
 
 const char *result_place_flaw(const result_place *p) {
-    if (!is_name(p->family))
-        return "family";
-    if (!is_name(p->name))
-        return "name";
-    if (p->model == NULL || strlen(p->model) > MOST_MODEL)
-        return "model";
-    if (!is_name(p->generator))
-        return "generator";
-    if (!is_name(p->device.kind))
-        return "kind";
-    if (!result_is_line(p->device.name))
-        return "name of the device";
-    if (!result_is_line(p->device.arch))
-        return "arch";
-    if (p->device.multiprocessors < 0)
-        return "multiprocessors";
-    if (p->device.memory < 0)
-        return "memory";
-    if (p->size.count < 1 || p->size.count > RESULT_NUMBERS)
-        return "size";
-    for (int i = 0; i < p->size.count; i++)
-        if (p->size.number[i] < 0)
-            return "size";
-    return p->steps < 1 ? "steps" : NULL;
+    const demand all[] = {
+        {is_name(p->family), "family"},
+        {is_name(p->name), "name"},
+        {p->model != NULL && strlen(p->model) <= MOST_MODEL, "model"},
+        {is_name(p->generator), "generator"},
+        {is_name(p->device.kind), "kind"},
+        {result_is_line(p->device.name), "name of the device"},
+        {result_is_line(p->device.arch), "arch"},
+        {p->device.multiprocessors >= 0, "multiprocessors"},
+        {p->device.memory >= 0, "memory"},
+        {is_size(&p->size), "size"},
+        {p->steps >= 1, "steps"},
+    };
+    return first_unmet(all, sizeof all / sizeof *all);
 }
 
-static const range of_drift[] = {SENSORS(result_drift, clock, temperature)};
-
 const char *result_drift_flaw(const result_drift *d) {
-    const char *flaw = NULL;
-    if (!is_plan(d->plan))
-        return "plan";
-    if (d->evaluation < 0)
-        return "evaluation";
-    if (!result_is_time(d->first))
-        return "first";
-    if (!result_is_time(d->seconds))
-        return "seconds";
-    if (!is_moment(d->taken))
-        return "taken";
-    all_within(d, of_drift, sizeof of_drift / sizeof *of_drift, &flaw);
-    return flaw;
+    const demand all[] = {
+        {is_plan(d->plan), "plan"},
+        {d->evaluation >= 0, "evaluation"},
+        {result_is_time(d->first), "first"},
+        {result_is_time(d->seconds), "seconds"},
+        {is_moment(d->taken), "taken"},
+        {is_clock(d->clock), "clock"},
+        {is_temperature(d->temperature), "temperature"},
+    };
+    return first_unmet(all, sizeof all / sizeof *all);
 }

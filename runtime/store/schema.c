@@ -152,19 +152,6 @@ int results_make_tables(sqlite3 *database) {
     return code;
 }
 
-sqlite3_stmt *results_statement(results *r, statement_id which, int *code) {
-    sqlite3_stmt **s = &r->statements[which];
-    *code = SQLITE_OK;
-    if (*s != NULL) {
-        sqlite3_reset(*s);
-        sqlite3_clear_bindings(*s);
-    } else {
-        *code = sqlite3_prepare_v3(r->database, results_statements[which], -1,
-                                   SQLITE_PREPARE_PERSISTENT, s, NULL);
-    }
-    return *s;
-}
-
 static void bind(sqlite3_stmt *s, const char *kinds, va_list values) {
     for (int i = 1; *kinds != '\0'; i++)
         switch (*kinds++) {
@@ -194,29 +181,51 @@ static void bind(sqlite3_stmt *s, const char *kinds, va_list values) {
         }
 }
 
+static sqlite3_stmt *ready(results *r, statement_id which, int *code, const char *kinds,
+                           va_list values) {
+    sqlite3_stmt **s = &r->statements[which];
+    *code = SQLITE_OK;
+    if (*s != NULL) {
+        sqlite3_reset(*s);
+        sqlite3_clear_bindings(*s);
+    } else {
+        *code = sqlite3_prepare_v3(r->database, results_statements[which], -1,
+                                   SQLITE_PREPARE_PERSISTENT, s, NULL);
+    }
+    if (*code == SQLITE_OK)
+        bind(*s, kinds, values);
+    return *s;
+}
+
 sqlite3_stmt *results_bind(results *r, statement_id which, int *code, const char *kinds, ...) {
-    sqlite3_stmt *s = results_statement(r, which, code);
     va_list values;
     va_start(values, kinds);
-    if (*code == SQLITE_OK)
-        bind(s, kinds, values);
+    sqlite3_stmt *s = ready(r, which, code, kinds, values);
     va_end(values);
     return s;
 }
 
+bool results_next(sqlite3_stmt *s, int *code) {
+    if (*code != SQLITE_OK)
+        return false;
+    *code = sqlite3_step(s);
+    const bool found = *code == SQLITE_ROW;
+    if (!found)
+        sqlite3_reset(s);
+    if (found || *code == SQLITE_DONE)
+        *code = SQLITE_OK;
+    return found;
+}
+
 int results_run(results *r, statement_id which, const char *kinds, ...) {
     int code;
-    sqlite3_stmt *s = results_statement(r, which, &code);
     va_list values;
-    if (code != SQLITE_OK)
-        return code;
     va_start(values, kinds);
-    bind(s, kinds, values);
+    sqlite3_stmt *s = ready(r, which, &code, kinds, values);
     va_end(values);
-    code = sqlite3_step(s);
-    sqlite3_reset(s);
-    sqlite3_clear_bindings(s);
-    return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
+    while (results_next(s, &code))
+        ;
+    return code;
 }
 
 const char *results_column_text(job *j, sqlite3_stmt *s, int column) {

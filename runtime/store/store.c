@@ -40,13 +40,9 @@ static void describe(job *j, storing *s) {
 
 /* *out stays as it is where the statement gives no row. */
 static int ask(sqlite3_stmt *s, int code, int64_t *out) {
-    if (code != SQLITE_OK)
-        return code;
-    code = sqlite3_step(s);
-    if (code == SQLITE_ROW)
+    while (results_next(s, &code))
         *out = sqlite3_column_int64(s, 0);
-    sqlite3_reset(s);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+    return code;
 }
 
 static int find_place(storing *s) {
@@ -155,14 +151,10 @@ static void refuse_flaws(job *j, const storing *s) {
 }
 
 void results_store(job *j, results *r, const result_place *place, const result *of) {
-    storing s = {.r = r, .place = place, .result = of, .median = NAN, .spread = NAN};
+    storing s = {.r = r, .place = place, .result = of};
     describe(j, &s);
     s.seconds = pack(j, of->seconds, of->count);
-    if (of->count > 0) {
-        double *sorted = job_array(j, (size_t)of->count, sizeof *sorted);
-        memcpy(sorted, of->seconds, (size_t)of->count * sizeof *sorted);
-        s.median = results_median(sorted, of->count, &s.spread);
-    }
+    s.median = results_median(j, of->seconds, of->count, &s.spread);
     refuse_flaws(j, &s);
     store(j, &s, add_result);
 }

@@ -1,4 +1,6 @@
-/* The lock of a sweep, and what a sweep knows of its trials. */
+/* What a sweep knows of its trials, and what it times again: a fixed kernel now and then, which
+   shows what else changes times, and at the end the fastest against each other, because the
+   smallest of many timings is likely to be a lucky one. */
 #define _GNU_SOURCE /* F_OFD_SETLK */
 
 #include "runtime/tune/sweep.h"
@@ -12,14 +14,10 @@
 
 #include "base/clock.h"
 
-static int open_beside(job *j, const char *database) {
-    enum { HOW = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
-    return open(job_print(j, "%s-sweeps", database), HOW, 0600);
-}
-
 ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *file) {
     struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep, .l_len = 1};
-    *file = open_beside(j, database);
+    *file = open(job_print(j, "%s-sweeps", database),
+                 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (*file < 0)
         return OWNERSHIP_UNKNOWN;
     int error = 0;
@@ -48,14 +46,14 @@ static void tell(sweep *s, int candidate, const result *r) {
 }
 
 /* SWEEP_OUTSIDE has a place too, the first. */
-bool sweep_has(const sweep *s, int candidate) {
+static bool has(const sweep *s, int candidate) {
     _Static_assert(SWEEP_OUTSIDE == -1, "candidates begin one place after it");
     return s->has[candidate + 1];
 }
 
 void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
     const space_candidate c = sweep_candidate(s, candidate);
-    assert(!sweep_has(s, candidate));
+    assert(!has(s, candidate));
     s->has[candidate + 1] = true;
     const int which = s->count++;
     const bool right = r->state == RESULT_RIGHT;
@@ -92,15 +90,21 @@ static void resume_results(job *j, sweep *s) {
         const int candidate = space_find(s->space, r->plan);
         const bool outside = candidate < 0 && strcmp(r->plan, s->space->usual) == 0;
         const bool timed = r->state != RESULT_RIGHT || !isnan(r->median);
-        if ((candidate >= 0 || outside) && timed && !sweep_has(s, candidate))
+        if ((candidate >= 0 || outside) && timed && !has(s, candidate))
             sweep_add(s, candidate, r, true);
     }
+}
+
+static void note_drift(job *j, sweep *s, const result_drift *d) {
+    s->drifts = job_grow(j, s->drifts, (size_t)s->drift_count, sizeof *s->drifts);
+    s->drifts[s->drift_count++] = results_shown_drift(d);
+    s->drift = fmax(s->drift, fabs(d->seconds / d->first - 1));
 }
 
 static void resume_drifts(job *j, sweep *s) {
     const result_drifts all = results_drifts(j, s->results, s->id);
     for (size_t i = 0; i < all.count; i++)
-        sweep_note_drift(j, s, &all.list[i]);
+        note_drift(j, s, &all.list[i]);
 }
 
 /* Whether this process now runs the sweep. It may have ended before it was taken. */
@@ -185,4 +189,191 @@ bool sweep_is_over(const sweep *s) {
     const double budget = s->options.budget;
     return s->stopped || (budget > 0 && s->count > s->resumed &&
                           clock_seconds() - s->begin > budget - sweep_finals_seconds(s));
+}
+
+/* ---- timing again ---------------------------------------------------------------------------- */
+
+enum { MOST_FINALISTS = 5, ROUNDS = 5, LEAST_ROUNDS = 2 };
+/* How close to the best a finalist must be: others do not lose by chance alone. More if times
+   vary more, by the quartiles of the best or by the fixed kernel, up to STILL_CLOSE. */
+#define CLOSE 0.03
+#define STILL_CLOSE 0.5
+#define MOST_OF_BUDGET 0.25
+
+typedef struct building {
+    sweep *sweep;
+    bool ok[SWEEP_BUILT];
+} building;
+
+static void build_one(void *argument, int64_t index, int worker) {
+    building *b = argument;
+    (void)worker;
+    b->ok[index] = trial_build(&b->sweep->setting, &b->sweep->trials[index]);
+}
+
+void sweep_build(job *j, sweep *s, int count) {
+    building b = {.sweep = s};
+    s->trial_count = count;
+    workers_run(context_workers(j, s->request.context), count, build_one, &b);
+    for (int i = 0; i < count; i++)
+        if (!b.ok[i])
+            job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+}
+
+static retiming time_again(job *j, sweep *s, trial *t) {
+    const double begin = clock_seconds();
+    const retiming r =
+        s->worker != NULL ? worker_again(j, s->worker, t) : trial_again(&s->setting, t);
+    s->again_seconds = clock_seconds() - begin;
+    return r;
+}
+
+double sweep_time_fixed(job *j, sweep *s) {
+    if (s->fixed.kernel == NULL)
+        return NAN;
+    const retiming now = time_again(j, s, &s->fixed);
+    if (isnan(now.seconds))
+        return NAN;
+    const result_drift d = {.plan = s->fixed.plan,
+                            .evaluation = s->count,
+                            .first = s->fixed_seconds,
+                            .seconds = now.seconds,
+                            .clock = now.clock,
+                            .temperature = now.temperature,
+                            .taken = results_now()};
+    note_drift(j, s, &d);
+    if (s->results != NULL)
+        results_add_drift(j, s->results, s->id, &d);
+    return now.seconds;
+}
+
+void sweep_resume_fixed(job *j, sweep *s) {
+    int first = 0;
+    while (first < s->count && isnan(s->done[first].seconds))
+        first++;
+    if (first == s->count)
+        return;
+    s->fixed = (trial){.plan = s->done[first].plan};
+    s->fixed_seconds = s->done[first].seconds;
+    if (!trial_build(&s->setting, &s->fixed))
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+}
+
+typedef struct finals {
+    int of[MOST_FINALISTS]; /* evaluations, the fastest first */
+    int count, rounds;
+    int drifts; /* of the sweep, before */
+    double seconds[MOST_FINALISTS][ROUNDS], ratio[MOST_FINALISTS][ROUNDS]; /* to the fixed one */
+} finals;
+
+/* The fastest few of those that are close. */
+static void choose(const sweep *s, finals *f) {
+    f->count = 0;
+    if (s->best < 0)
+        return;
+    const double varies = fmax(s->drift, s->done[s->best].spread);
+    const double close = fmin(fmax(CLOSE, varies), STILL_CLOSE);
+    const double most = (1 + close) * s->done[s->best].seconds;
+    for (int i = 0; i < s->count; i++) {
+        const sg_evaluation *e = &s->done[i];
+        int at = f->count;
+        if (!(e->seconds <= most)) /* also NAN */
+            continue;
+        for (; at > 0 && s->done[f->of[at - 1]].seconds > e->seconds; at--)
+            if (at < MOST_FINALISTS)
+                f->of[at] = f->of[at - 1];
+        if (at < MOST_FINALISTS)
+            f->of[at] = i;
+        f->count += f->count < MOST_FINALISTS;
+    }
+}
+
+double sweep_finals_seconds(const sweep *s) {
+    finals f;
+    choose(s, &f);
+    const double all = f.count < 2 ? 0 : ROUNDS * (f.count + 1) * s->again_seconds;
+    return fmin(all, MOST_OF_BUDGET * s->options.budget);
+}
+
+static bool goes_on(sweep *s) {
+    const double budget = s->options.budget;
+    return sweep_report(s, 0, NULL) && (budget <= 0 || clock_seconds() - s->begin <= budget);
+}
+
+/* One timing of each, beginning with another one each time; a failure has no time. */
+static bool run_round(job *j, sweep *s, finals *f) {
+    const double fixed = sweep_time_fixed(j, s);
+    for (int k = 0; k < f->count; k++) {
+        const int i = (k + f->rounds) % f->count;
+        if (isnan(fixed) || !goes_on(s))
+            return false;
+        f->seconds[i][f->rounds] =
+            s->trials[i].kernel != NULL ? time_again(j, s, &s->trials[i]).seconds : NAN;
+        f->ratio[i][f->rounds] = f->seconds[i][f->rounds] / fixed;
+    }
+    f->rounds++;
+    return goes_on(s);
+}
+
+/* The fixed kernel's time during the trials: the median of its first time and of those before
+   the finals. */
+static double usual_time(job *j, const sweep *s, int drifts) {
+    double *times = job_array(j, (size_t)drifts + 1, sizeof *times);
+    int count = 0;
+    times[count++] = s->fixed_seconds;
+    for (int i = 0; i < drifts; i++)
+        if (strcmp(s->drifts[i].plan, s->fixed.plan) == 0)
+            times[count++] = s->drifts[i].seconds;
+    return results_median(j, times, count, NULL);
+}
+
+/* Relative to the fixed kernel's time; NAN: a round failed. */
+static double outcome(job *j, const finals *f, int which) {
+    for (int r = 0; r < f->rounds; r++)
+        if (isnan(f->ratio[which][r]))
+            return NAN;
+    return results_median(j, f->ratio[which], f->rounds, NULL);
+}
+
+static void conclude(job *j, sweep *s, finals *f) {
+    const double usual = usual_time(j, s, f->drifts);
+    result_final list[MOST_FINALISTS];
+    int count = 0;
+    for (int i = 0; i < f->count; i++) {
+        sg_evaluation *e = &s->done[f->of[i]];
+        e->final_seconds = usual * outcome(j, f, i);
+        if (isnan(e->final_seconds))
+            continue;
+        list[count++] = (result_final){e->plan, e->final_seconds, f->seconds[i], f->rounds};
+        if (count == 1 || e->final_seconds < s->done[s->best].final_seconds)
+            s->best = f->of[i];
+    }
+    s->finalists = count;
+    if (s->results == NULL || count == 0)
+        return;
+    results_finals(j, s->results, s->id, list, count);
+    atomic_fetch_add(&s->request.context->sweeps, 1);
+}
+
+void sweep_finals(job *j, sweep *s) {
+    finals f = {.rounds = 0};
+    choose(s, &f);
+    if (f.count < 2 || s->stopped)
+        return;
+    f.drifts = s->drift_count;
+    s->finalists = f.count;
+    s->rounds = ROUNDS;
+    for (int i = 0; i < f.count; i++)
+        s->trials[i] = (trial){.plan = s->done[f.of[i]].plan};
+    sweep_build(j, s, f.count);
+    for (s->round = 1; s->round <= ROUNDS && run_round(j, s, &f); s->round++)
+        ;
+    for (int i = 0; i < f.count; i++)
+        trial_end(&s->trials[i]);
+    s->trial_count = s->round = 0;
+    s->rounds = f.rounds;
+    if (f.rounds >= LEAST_ROUNDS && !s->stopped)
+        conclude(j, s, &f);
+    else
+        s->finalists = s->rounds = 0;
 }

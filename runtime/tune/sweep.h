@@ -9,7 +9,7 @@
 #include "gen/space/space.h"
 #include "runtime/api/build.h"
 #include "runtime/tune/search.h"
-#include "runtime/tune/worker.h"
+#include "runtime/tune/trial.h"
 
 /* Candidates that are built before the first is timed; the same with those that may be asked for
    next. */
@@ -61,14 +61,8 @@ typedef struct sweep {
 /* A candidate by its number, which may be SWEEP_OUTSIDE. */
 space_candidate sweep_candidate(const sweep *, int candidate);
 
-/* Whether the candidate was evaluated. */
-bool sweep_has(const sweep *, int candidate);
-
 /* Takes in the result of a trial, once for each candidate, and tells the search. */
 void sweep_add(sweep *, int candidate, const result *, bool resumed);
-
-/* Keeps what timing a kernel again has shown. */
-void sweep_note_drift(job *, sweep *, const result_drift *);
 
 /* Resumes the last unfinished sweep of this place with the same question that nobody else runs,
    or begins one. */

@@ -71,6 +71,7 @@ enum { LEAST_TIMINGS = 7, MOST_TIMINGS = 50 };
 typedef struct trying {
     const trial_setting *setting;
     trial *trial;
+    bool checks;      /* before it times */
     sg_status status; /* of the call that failed */
 } trying;
 
@@ -186,7 +187,6 @@ static void take_times(job *j, trying *t) {
     trial *r = t->trial;
     timing own = {.trying = t};
     double *seconds = job_array(j, MOST_TIMINGS, sizeof *seconds);
-    double *sorted = job_array(j, MOST_TIMINGS, sizeof *sorted);
     job *measured = NULL;
     const sensors_reading before = sensors_read(t->setting->sensors);
     const sg_status status = context_run(t->setting->context, time_kernel, &own, &measured);
@@ -198,7 +198,7 @@ static void take_times(job *j, trying *t) {
     const int count = own.found.count;
     const double steps = t->setting->build.steps > 1 ? 1 : (double)own.found.steps;
     for (int i = 0; i < count; i++)
-        sorted[i] = seconds[i] = own.found.seconds[i] / steps;
+        seconds[i] = own.found.seconds[i] / steps;
     r->steps = own.found.steps;
     r->result.seconds = seconds;
     r->result.count = count;
@@ -207,7 +207,7 @@ static void take_times(job *j, trying *t) {
     r->result.temperature_before = before.temperature;
     r->result.clock_after = after.clock;
     r->result.temperature_after = after.temperature;
-    r->result.median = results_median(sorted, count, &r->result.spread);
+    r->result.median = results_median(j, seconds, count, &r->result.spread);
     job_end(measured);
     const char *flaw = result_flaw(&r->result);
     if (flaw != NULL)
@@ -216,12 +216,12 @@ static void take_times(job *j, trying *t) {
 
 static void measure(job *j, void *argument) {
     trying *t = argument;
-    if (check(j, t))
+    if (!t->checks || check(j, t))
         take_times(j, t);
 }
 
-bool trial_measure(const trial_setting *s, trial *r) {
-    trying t = {.setting = s, .trial = r};
+bool trial_measure(const trial_setting *s, trial *r, bool checks) {
+    trying t = {.setting = s, .trial = r, .checks = checks};
     if (r->kernel == NULL)
         return true;
     job_end(r->measuring);
@@ -230,20 +230,18 @@ bool trial_measure(const trial_setting *s, trial *r) {
            t.status != SG_ERROR_MEMORY;
 }
 
-static void measure_again(job *j, void *argument) {
-    take_times(j, argument);
+retiming trial_retiming(const trial *r) {
+    return (retiming){r->result.state == RESULT_RIGHT ? r->result.median : NAN,
+                      r->result.clock_after, r->result.temperature_after};
 }
 
-retiming trial_again(const trial_setting *s, trial *r) {
+retiming trial_again(const trial_setting *s, const trial *r) {
     trial own = {.plan = r->plan, .kernel = r->kernel, .info = r->info};
-    trying t = {.setting = s, .trial = &own};
     own.result = results_blank(r->plan, RESULT_RIGHT, "");
-    job *j;
-    const fault f = job_run(&s->context->memory, measure_again, &t, &j);
-    job_end(j);
-    const bool right = f == FAULT_NONE && own.result.state == RESULT_RIGHT;
-    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
-                      own.result.temperature_after};
+    if (!trial_measure(s, &own, false))
+        own.result.state = RESULT_FAILED;
+    job_end(own.measuring);
+    return trial_retiming(&own);
 }
 
 void trial_end(trial *r) {

@@ -175,10 +175,10 @@ static void measure(job *j, sweep *s, trial *t, int evaluation) {
     result *r = &t->result;
     const char *why;
     if (s->worker == NULL) {
-        need_memory(j, trial_measure(&s->setting, t));
+        need_memory(j, trial_measure(&s->setting, t, true));
     } else if (!worker_measure(j, s->worker, t, &why)) {
         go_without_worker(j, s, why);
-        need_memory(j, trial_measure(&s->setting, t));
+        need_memory(j, trial_measure(&s->setting, t, true));
     }
     r->driver = s->request.context->device->ops->facts(s->request.context->device)->driver;
     r->sweep = evaluation > 0 ? s->id : 0;

@@ -1,6 +1,5 @@
 /* Both ends of a worker: the sweep starts, asks and ends it; the worker makes trials until
    nobody asks. */
-#include "runtime/tune/worker.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/check/check.h"
-#include "runtime/compile/command.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/launch/context.h"
 #include "runtime/matrix/matrix.h"
 #include "runtime/tune/trial.h"
@@ -63,12 +62,6 @@ void worker_close(worker *w) {
         end_process(w);
 }
 
-/* A matrix is a large message, and a worker that does not take it must not block the sweep. */
-static void limit_sending(const worker *w) {
-    const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
-    setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-}
-
 /* Starts the process if there is none. False: it takes nothing. */
 static bool start(job *j, worker *w) {
     int ends[2];
@@ -87,7 +80,9 @@ static bool start(job *j, worker *w) {
                  strerror(error));
     }
     w->socket = ends[0];
-    limit_sending(w);
+    /* A matrix is a large message, and a worker that does not take it must not block the sweep. */
+    const struct timeval most = {.tv_sec = (time_t)(w->limit < 1e6 ? w->limit + 1 : 1e6)};
+    setsockopt(w->socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     const sg_matrix *given = w->setting->build.matrix;
     const matrix *m = given != NULL ? matrix_settled(j, given) : NULL;
     text setup = text_new(j);
@@ -158,9 +153,9 @@ bool worker_measure(job *j, worker *w, trial *r, const char **why) {
 retiming worker_again(job *j, worker *w, const trial *r) {
     trial own = {.plan = r->plan, .info = r->info};
     own.result = results_blank(r->plan, RESULT_RIGHT, "");
-    const bool right = ask(j, w, WORKER_AGAIN, &own) == NULL && own.result.state == RESULT_RIGHT;
-    return (retiming){right ? own.result.median : NAN, own.result.clock_after,
-                      own.result.temperature_after};
+    if (ask(j, w, WORKER_AGAIN, &own) != NULL)
+        own.result.state = RESULT_FAILED;
+    return trial_retiming(&own);
 }
 
 typedef struct serving {
@@ -209,21 +204,6 @@ static void take_matrix(job *j, serving *s) {
     job_end(own);
 }
 
-static void refuse(const serving *s, text *answer) {
-    record_put_int(answer, WORKER_HOPELESS);
-    record_put_text(answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
-}
-
-/* A timing as a result. */
-static void tell_again(result *out, retiming again, double *median) {
-    *median = again.seconds;
-    out->seconds = median;
-    out->count = again.seconds > 0;
-    out->state = again.seconds > 0 ? RESULT_RIGHT : RESULT_FAILED;
-    out->clock_after = again.clock;
-    out->temperature_after = again.temperature;
-}
-
 /* One trial; AGAIN is one without its check. */
 static bool try(job *j, serving *s, record *r, bool again, text *answer) {
     trial t;
@@ -231,16 +211,7 @@ static bool try(job *j, serving *s, record *r, bool again, text *answer) {
     setting.parameters = worker_get_trial(j, r, &t);
     if (!record_done(r) || t.plan == NULL)
         return false;
-    bool ok = trial_build(&setting, &t);
-    if (ok && again) {
-        double *median = job_alloc(j, sizeof *median);
-        if (t.kernel != NULL)
-            tell_again(&t.result, trial_again(&setting, &t), median);
-        else if (t.result.state == RESULT_RIGHT)
-            t.result.state = RESULT_FAILED;
-    } else if (ok) {
-        ok = trial_measure(&setting, &t);
-    }
+    const bool ok = trial_build(&setting, &t) && trial_measure(&setting, &t, !again);
     if (ok)
         worker_put_result(answer, &t);
     trial_end(&t);
@@ -262,10 +233,12 @@ static void serve_one(job *j, void *argument) {
         return;
     }
     text answer = text_new(j);
-    if (s->context == NULL || s->status != SG_OK)
-        refuse(s, &answer);
-    else if (!try(j, s, &r, word == WORKER_AGAIN, &answer))
+    if (s->context == NULL || s->status != SG_OK) {
+        record_put_int(&answer, WORKER_HOPELESS);
+        record_put_text(&answer, s->context != NULL ? sg_error(s->context) : "it was not set up");
+    } else if (!try(j, s, &r, word == WORKER_AGAIN, &answer)) {
         return; /* the parent sees that it is gone */
+    }
     s->over = !worker_send(STDIN_FILENO, &answer);
 }
 

@@ -1,5 +1,5 @@
 /* Messages to bytes and back, and the socket. */
-#include "runtime/tune/worker.h"
+#include "runtime/tune/trial.h"
 
 #include <errno.h>
 #include <math.h>
@@ -148,22 +148,28 @@ void worker_get_setup(job *j, record *r, worker_setup *out) {
     *r = c.in;
 }
 
-void worker_put_trial(text *t, worker_word word, const trial_setting *s, const trial *r) {
-    const int count = s->parameters != NULL ? r->info.parameters : 0;
-    record_put_int(t, word);
-    record_put_text(t, r->plan);
-    record_put_int(t, count);
+static void code_trial(coder *c, const char **plan, const double **parameters, int count) {
+    code_text(c, plan);
+    double *list = code_list(c, (double *)*parameters, &count, MOST_NUMBERS, sizeof **parameters);
     for (int i = 0; i < count; i++)
-        record_put_double(t, s->parameters[i]);
+        code_double(c, &list[i]);
+    *parameters = count > 0 ? list : NULL;
+}
+
+void worker_put_trial(text *t, worker_word word, const trial_setting *s, const trial *r) {
+    const char *plan = r->plan;
+    const double *parameters = s->parameters;
+    record_put_int(t, word);
+    code_trial(&(coder){.out = t}, &plan, &parameters, parameters != NULL ? r->info.parameters : 0);
 }
 
 const double *worker_get_trial(job *j, record *r, trial *out) {
-    *out = (trial){.plan = record_text(r, j)};
-    const int count = record_small(r, 0, MOST_NUMBERS);
-    double *list = count > 0 ? job_array(j, (size_t)count, sizeof *list) : NULL;
-    for (int i = 0; i < count; i++)
-        list[i] = record_double(r);
-    return list;
+    coder c = {.job = j, .in = *r};
+    const double *parameters = NULL;
+    *out = (trial){0};
+    code_trial(&c, &out->plan, &parameters, 0);
+    *r = c.in;
+    return parameters;
 }
 
 static void code_result(coder *c, result *r, int64_t *steps) {
@@ -200,11 +206,7 @@ bool worker_get_result(job *j, record *r, trial *out) {
     if (!record_done(&c.in) || steps < 0 || (to.count > 0) != (to.state == RESULT_RIGHT) ||
         result_flaw(&to) != NULL)
         return false;
-    if (to.count > 0) {
-        double *sorted = job_array(j, (size_t)to.count, sizeof *sorted);
-        memcpy(sorted, to.seconds, (size_t)to.count * sizeof *sorted);
-        to.median = results_median(sorted, to.count, &to.spread);
-    }
+    to.median = results_median(j, to.seconds, to.count, &to.spread);
     out->result = to;
     out->steps = steps;
     return true;

@@ -16,6 +16,14 @@ done
 exits 4 $primitives --device abacus
 says "unknown device 'abacus'"
 
+begin 'a JSON file that cannot be written is said before the work, and one that can keeps what it holds'
+exits 3 $primitives --only reduce --json none/all.json
+says 'none/all.json'
+[ ! -s out ] || flunk "it printed $(cat out)"
+echo before >old.txt
+exits 4 $primitives --only reduce --device abacus --json old.txt
+[ "$(cat old.txt)" = before ] || flunk 'the old file is gone'
+
 begin 'lists are right'
 exits 0 $primitives --only reduce,scan,merge --kind sum,exclusive,pairs --dtype int32 --json lists.json
 prints '0 wrong, 0 failed, 0 refused, 0 left out'

@@ -16,6 +16,14 @@ done
 exits 4 $stencils --device abacus
 says "unknown device 'abacus'"
 
+begin 'a JSON file that cannot be written is said before the work, and one that can keeps what it holds'
+exits 3 $stencils --only steps --shape 2d5 --json none/all.json
+says 'none/all.json'
+[ ! -s out ] || flunk "it printed $(cat out)"
+echo before >old.txt
+exits 4 $stencils --only steps --shape 2d5 --device abacus --json old.txt
+[ "$(cat old.txt)" = before ] || flunk 'the old file is gone'
+
 begin 'all parts and precisions are right'
 exits 0 $stencils --shape 1d7,2d5,3d13 --methods auto,launches --threads 2 --json all.json
 for part in 'One step a pass' 'Many steps' 'Small grids'; do

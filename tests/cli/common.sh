@@ -1,7 +1,7 @@
 # For the tests of the command: a scratch folder, and checks of one run of the command.
 . "$(dirname "$0")/../cases.sh"
 cd "$SOURCE" || exit 1
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$folder"; rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 out=$folder/out

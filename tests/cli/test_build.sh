@@ -269,6 +269,18 @@ exits 2 $spec "$folder/other.lua" $small -o "$folder/linked"
 says "$folder/linked/heat2d6.cu: error: two outputs go to this file"
 grep -q heat2d6 "$folder/linked/heat2d5.cu" && flunk 'the first was replaced'
 
+begin 'an output that is the spec itself'
+mkdir "$folder/self"
+cp $spec "$folder/self/heat2d5.cu"
+cp $spec "$folder/plain"
+ln -s ../plain "$folder/self/heat2d5.plan"
+exits 2 "$folder/self/heat2d5.cu" $small -o "$folder/self"
+says "$folder/self/heat2d5.cu: error: this is the spec, which the output would replace"
+exits 2 "$folder/plain" $small -o "$folder/self" --emit plan
+cmp -s $spec "$folder/self/heat2d5.cu" || flunk 'the spec is gone'
+cmp -s $spec "$folder/plain" || flunk 'the spec is gone'
+holds "$folder/self" heat2d5.cu
+
 begin 'all files are opened before the first is written'
 mkdir -p "$folder/opened/heat2d5.plan"
 exits 3 $spec $small -o "$folder/opened" --emit source,plan

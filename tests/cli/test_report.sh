@@ -159,4 +159,21 @@ says 'none.lua'
 echo noise >"$folder/noise.db"
 exits 3 report "$folder/star.lua" --database "$folder/noise.db"
 says 'it is no database'
+
+begin 'a page that would replace its spec'
+cp "$folder/star.lua" "$folder/kept.lua"
+exits 2 report "$folder/kept.lua" $at -o "$folder/kept.lua"
+says 'kept.lua: error: this is the spec, which the output would replace'
+cmp -s "$folder/star.lua" "$folder/kept.lua" || flunk 'the spec is gone'
+
+begin 'rows that are not valid are passed over, and it says so'
+if has sqlite3; then
+    cp "$database" "$folder/rows.db"
+    sqlite3 "$folder/rows.db" "UPDATE result SET median = 1e300 WHERE evaluation = 1" || flunk 'it was not changed'
+    timeout 60 "$STENCILGEN" report "$folder/star.lua" --database "$folder/rows.db" -o "$folder/page.html" \
+        >"$out" 2>"$err"
+    code=$?
+    [ $code = 0 ] || flunk "exit code $code: $(cat "$err")"
+    says "stencilgen: warning: the database of tuning results $folder/rows.db has rows that are not valid"
+fi
 finish

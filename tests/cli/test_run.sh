@@ -186,6 +186,12 @@ done
 exits 3 run $cpu "$folder/shift.lua" --input "$a" --output "$folder/long/n$name"
 says 'cannot write: File name too long'
 
+begin 'an output that is the spec'
+cp "$folder/shift.lua" "$folder/shift"
+exits 2 run $cpu "$folder/shift" --input "$a" --output "$folder/shift"
+says "$folder/shift: error: this is the spec, which the output would replace"
+cmp -s "$folder/shift.lua" "$folder/shift" || flunk 'the spec is gone'
+
 begin 'outputs are opened before the work'
 # Nothing can be compiled here: a run that is not refused earlier ends with exit code 4.
 opened() {
@@ -372,6 +378,8 @@ tr -d ' \n' <"$out" | grep -qF '"steps":200' || flunk "$(cat "$out")"
 tr -d ' \n' <"$out" | grep -qF '"stopped":{"field":"u","first_step":101,"last_step":200}' ||
     flunk "$(cat "$out")"
 exits 0 $double --set by=2 --steps 127 --stop-on-nan
+exits 1 run $cpu "$folder/double.lua" --input "$a" --output "$folder/b.npy" --set by=3e38 --stop-on-nan
+says 'u has NaN or infinite values since step 1, after which the run ends'
 exits 0 $double --set by=2 --steps 1000
 reports '1000 steps'
 exits 1 run $cpu "$folder/double.lua" --set by=2 --input "$folder/nan.npy" --output "$folder/b.npy" \

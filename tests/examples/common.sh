@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../cases.sh"
 EXAMPLES=${EXAMPLES:-$SOURCE/build/examples}
 SPOILED=${SPOILED:-$SOURCE/build/tests/spoiled}
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 cd "$folder" || exit 1

@@ -49,6 +49,10 @@ says 'blur: nothing.pgm: cannot be opened'
 begin 'an image that cannot be written'
 exits 1 $blur --size 8x8 --output no/where.pgm
 says 'no/where.pgm'
+echo precious >kept.pgm.part
+exits 1 $blur --size 8x8 --output kept.pgm
+says 'kept.pgm.part: File exists'
+[ "$(cat kept.pgm*)" = precious ] || flunk "the folder holds $(ls kept*)"
 
 begin 'a wrong weight is found'
 exits 1 "$SPOILED/blur" --device cpu --size 64x64

@@ -37,9 +37,15 @@ if has python3; then
     exits 0 python3 "$SOURCE/tests/examples/check_vti.py" end.vti 21x13x8
 fi
 
-begin 'a .vti file that cannot be written is an error'
-exits 1 $heat3d --size 5x5x5 --steps 1 --output "$folder/none/end.vti"
+begin 'a .vti file that cannot be written is an error, before the work'
+exits 1 timeout 60 $heat3d --size 65x65x65 --steps 1000000000 --output "$folder/none/end.vti"
 says 'none/end.vti'
+
+begin 'a file that is no part of it stays'
+echo precious >kept.vti.part
+exits 1 $heat3d --size 5x5x5 --steps 1 --output kept.vti
+says 'kept.vti.part: File exists'
+[ "$(cat kept.vti*)" = precious ] || flunk "the folder holds $(ls kept*)"
 
 begin 'a .vti file that does not fit leaves the one before as it is, and nothing else'
 mkdir small && echo before >small/end.vti

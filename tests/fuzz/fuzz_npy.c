@@ -4,7 +4,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/files/formats.h"
+#include "cli/files/datafile.h"
 
 #include <stdbool.h>
 #include <string.h>

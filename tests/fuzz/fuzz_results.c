@@ -9,8 +9,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "cli/report/export.h"
 #include "cli/report/page.h"
+#include "cli/report/report.h"
 #include "runtime/store/results.h"
 
 static const char heat[] =

@@ -72,6 +72,6 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_ym1 = at.template tap<0, 0, 0, -1>();
     const Real t1 = fabsf(u_xp1 - u_xm1) + fabsf(u_yp1 - u_ym1);
     const Real u_c = at.template tap<0, 0, 0, 0>();
-    const Real t2 = u_c + sqrtf(t1) * (u_ym1 - u_c) / (1.0f + t1 * t1);
+    const Real t2 = u_c + sqrtf(t1) * (u_ym1 - u_c) / fmaf(t1, t1, 1.0f);
     out[0] = ((t1 > 1.0f) ? minimum(u_xp1, u_yp1) : t2);
 }

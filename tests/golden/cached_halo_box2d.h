@@ -72,7 +72,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
     const Real u_yp1 = at.template tap<0, 0, 1, 0>();
     const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
-    const Real t1 = 0.034722224f * u_xm1ym1 + 0.098958336f * u_ym1 - 0.16319445f * u_xp1ym1;
-    const Real t2 = t1 + 0.052083332f * u_xm1 + 0.11631945f * u_c - 0.18055555f * u_xp1;
-    out[0] = t2 + 0.06944445f * u_xm1yp1 + 0.13368055f * u_yp1 - 0.19791667f * u_xp1yp1;
+    const Real t1 = fmaf(-0.16319445f, u_xp1ym1, fmaf(0.098958336f, u_ym1, 0.034722224f * u_xm1ym1));
+    const Real t2 = fmaf(-0.18055555f, u_xp1, fmaf(0.11631945f, u_c, fmaf(0.052083332f, u_xm1, t1)));
+    out[0] = fmaf(-0.19791667f, u_xp1yp1, fmaf(0.13368055f, u_yp1, fmaf(0.06944445f, u_xm1yp1, t2)));
 }

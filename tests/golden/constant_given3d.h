@@ -81,7 +81,7 @@ __device__ __forceinline__ void add_others([[maybe_unused]] const At &at,
     const Real u_zp1 = at.template tap<0, 0, 0, 1>();
     const Real u_zm1 = at.template tap<0, 0, 0, -1>();
     const Real source_value = arguments.parameter[1];
-    const Real t1 = k_value * (u_zm1 + u_ym1 + u_xm1 + u_xp1 + u_yp1 + u_zp1);
-    const Real t2 = (1.0f + -k_value * 6.0f) * u_c;
-    out[0] += t1 + t2 + source_value;
+    const Real t1 = fmaf(-k_value, 6.0f, 1.0f);
+    const Real t2 = k_value * (u_zm1 + u_ym1 + u_xm1 + u_xp1 + u_yp1 + u_zp1);
+    out[0] += fmaf(t1, u_c, t2) + source_value;
 }

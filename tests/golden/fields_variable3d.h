@@ -82,11 +82,11 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_2_xm1 = at.template tap<2, -1, 0, 0>();
     const Real u_2_yp1 = at.template tap<2, 0, 1, 0>();
     const Real u_2_ym1 = at.template tap<2, 0, -1, 0>();
+    const Real t1 = c_0_c * fmaf(-4.0f, u_2_c, u_2_xp1 + u_2_xm1 + u_2_yp1 + u_2_ym1) / 8.0f;
     const Real c_0_zp1 = at.template tap<0, 0, 0, 1>();
     const Real u_2_zp1 = at.template tap<2, 0, 0, 1>();
-    const Real t1 = u_2_c + c_0_c * (u_2_xp1 + u_2_xm1 + u_2_yp1 + u_2_ym1 - 4.0f * u_2_c) / 8.0f;
     const Real c_0_zm2 = at.template tap<0, 0, 0, -2>();
     const Real u_2_zm1 = at.template tap<2, 0, 0, -1>();
     const Real d_1_xp1 = at.template tap<1, 1, 0, 0>();
-    out[0] = t1 + c_0_zp1 * u_2_zp1 - c_0_zm2 * u_2_zm1 + d_1_xp1 / 4.0f;
+    out[0] = fmaf(-c_0_zm2, u_2_zm1, fmaf(c_0_zp1, u_2_zp1, u_2_c + t1)) + d_1_xp1 / 4.0f;
 }

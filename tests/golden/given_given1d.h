@@ -63,5 +63,5 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    out[0] = 0.5f * u_c + west_value * u_xm1 + east_value * u_xp1;
+    out[0] = fmaf(east_value, u_xp1, fmaf(west_value, u_xm1, 0.5f * u_c));
 }

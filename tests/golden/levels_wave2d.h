@@ -88,7 +88,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_1_xp2 = at.template tap<1, 2, 0, 0>();
     const Real u_1_yp1 = at.template tap<1, 0, 1, 0>();
     const Real u_1_yp2 = at.template tap<1, 0, 2, 0>();
-    const Real t2 = 1.3333333333333333 * (u_1_ym1 + u_1_xm1 + u_1_xp1 + u_1_yp1);
-    const Real t3 = 0.08333333333333333 * (u_1_ym2 + u_1_xm2 + u_1_xp2 + u_1_yp2);
-    out[0] = 2.0 * u_1_c - (u_2_c - t1 * t1 * (t2 - t3 - 5.0 * u_1_c));
+    const Real t2 = u_1_ym2 + u_1_xm2 + u_1_xp2 + u_1_yp2;
+    const Real t3 = 1.3333333333333333 * (u_1_ym1 + u_1_xm1 + u_1_xp1 + u_1_yp1);
+    const Real t4 = fma(-(t1 * t1), fma(-5.0, u_1_c, fma(-0.08333333333333333, t2, t3)), u_2_c);
+    out[0] = fma(2.0, u_1_c, -t4);
 }

@@ -68,8 +68,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     const Real u_xm2 = at.template tap<0, -2, 0, 0>();
     const Real u_xp2 = at.template tap<0, 2, 0, 0>();
-    const Real t1 = 0.0625f * u_c + 0.178125f * u_xm1 - 0.29375f * u_xp1 + 0.09375f * u_xm2;
-    out[0] = t1 + 0.209375f * u_xp2;
+    const Real t1 = fmaf(0.09375f, u_xm2, fmaf(-0.29375f, u_xp1, fmaf(0.178125f, u_xm1, 0.0625f * u_c)));
+    out[0] = fmaf(0.209375f, u_xp2, t1);
 }
 #define STENCIL_KERNEL star1d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
@@ -128,6 +128,6 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     const Real u_xm2 = at.template tap<0, -2, 0, 0>();
     const Real u_xp2 = at.template tap<0, 2, 0, 0>();
-    const Real t1 = 0.0625f * u_c + 0.178125f * u_xm1 - 0.29375f * u_xp1 + 0.09375f * u_xm2;
-    out[0] = t1 + 0.209375f * u_xp2;
+    const Real t1 = fmaf(0.09375f, u_xm2, fmaf(-0.29375f, u_xp1, fmaf(0.178125f, u_xm1, 0.0625f * u_c)));
+    out[0] = fmaf(0.209375f, u_xp2, t1);
 }

@@ -71,7 +71,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_yp2 = at.template tap<0, 0, 2, 0>();
     const Real u_zm2 = at.template tap<0, 0, 0, -2>();
     const Real u_zp2 = at.template tap<0, 0, 0, 2>();
-    const Real t1 = 0.041666668f * (u_xm1 + u_xp1 + u_ym1 + u_yp1 + u_zm1 + u_zp1);
-    const Real t2 = 0.0026041667f * (u_xm2 + u_xp2 + u_ym2 + u_yp2 + u_zm2 + u_zp2);
-    out[0] = 0.765625f * u_c + t1 - t2;
+    const Real t1 = u_xm2 + u_xp2 + u_ym2 + u_yp2 + u_zm2 + u_zp2;
+    const Real t2 = fmaf(0.041666668f, u_xm1 + u_xp1 + u_ym1 + u_yp1 + u_zm1 + u_zp1, 0.765625f * u_c);
+    out[0] = fmaf(-0.0026041667f, t1, t2);
 }

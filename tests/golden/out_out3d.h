@@ -68,5 +68,5 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_1_yp1 = at.template tap<1, 0, 1, 0>();
     const Real c_0_c = at.template tap<0, 0, 0, 0>();
     out[0] = c_0_c * t1;
-    out[1] = u_1_c + (u_1_xp1 + u_1_yp1 - 2.0f * u_1_c) / 8.0f + t1 / 4.0f;
+    out[1] = u_1_c + fmaf(-2.0f, u_1_c, u_1_xp1 + u_1_yp1) / 8.0f + t1 / 4.0f;
 }

@@ -67,7 +67,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real image_xm1 = at.template tap<0, -1, 0, 0>();
     const Real image_c = at.template tap<0, 0, 0, 0>();
     const Real image_xp1 = at.template tap<0, 1, 0, 0>();
-    out[0] = 0.125f * (image_xm1 + image_xp1) + 0.25f * image_c;
+    out[0] = fmaf(0.25f, image_c, 0.125f * (image_xm1 + image_xp1));
 }
 #define STENCIL_KERNEL filter_pass_2
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
@@ -122,5 +122,5 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real pass_1_ym1 = at.template tap<0, 0, 0, -1>();
     const Real pass_1_c = at.template tap<0, 0, 0, 0>();
     const Real pass_1_yp1 = at.template tap<0, 0, 0, 1>();
-    out[0] = 0.5f * (pass_1_ym1 + pass_1_yp1) + pass_1_c;
+    out[0] = fmaf(0.5f, pass_1_ym1 + pass_1_yp1, pass_1_c);
 }

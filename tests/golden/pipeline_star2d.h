@@ -74,15 +74,15 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     const Real u_xm2 = at.template tap<0, -2, 0, 0>();
     const Real u_xp2 = at.template tap<0, 2, 0, 0>();
-    sum[0][0] -= 0.19791666666666666 * u_c;
-    sum[0][1] += 0.11631944444444445 * u_c;
-    sum[0][2] -= 0.18055555555555555 * u_xm2;
-    sum[0][2] += 0.09895833333333333 * u_xm1;
-    sum[0][2] += 0.034722222222222224 * u_c;
-    sum[0][2] -= 0.16319444444444445 * u_xp1;
-    sum[0][2] += 0.06944444444444445 * u_xp2;
-    sum[0][3] += 0.052083333333333336 * u_c;
-    sum[0][4] += 0.13368055555555555 * u_c;
+    sum[0][0] = fma(-0.19791666666666666, u_c, sum[0][0]);
+    sum[0][1] = fma(0.11631944444444445, u_c, sum[0][1]);
+    sum[0][2] = fma(-0.18055555555555555, u_xm2, sum[0][2]);
+    sum[0][2] = fma(0.09895833333333333, u_xm1, sum[0][2]);
+    sum[0][2] = fma(0.034722222222222224, u_c, sum[0][2]);
+    sum[0][2] = fma(-0.16319444444444445, u_xp1, sum[0][2]);
+    sum[0][2] = fma(0.06944444444444445, u_xp2, sum[0][2]);
+    sum[0][3] = fma(0.052083333333333336, u_c, sum[0][3]);
+    sum[0][4] = fma(0.13368055555555555, u_c, sum[0][4]);
 }
 
 // What does not depend on any tap.
@@ -160,11 +160,9 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_xp2 = at.template tap<0, 2, 0, 0>();
     const Real u_ym2 = at.template tap<0, 0, 0, -2>();
     const Real u_yp2 = at.template tap<0, 0, 0, 2>();
-    const Real t1 = 0.034722222222222224 * u_c + 0.09895833333333333 * u_xm1;
-    const Real t2 = 0.16319444444444445 * u_xp1;
-    const Real t3 = t1 - t2 + 0.052083333333333336 * u_ym1 + 0.11631944444444445 * u_yp1;
-    const Real t4 = 0.18055555555555555 * u_xm2;
-    const Real t5 = t3 - t4 + 0.06944444444444445 * u_xp2 + 0.13368055555555555 * u_ym2;
-    const Real t6 = 0.19791666666666666 * u_yp2;
-    out[0] = t5 - t6;
+    const Real t1 = fma(0.09895833333333333, u_xm1, 0.034722222222222224 * u_c);
+    const Real t2 = fma(0.052083333333333336, u_ym1, fma(-0.16319444444444445, u_xp1, t1));
+    const Real t3 = fma(-0.18055555555555555, u_xm2, fma(0.11631944444444445, u_yp1, t2));
+    const Real t4 = fma(0.13368055555555555, u_ym2, fma(0.06944444444444445, u_xp2, t3));
+    out[0] = fma(-0.19791666666666666, u_yp2, t4);
 }

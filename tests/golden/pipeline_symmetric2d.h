@@ -74,10 +74,10 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     const Real t1 = u_xm1 + u_xp1;
     Real gain_0_2 = 0.0625f * t1;
-    gain_0_2 += 0.125f * u_c;
+    gain_0_2 = fmaf(0.125f, u_c, gain_0_2);
     sum[0][0] += gain_0_2;
-    sum[0][1] += 0.125f * t1;
-    sum[0][1] += 0.25f * u_c;
+    sum[0][1] = fmaf(0.125f, t1, sum[0][1]);
+    sum[0][1] = fmaf(0.25f, u_c, sum[0][1]);
     sum[0][2] += gain_0_2;
 }
 
@@ -156,9 +156,9 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_xm1yp1 = at.template tap<0, -1, 0, 1>();
     const Real u_yp1 = at.template tap<0, 0, 0, 1>();
     const Real u_xp1yp1 = at.template tap<0, 1, 0, 1>();
-    const Real t1 = 0.0625f * (u_xm1ym1 + u_xp1ym1 + u_xm1yp1 + u_xp1yp1);
-    const Real t2 = 0.125f * (u_ym1 + u_xm1 + u_xp1 + u_yp1);
-    out[0] = t1 + t2 + 0.25f * u_c;
+    const Real t1 = u_ym1 + u_xm1 + u_xp1 + u_yp1;
+    const Real t2 = 0.0625f * (u_xm1ym1 + u_xp1ym1 + u_xm1yp1 + u_xp1yp1);
+    out[0] = fmaf(0.25f, u_c, fmaf(0.125f, t1, t2));
 }
 // What the plane at hand adds to the points around it: sum[output][k] belongs to the point
 // k - 1 planes away. The last of an output's sums is 0 before.
@@ -171,10 +171,10 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     const Real t1 = u_xm1 + u_xp1;
     Real gain_0_2 = 0.0625f * t1;
-    gain_0_2 += 0.125f * u_c;
+    gain_0_2 = fmaf(0.125f, u_c, gain_0_2);
     sum[0][0] += gain_0_2;
-    sum[0][1] += 0.125f * t1;
-    sum[0][1] += 0.25f * u_c;
+    sum[0][1] = fmaf(0.125f, t1, sum[0][1]);
+    sum[0][1] = fmaf(0.25f, u_c, sum[0][1]);
     sum[0][2] += gain_0_2;
 }
 

@@ -88,19 +88,19 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     const Real u_xp2 = at.template tap<0, 2, 0, 0>();
     const Real u_ym2 = at.template tap<0, 0, -2, 0>();
     const Real u_yp2 = at.template tap<0, 0, 2, 0>();
-    sum[0][0] += 0.072115384f * u_c;
-    sum[0][1] += 0.048076924f * u_c;
-    sum[0][2] += 0.060096152f * u_ym2;
-    sum[0][2] += 0.036057692f * u_ym1;
-    sum[0][2] += 0.09254808f * u_xm2;
-    sum[0][2] += 0.068509616f * u_xm1;
-    sum[0][2] += 0.024038462f * u_c;
-    sum[0][2] -= 0.11298077f * u_xp1;
-    sum[0][2] -= 0.13701923f * u_xp2;
-    sum[0][2] += 0.08052885f * u_yp1;
-    sum[0][2] += 0.104567304f * u_yp2;
-    sum[0][3] -= 0.125f * u_c;
-    sum[0][4] -= 0.02764423f * u_c;
+    sum[0][0] = fmaf(0.072115384f, u_c, sum[0][0]);
+    sum[0][1] = fmaf(0.048076924f, u_c, sum[0][1]);
+    sum[0][2] = fmaf(0.060096152f, u_ym2, sum[0][2]);
+    sum[0][2] = fmaf(0.036057692f, u_ym1, sum[0][2]);
+    sum[0][2] = fmaf(0.09254808f, u_xm2, sum[0][2]);
+    sum[0][2] = fmaf(0.068509616f, u_xm1, sum[0][2]);
+    sum[0][2] = fmaf(0.024038462f, u_c, sum[0][2]);
+    sum[0][2] = fmaf(-0.11298077f, u_xp1, sum[0][2]);
+    sum[0][2] = fmaf(-0.13701923f, u_xp2, sum[0][2]);
+    sum[0][2] = fmaf(0.08052885f, u_yp1, sum[0][2]);
+    sum[0][2] = fmaf(0.104567304f, u_yp2, sum[0][2]);
+    sum[0][3] = fmaf(-0.125f, u_c, sum[0][3]);
+    sum[0][4] = fmaf(-0.02764423f, u_c, sum[0][4]);
 }
 
 // What does not depend on any tap.

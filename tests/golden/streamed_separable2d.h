@@ -85,9 +85,9 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real image_xm1yp1 = at.template tap<0, -1, 0, 1>();
     const Real image_yp1 = at.template tap<0, 0, 0, 1>();
     const Real image_xp1yp1 = at.template tap<0, 1, 0, 1>();
-    const Real t1 = 0.5f * image_ym1 - 0.125f * (image_xm1ym2 + image_xp1ym2 - image_yp1);
-    const Real t2 = 0.25f * (image_ym2 - image_xm1ym1 - image_xp1ym1);
-    out[0] = t1 - t2 + 0.0625f * (image_xm1yp1 + image_xp1yp1);
+    const Real t1 = image_ym2 - image_xm1ym1 - image_xp1ym1;
+    const Real t2 = fmaf(-0.125f, image_xm1ym2 + image_xp1ym2 - image_yp1, 0.5f * image_ym1);
+    out[0] = fmaf(0.0625f, image_xm1yp1 + image_xp1yp1, fmaf(-0.25f, t1, t2));
 }
 // What the plane at hand adds to the points around it: sum[output][k] belongs to the point
 // k - 1 planes away. The last of an output's sums is 0 before.
@@ -99,10 +99,10 @@ __device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
     const Real image_c = at.template tap<0, 0, 0, 0>();
     const Real image_xp1 = at.template tap<0, 1, 0, 0>();
     Real gain_0 = 0.25f * (image_xm1 + image_xp1);
-    gain_0 += 0.5f * image_c;
-    sum[0][0] += 0.25f * gain_0;
+    gain_0 = fmaf(0.5f, image_c, gain_0);
+    sum[0][0] = fmaf(0.25f, gain_0, sum[0][0]);
     sum[0][2] += gain_0;
-    sum[0][3] -= 0.5f * gain_0;
+    sum[0][3] = fmaf(-0.5f, gain_0, sum[0][3]);
 }
 
 // What does not depend on any tap.

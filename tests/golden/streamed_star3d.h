@@ -94,9 +94,9 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_yp2 = at.template tap<0, 0, 2, 0>();
     const Real u_zm2 = at.template tap<0, 0, 0, -2>();
     const Real u_zp2 = at.template tap<0, 0, 0, 2>();
-    const Real t1 = 0.024038462f * u_c + 0.068509616f * u_xm1 - 0.11298077f * u_xp1;
-    const Real t2 = t1 + 0.036057692f * u_ym1 + 0.08052885f * u_yp1 - 0.125f * u_zm1;
-    const Real t3 = t2 + 0.048076924f * u_zp1 + 0.09254808f * u_xm2 - 0.13701923f * u_xp2;
-    const Real t4 = t3 + 0.060096152f * u_ym2 + 0.104567304f * u_yp2 - 0.02764423f * u_zm2;
-    out[0] = t4 + 0.072115384f * u_zp2;
+    const Real t1 = fmaf(-0.11298077f, u_xp1, fmaf(0.068509616f, u_xm1, 0.024038462f * u_c));
+    const Real t2 = fmaf(-0.125f, u_zm1, fmaf(0.08052885f, u_yp1, fmaf(0.036057692f, u_ym1, t1)));
+    const Real t3 = fmaf(-0.13701923f, u_xp2, fmaf(0.09254808f, u_xm2, fmaf(0.048076924f, u_zp1, t2)));
+    const Real t4 = fmaf(-0.02764423f, u_zm2, fmaf(0.104567304f, u_yp2, fmaf(0.060096152f, u_ym2, t3)));
+    out[0] = fmaf(0.072115384f, u_zp2, t4);
 }

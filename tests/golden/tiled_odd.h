@@ -74,9 +74,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_yp1 = at.template tap<0, 0, 1, 0>();
     const Real u_zm1 = at.template tap<0, 0, 0, -1>();
     const Real u_zp1 = at.template tap<0, 0, 0, 1>();
-    const Real t1 = 0.044642857142857144 * u_c + 0.12723214285714285 * u_xm1;
-    const Real t2 = 0.20982142857142858 * u_xp1;
-    const Real t3 = t1 - t2 + 0.06696428571428571 * u_ym1 + 0.14955357142857142 * u_yp1;
-    const Real t4 = 0.23214285714285715 * u_zm1;
-    out[0] = t3 - t4 + 0.08928571428571429 * u_zp1;
+    const Real t1 = fma(0.12723214285714285, u_xm1, 0.044642857142857144 * u_c);
+    const Real t2 = fma(0.06696428571428571, u_ym1, fma(-0.20982142857142858, u_xp1, t1));
+    const Real t3 = fma(-0.23214285714285715, u_zm1, fma(0.14955357142857142, u_yp1, t2));
+    out[0] = fma(0.08928571428571429, u_zp1, t3);
 }

@@ -86,9 +86,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real v_1_xp1 = at.template tap<1, 1, 0, 0>();
     const Real v_1_yp1 = at.template tap<1, 0, 0, 1>();
     const Real k_value = arguments.parameter[3];
-    const Real t2 = u_0_c - t1 + Du_value * (u_0_ym1 + u_0_xm1 + u_0_xp1 + u_0_yp1 - 4.0f * u_0_c);
-    const Real t3 = v_1_c + t1 + Dv_value * (v_1_ym1 + v_1_xm1 + v_1_xp1 + v_1_yp1 - 4.0f * v_1_c);
-    const Real t4 = (F_value + k_value) * v_1_c;
-    out[0] = t2 + F_value * (1.0f - u_0_c);
-    out[1] = t3 - t4;
+    const Real t2 = fmaf(Du_value, fmaf(-4.0f, u_0_c, u_0_ym1 + u_0_xm1 + u_0_xp1 + u_0_yp1), u_0_c - t1);
+    const Real t3 = fmaf(Dv_value, fmaf(-4.0f, v_1_c, v_1_ym1 + v_1_xm1 + v_1_xp1 + v_1_yp1), v_1_c + t1);
+    out[0] = fmaf(F_value, 1.0f - u_0_c, t2);
+    out[1] = fmaf(-(F_value + k_value), v_1_c, t3);
 }

@@ -77,9 +77,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_zm1 = at.template tap<0, 0, 0, -1>();
     const Real u_xp3zp1 = at.template tap<0, 3, 0, 1>();
     const Real u_yp1zm4 = at.template tap<0, 0, 1, -4>();
-    const Real t1 = 0.052083333333333336 * u_xp1 + 0.1484375 * u_xm2yp1;
-    const Real t2 = 0.24479166666666666 * u_ym3zp2;
-    const Real t3 = t1 - t2 + 0.078125 * u_zm1 + 0.17447916666666666 * u_xp3zp1;
-    const Real t4 = 0.2708333333333333 * u_yp1zm4;
-    out[0] = t3 - t4;
+    const Real t1 = fma(0.1484375, u_xm2yp1, 0.052083333333333336 * u_xp1);
+    const Real t2 = fma(0.078125, u_zm1, fma(-0.24479166666666666, u_ym3zp2, t1));
+    out[0] = fma(-0.2708333333333333, u_yp1zm4, fma(0.17447916666666666, u_xp3zp1, t2));
 }

@@ -39,7 +39,7 @@ else:
             ("device_count", c_int), ("fail", c_char_p), ("code", c_int), ("good_calls", c_int), ("busy", c_int),
             ("arguments_bytes", c_size_t), ("driver", c_int), ("adopted", c_void_p), ("stack", c_void_p * 16),
             ("depth", c_int), ("not_cooperative", c_int), ("is_h200", c_int), ("homeless", c_int), ("retained", c_int),
-            ("modules", c_int), ("events", c_int), ("allocations", c_int), ("copies", c_int),
+            ("modules", c_int), ("events", c_int), ("streams", c_int), ("allocations", c_int), ("copies", c_int),
             ("copies_of_rows", c_int), ("fills", c_int), ("waits", c_int), ("pushes", c_int), ("releases", c_int),
             ("marked", c_void_p), ("named", c_int), ("dynamic_shared", c_int), ("launches", c_int),
             ("entry", c_char_p), ("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),

@@ -132,7 +132,7 @@ static void store_all(job *j, void *argument) {
     const int64_t sweep = results_begin(j, db, &p, "made up", all);
     result *list = job_array(j, (size_t)count, sizeof *list);
     for (int i = 0; i < count; i++) {
-        double seconds[5], unused;
+        double seconds[5];
         /* The default last, which then was surely measured. */
         const int spread = (int)((int64_t)i * all / count);
         const int index =
@@ -141,7 +141,7 @@ static void store_all(job *j, void *argument) {
         list[i].sweep = sweep;
         results_store(j, db, &p, &list[i]);
         if (list[i].count > 0)
-            list[i].median = results_median(seconds, list[i].count, &unused);
+            list[i].median = results_median(j, seconds, list[i].count, NULL);
     }
     store_again(j, db, sweep, list, count);
     results_end(j, db, sweep);

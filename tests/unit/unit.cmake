@@ -84,6 +84,7 @@ sg_unit_program(runtime/device/cuda)
 sg_unit_program(runtime/files)
 sg_unit_program(runtime/launch)
 sg_unit_program(runtime/matrix)
+sg_unit_program(runtime/team)
 sg_unit_program(runtime/store)
 sg_unit_program(runtime/tune tune-worker)
 

@@ -54,21 +54,11 @@ typedef struct merge_plan {
 /* Fails with FAULT_PLAN where the GPU cannot serve the plan. */
 merge_plan merge_fit(job *, const subject *, const family_request *);
 
-/* The indices of the program's arrays; −1 where it has no values. */
-typedef struct merge_arrays {
-    int a, b, a_values, b_values, output, output_values, count;
-} merge_arrays;
-merge_arrays merge_places(const merge *);
-
-/* Of families[FAMILY_MERGE]. */
-void merge_print(const subject *, model_detail, text *);
-family_build *merge_build(job *, const subject *, const family_request *);
-void merge_explain(job *, const subject *, const family_request *, family_explanation *);
-/* The size is that of a and that of b. Where the second is 1, as of other lists, the first is that
-   of both together. */
-void merge_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                const double *given, uint64_t seed, family_call *out);
-void merge_judge(job *, const subject *, const program *, const family_call *before,
-                 const family_call *after, family_verdict *out);
+/* Of families[FAMILY_MERGE]. The size is that of a and that of b. Where the second is 1, as of
+   other lists, the first is that of both together. */
+family_print merge_print;
+family_builder merge_build;
+family_draw merge_draw;
+family_judge merge_judge;
 
 #endif

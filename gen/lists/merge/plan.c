@@ -17,6 +17,21 @@ static const word_row algorithms[MERGE_ALGORITHMS] = {
     [MERGE_TILED] = {"tiled", "tiles of both lists in shared memory, loaded anew each round"},
     [MERGE_CIRCULAR] = {"circular", "circular buffers in shared memory: nothing is loaded twice"},
 };
+/* The work of the algorithms, as `explain` says it. */
+static const char *const notes[MERGE_ALGORITHMS] = {
+    [MERGE_PATH] = "a search of log33 min(m, n) rounds every 32 tiles and a few steps from "
+                   "there a tile, beside which the first tiles are merged, one of log2 T a "
+                   "thread; every key loaded once and stored "
+                   "once, by consecutive threads",
+    [MERGE_ONE_LAUNCH] = "a search of log33 min(m, n) rounds a block and one of log33 wT for w "
+                         "tiles, one of log2 T steps a thread; every key loaded once and "
+                         "stored once, in one launch",
+    [MERGE_CO_RANK] = "a search of log2 min(m, n) steps a thread in global memory, then a "
+                      "comparison an output; neighbouring threads load and store apart",
+    [MERGE_TILED] = "2 T keys loaded for every T outputs: half of what is loaded is used, the "
+                    "rest is loaded again",
+    [MERGE_CIRCULAR] = "T keys loaded for every T outputs: nothing is loaded twice",
+};
 static const pattern_number numbers[] = {
     [MERGE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [MERGE_ITEMS] = {"items", "outputs a thread and round", 1, 32, 1},
@@ -30,47 +45,24 @@ static const pattern_number numbers[] = {
                      "merge-path, from sm_90 on: blocks that do not wait for the first launch", 1,
                      1 << 20, 1},
 };
-const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8};
+const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8, notes};
 
 /* What tuning tries. */
-#define THREADS(n)                                                                                 \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            64, 128, 256, 512, 1024                                                                \
-        }                                                                                          \
-    }
-#define USUAL_THREADS(n)                                                                           \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            128, 256, 512                                                                          \
-        }                                                                                          \
-    }
-
 static const space_group groups[] = {
-    {0,
-     MERGE_PATH,
-     {THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-      {MERGE_LANES, BY_ONE, {1, 4, 8, 32}},
-      {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 6, 8}}}},
-    {0,
-     MERGE_ONE_LAUNCH,
-     {THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {5, 7, 9, 11, 13, 15, 17, 19, 21}},
-      {MERGE_STAGES, BY_ONE, {1, 2}},
-      {MERGE_ROUNDS, BY_ONE, {SPACE_OWN, 1, 4, 8, 16}},
-      {MERGE_BLOCKS, BY_ONE, {SPACE_OWN, 2, 3, 4, 5, 6, 8}}}},
-    {0, MERGE_CO_RANK, {USUAL_THREADS(MERGE_THREADS), {MERGE_ITEMS, BY_ONE, {4, 8, 16}}}},
-    {0,
-     MERGE_TILED,
-     {USUAL_THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {4, 8, 16}},
-      {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}}},
-    {0,
-     MERGE_CIRCULAR,
-     {USUAL_THREADS(MERGE_THREADS),
-      {MERGE_ITEMS, BY_ONE, {4, 8, 16}},
-      {MERGE_ROUNDS, BY_ONE, {1, 4, 16}}}},
+    SPACE_GROUP(0, MERGE_PATH, SPACE_THREADS(MERGE_THREADS),
+                SPACE_LINE(MERGE_ITEMS, 5, 7, 9, 11, 13, 15, 17, 19, 21),
+                SPACE_LINE(MERGE_LANES, 1, 4, 8, 32),
+                SPACE_LINE(MERGE_BLOCKS, SPACE_OWN, 2, 3, 4, 6, 8)),
+    SPACE_GROUP(0, MERGE_ONE_LAUNCH, SPACE_THREADS(MERGE_THREADS),
+                SPACE_LINE(MERGE_ITEMS, 5, 7, 9, 11, 13, 15, 17, 19, 21),
+                SPACE_LINE(MERGE_STAGES, 1, 2), SPACE_LINE(MERGE_ROUNDS, SPACE_OWN, 1, 4, 8, 16),
+                SPACE_LINE(MERGE_BLOCKS, SPACE_OWN, 2, 3, 4, 5, 6, 8)),
+    SPACE_GROUP(0, MERGE_CO_RANK, SPACE_USUAL_THREADS(MERGE_THREADS),
+                SPACE_LINE(MERGE_ITEMS, 4, 8, 16)),
+    SPACE_GROUP(0, MERGE_TILED, SPACE_USUAL_THREADS(MERGE_THREADS),
+                SPACE_LINE(MERGE_ITEMS, 4, 8, 16), SPACE_LINE(MERGE_ROUNDS, 1, 4, 16)),
+    SPACE_GROUP(0, MERGE_CIRCULAR, SPACE_USUAL_THREADS(MERGE_THREADS),
+                SPACE_LINE(MERGE_ITEMS, 4, 8, 16), SPACE_LINE(MERGE_ROUNDS, 1, 4, 16)),
 };
 const space_table merge_space = {groups, sizeof groups / sizeof *groups};
 
@@ -122,10 +114,6 @@ static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) 
     default:
         return 2 * tile * element + 16;
     }
-}
-
-static int or_this(int number, int usual) {
-    return number > 0 ? number : usual;
 }
 
 /* 4-byte words of an output: of its key and its value. */
@@ -262,9 +250,9 @@ static void choose_tile(merge_plan *p, const merge *g, size_t element, const fam
     const gpu *t = r->gpu;
     const shape usual = usual_shape(p, g, element, r);
     int *number = p->schedule.number;
-    p->threads = or_this(number[MERGE_THREADS], usual.threads);
-    p->items = or_this(number[MERGE_ITEMS], usual.items);
-    p->stages = or_this(number[MERGE_STAGES], 1);
+    p->threads = pattern_or(number[MERGE_THREADS], usual.threads);
+    p->items = pattern_or(number[MERGE_ITEMS], usual.items);
+    p->stages = pattern_or(number[MERGE_STAGES], 1);
     while (number[MERGE_THREADS] == 0 && p->threads > LEAST_THREADS &&
            2 * (shared_bytes(p, g, element) + RESERVED) > (size_t)t->shared_per_multiprocessor)
         p->threads /= 2;
@@ -281,22 +269,22 @@ static void choose(merge_plan *p, const merge *g, size_t element, const family_r
     int *number = p->schedule.number;
     choose_tile(p, g, element, r);
     const int resident = resident_blocks(p, g, element, r);
-    const int lanes = or_this(number[MERGE_LANES], usual_lanes(g, element, r));
+    const int lanes = pattern_or(number[MERGE_LANES], usual_lanes(g, element, r));
     const int usual[] = {
         [MERGE_ROUNDS] = one_launch ? 0 : 4,
         [MERGE_LANES] = lanes,
         [MERGE_STAGES] = 1,
         [MERGE_BLOCKS] = resident,
         [MERGE_SPLIT] = lanes * DIAGONALS > LEAST_SPLIT ? lanes * DIAGONALS : LEAST_SPLIT,
-        [MERGE_EARLY] = or_this(number[MERGE_BLOCKS], resident) * r->gpu->multiprocessors,
+        [MERGE_EARLY] = pattern_or(number[MERGE_BLOCKS], resident) * r->gpu->multiprocessors,
     };
     for (int i = MERGE_ROUNDS; i < merge_words.number_count; i++)
         if (number[i] == 0 && has_number(p, i, r->gpu))
             number[i] = usual[i];
-    p->rounds = or_this(number[MERGE_ROUNDS], 1);
-    p->lanes = or_this(number[MERGE_LANES], 1);
-    p->blocks = or_this(number[MERGE_BLOCKS], 1);
-    p->split = or_this(number[MERGE_SPLIT], 1);
+    p->rounds = pattern_or(number[MERGE_ROUNDS], 1);
+    p->lanes = pattern_or(number[MERGE_LANES], 1);
+    p->blocks = pattern_or(number[MERGE_BLOCKS], 1);
+    p->split = pattern_or(number[MERGE_SPLIT], 1);
     p->early = number[MERGE_EARLY];
     p->resident = one_launch && number[MERGE_ROUNDS] == 0;
     p->most_blocks = p->resident ? (int64_t)p->blocks * r->gpu->multiprocessors : 0;
@@ -322,22 +310,18 @@ merge_plan merge_fit(job *j, const subject *subject, const family_request *r) {
         p.schedule.algorithm = is_small(&p, g, element, r) ? MERGE_ONE_LAUNCH : MERGE_PATH;
     for (int i = 0; i < merge_words.number_count; i++)
         if (p.schedule.number[i] != 0 && !has_number(&p, i, r->gpu))
-            pattern_refuse(j, subject, &p.schedule,
-                           job_print(j, "it has no %s; %s", numbers[i].name, has[i].who));
+            pattern_refuse(j, subject, &p.schedule, "it has no %s; %s", numbers[i].name,
+                           has[i].who);
     choose(&p, g, element, r);
     if (p.shared_bytes > (size_t)r->gpu->shared_per_block)
         pattern_refuse(j, subject, &p.schedule,
-                       job_print(j,
-                                 "%d threads with %d items need %zu bytes of shared memory, but a "
-                                 "block of %s has at most %d",
-                                 p.threads, p.items, p.shared_bytes, r->gpu->arch,
-                                 r->gpu->shared_per_block));
+                       "%d threads with %d items need %zu bytes of shared memory, but a "
+                       "block of %s has at most %d",
+                       p.threads, p.items, p.shared_bytes, r->gpu->arch, r->gpu->shared_per_block);
     if (p.blocks * p.threads > r->gpu->threads_per_multiprocessor)
         pattern_refuse(j, subject, &p.schedule,
-                       job_print(j,
-                                 "%d blocks of %d threads, but a multiprocessor of %s holds at "
-                                 "most %d threads",
-                                 p.blocks, p.threads, r->gpu->arch,
-                                 r->gpu->threads_per_multiprocessor));
+                       "%d blocks of %d threads, but a multiprocessor of %s holds at "
+                       "most %d threads",
+                       p.blocks, p.threads, r->gpu->arch, r->gpu->threads_per_multiprocessor);
     return p;
 }

@@ -12,65 +12,6 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Makes elements such that a product of reals stays in range whatever the order, so that it can be
-   judged. */
-static pattern_value near_one(pattern_value v, int64_t count, int kind) {
-    const double spread = count > 16384 ? 16 / (double)count : 0x1p-10;
-    if (!isfinite(v.real))
-        return v;
-    const double size =
-        kind == DRAW_CONSTANT || kind == DRAW_FEW ? 1 : 1 + fmod(v.real, 1) * spread;
-    return (pattern_value){.real = v.real < 0 ? -size : size};
-}
-
-/* Makes elements such that the first few do not settle the result; but not where a map compares
-   with numbers, which matter more. */
-static pattern_value fitted(const reduce *r, dtype type, int64_t count, uint64_t *state,
-                            pattern_value v) {
-    const bool rare = draw_below(state, count / 2 + 1) == 0;
-    switch (r->op.id) {
-    case OPERATOR_PRODUCT:
-        v.whole |= type >= DTYPE_REALS;
-        return v;
-    case OPERATOR_ALL:
-        return rare ? (pattern_value){.whole = 0} : v;
-    case OPERATOR_ANY:
-        return rare ? v : (pattern_value){.whole = 0};
-    case OPERATOR_AND:
-    case OPERATOR_OR: {
-        const uint64_t bit =
-            rare ? UINT64_C(1) << draw_below(state, type == DTYPE_INT64 ? 64 : 32) : 0;
-        v.whole = (int64_t)(r->op.id == OPERATOR_OR ? bit : ~bit);
-        return v;
-    }
-    default:
-        return v;
-    }
-}
-
-static void draw_input(job *j, const subject *s, int array, const program *p, int kind,
-                       const sample *numbers, uint64_t *seed, family_call *out) {
-    const reduce *r = s->model;
-    const dtype type = s->dtype;
-    const int64_t count = out->sizes[REDUCE_COUNT];
-    const bool reals_product = r->op.id == OPERATOR_PRODUCT && type < DTYPE_REALS;
-    draw_array(j, p, array, out);
-    void *data = out->arrays[array];
-    draw_list(j, type, kind, numbers, seed, data, count);
-    const bool product = r->op.id == OPERATOR_PRODUCT;
-    const bool fits = kind == DRAW_RANDOM && (product || sample_is_plain(numbers));
-    for (int64_t i = 0; i < count && (fits || reals_product); i++) {
-        const pattern_value v = pattern_get(type, data, i);
-        pattern_set(type, data, i,
-                    reals_product ? near_one(v, count, kind) : fitted(r, type, count, seed, v));
-    }
-}
-
-static int by_value(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The ends are mostly those of the list. In between many cuts fall together, and one segment is
    longer than most. */
 static void draw_offsets(job *j, const program *p, int array, uint64_t *seed, family_call *out) {
@@ -86,7 +27,7 @@ static void draw_offsets(job *j, const program *p, int array, uint64_t *seed, fa
         offsets[0] = 0;
         offsets[segments] = segments > 0 ? count : 0;
     }
-    qsort(offsets, (size_t)segments + 1, sizeof *offsets, by_value);
+    qsort(offsets, (size_t)segments + 1, sizeof *offsets, draw_ascending);
 }
 
 /* Where the size says nothing of segments: few long ones, some, or more than there are elements. */
@@ -107,9 +48,9 @@ void reduce_draw(job *j, const subject *s, const program *p, const int64_t size[
     out->sizes[REDUCE_COUNT] = size[0];
     if (r->segmented)
         out->sizes[REDUCE_SEGMENTS] = size[1] > 1 ? size[1] : draw_segments(size[0], &seed);
-    draw_input(j, s, at.input, p, kind, &numbers[0], &seed, out);
+    draw_input(j, s->dtype, p, at.input, r->op.id, kind, &numbers[0], &seed, out);
     if (r->inputs == 2)
-        draw_input(j, s, at.second, p, kind, &numbers[1], &seed, out);
+        draw_input(j, s->dtype, p, at.second, r->op.id, kind, &numbers[1], &seed, out);
     if (r->segmented)
         draw_offsets(j, p, at.offsets, &seed, out);
 }
@@ -125,29 +66,8 @@ typedef struct judging {
     const family_call *before, *after;
     reduce_elements *elements;
     pattern_machine *own;
-    double largest;
     family_verdict *out;
 } judging;
-
-static void write_value(text *t, dtype type, pattern_value v) {
-    if (type < DTYPE_REALS)
-        text_number(t, v.real, 9);
-    else
-        text_printf(t, "%lld", (long long)v.whole);
-}
-
-static void note_wrong(judging *g, const char *array, int64_t at, dtype type, pattern_value got,
-                       pattern_value wanted) {
-    if (g->out->wrong++ > 0)
-        return;
-    text t = text_new(g->job);
-    text_printf(&t, "%s at %lld: ", array, (long long)at);
-    write_value(&t, type, got);
-    text_add(&t, " instead of ");
-    write_value(&t, type, wanted);
-    memcpy(g->out->first_wrong, t.data,
-           t.length < VERDICT_PLACE ? t.length + 1 : VERDICT_PLACE - 1);
-}
 
 /* ---- whole numbers ------------------------------------------------------------------------- */
 
@@ -157,37 +77,30 @@ static pattern_value join_whole(judging *g, int64_t first, int64_t end, int64_t 
     reduce_elements *e = g->elements;
     pattern_value total = operator_identity(&g->reduce->op, type);
     *place = -1;
-    for (int64_t at = first; at < end; at += REDUCE_CHUNK) {
-        const int count = end - at < REDUCE_CHUNK ? (int)(end - at) : REDUCE_CHUNK;
-        reduce_elements_read(e, at, count);
+    for (int count = 0; reduce_elements_next(e, end, &first, &count);)
         for (int i = 0; i < count; i++) {
             const int64_t before = total.whole;
-            reduce_count_sides(e, g->own, (pattern_value){.whole = e->whole[i]}, at + i);
+            reduce_count_sides(e, g->own, (pattern_value){.whole = e->whole[i]}, first + i);
             total = operator_combine(type, &g->reduce->op, g->own, total,
                                      (pattern_value){.whole = e->whole[i]});
             if (*place < 0 ? total.whole == e->whole[i] : total.whole != before)
-                *place = at + i;
+                *place = first + i;
         }
-    }
     return total;
 }
 
 static void judge_index(judging *g, int64_t segment, int64_t wanted) {
-    const int64_t got = ((const int64_t *)g->after->arrays[g->at.index])[segment];
-    g->out->judged++;
-    if (got != wanted)
-        note_wrong(g, "index", segment, DTYPE_INT64, (pattern_value){.whole = got},
-                   (pattern_value){.whole = wanted});
+    verdict_whole(g->job, g->out, "index", segment, DTYPE_INT64,
+                  pattern_get(DTYPE_INT64, g->after->arrays[g->at.index], segment),
+                  (pattern_value){.whole = wanted});
 }
 
 static void judge_whole(judging *g, int64_t segment, int64_t first, int64_t end) {
     int64_t place;
+    const dtype type = g->subject->dtype;
     const pattern_value wanted = join_whole(g, first, end, &place);
-    const pattern_value got =
-        pattern_get(g->subject->dtype, g->after->arrays[g->at.result], segment);
-    g->out->judged++;
-    if (got.whole != wanted.whole)
-        note_wrong(g, "result", segment, g->subject->dtype, got, wanted);
+    verdict_whole(g->job, g->out, "result", segment, type,
+                  pattern_get(type, g->after->arrays[g->at.result], segment), wanted);
     if (g->reduce->places)
         judge_index(g, segment, place);
 }
@@ -212,25 +125,6 @@ static reduce_expected expect(judging *g, int64_t first, int64_t end) {
     }
 }
 
-static void judge_value(judging *g, int64_t segment, const reduce_expected *x, double got) {
-    family_verdict *v = g->out;
-    v->judged++;
-    if (isfinite(x->value))
-        g->largest = fmax(g->largest, fabs(x->value));
-    if (got == x->value || (isnan(got) && isnan(x->value)))
-        return;
-    if (x->undecidable) {
-        v->undecidable++;
-        return;
-    }
-    const double error = fabs(got - x->value), bound = got > x->value ? x->bound : x->bound_below;
-    if (!(error <= bound))
-        note_wrong(g, "result", segment, g->subject->dtype, (pattern_value){.real = got},
-                   (pattern_value){.real = x->value});
-    v->greatest_error = fmax(v->greatest_error, isfinite(error) ? error : INFINITY);
-    v->of_bound = fmax(v->of_bound, bound > 0 && isfinite(error) ? error / bound : INFINITY);
-}
-
 /* Without a map elements are exact, so the place is the first one of the extreme. With a map, it is
    a place whose element may be the result. */
 static void judge_place(judging *g, int64_t segment, int64_t first, int64_t end,
@@ -248,19 +142,16 @@ static void judge_place(judging *g, int64_t segment, int64_t first, int64_t end,
                                           : value == result || fabs(value - result) <= e->error[0];
         g->out->judged++;
         if (!fits)
-            note_wrong(g, "index", segment, DTYPE_INT64, (pattern_value){.whole = got},
-                       (pattern_value){.whole = -1});
+            verdict_wrong(g->job, g->out, "index", segment, DTYPE_INT64,
+                          (pattern_value){.whole = got}, (pattern_value){.whole = -1});
         return;
     }
-    for (int64_t at = first; at < end; at += REDUCE_CHUNK) {
-        const int count = end - at < REDUCE_CHUNK ? (int)(end - at) : REDUCE_CHUNK;
-        reduce_elements_read(e, at, count);
+    for (int count = 0; reduce_elements_next(e, end, &first, &count);)
         for (int i = 0; i < count; i++)
             if (e->value[i] == x->value || (isnan(e->value[i]) && isnan(x->value))) {
-                judge_index(g, segment, at + i);
+                judge_index(g, segment, first + i);
                 return;
             }
-    }
     judge_index(g, segment, -1);
 }
 
@@ -275,7 +166,9 @@ static void judge_segment(judging *g, int64_t segment, int64_t first, int64_t en
     reduce_expected x = {.value = operator_identity(&g->reduce->op, type).real};
     if (first < end)
         x = expect(g, first, end);
-    judge_value(g, segment, &x, pattern_get(type, g->after->arrays[g->at.result], segment).real);
+    const double got = pattern_get(type, g->after->arrays[g->at.result], segment).real;
+    verdict_real(g->job, g->out, "result", segment, type, got, x.value,
+                 got > x.value ? x.bound : x.bound_below, x.undecidable);
     if (g->reduce->places)
         judge_place(g, segment, first, end, &x);
 }
@@ -302,7 +195,7 @@ void reduce_judge(job *j, const subject *s, const program *p, const family_call 
         for (int64_t i = 0; i < before->sizes[REDUCE_SEGMENTS]; i++)
             judge_segment(&g, i, offsets[i], offsets[i + 1]);
     }
-    out->greatest_error /= g.largest > 0 ? g.largest : 1;
+    out->greatest_error /= out->largest > 0 ? out->largest : 1;
     pattern_judge(j, g.own, &out->unjudged);
     reduce_elements_judge(j, g.elements, &out->unjudged);
 }

@@ -16,10 +16,7 @@ static const reference *map_reference(job *j, const model *functions, const doub
     m->dims = 1;
     m->outputs[0] = functions->outputs[REDUCE_MAP];
     m->output_count = 1;
-    double *rounded = job_array(j, (size_t)m->parameter_count + 1, sizeof *rounded);
-    for (int i = 0; i < m->parameter_count; i++)
-        rounded[i] = m->dtype == DTYPE_FLOAT ? (double)(float)parameters[i] : parameters[i];
-    return reference_new(j, m, rounded);
+    return reference_new(j, m, model_rounded(j, m, parameters));
 }
 
 reduce_elements *reduce_elements_new(job *j, const subject *s, const family_call *call) {
@@ -85,8 +82,7 @@ void reduce_elements_judge(job *j, const reduce_elements *e, condition_sides *si
     conditions_judge(j, e->reduce->pattern.functions, all, count, sides);
 }
 
-/* Reads a segment chunk by chunk: true while there is a chunk, of *count elements from *at on. */
-static bool next(reduce_elements *e, int64_t end, int64_t *at, int *count) {
+bool reduce_elements_next(reduce_elements *e, int64_t end, int64_t *at, int *count) {
     *at += *count;
     if (*at >= end)
         return false;
@@ -117,7 +113,7 @@ reduce_expected reduce_expect_sum(reduce_elements *e, int64_t first, int64_t end
     double magnitude = 0, errors = 0, special = 0;
     reduce_expected out = {0};
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             out.undecidable |= !isfinite(e->error[i]);
             if (!isfinite(e->value[i])) {
@@ -150,7 +146,7 @@ reduce_expected reduce_expect_product(reduce_elements *e, int64_t first, int64_t
     bool zero = false;
     reduce_expected out = {0};
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = e->value[i];
             out.undecidable |= !isfinite(e->error[i]) || (isfinite(x) && e->error[i] > fabs(x) / 4);
@@ -190,7 +186,7 @@ reduce_expected reduce_expect_extreme(reduce_elements *e, int64_t first, int64_t
     double low = -INFINITY, middle = -INFINITY, high = -INFINITY;
     bool nan = false, unknown = false;
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = sign * e->value[i], error = isinf(x) ? 0 : e->error[i];
             nan |= isnan(x) && isfinite(e->error[i]);
@@ -214,7 +210,7 @@ reduce_expected reduce_expect_truth(reduce_elements *e, int64_t first, int64_t e
     const bool all = e->reduce->op.id == OPERATOR_ALL;
     bool settled = false, unknown = false;
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
             const double x = e->value[i], error = e->error[i];
             const bool sure = isfinite(error) && (error == 0 || isnan(x) || fabs(x) > error);
@@ -242,9 +238,9 @@ reduce_expected reduce_expect_own(job *j, reduce_elements *e, int64_t first, int
     pattern_value total = operator_identity(o, type);
     reduce_expected out = {0};
     int64_t at = first;
-    for (int count = 0; next(e, end, &at, &count);)
+    for (int count = 0; reduce_elements_next(e, end, &at, &count);)
         for (int i = 0; i < count; i++) {
-            const double x = type == DTYPE_FLOAT ? (double)(float)e->value[i] : e->value[i];
+            const double x = dtype_round(type, e->value[i]);
             const double before = total.real;
             reduce_count_sides(e, op, (pattern_value){.real = x}, at + i);
             const bool begins = at + i == first;

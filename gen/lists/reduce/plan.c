@@ -18,6 +18,22 @@ static const word_row algorithms[REDUCE_ALGORITHMS] = {
     [REDUCE_COARSENED] = {"coarsened",
                           "several elements a thread before the tree in shared memory"},
 };
+/* The work of the algorithms, as `explain` says it. */
+static const char *const notes[REDUCE_ALGORITHMS] = {
+    [REDUCE_ONE_PASS] = "N - 1 operations, all but a few for each thread without barriers; "
+                        "every element is read once, a partial result a block",
+    [REDUCE_INTERLEAVED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
+                           "N; all its warps stay busy until a warp has 1 lane at work; about "
+                           "3 N accesses to global memory",
+    [REDUCE_COALESCED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
+                         "N; half of its warps drop out at each step; about 3 N accesses to "
+                         "global memory",
+    [REDUCE_SHARED] = "N - 1 operations in log2 N steps of a barrier each for a block of N; "
+                      "N + 1 accesses to global memory",
+    [REDUCE_COARSENED] = "N - 1 operations for a block of N, of which all but threads - 1 "
+                         "without barriers and with all lanes at work; N + 1 accesses to "
+                         "global memory",
+};
 static const pattern_number numbers[] = {
     [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [REDUCE_ITEMS] = {"items", "elements that a thread takes at once", 1, 64, 1},
@@ -27,24 +43,21 @@ static const pattern_number numbers[] = {
     [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
 };
 const pattern_words reduce_words = {
-    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers};
+    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers, notes};
 
 /* What tuning tries. */
 static const space_group groups[] = {
-    {0,
-     REDUCE_ONE_PASS,
-     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}},
-      {REDUCE_ITEMS, BY_PACK, {1, 2, 4, 8}},
-      {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 1, 2, 3, 4, 6, 8}},
-      {REDUCE_ALONE, BY_TILE, {SPACE_OWN, 1, 4}},
-      {REDUCE_SHARE, BY_HALF, {SPACE_OWN, 2, 4}},
-      {REDUCE_CLUSTER, BY_ONE, {SPACE_OWN, 4, 8}}}},
-    {0,
-     REDUCE_COARSENED,
-     {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}, {REDUCE_ITEMS, BY_ONE, {4, 8, 16, 32}}}},
-    {0, REDUCE_SHARED, {{REDUCE_THREADS, BY_ONE, {128, 256, 512, 1024}}}},
-    {0, REDUCE_COALESCED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
-    {0, REDUCE_INTERLEAVED, {{REDUCE_THREADS, BY_ONE, {256, 1024}}}},
+    SPACE_GROUP(0, REDUCE_ONE_PASS, SPACE_LINE(REDUCE_THREADS, 128, 256, 512, 1024),
+                {REDUCE_ITEMS, BY_PACK, {1, 2, 4, 8}},
+                {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 1, 2, 3, 4, 6, 8}},
+                {REDUCE_ALONE, BY_TILE, {SPACE_OWN, 1, 4}},
+                {REDUCE_SHARE, BY_HALF, {SPACE_OWN, 2, 4}},
+                SPACE_LINE(REDUCE_CLUSTER, SPACE_OWN, 4, 8)),
+    SPACE_GROUP(0, REDUCE_COARSENED, SPACE_LINE(REDUCE_THREADS, 128, 256, 512, 1024),
+                SPACE_LINE(REDUCE_ITEMS, 4, 8, 16, 32)),
+    SPACE_GROUP(0, REDUCE_SHARED, SPACE_LINE(REDUCE_THREADS, 128, 256, 512, 1024)),
+    SPACE_GROUP(0, REDUCE_COALESCED, SPACE_LINE(REDUCE_THREADS, 256, 1024)),
+    SPACE_GROUP(0, REDUCE_INTERLEAVED, SPACE_LINE(REDUCE_THREADS, 256, 1024)),
 };
 const space_table reduce_space = {groups, sizeof groups / sizeof *groups};
 
@@ -58,7 +71,7 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, "%s", why);
 }
 
 /* The number of blocks for a count that is known only at launch. Several blocks cost the time from
@@ -83,10 +96,10 @@ static void fit_blocks(fitter *f, int share) {
     if (chosen[REDUCE_BLOCKS] % cluster != 0)
         refuse(f, job_print(f->job, "blocks must be a multiple of cluster=%d, not %d", cluster,
                             chosen[REDUCE_BLOCKS]));
-    if (chosen[REDUCE_SHARE] == 0)
-        chosen[REDUCE_SHARE] = operator_commutes(&f->reduce->op) ? few : items;
-    if (chosen[REDUCE_ALONE] == 0)
-        chosen[REDUCE_ALONE] = cluster * chosen[REDUCE_THREADS] * items;
+    chosen[REDUCE_SHARE] =
+        pattern_or(chosen[REDUCE_SHARE], operator_commutes(&f->reduce->op) ? few : items);
+    chosen[REDUCE_ALONE] =
+        pattern_or(chosen[REDUCE_ALONE], cluster * chosen[REDUCE_THREADS] * items);
     if (f->reduce->segmented)
         chosen[REDUCE_SHARE] = chosen[REDUCE_ALONE] = 0;
 }
@@ -148,10 +161,8 @@ static void fit_one_pass(fitter *f) {
     int *chosen = f->plan.schedule.number;
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const choice best = choose(f);
-    if (chosen[REDUCE_THREADS] == 0)
-        chosen[REDUCE_THREADS] = best.threads;
-    if (chosen[REDUCE_ITEMS] == 0)
-        chosen[REDUCE_ITEMS] = best.packs * pack;
+    chosen[REDUCE_THREADS] = pattern_or(chosen[REDUCE_THREADS], best.threads);
+    chosen[REDUCE_ITEMS] = pattern_or(chosen[REDUCE_ITEMS], best.packs * pack);
     if (chosen[REDUCE_ITEMS] % pack != 0)
         refuse(f, job_print(f->job,
                             "elements are read in packs of %d, so items must be a multiple of "
@@ -187,10 +198,8 @@ static void fit_textbook(fitter *f) {
         chosen[REDUCE_CLUSTER] != 0)
         refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
                   "cluster");
-    if (chosen[REDUCE_THREADS] == 0)
-        chosen[REDUCE_THREADS] = 256;
-    if (chosen[REDUCE_ITEMS] == 0)
-        chosen[REDUCE_ITEMS] = algorithm == REDUCE_COARSENED ? 8 : 2;
+    chosen[REDUCE_THREADS] = pattern_or(chosen[REDUCE_THREADS], 256);
+    chosen[REDUCE_ITEMS] = pattern_or(chosen[REDUCE_ITEMS], algorithm == REDUCE_COARSENED ? 8 : 2);
     if (algorithm != REDUCE_COARSENED && chosen[REDUCE_ITEMS] != 2)
         refuse(f, job_print(f->job, "a thread takes 2 elements, not %d; coarsened takes more",
                             chosen[REDUCE_ITEMS]));

@@ -1,5 +1,5 @@
 /* Programs of reductions. Takes: a reduction and a schedule. Makes: arrays, launches, temporary
-   memory and the source; what `explain` says. */
+   memory and the source. */
 #include "gen/lists/reduce/reduce.h"
 
 /* "argmin", "sum", "own". */
@@ -26,72 +26,54 @@ reduce_arrays reduce_arrays_of(const reduce *r) {
     return a;
 }
 
-static void add_arrays(job *j, program *p, const reduce *r, dtype type) {
+static void add_arrays(program *p, const reduce *r, dtype type) {
     const reduce_arrays at = reduce_arrays_of(r);
-    const char *element = dtype_words[type].name, *index = dtype_words[DTYPE_INT64].name;
     const program_extent results = r->segmented ? extent_of(REDUCE_SEGMENTS, 0) : extent_of(-1, 1);
-    p->lists.size_count = r->segmented ? 2 : 1;
-    p->lists.sizes = job_array(j, 2, sizeof *p->lists.sizes);
-    p->lists.sizes[REDUCE_COUNT] = (program_size){"count", at.input, 0};
-    p->array_count = at.count;
-    p->arrays = job_array(j, (size_t)at.count, sizeof *p->arrays);
-    p->arrays[at.input] = pattern_array("input", element, extent_of(REDUCE_COUNT, 0));
+    pattern_size(p, "count", at.input, 0);
+    pattern_array(p, "input", type, extent_of(REDUCE_COUNT, 0));
     if (r->inputs == 2)
-        p->arrays[at.second] = pattern_array("second", element, extent_of(REDUCE_COUNT, 0));
+        pattern_array(p, "second", type, extent_of(REDUCE_COUNT, 0));
     if (r->segmented) {
-        p->lists.sizes[REDUCE_SEGMENTS] = (program_size){"segments", at.offsets, 0};
-        p->arrays[at.offsets] = pattern_array("offsets", index, extent_of(REDUCE_SEGMENTS, 1));
+        pattern_size(p, "segments", at.offsets, 0);
+        pattern_array(p, "offsets", DTYPE_INT64, extent_of(REDUCE_SEGMENTS, 1));
     }
-    p->arrays[at.result] = pattern_array("result", element, results);
-    p->arrays[at.result].written = true;
-    if (r->places) {
-        p->arrays[at.index] = pattern_array("index", index, results);
-        p->arrays[at.index].written = true;
-    }
+    pattern_array(p, "result", type, results)->written = true;
+    if (r->places)
+        pattern_array(p, "index", DTYPE_INT64, results)->written = true;
     p->lists.points = extent_of(REDUCE_COUNT, 0);
 }
 
-static void add_temporary(program *p, const char *name, int64_t per, int64_t bytes, int64_t fixed,
-                          int fill) {
-    p->lists.temporaries[p->lists.temporary_count++] =
-        (program_temporary){name, extent_of(REDUCE_COUNT, 0), per, bytes, fixed, fill};
-}
-
 static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan *plan) {
+    const program_extent items = extent_of(r->segmented ? REDUCE_SEGMENTS : REDUCE_COUNT, 0);
     const int tile = plan->threads * plan->share;
-    p->launch_count = 1;
-    p->launches = job_array(j, 1, sizeof *p->launches);
-    p->launches[0] =
-        r->segmented
-            ? pattern_launch(j, p, "reduce", extent_of(REDUCE_SEGMENTS, 0), 1, plan->threads, true)
-            : pattern_launch(j, p, "reduce", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
-    p->launches[0].lists.blocks[0].least = !r->segmented;
-    p->launches[0].lists.blocks[0].most = plan->blocks;
-    p->launches[0].lists.blocks[0].alone = plan->alone;
-    p->launches[0].lists.blocks[0].cluster = plan->cluster;
-    p->launches[0].shared_bytes = plan->shared_bytes;
-    p->launches[0].lists.early = pattern_may_begin_early(p);
-    if (!r->segmented) {
-        /* each 8 bytes of an item take 16, a marked word of templates/arch/marked_words.cuh */
-        const int64_t words = plan->item_bytes > 8 ? 2 : 1;
-        add_temporary(p, "partials", 1, 0, 16 * words * plan->blocks, -1);
-        p->lists.tagged = true;
-    }
+    program_launch *l =
+        pattern_launch(j, p, "reduce", items, r->segmented ? 1 : tile, plan->threads, true);
+    l->lists.blocks[0].least = !r->segmented;
+    l->lists.blocks[0].most = plan->blocks;
+    l->lists.blocks[0].alone = plan->alone;
+    l->lists.blocks[0].cluster = plan->cluster;
+    l->shared_bytes = plan->shared_bytes;
+    l->lists.early = pattern_may_begin_early(p);
+    if (r->segmented)
+        return;
+    /* each 8 bytes of an item take 16, a marked word of templates/arch/marked_words.cuh */
+    const int64_t words = plan->item_bytes > 8 ? 2 : 1;
+    pattern_temporary(p,
+                      (program_temporary){"partials", items, 1, 0, 16 * words * plan->blocks, -1});
+    p->lists.tagged = true;
 }
 
 /* An empty input has a block too, which gives the identity. */
 static void add_textbook(job *j, program *p, const reduce_plan *plan) {
+    const program_extent items = extent_of(REDUCE_COUNT, 0);
     const int tile = plan->threads * plan->items;
     const int64_t row = plan->pitch * (int64_t)plan->item_bytes;
-    p->launch_count = 2;
-    p->launches = job_array(j, 2, sizeof *p->launches);
-    p->launches[0] =
-        pattern_launch(j, p, "tiles", extent_of(REDUCE_COUNT, 0), tile, plan->threads, true);
-    p->launches[0].lists.blocks[0].least = true;
-    p->launches[0].shared_bytes = plan->shared_bytes;
-    p->launches[1] = pattern_launch(j, p, "partials", extent_of(-1, 1), 1, plan->threads, true);
-    p->launches[1].shared_bytes = (size_t)plan->threads / 32 * plan->item_bytes;
-    add_temporary(p, "partials", tile, row, row, -1);
+    program_launch *tiles = pattern_launch(j, p, "tiles", items, tile, plan->threads, true);
+    tiles->lists.blocks[0].least = true;
+    tiles->shared_bytes = plan->shared_bytes;
+    pattern_launch(j, p, "partials", extent_of(-1, 1), 1, plan->threads, true)->shared_bytes =
+        (size_t)plan->threads / 32 * plan->item_bytes;
+    pattern_temporary(p, (program_temporary){"partials", items, tile, row, row, -1});
 }
 
 /* ---- the source ---------------------------------------------------------------------------- */
@@ -181,7 +163,6 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"each_alone", waits_each_alone(r, plan, count)},
     };
     pattern_source source = {
-        .pattern = &r->pattern,
         .program = p,
         .schedule = &plan->schedule,
         .template_file = template_of(r, plan),
@@ -190,49 +171,27 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .constants = constants,
         .constant_count = sizeof constants / sizeof constants[0],
         .code = request->untold ? NULL : write_code(j, r, subject->dtype),
+        .facts.shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
+        .facts.reason =
+            plan->asked ? "it is asked for"
+            : r->segmented
+                ? "segments are reduced by one-pass alone"
+                : "one-pass reads every element once, in packs of 16 bytes, in one launch",
+        .facts.textbook_operations =
+            operator_operations(j, &r->pattern, &r->op) +
+            (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0),
     };
-    const family_build facts = {
-        .shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
-        .reason = plan->asked ? "it is asked for"
-                  : r->segmented
-                      ? "segments are reduced by one-pass alone"
-                      : "one-pass reads every element once, in packs of 16 bytes, in one launch",
-        .textbook_operations = operator_operations(j, &r->pattern, &r->op) +
-                               (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0),
-    };
-    return pattern_build(j, subject, request, &source, &facts);
+    return pattern_build(j, subject, request, &source);
 }
 
 family_build *reduce_build(job *j, const subject *subject, const family_request *request) {
     const reduce *r = subject->model;
     const reduce_plan plan = reduce_fit(j, subject, request);
     program *p = pattern_program(j, &r->pattern, PROGRAM_REDUCE, request->gpu);
-    add_arrays(j, p, r, subject->dtype);
-    p->lists.temporaries = job_array(j, 1, sizeof *p->lists.temporaries);
+    add_arrays(p, r, subject->dtype);
     if (plan.schedule.algorithm == REDUCE_ONE_PASS)
         add_one_pass(j, p, r, &plan);
     else
         add_textbook(j, p, &plan);
     return write(j, subject, request, &plan, p);
-}
-
-/* ---- explain ------------------------------------------------------------------------------- */
-
-void reduce_explain(job *j, const subject *s, const family_request *r, family_explanation *out) {
-    static const char *const notes[REDUCE_ALGORITHMS] = {
-        [REDUCE_ONE_PASS] = "N - 1 operations, all but a few for each thread without barriers; "
-                            "every element is read once, a partial result a block",
-        [REDUCE_INTERLEAVED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
-                               "N; all its warps stay busy until a warp has 1 lane at work; about "
-                               "3 N accesses to global memory",
-        [REDUCE_COALESCED] = "N - 1 operations in log2 N steps of a barrier each for a block of "
-                             "N; half of its warps drop out at each step; about 3 N accesses to "
-                             "global memory",
-        [REDUCE_SHARED] = "N - 1 operations in log2 N steps of a barrier each for a block of N; "
-                          "N + 1 accesses to global memory",
-        [REDUCE_COARSENED] = "N - 1 operations for a block of N, of which all but threads - 1 "
-                             "without barriers and with all lanes at work; N + 1 accesses to "
-                             "global memory",
-    };
-    pattern_explain(j, s, r, notes, out);
 }

@@ -65,13 +65,10 @@ enum { REDUCE_COUNT, REDUCE_SEGMENTS }; /* its sizes */
 double reduce_depth(const reduce *, const program *, int64_t count, int64_t length);
 
 /* Of families[FAMILY_REDUCE]. */
-void reduce_print(const subject *, model_detail, text *);
-family_build *reduce_build(job *, const subject *, const family_request *);
-void reduce_explain(job *, const subject *, const family_request *, family_explanation *);
-void reduce_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-                 const double *given, uint64_t seed, family_call *out);
-void reduce_judge(job *, const subject *, const program *, const family_call *before,
-                  const family_call *after, family_verdict *out);
+family_print reduce_print;
+family_builder reduce_build;
+family_draw reduce_draw;
+family_judge reduce_judge;
 
 /* ---- what the parts of the check share ------------------------------------------------------- */
 
@@ -91,6 +88,9 @@ typedef struct reduce_elements {
 } reduce_elements;
 reduce_elements *reduce_elements_new(job *, const subject *, const family_call *);
 void reduce_elements_read(reduce_elements *, int64_t first, int count);
+
+/* Reads a segment chunk by chunk: true while there is a chunk, of *count elements from *at on. */
+bool reduce_elements_next(reduce_elements *, int64_t end, int64_t *at, int *count);
 
 /* Applies an operator of the spec's own to every second element and its neighbour, as kernels
    begin; a fold alone would not show which sides of conditions they take. NULL is allowed. */

@@ -18,6 +18,19 @@ static const word_row algorithms[SCAN_ALGORITHMS] = {
                                              "with one barrier a step"},
     [SCAN_BRENT_KUNG] = {"brent-kung", "tiles by a tree of sums, up and down; then as kogge-stone"},
 };
+/* The work of the algorithms, as `explain` says it. */
+static const char *const notes[SCAN_ALGORITHMS] = {
+    [SCAN_LOOK_BACK] = "about 2 N operations for a tile of N; every element crosses memory "
+                       "twice: once read, once written",
+    [SCAN_PERSISTENT] = "about 2 N operations for a tile of N; every element crosses memory "
+                        "twice; no memory is set before the launch",
+    [SCAN_KOGGE_STONE] = "N log2 N - (N - 1) operations in log2 N steps of two barriers for a "
+                         "section of N; every element crosses memory four times",
+    [SCAN_DOUBLE_BUFFER] = "N log2 N - (N - 1) operations in log2 N steps of one barrier for "
+                           "a section of N; every element crosses memory four times",
+    [SCAN_BRENT_KUNG] = "2 N - 2 - log2 N operations in 2 log2 N - 1 steps for a section of "
+                        "N; every element crosses memory four times",
+};
 static const pattern_number numbers[] = {
     [SCAN_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [SCAN_ITEMS] = {"items", "elements a thread", 1, 32, 1},
@@ -27,31 +40,22 @@ static const pattern_number numbers[] = {
                     1, 2, 1},
     [SCAN_DRAW] = {"draw", "persistent: blocks take tiles in turn (1) or draw them (2)", 1, 2, 1},
 };
-const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0, numbers, SCAN_NUMBERS};
+const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0,
+                                  numbers,    SCAN_NUMBERS,    notes};
 
 /* What tuning tries. */
-#define THREADS(n)                                                                                 \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            64, 128, 256, 512, 1024                                                                \
-        }                                                                                          \
-    }
 static const space_group groups[] = {
-    {0,
-     SCAN_LOOK_BACK,
-     {THREADS(SCAN_THREADS),
-      {SCAN_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31}}}},
-    {0,
-     SCAN_PERSISTENT,
-     {THREADS(SCAN_THREADS),
-      {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}},
-      {SCAN_STAGES, BY_ONE, {1, 2, 3}},
-      {SCAN_BLOCKS, BY_ONE, {SPACE_OWN, 1, 2, 3, 4, 5, 6, 8}},
-      {SCAN_AHEAD, BY_ONE, {SPACE_OWN, 2}},
-      {SCAN_DRAW, BY_ONE, {SPACE_OWN, 2}}}},
-    {0, SCAN_KOGGE_STONE, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
-    {0, SCAN_DOUBLE_BUFFER, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
-    {0, SCAN_BRENT_KUNG, {THREADS(SCAN_THREADS), {SCAN_ITEMS, BY_ONE, {2, 4, 8}}}},
+    SPACE_GROUP(0, SCAN_LOOK_BACK, SPACE_THREADS(SCAN_THREADS),
+                SPACE_LINE(SCAN_ITEMS, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31)),
+    SPACE_GROUP(0, SCAN_PERSISTENT, SPACE_THREADS(SCAN_THREADS),
+                {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}}, SPACE_LINE(SCAN_STAGES, 1, 2, 3),
+                SPACE_LINE(SCAN_BLOCKS, SPACE_OWN, 1, 2, 3, 4, 5, 6, 8),
+                SPACE_LINE(SCAN_AHEAD, SPACE_OWN, 2), SPACE_LINE(SCAN_DRAW, SPACE_OWN, 2)),
+    SPACE_GROUP(0, SCAN_KOGGE_STONE, SPACE_THREADS(SCAN_THREADS),
+                SPACE_LINE(SCAN_ITEMS, 1, 2, 4, 8)),
+    SPACE_GROUP(0, SCAN_DOUBLE_BUFFER, SPACE_THREADS(SCAN_THREADS),
+                SPACE_LINE(SCAN_ITEMS, 1, 2, 4, 8)),
+    SPACE_GROUP(0, SCAN_BRENT_KUNG, SPACE_THREADS(SCAN_THREADS), SPACE_LINE(SCAN_ITEMS, 2, 4, 8)),
 };
 const space_table scan_space = {groups, sizeof groups / sizeof *groups};
 
@@ -98,7 +102,7 @@ typedef struct fitter {
 } fitter;
 
 static noreturn void refuse(const fitter *f, const char *why) {
-    pattern_refuse(f->job, f->subject, &f->plan.schedule, why);
+    pattern_refuse(f->job, f->subject, &f->plan.schedule, "%s", why);
 }
 
 /* The numbers of a plan that was measured on the GPU, if it is a whole persistent one. */
@@ -189,8 +193,7 @@ static void choose_persistent(fitter *f) {
     int *chosen = p->schedule.number;
     const bool free_stages = chosen[SCAN_STAGES] == 0, free_items = chosen[SCAN_ITEMS] == 0;
     const bool free = free_items && free_stages && chosen[SCAN_THREADS] == 0;
-    if (chosen[SCAN_THREADS] == 0)
-        chosen[SCAN_THREADS] = free_items ? usual[SCAN_THREADS] : 256;
+    chosen[SCAN_THREADS] = pattern_or(chosen[SCAN_THREADS], free_items ? usual[SCAN_THREADS] : 256);
     p->threads = chosen[SCAN_THREADS];
     p->items = free_items ? usual[SCAN_ITEMS] : chosen[SCAN_ITEMS];
     p->stages = !free_stages                         ? chosen[SCAN_STAGES]
@@ -247,11 +250,10 @@ static void fit_others(fitter *f) {
         if (chosen[i] != 0)
             refuse(f, job_print(f->job, "%s is a number of persistent; leave it out",
                                 numbers[i].name));
-    if (chosen[SCAN_THREADS] == 0)
-        chosen[SCAN_THREADS] = 256;
+    chosen[SCAN_THREADS] = pattern_or(chosen[SCAN_THREADS], 256);
     p->threads = chosen[SCAN_THREADS];
-    if (chosen[SCAN_ITEMS] == 0)
-        chosen[SCAN_ITEMS] = default_items((scan_algorithm)p->schedule.algorithm, f->element);
+    chosen[SCAN_ITEMS] = pattern_or(
+        chosen[SCAN_ITEMS], default_items((scan_algorithm)p->schedule.algorithm, f->element));
     p->items = chosen[SCAN_ITEMS];
     if (p->schedule.algorithm == SCAN_BRENT_KUNG) {
         p->runs = 2;

@@ -54,12 +54,9 @@ enum { SCAN_INPUT, SCAN_OUTPUT };
 double scan_depth(const program *, int64_t count);
 
 /* Of families[FAMILY_SCAN]. */
-void scan_print(const subject *, model_detail, text *);
-family_build *scan_build(job *, const subject *, const family_request *);
-void scan_explain(job *, const subject *, const family_request *, family_explanation *);
-void scan_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-               const double *given, uint64_t seed, family_call *out);
-void scan_judge(job *, const subject *, const program *, const family_call *before,
-                const family_call *after, family_verdict *out);
+family_print scan_print;
+family_builder scan_build;
+family_draw scan_draw;
+family_judge scan_judge;
 
 #endif

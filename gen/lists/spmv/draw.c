@@ -26,18 +26,30 @@ const char *const spmv_kinds[] = {
 
 typedef struct drawing {
     job *job;
+    const storage *storage;
     uint64_t state;
+    int kind;
+    int64_t size; /* entries asked for */
     int64_t rows, columns, entries, capacity;
-    int64_t expected; /* entries, more or less */
     int64_t *row, *column;
     double *value;
-    bool floats;
 } drawing;
 
-static void put(drawing *d, int64_t row, int64_t column) {
+/* Never 0, which some formats do not tell from a missing entry, nor the value of a diagonal that is
+   compiled in. */
+static double draw_value(drawing *d) {
+    double value = draw_real(&d->state);
+    value += value < 0 ? -0x1p-10 : 0x1p-10;
+    for (int i = 0; i < d->storage->diagonal_count; i++)
+        if ((float)value == (float)d->storage->diagonals[i].value)
+            return draw_value(d);
+    return d->storage->value_bytes == sizeof(float) ? (double)(float)value : value;
+}
+
+static void put(drawing *d, int64_t row, int64_t column, double value) {
     if (d->entries == d->capacity) {
         const drawing old = *d;
-        d->capacity = 2 * d->capacity + d->expected + d->expected / 8 + 64;
+        d->capacity = 2 * d->capacity + d->size + d->size / 8 + 64;
         d->row = job_array(d->job, (size_t)d->capacity, sizeof *d->row);
         d->column = job_array(d->job, (size_t)d->capacity, sizeof *d->column);
         d->value = job_array(d->job, (size_t)d->capacity, sizeof *d->value);
@@ -47,12 +59,9 @@ static void put(drawing *d, int64_t row, int64_t column) {
             memcpy(d->value, old.value, (size_t)old.entries * sizeof *d->value);
         }
     }
-    /* Never 0, which some formats do not tell from a missing entry. */
-    double value = draw_real(&d->state);
-    value += value < 0 ? -0x1p-10 : 0x1p-10;
     d->row[d->entries] = row;
     d->column[d->entries] = column;
-    d->value[d->entries++] = d->floats ? (double)(float)value : value;
+    d->value[d->entries++] = value;
 }
 
 /* `count` columns, one from each of as many stretches of columns. */
@@ -63,21 +72,22 @@ static void put_row(drawing *d, int64_t row, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         const int64_t end = (int64_t)((double)d->columns / (double)count * (double)(k + 1));
         const int64_t after = k == count - 1 ? d->columns : end > begin ? end : begin + 1;
-        put(d, row, begin + draw_below(&d->state, after - begin));
+        const int64_t column = begin + draw_below(&d->state, after - begin);
+        put(d, row, column, draw_value(d));
         begin = after;
     }
 }
 
-/* The length of one row; `n` is the size asked for. */
-static int64_t length_of(drawing *d, int kind, int64_t row, int64_t n) {
-    switch (kind) {
+/* The length of one row. */
+static int64_t length_of(drawing *d, int64_t row) {
+    switch (d->kind) {
     case SPMV_EMPTY:
         return 0;
     case SPMV_DENSE:
         return d->columns;
     case SPMV_POWER_LAW: {
         const double u = (draw_real(&d->state) + 1) / 2;
-        return u * (double)n > 1 ? (int64_t)(1 / u) : n;
+        return u * (double)d->size > 1 ? (int64_t)(1 / u) : d->size;
     }
     case SPMV_FULL_ROW:
         return row == d->rows / 2 ? d->columns : 1;
@@ -92,10 +102,10 @@ static int64_t length_of(drawing *d, int kind, int64_t row, int64_t n) {
     }
 }
 
-static void set_shape(drawing *d, int kind, int64_t n) {
-    const int64_t side = n < 8 ? n : n / 6;
+static void set_shape(drawing *d) {
+    const int64_t n = d->size, side = n < 8 ? n : n / 6;
     d->rows = d->columns = side;
-    switch (kind) {
+    switch (d->kind) {
     case SPMV_EMPTY:
         d->rows = n;
         d->columns = n / 2 + (n > 0);
@@ -131,71 +141,26 @@ static void set_shape(drawing *d, int kind, int64_t n) {
     }
 }
 
-static matrix draw_matrix(job *j, int kind, int64_t n, uint64_t seed, bool floats) {
-    enum { REACH = 2 };
-    drawing d = {.job = j, .state = seed, .expected = n, .floats = floats};
-    set_shape(&d, kind, n);
-    for (int64_t row = 0; row < d.rows; row++) {
-        if (kind == SPMV_DIAGONAL)
-            put(&d, row, row);
-        else if (kind == SPMV_BANDED)
-            for (int64_t column = row < REACH ? 0 : row - REACH;
-                 column <= row + REACH && column < d.columns; column++)
-                put(&d, row, column);
-        else
-            put_row(&d, row, length_of(&d, kind, row, n));
+static void put_usual_row(drawing *d, int64_t row) {
+    const int64_t reach = d->kind == SPMV_BANDED ? 2 : 0;
+    if (d->kind != SPMV_DIAGONAL && d->kind != SPMV_BANDED) {
+        put_row(d, row, length_of(d, row));
+        return;
     }
-    return (matrix){d.rows, d.columns, d.entries, d.row, d.column, d.value};
+    for (int64_t column = row < reach ? 0 : row - reach;
+         column <= row + reach && column < d->columns; column++)
+        put(d, row, column, draw_value(d));
 }
 
 /* ---- matrices for diagonals that are compiled in --------------------------------------------- */
 
-/* Rows have all diagonals. Among them are, by the kind, rows that lack entries, have other values
-   or have other entries. */
-typedef struct stencil_drawing {
-    job *job;
-    const storage *storage;
-    uint64_t state;
-    int kind;
-    int64_t size; /* entries asked for */
-    int64_t rows, columns, entries;
-    int64_t *row, *column;
-    double *value;
-} stencil_drawing;
-
-/* Never a diagonal's own value, nor 0. */
-static double other_value(stencil_drawing *d) {
-    double value = draw_real(&d->state);
-    for (int i = 0; i < d->storage->diagonal_count; i++)
-        if ((float)value == (float)d->storage->diagonals[i].value)
-            return other_value(d);
-    value += value < 0 ? -2 : 2;
-    return d->storage->value_bytes == sizeof(float) ? (double)(float)value : value;
-}
-
-static void put_entry(stencil_drawing *d, int64_t row, int64_t column, double value) {
-    d->row[d->entries] = row;
-    d->column[d->entries] = column;
-    d->value[d->entries++] = value;
-}
-
-/* `count` columns, one from each of as many stretches of columns. */
-static void put_other_row(stencil_drawing *d, int64_t row, int64_t count) {
-    count = count < d->columns ? count : d->columns;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t begin = d->columns / count * k;
-        const int64_t end = k == count - 1 ? d->columns : begin + d->columns / count;
-        put_entry(d, row, begin + draw_below(&d->state, end - begin), other_value(d));
-    }
-}
-
 /* The diagonals of `bits` that meet A; number `changed` has another value. */
-static void put_stencil_row(stencil_drawing *d, int64_t row, uint64_t bits, int changed) {
+static void put_stencil_row(drawing *d, int64_t row, uint64_t bits, int changed) {
     const storage *s = d->storage;
     for (int i = 0; i < s->diagonal_count; i++) {
         const int64_t column = row + s->diagonals[i].offset;
         if ((bits >> i & 1) != 0 && column >= 0 && column < d->columns)
-            put_entry(d, row, column, i == changed ? other_value(d) : s->diagonals[i].value);
+            put(d, row, column, i == changed ? draw_value(d) : s->diagonals[i].value);
     }
 }
 
@@ -206,14 +171,16 @@ static bool is_on_diagonal(const storage *s, int64_t offset) {
     return false;
 }
 
-static void put_with_another(stencil_drawing *d, int64_t row) {
+static void put_with_another(drawing *d, int64_t row) {
     put_stencil_row(d, row, ~UINT64_C(0), -1);
     const int64_t column = d->columns > 0 ? draw_below(&d->state, d->columns) : 0;
     if (d->columns > 0 && !is_on_diagonal(d->storage, column - row))
-        put_entry(d, row, column, other_value(d));
+        put(d, row, column, draw_value(d));
 }
 
-static void put_any_row(stencil_drawing *d, int64_t row) {
+/* Rows have all diagonals. Among them are, by the kind, rows that lack entries, have other values
+   or have other entries. */
+static void put_any_row(drawing *d, int64_t row) {
     enum { LINE = 7 }; /* of a grid, whose ends lack their neighbours */
     const int count = d->storage->diagonal_count;
     const int64_t chance = draw_below(&d->state, 64);
@@ -224,17 +191,16 @@ static void put_any_row(stencil_drawing *d, int64_t row) {
     case SPMV_DIAGONAL:
         return put_stencil_row(d, row, all, -1);
     case SPMV_DENSE: /* other rows have as many entries as the format takes */
-        return row % 2 == 1 ? put_other_row(d, row, draw_below(&d->state, 40))
+        return row % 2 == 1 ? put_row(d, row, draw_below(&d->state, 40))
                             : put_stencil_row(d, row, all, -1);
     case SPMV_BANDED:
         return put_stencil_row(d, row, row % LINE == 0 ? all - 1 : all, -1);
     case SPMV_POWER_LAW:
-        return row == d->rows / 3 ? put_other_row(d, row, d->size / 16)
-               : chance < 8       ? put_other_row(d, row, 64 / (chance + 1))
+        return row == d->rows / 3 ? put_row(d, row, d->size / 16)
+               : chance < 8       ? put_row(d, row, 64 / (chance + 1))
                                   : put_stencil_row(d, row, all, -1);
     case SPMV_FULL_ROW:
-        return row == d->rows / 2 ? put_other_row(d, row, d->columns)
-                                  : put_stencil_row(d, row, all, -1);
+        return row == d->rows / 2 ? put_row(d, row, d->columns) : put_stencil_row(d, row, all, -1);
     case SPMV_EMPTY_ROWS:
         return put_stencil_row(d, row, chance < 4 ? some : 0, -1);
     default:
@@ -245,12 +211,12 @@ static void put_any_row(stencil_drawing *d, int64_t row) {
     else if (chance < 4)
         put_stencil_row(d, row, all, (int)draw_below(&d->state, count));
     else if (chance < 5)
-        put_other_row(d, row, chance);
+        put_row(d, row, chance);
     else
         put_stencil_row(d, row, chance < 9 ? some : chance < 10 ? 0 : all, -1);
 }
 
-static void set_sides(stencil_drawing *d) {
+static void set_sides(drawing *d) {
     const int64_t side = d->size < 8 ? d->size : d->size / d->storage->diagonal_count + 1;
     d->rows = d->kind == SPMV_TALL ? 2 * side : d->kind == SPMV_WIDE ? side / 2 : side;
     d->columns = d->kind == SPMV_TALL ? side / 2 : d->kind == SPMV_WIDE ? 2 * side : side;
@@ -258,21 +224,12 @@ static void set_sides(stencil_drawing *d) {
         d->rows = d->columns = 8 * side;
 }
 
-/* What all rows together have at most. */
-static size_t most_entries(const stencil_drawing *d) {
-    enum { OTHER = 64 }; /* of a row; and one that is full */
-    return (size_t)(d->rows * OTHER + d->columns);
-}
-
-static matrix draw_stencil(job *j, const storage *s, int kind, int64_t n, uint64_t seed) {
-    stencil_drawing d = {.job = j, .storage = s, .state = seed, .kind = kind, .size = n};
-    set_sides(&d);
-    const size_t most = most_entries(&d);
-    d.row = job_array(j, most, sizeof *d.row);
-    d.column = job_array(j, most, sizeof *d.column);
-    d.value = job_array(j, most, sizeof *d.value);
+static matrix draw_matrix(job *j, const storage *s, int kind, int64_t n, uint64_t seed) {
+    drawing d = {.job = j, .storage = s, .state = seed, .kind = kind, .size = n};
+    const bool stencil = s->format == FORMAT_STENCIL;
+    (stencil ? set_sides : set_shape)(&d);
     for (int64_t row = 0; row < d.rows; row++)
-        put_any_row(&d, row);
+        (stencil ? put_any_row : put_usual_row)(&d, row);
     order_entries(j, d.entries, d.row, d.column, d.value);
     return (matrix){d.rows, d.columns, d.entries, d.row, d.column, d.value};
 }
@@ -299,9 +256,7 @@ static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, p
     enum { MOST_BYTES = 1 << 28 };
     const storage s = storage_of(p);
     for (;; n /= 2) {
-        const matrix m = s.format == FORMAT_STENCIL
-                             ? draw_stencil(j, &s, kind, n, seed)
-                             : draw_matrix(j, kind, n, seed, s.value_bytes == sizeof(float));
+        const matrix m = draw_matrix(j, &s, kind, n, seed);
         packed_matrix measured;
         format_measure(j, &m, &s, &measured);
         if (format_refusal(j, &m, &measured, MOST_BYTES) != NULL)

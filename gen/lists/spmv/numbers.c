@@ -2,6 +2,7 @@
    matrix where it is known. Makes: the algorithm of its format, and the numbers. */
 #include <stdlib.h>
 
+#include "gen/lists/draw.h"
 #include "gen/lists/spmv/spmv.h"
 #include "gen/model/gpu.h"
 #include "matrix/layout.h"
@@ -25,10 +26,6 @@ int spmv_algorithm(const pattern_schedule *s, const matrix *a) {
 
 /* ---- any format ------------------------------------------------------------------------------ */
 
-static int or_default(int wanted, int value) {
-    return wanted != 0 ? wanted : value;
-}
-
 /* Lanes for rows, or columns, of a mean length: no more lanes than entries. */
 static int lanes_for(const matrix *a, int64_t lines, int fallback) {
     int lanes = 2;
@@ -42,11 +39,6 @@ static int lanes_for(const matrix *a, int64_t lines, int fallback) {
 /* ---- passes ---------------------------------------------------------------------------------- */
 
 enum { SAMPLED = 256, MOST_WIDTH = 256 };
-
-static int ascending(const void *a, const void *b) {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* The columns of some rows, one row after the other, if all of them have `width` entries; else
    NULL. */
@@ -82,8 +74,8 @@ static double reach(const int64_t *column, int64_t width, int passes, int pass) 
         first[i] = column[i * width + from];
         last[i] = column[i * width + to - 1];
     }
-    qsort(first, SAMPLED, sizeof *first, ascending);
-    qsort(last, SAMPLED, sizeof *last, ascending);
+    qsort(first, SAMPLED, sizeof *first, draw_ascending);
+    qsort(last, SAMPLED, sizeof *last, draw_ascending);
     return (double)(last[SAMPLED - 1 - SAMPLED / 10] - first[SAMPLED / 10] + 1);
 }
 
@@ -262,13 +254,13 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
     const int lanes = csc ? lanes_for(a, a != NULL ? a->columns : 0, DEFAULT_COLUMN_LANES)
                           : lanes_for(a, a != NULL ? a->rows : 0, WARP);
     const bool abreast = number[SPMV_ABREAST] == 0 ? rows_are_long(a) : number[SPMV_ABREAST] > 1;
-    const int threads = or_default(number[SPMV_THREADS], threads_for(p, abreast));
+    const int threads = pattern_or(number[SPMV_THREADS], threads_for(p, abreast));
     const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
     const int passes = number[SPMV_PASSES] != 0 || !(s->format == FORMAT_ELL || blocks)
-                           ? or_default(number[SPMV_PASSES], 1)
+                           ? pattern_or(number[SPMV_PASSES], 1)
                            : passes_for(j, m, a, r->gpu, blocks ? t->block_cols : 1);
-    const int items = or_default(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
-    const int run = or_default(number[SPMV_RUN], run_for(a, items, abreast, r->gpu));
+    const int items = pattern_or(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
+    const int run = pattern_or(number[SPMV_RUN], run_for(a, items, abreast, r->gpu));
     const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;
     const int chosen[SPMV_NUMBERS] = {
         [SPMV_ROWS] = t->block_rows,
@@ -276,15 +268,15 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
         [SPMV_SLICE] = t->slice,
         [SPMV_SIGMA] = t->sigma,
         [SPMV_PACKET] = t->packet,
-        [SPMV_LANES] = or_default(number[SPMV_LANES], lanes),
+        [SPMV_LANES] = pattern_or(number[SPMV_LANES], lanes),
         [SPMV_THREADS] = threads,
         [SPMV_ITEMS] = items,
         [SPMV_RUN] = run,
-        [SPMV_ABREAST] = or_default(number[SPMV_ABREAST], abreast ? ABREAST : 1),
-        [SPMV_TAPER] = or_default(number[SPMV_TAPER], taper_for(run, abreast)),
+        [SPMV_ABREAST] = pattern_or(number[SPMV_ABREAST], abreast ? ABREAST : 1),
+        [SPMV_TAPER] = pattern_or(number[SPMV_TAPER], taper_for(run, abreast)),
         [SPMV_PASSES] = passes,
-        [SPMV_CACHE] = or_default(number[SPMV_CACHE], ell ? PAST : ONCE),
-        [SPMV_APART] = or_default(number[SPMV_APART], apart),
+        [SPMV_CACHE] = pattern_or(number[SPMV_CACHE], ell ? PAST : ONCE),
+        [SPMV_APART] = pattern_or(number[SPMV_APART], apart),
         [SPMV_AHEAD] = number[SPMV_AHEAD],
     };
     for (int n = 0; n < SPMV_NUMBERS; n++)

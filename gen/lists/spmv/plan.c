@@ -55,108 +55,73 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_AHEAD] = {"ahead", "tiles of stencil that are prefetched into the L2", 1, 1 << 20, 1},
 };
 
-const pattern_words spmv_words = {algorithms,   SPMV_ALGORITHMS, formats,
-                                  FORMAT_COUNT, numbers,         SPMV_NUMBERS};
+const pattern_words spmv_words = {algorithms, SPMV_ALGORITHMS, formats, FORMAT_COUNT,
+                                  numbers,    SPMV_NUMBERS,    NULL};
 
 /* What tuning tries. */
-#define THREADS(n)                                                                                 \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            64, 128, 256, 512, 1024                                                                \
-        }                                                                                          \
-    }
-#define USUAL_THREADS(n)                                                                           \
-    {                                                                                              \
-        n, BY_ONE, {                                                                               \
-            128, 256, 512                                                                          \
-        }                                                                                          \
-    }
-
 static const space_group groups[] = {
-    {FORMAT_CSR, SPMV_THREAD, {THREADS(SPMV_THREADS)}},
-    {FORMAT_CSR, SPMV_WARP, {THREADS(SPMV_THREADS), {SPMV_LANES, BY_ONE, {2, 4, 8, 16, 32}}}},
-    {FORMAT_CSR,
-     SPMV_BALANCED,
-     {USUAL_THREADS(SPMV_THREADS),
-      {SPMV_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 15}},
-      {SPMV_RUN, BY_ONE, {SPACE_OWN, 1, 4, 16}},
-      {SPMV_CACHE, BY_ONE, {SPACE_OWN, 1, 2, 4}}}},
-    {FORMAT_COO, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, BY_ONE, {3, 5, 7, 9, 11, 15}}}},
-    {FORMAT_CSC, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_LANES, BY_ONE, {4, 8, 16, 32}}}},
-    {FORMAT_ELL,
-     0,
-     {THREADS(SPMV_THREADS),
-      {SPMV_PASSES, BY_ONE, {SPACE_OWN, 1, 2, 4}},
-      {SPMV_CACHE, BY_ONE, {SPACE_OWN, 1, 2, 4}}}},
-    {FORMAT_HYB, 0, {USUAL_THREADS(SPMV_THREADS), {SPMV_ITEMS, BY_ONE, {5, 7, 11}}}},
-    {FORMAT_JDS, 0, {THREADS(SPMV_THREADS)}},
-    {FORMAT_DIA, 0, {THREADS(SPMV_THREADS), {SPMV_ITEMS, BY_ONE, {1, 2, 4, 8}}}},
-    {FORMAT_BCSR,
-     SPMV_WARP,
-     {USUAL_THREADS(SPMV_THREADS),
-      {SPMV_ROWS, BY_ONE, {2, 3, 4}},
-      {SPMV_COLUMNS, BY_ONE, {2, 3, 4}}}},
-    {FORMAT_BCSR,
-     SPMV_THREAD,
-     {USUAL_THREADS(SPMV_THREADS),
-      {SPMV_ROWS, BY_ONE, {2, 3, 4}},
-      {SPMV_COLUMNS, BY_ONE, {2, 3, 4}}}},
-    {FORMAT_PKT,
-     0,
-     {USUAL_THREADS(SPMV_THREADS), {SPMV_PACKET, BY_ONE, {SPACE_OWN, 1024, 2048, 4096}}}},
-    {FORMAT_SELL,
-     0,
-     {THREADS(SPMV_THREADS),
-      {SPMV_SLICE, BY_ONE, {32, 64}},
-      {SPMV_SIGMA, BY_ONE, {SPACE_OWN, 64, 256, 4096, 65536}},
-      {SPMV_CACHE, BY_ONE, {SPACE_OWN, 1, 2, 4}}}},
-    {FORMAT_STENCIL,
-     0,
-     {THREADS(SPMV_THREADS),
-      {SPMV_ITEMS, BY_ONE, {1, 2, 3, 4}},
-      {SPMV_APART, BY_ONE, {SPACE_OWN, 32}},
-      {SPMV_AHEAD, BY_ONE, {SPACE_OWN, 1, 4, 16, 64, 256}}}},
+    SPACE_GROUP(FORMAT_CSR, SPMV_THREAD, SPACE_THREADS(SPMV_THREADS)),
+    SPACE_GROUP(FORMAT_CSR, SPMV_WARP, SPACE_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_LANES, 2, 4, 8, 16, 32)),
+    SPACE_GROUP(FORMAT_CSR, SPMV_BALANCED, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_ITEMS, 3, 5, 7, 9, 11, 15),
+                SPACE_LINE(SPMV_RUN, SPACE_OWN, 1, 4, 16),
+                SPACE_LINE(SPMV_CACHE, SPACE_OWN, 1, 2, 4)),
+    SPACE_GROUP(FORMAT_COO, 0, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_ITEMS, 3, 5, 7, 9, 11, 15)),
+    SPACE_GROUP(FORMAT_CSC, 0, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_LANES, 4, 8, 16, 32)),
+    SPACE_GROUP(FORMAT_ELL, 0, SPACE_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_PASSES, SPACE_OWN, 1, 2, 4),
+                SPACE_LINE(SPMV_CACHE, SPACE_OWN, 1, 2, 4)),
+    SPACE_GROUP(FORMAT_HYB, 0, SPACE_USUAL_THREADS(SPMV_THREADS), SPACE_LINE(SPMV_ITEMS, 5, 7, 11)),
+    SPACE_GROUP(FORMAT_JDS, 0, SPACE_THREADS(SPMV_THREADS)),
+    SPACE_GROUP(FORMAT_DIA, 0, SPACE_THREADS(SPMV_THREADS), SPACE_LINE(SPMV_ITEMS, 1, 2, 4, 8)),
+    SPACE_GROUP(FORMAT_BCSR, SPMV_WARP, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_ROWS, 2, 3, 4), SPACE_LINE(SPMV_COLUMNS, 2, 3, 4)),
+    SPACE_GROUP(FORMAT_BCSR, SPMV_THREAD, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_ROWS, 2, 3, 4), SPACE_LINE(SPMV_COLUMNS, 2, 3, 4)),
+    SPACE_GROUP(FORMAT_PKT, 0, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_PACKET, SPACE_OWN, 1024, 2048, 4096)),
+    SPACE_GROUP(FORMAT_SELL, 0, SPACE_THREADS(SPMV_THREADS), SPACE_LINE(SPMV_SLICE, 32, 64),
+                SPACE_LINE(SPMV_SIGMA, SPACE_OWN, 64, 256, 4096, 65536),
+                SPACE_LINE(SPMV_CACHE, SPACE_OWN, 1, 2, 4)),
+    SPACE_GROUP(FORMAT_STENCIL, 0, SPACE_THREADS(SPMV_THREADS), SPACE_LINE(SPMV_ITEMS, 1, 2, 3, 4),
+                SPACE_LINE(SPMV_APART, SPACE_OWN, 32),
+                SPACE_LINE(SPMV_AHEAD, SPACE_OWN, 1, 4, 16, 64, 256)),
 };
 const space_table spmv_space = {groups, sizeof groups / sizeof *groups};
 
 /* ---- what goes with what ------------------------------------------------------------------- */
 
-static bool list_of_entries(const pattern_schedule *s) {
-    return s->format == FORMAT_COO || s->format == FORMAT_HYB || s->format == FORMAT_PKT;
-}
+/* Which kernels have a number, by bits: those of a format, or some of a format's algorithms; 0: all
+   have. */
+enum { CSR_WARP = 1 << FORMAT_COUNT, BALANCED = CSR_WARP << 1, BLOCKS = BALANCED << 1 };
+#define OF(name) (1 << FORMAT_##name)
 
 static bool number_applies(const pattern_schedule *s, int number) {
-    const bool blocks = s->format == FORMAT_BCSR && s->algorithm == SPMV_THREAD;
-    switch (number) {
-    case SPMV_ROWS:
-    case SPMV_COLUMNS:
-        return s->format == FORMAT_BCSR;
-    case SPMV_SLICE:
-    case SPMV_SIGMA:
-        return s->format == FORMAT_SELL;
-    case SPMV_PACKET:
-        return s->format == FORMAT_PKT;
-    case SPMV_LANES:
-        return s->format == FORMAT_CSC || (s->format == FORMAT_CSR && s->algorithm == SPMV_WARP);
-    case SPMV_ITEMS:
-        return list_of_entries(s) || s->algorithm == SPMV_BALANCED || s->format == FORMAT_STENCIL ||
-               s->format == FORMAT_DIA || s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
-               blocks;
-    case SPMV_RUN:
-    case SPMV_ABREAST:
-    case SPMV_TAPER:
-        return s->algorithm == SPMV_BALANCED;
-    case SPMV_PASSES:
-        return s->format == FORMAT_ELL || blocks;
-    case SPMV_CACHE:
-        return s->format == FORMAT_ELL || s->format == FORMAT_SELL ||
-               s->algorithm == SPMV_BALANCED || blocks;
-    case SPMV_APART:
-    case SPMV_AHEAD:
-        return s->format == FORMAT_STENCIL;
-    default:
-        return true;
-    }
+    enum { ROWS_ACROSS = OF(ELL) | OF(SELL) | BALANCED | BLOCKS };
+    static const int who[SPMV_NUMBERS] = {
+        [SPMV_ROWS] = OF(BCSR),
+        [SPMV_COLUMNS] = OF(BCSR),
+        [SPMV_SLICE] = OF(SELL),
+        [SPMV_SIGMA] = OF(SELL),
+        [SPMV_PACKET] = OF(PKT),
+        [SPMV_LANES] = OF(CSC) | CSR_WARP,
+        [SPMV_ITEMS] = OF(COO) | OF(HYB) | OF(PKT) | OF(STENCIL) | OF(DIA) | ROWS_ACROSS,
+        [SPMV_RUN] = BALANCED,
+        [SPMV_ABREAST] = BALANCED,
+        [SPMV_TAPER] = BALANCED,
+        [SPMV_PASSES] = OF(ELL) | BLOCKS,
+        [SPMV_CACHE] = ROWS_ACROSS,
+        [SPMV_APART] = OF(STENCIL),
+        [SPMV_AHEAD] = OF(STENCIL),
+    };
+    const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
+    const int own = 1 << s->format | (s->algorithm == SPMV_BALANCED ? BALANCED : 0) |
+                    (csr && s->algorithm == SPMV_WARP ? CSR_WARP : 0) |
+                    (bcsr && s->algorithm == SPMV_THREAD ? BLOCKS : 0);
+    return who[number] == 0 || (who[number] & own) != 0;
 }
 
 /* The format that other constraints imply; FORMAT_AUTO: any. */
@@ -169,46 +134,48 @@ static format implied_format(const pattern_schedule *s) {
     return s->algorithm != SPMV_AUTO ? FORMAT_CSR : FORMAT_AUTO;
 }
 
-static noreturn void refuse(job *j, const pattern_schedule *s, const char *why) {
-    job_fail(j, FAULT_PLAN, NULL, 0, "format %s: %s", formats[s->format].name, why);
+static noreturn void refuse(job *, const pattern_schedule *, const char *format, ...)
+    SG_PRINTF(3, 4);
+static noreturn void refuse(job *j, const pattern_schedule *s, const char *format, ...) {
+    text t = text_new(j);
+    va_list arguments;
+    va_start(arguments, format);
+    text_printf(&t, "format %s: ", formats[s->format].name);
+    text_vprintf(&t, format, arguments);
+    va_end(arguments);
+    job_fail(j, FAULT_PLAN, NULL, 0, "%s", t.data);
 }
 
 static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
     static const char others[] = "csr, ell, sell, dia, stencil and bcsr's thread; the others";
-    const bool all = s->format == FORMAT_CSR || s->format == FORMAT_ELL ||
-                     s->format == FORMAT_SELL || s->format == FORMAT_DIA ||
-                     s->format == FORMAT_STENCIL ||
-                     (s->format == FORMAT_BCSR && s->algorithm != SPMV_WARP);
+    const bool all =
+        ((OF(CSR) | OF(ELL) | OF(SELL) | OF(DIA) | OF(STENCIL)) >> s->format & 1) != 0 ||
+        (s->format == FORMAT_BCSR && s->algorithm != SPMV_WARP);
     if (!all && m->index == DTYPE_INT64)
-        refuse(j, s, job_print(j, "int64 indices are for %s have int32", others));
+        refuse(j, s, "int64 indices are for %s have int32", others);
     if (!all && m->matrix != m->pattern.functions->dtype)
-        refuse(j, s,
-               job_print(j, "a float matrix with double vectors is for %s take one dtype", others));
+        refuse(j, s, "a float matrix with double vectors is for %s take one dtype", others);
     if (!all && m->vectors > 1)
-        refuse(j, s, job_print(j, "several vectors are for %s take one", others));
+        refuse(j, s, "several vectors are for %s take one", others);
 }
 
 static void check_algorithm(job *j, const pattern_schedule *s) {
     const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
     if (s->algorithm == SPMV_AUTO || csr || (bcsr && s->algorithm != SPMV_BALANCED))
         return;
-    refuse(j, s,
-           job_print(j, "the algorithm %s is for csr%s", algorithms[s->algorithm].name,
-                     s->algorithm == SPMV_BALANCED ? "" : " and bcsr"));
+    refuse(j, s, "the algorithm %s is for csr%s", algorithms[s->algorithm].name,
+           s->algorithm == SPMV_BALANCED ? "" : " and bcsr");
 }
 
 static void check_numbers(job *j, const pattern_schedule *s) {
     for (int n = 0; n < SPMV_NUMBERS; n++)
         if (s->number[n] != 0 && !number_applies(s, n))
-            refuse(j, s,
-                   job_print(j, "%s%s does without %s",
-                             s->algorithm != SPMV_AUTO ? "the algorithm " : "it",
-                             s->algorithm != SPMV_AUTO ? algorithms[s->algorithm].name : "",
-                             numbers[n].name));
+            refuse(j, s, "%s%s does without %s",
+                   s->algorithm != SPMV_AUTO ? "the algorithm " : "it",
+                   s->algorithm != SPMV_AUTO ? algorithms[s->algorithm].name : "", numbers[n].name);
     if (s->number[SPMV_SLICE] != 0 && s->number[SPMV_SIGMA] % s->number[SPMV_SLICE] != 0)
-        refuse(j, s,
-               job_print(j, "sigma must be a multiple of the slice of %d, not %d",
-                         s->number[SPMV_SLICE], s->number[SPMV_SIGMA]));
+        refuse(j, s, "sigma must be a multiple of the slice of %d, not %d", s->number[SPMV_SLICE],
+               s->number[SPMV_SIGMA]);
 }
 
 /* Sets the numbers that apply, in the schedule and in the plan. */
@@ -231,7 +198,7 @@ static void check_matrix(job *j, const spmv_plan *p, const family_request *r) {
         return;
     const char *refusal = spmv_refusal(j, r->notes, r->matrix, &p->storage);
     if (refusal != NULL)
-        refuse(j, &p->schedule, refusal);
+        refuse(j, &p->schedule, "%s", refusal);
 }
 
 static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t) {
@@ -241,9 +208,9 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t
         bytes = 2 * element * (size_t)p->storage.packet;
     if (bytes > (size_t)t->shared_per_block)
         refuse(j, &p->schedule,
-               job_print(j, "it needs %zu bytes of shared memory a block, %s has %d; take fewer %s",
-                         bytes, t->arch, t->shared_per_block,
-                         p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items"));
+               "it needs %zu bytes of shared memory a block, %s has %d; take fewer %s", bytes,
+               t->arch, t->shared_per_block,
+               p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items");
 }
 
 /* Completes the storage. The diagonals that a spec lists count for `auto` too. */
@@ -262,7 +229,7 @@ static void choose_format(job *j, const spmv *m, const family_request *r, spmv_p
         refuse(j, &p->schedule,
                "what most rows have is compiled in: it is built for a matrix, or for the diagonals "
                "that a spec lists");
-    refuse(j, &p->schedule, spmv_refusal(j, r->notes, a, s));
+    refuse(j, &p->schedule, "%s", spmv_refusal(j, r->notes, a, s));
 }
 
 spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {

@@ -7,130 +7,40 @@
 
 #include <string.h>
 
+enum { ROWS = SPMV_SIZE_ROWS, COLUMNS = SPMV_SIZE_COLUMNS, A = SPMV_SIZE_OWN, B, C, D };
+
 /* ---- arrays -------------------------------------------------------------------------------- */
 
-/* Extents: a size, by its number, or one of these. */
-enum { ONE = -1, BLOCK = -2, LANES = -3 }; /* elements of a block of bcsr; rows of a warp */
-enum { ROWS = SPMV_SIZE_ROWS, COLUMNS = SPMV_SIZE_COLUMNS, A = SPMV_SIZE_OWN, B, C, D };
-enum { OWN_SIZES = 4 };
-
-typedef struct layout_array {
-    const char *name;
-    packed_kind kind;
-    int x, plus, y;
-} layout_array;
-
-/* The sizes of a format. Each is the extent of one of its arrays along an axis. */
-typedef struct layout_words {
-    program_size sizes[OWN_SIZES];
-    layout_array arrays[PACKED_ARRAYS];
-    int points; /* the size that is nearest to the count of entries */
-} layout_words;
-
-#define INDEX(name, size, plus)                                                                    \
-    { name, PACKED_INDEX, size, plus, ONE }
-#define VALUE(name, size)                                                                          \
-    { name, PACKED_VALUE, size, 0, ONE }
-#define TAIL(size)                                                                                 \
-    INDEX("tail_row", size, 0), INDEX("tail_column", size, 0), VALUE("tail_value", size)
-
-static const layout_words layouts[FORMAT_COUNT] = {
-    [FORMAT_COO] = {{{"entries", 0, 0}},
-                    {INDEX("row", A, 0), INDEX("column", A, 0), VALUE("value", A)},
-                    A},
-    [FORMAT_CSR] = {{{"entries", 1, 0}},
-                    {INDEX("offset", ROWS, 1), INDEX("column", A, 0), VALUE("value", A)},
-                    A},
-    [FORMAT_CSC] = {{{"entries", 1, 0}},
-                    {INDEX("offset", COLUMNS, 1), INDEX("row", A, 0), VALUE("value", A)},
-                    A},
-    [FORMAT_ELL] = {{{"width", 0, 1}},
-                    {{"column", PACKED_INDEX, ROWS, 0, A}, {"value", PACKED_VALUE, ROWS, 0, A}},
-                    ROWS},
-    [FORMAT_HYB] = {{{"width", 0, 1}, {"tail", 2, 0}},
-                    {{"column", PACKED_INDEX, ROWS, 0, A},
-                     {"value", PACKED_VALUE, ROWS, 0, A},
-                     TAIL(B)},
-                    ROWS},
-    [FORMAT_JDS] = {{{"width", 1, 0}, {"entries", 2, 0}},
-                    {INDEX("row", ROWS, 0), INDEX("offset", A, 1), INDEX("column", B, 0),
-                     VALUE("value", B)},
-                    B},
-    [FORMAT_DIA] = {{{"diagonals", 0, 0}},
-                    {INDEX("diagonal", A, 0), {"value", PACKED_VALUE, ROWS, 0, A}},
-                    ROWS},
-    [FORMAT_BCSR] = {{{"block_rows", 0, 0}, {"blocks", 1, 0}},
-                     {INDEX("offset", A, 1),
-                      INDEX("column", B, 0),
-                      {"value", PACKED_VALUE, BLOCK, 0, B}},
-                     B},
-    [FORMAT_PKT] = {{{"packets", 0, 0}, {"sources", 2, 0}, {"stored", 4, 0}, {"tail", 6, 0}},
-                    {INDEX("row", A, 1),
-                     INDEX("column", A, 1),
-                     INDEX("source", B, 0),
-                     INDEX("offset", A, 1),
-                     {"place", PACKED_WORD, C, 0, ONE},
-                     VALUE("value", C),
-                     TAIL(D),
-                     INDEX("order", ROWS, 0)},
-                    C},
-    [FORMAT_SELL] = {{{"slices", 0, 0}, {"stored", 2, 0}},
-                     {INDEX("offset", A, 1), INDEX("row", ROWS, 0), INDEX("column", B, 0),
-                      VALUE("value", B)},
-                     B},
-    [FORMAT_STENCIL] = {{{"groups", 0, 0}, {"patterns", 1, 1}, {"others", 2, 0}, {"stored", 4, 0}},
-                        {{"group", PACKED_WORD, A, 0, ONE},
-                         {"pattern", PACKED_WORD, LANES, 0, B},
-                         INDEX("row", C, 0),
-                         INDEX("offset", C, 1),
-                         INDEX("column", D, 0),
-                         VALUE("value", D)},
-                        ROWS},
-};
-
-static const char *dtype_of(const spmv *m, packed_kind kind) {
-    return dtype_words[kind == PACKED_INDEX   ? m->index
-                       : kind == PACKED_VALUE ? m->matrix
-                                              : DTYPE_UINT32]
-        .name;
+static dtype dtype_of(const spmv *m, packed_kind kind) {
+    return kind == PACKED_INDEX ? m->index : kind == PACKED_VALUE ? m->matrix : DTYPE_UINT32;
 }
 
 static program_extent extent(const spmv_plan *plan, int size, int plus) {
-    if (size == ONE)
+    if (size == EXTENT_ONE)
         return extent_of(-1, 1);
-    if (size == BLOCK)
+    if (size == EXTENT_BLOCK)
         return extent_of(-1, (int64_t)plan->storage.block_rows * plan->storage.block_cols);
-    if (size == LANES)
+    if (size == EXTENT_LANES)
         return extent_of(-1, WARP);
     return extent_of(size, plus);
 }
 
-static void add_arrays(job *j, const spmv *m, const spmv_plan *plan, program *p) {
-    const layout_words *w = &layouts[plan->schedule.format];
-    const char *vectors = dtype_words[m->pattern.functions->dtype].name;
-    p->arrays = job_array(j, PACKED_ARRAYS + 2, sizeof *p->arrays);
+static void add_arrays(const spmv *m, const spmv_plan *plan, program *p) {
+    const format_layout *w = &format_layouts[plan->schedule.format];
+    const dtype vectors = m->pattern.functions->dtype;
     for (int i = 0; i < PACKED_ARRAYS && w->arrays[i].name != NULL; i++) {
-        const layout_array *from = &w->arrays[i];
-        program_array *a = &p->arrays[p->array_count++];
-        *a = pattern_array(from->name, dtype_of(m, from->kind), extent(plan, from->x, from->plus));
-        a->lists.extent[1] = extent(plan, from->y, 0);
+        const format_array *from = &w->arrays[i];
+        pattern_array(p, from->name, dtype_of(m, from->kind), extent(plan, from->x, from->plus))
+            ->lists.extent[1] = extent(plan, from->y, 0);
     }
-    for (int i = 0; i < 2; i++) {
-        program_array *a = &p->arrays[p->array_count++];
-        *a = pattern_array(i == 0 ? "x" : "y", vectors, extent_of(i == 0 ? COLUMNS : ROWS, 0));
-        a->lists.extent[1] = extent_of(-1, m->vectors);
-        a->written = a->lists.updated = i == 1;
-    }
-}
-
-static void add_sizes(job *j, const spmv_plan *plan, program *p) {
-    const layout_words *w = &layouts[plan->schedule.format];
-    p->lists.sizes = job_array(j, SPMV_SIZE_OWN + OWN_SIZES, sizeof *p->lists.sizes);
-    p->lists.sizes[SPMV_SIZE_ROWS] = (program_size){"rows", p->array_count - 1, 0};
-    p->lists.sizes[SPMV_SIZE_COLUMNS] = (program_size){"columns", p->array_count - 2, 0};
-    p->lists.size_count = SPMV_SIZE_OWN;
-    for (int i = 0; i < OWN_SIZES && w->sizes[i].name != NULL; i++)
-        p->lists.sizes[p->lists.size_count++] = w->sizes[i];
+    program_array *x = pattern_array(p, "x", vectors, extent_of(COLUMNS, 0));
+    program_array *y = pattern_array(p, "y", vectors, extent_of(ROWS, 0));
+    x->lists.extent[1] = y->lists.extent[1] = extent_of(-1, m->vectors);
+    y->written = y->lists.updated = true;
+    pattern_size(p, "rows", p->array_count - 1, 0);
+    pattern_size(p, "columns", p->array_count - 2, 0);
+    for (int i = 0; i < FORMAT_SIZES && w->sizes[i].name != NULL; i++)
+        pattern_size(p, w->sizes[i].name, w->sizes[i].array, w->sizes[i].axis);
     p->lists.points = extent_of(w->points, 0);
 }
 
@@ -151,8 +61,7 @@ static program_product *product_of(job *j, const storage *s) {
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
-enum { MOST_LAUNCHES = 4, MOST_TEMPORARIES = 2 };
-_Static_assert((int)MOST_LAUNCHES >= (int)SPMV_MOST_PASSES, "a launch a pass");
+_Static_assert((int)PATTERN_LAUNCHES >= (int)SPMV_MOST_PASSES, "a launch a pass");
 
 typedef struct describing {
     job *job;
@@ -163,17 +72,12 @@ typedef struct describing {
 
 static program_launch *add_launch(const describing *d, const char *suffix, program_extent items,
                                   int per_block, bool barriers) {
-    program *p = d->program;
-    program_launch *l = &p->launches[p->launch_count++];
-    *l = pattern_launch(d->job, p, suffix, items, per_block, d->plan->threads, barriers);
-    return l;
+    return pattern_launch(d->job, d->program, suffix, items, per_block, d->plan->threads, barriers);
 }
 
 static void add_temporary(const describing *d, const char *name, program_extent items, int per,
                           size_t bytes, int fill) {
-    program *p = d->program;
-    p->lists.temporaries[p->lists.temporary_count++] =
-        (program_temporary){name, items, per, (int64_t)bytes, 0, fill};
+    pattern_temporary(d->program, (program_temporary){name, items, per, (int64_t)bytes, 0, fill});
 }
 
 /* The kernel that adds up shares of the items; and the kernel that adds what each share carries
@@ -270,11 +174,8 @@ static void add_launches(const describing *d) {
 
 void spmv_describe(job *j, const spmv *m, const spmv_plan *plan, program *p) {
     const describing d = {j, m, plan, p};
-    add_arrays(j, m, plan, p);
-    add_sizes(j, plan, p);
+    add_arrays(m, plan, p);
     p->lists.product = product_of(j, &plan->storage);
-    p->launches = job_array(j, MOST_LAUNCHES, sizeof *p->launches);
-    p->lists.temporaries = job_array(j, MOST_TEMPORARIES, sizeof *p->lists.temporaries);
     add_launches(&d);
 }
 

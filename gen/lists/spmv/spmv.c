@@ -1,11 +1,13 @@
-/* The family spmv. Takes: a subject and a request. Makes: the program with its source, and what
-   `explain` says of each format. */
-#include "gen/lists/spmv/spmv.h"
+/* The family spmv. Takes: a subject and a request; a call and the y that a kernel made. Makes: the
+   program with its source, what `explain` says of each format, and the verdict. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "gen/lists/spmv/spmv.h"
 #include "gen/source/emit.h"
 #include "matrix/layout.h"
-
-#include <string.h>
 
 /* ---- what requests for one matrix find out once ---------------------------------------------- */
 
@@ -192,7 +194,6 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
     pattern_constant constants[SPMV_NUMBERS + 8];
     const int constant_count = write_constants(m, &plan, constants);
     pattern_source source = {
-        .pattern = &m->pattern,
         .program = p,
         .schedule = &plan.schedule,
         .template_file = spmv_template(&plan),
@@ -202,14 +203,12 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
         .constants = constants,
         .constant_count = constant_count,
         .code = r->untold ? NULL : write_code(j, m, &plan),
+        .facts.shape = m->vectors == 1 ? "sparse matrix times a vector"
+                                       : job_print(j, "sparse matrix times %d vectors", m->vectors),
+        .facts.reason = plan.reason,
+        .facts.textbook_operations = 2.0 * m->vectors,
     };
-    const family_build facts = {
-        .shape = m->vectors == 1 ? "sparse matrix times a vector"
-                                 : job_print(j, "sparse matrix times %d vectors", m->vectors),
-        .reason = plan.reason,
-        .textbook_operations = 2.0 * m->vectors,
-    };
-    return pattern_build(j, subject, r, &source, &facts);
+    return pattern_build(j, subject, r, &source);
 }
 
 /* ---- explain ------------------------------------------------------------------------------- */
@@ -264,4 +263,127 @@ void spmv_explain(job *j, const subject *subject, const family_request *r,
             row->chosen = plan.format == f && plan.algorithm == i;
             pattern_try(j, subject, r, line, row);
         }
+}
+
+/* ---- the verdict --------------------------------------------------------------------------- */
+
+/* Compares with float64 sums that are as
+   good as in twice the precision (T. Ogita, S. Rump, S. Oishi, SIAM J. Sci. Comput. 26 (2005) 1955,
+   Dot2), row by row.
+
+   Bound, with u the unit roundoff of x and y, for a row of n entries: each product is rounded once;
+   n of them are added in n − 1 additions that are not exact, in whatever order; the sum, which is
+   in at most three parts (what a block ends, what another carries over, a packet or an ELL part),
+   is multiplied by alpha and added to y, at most three times; beta·y is rounded once. A row of csc
+   is converted from fixed point, another three. So y is off by at most
+
+       (n + 12)·u·(|alpha|·Σ|a·x| + |beta·y|)
+
+   to the first order (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
+   3.1), and by a few of the least numbers above 0 where products underflow. */
+
+/* The sum of one row: high + low, and Σ|a·x|; infinite and NaN products are kept apart. */
+typedef struct row_sum {
+    double high, low, magnitude, special;
+    bool is_special, unclear;
+    int64_t entries;
+} row_sum;
+
+static void add_product(row_sum *s, double a, double x) {
+    const double product = a * x;
+    s->entries++;
+    if (!isfinite(product)) {
+        s->special += product;
+        s->is_special = true;
+        s->unclear |= a == 0; /* a kernel may skip a stored 0 */
+        return;
+    }
+    const double rest = fma(a, x, -product);
+    const double total = s->high + product, part = total - s->high;
+    s->low += ((s->high - (total - part)) + (product - part)) + rest;
+    s->high = total;
+    s->magnitude += fabs(product);
+}
+
+typedef struct judging {
+    double alpha, beta, unit, least, largest;
+    double greatest, greatest_error;
+    family_verdict *out;
+} judging;
+
+static void report(const judging *v, int64_t row, int64_t vector, double got, double wanted) {
+    if (v->out->wrong++ == 0)
+        snprintf(v->out->first_wrong, sizeof v->out->first_wrong,
+                 "y at row %lld of vector %lld: %.9g instead of %.9g", (long long)row,
+                 (long long)vector, got, wanted);
+}
+
+/* One element of y: what it was before, what it is, and the sum of its row. */
+static void judge_element(judging *v, int64_t row, int64_t vector, double before, double got,
+                          const row_sum *s) {
+    const double scaled = v->beta == 0 ? 0 : v->beta * before;
+    const double reach = fabs(v->alpha) * s->magnitude + fabs(scaled);
+    v->out->judged++;
+    if (s->unclear || (isfinite(reach) && reach > v->largest / 4) ||
+        (!isfinite(s->magnitude) && !s->is_special)) {
+        v->out->undecidable++;
+        return;
+    }
+    if (s->is_special || !isfinite(scaled)) {
+        const double wanted = v->alpha * (s->is_special ? s->special : s->high) + scaled;
+        if (isnan(wanted) ? !isnan(got) : got != wanted)
+            report(v, row, vector, got, wanted);
+        return;
+    }
+    const double wanted = v->alpha * s->high + (v->alpha * s->low + scaled);
+    const double terms = (double)s->entries + 12;
+    const double bound = terms * (v->unit * reach / (1 - terms * v->unit) +
+                                  v->least * (1 + fabs(v->alpha) + fabs(v->beta)));
+    const double error = fabs(got - wanted);
+    v->greatest = fmax(v->greatest, fabs(wanted));
+    if (error > v->greatest_error)
+        v->greatest_error = error;
+    if (!(error <= bound)) /* also a NaN */
+        report(v, row, vector, got, wanted);
+    if (error > 0 && error / bound > v->out->of_bound)
+        v->out->of_bound = error / bound;
+}
+
+static double factor(job *j, const spmv *m, int function, const double *parameters) {
+    return pattern_apply(pattern_machine_new(j, &m->pattern, function, parameters), NULL).real;
+}
+
+void spmv_judge_given(job *j, const subject *s, const program *p, const matrix *a,
+                      const family_call *before, const family_call *after, family_verdict *out) {
+    const spmv *m = s->model;
+    const dtype_word *word = &dtype_words[s->dtype];
+    const int x = p->array_count - 2, y = p->array_count - 1;
+    judging v = {.alpha = factor(j, m, SPMV_ALPHA, before->parameters),
+                 .beta = factor(j, m, SPMV_BETA, before->parameters),
+                 .unit = word->epsilon,
+                 .least = s->dtype == DTYPE_FLOAT ? (double)FLT_TRUE_MIN : DBL_TRUE_MIN,
+                 .largest = word->largest,
+                 .out = out};
+    *out = (family_verdict){0};
+    for (int64_t vector = 0; vector < m->vectors; vector++)
+        for (int64_t row = 0, k = 0; row < a->rows; row++) {
+            row_sum sum = {0};
+            for (; k < a->entries && a->row[k] == row; k++)
+                add_product(
+                    &sum, dtype_round(m->matrix, a->value[k]),
+                    pattern_get(s->dtype, before->arrays[x], vector * a->columns + a->column[k])
+                        .real);
+            const int64_t at = vector * a->rows + row;
+            judge_element(&v, row, vector, pattern_get(s->dtype, before->arrays[y], at).real,
+                          pattern_get(s->dtype, after->arrays[y], at).real, &sum);
+        }
+    if (v.greatest > 0)
+        out->greatest_error = v.greatest_error / v.greatest;
+}
+
+void spmv_judge(job *j, const subject *s, const program *p, const family_call *before,
+                const family_call *after, family_verdict *out) {
+    matrix a;
+    spmv_unpack(j, p, before, &a);
+    spmv_judge_given(j, s, p, &a, before, after, out);
 }

@@ -72,7 +72,11 @@ void spmv_numbers(job *, const spmv *, const spmv_plan *, const family_request *
                   int all[SPMV_NUMBERS]);
 
 /* The sizes of every program: that of y and that of x. The format's own sizes follow. */
-enum { SPMV_SIZE_ROWS, SPMV_SIZE_COLUMNS, SPMV_SIZE_OWN };
+enum {
+    SPMV_SIZE_ROWS = EXTENT_ROWS,
+    SPMV_SIZE_COLUMNS = EXTENT_COLUMNS,
+    SPMV_SIZE_OWN = EXTENT_OWN
+};
 
 /* The arrays, sizes, launches and temporaries of a plan. */
 void spmv_describe(job *, const spmv *, const spmv_plan *, program *);
@@ -95,17 +99,13 @@ enum {
     SPMV_WILD
 };
 extern const char *const spmv_kinds[];
-void spmv_print(const subject *, model_detail, text *);
-family_build *spmv_build(job *, const subject *, const family_request *);
-void spmv_explain(job *, const subject *, const family_request *, family_explanation *);
-void spmv_draw(job *, const subject *, const program *, const int64_t size[AXES], int kind,
-               const double *given, uint64_t seed, family_call *out);
-void spmv_judge(job *, const subject *, const program *, const family_call *before,
-                const family_call *after, family_verdict *out);
-void spmv_draw_given(job *, const subject *, const program *, const packed_matrix *,
-                     const double *given, uint64_t seed, family_call *out);
-void spmv_judge_given(job *, const subject *, const program *, const matrix *,
-                      const family_call *before, const family_call *after, family_verdict *out);
+family_print spmv_print;
+family_builder spmv_build;
+family_explain spmv_explain;
+family_draw spmv_draw;
+family_judge spmv_judge;
+family_draw_given spmv_draw_given;
+family_judge_given spmv_judge_given;
 
 /* The matrix of a call, as its arrays hold it. */
 void spmv_unpack(job *, const program *, const family_call *, matrix *out);

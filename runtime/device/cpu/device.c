@@ -355,9 +355,9 @@ static fault fill_async(device *base, void *to, int byte, size_t bytes, void *st
     return FAULT_NONE;
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
+/* ---- streams: every call is done when it returns ----------------------------------------------
+ */
 
-/* Every call is done when it returns. */
 static void synchronize(device *base, job *j, void *stream) {
     (void)base;
     (void)j;
@@ -382,6 +382,32 @@ static void unmark(device *base, void *point) {
     (void)base;
     (void)point;
 }
+
+static bool idle(device *base, job *j, void *stream) {
+    synchronize(base, j, stream);
+    return true;
+}
+
+static void *stream_open(device *base, job *j) {
+    synchronize(base, j, NULL);
+    return NULL;
+}
+
+static void stream_close(device *base, void *stream) {
+    synchronize(base, NULL, stream);
+}
+
+static void order(device *base, job *j, void *before, void *after) {
+    synchronize(base, j, before);
+    synchronize(base, j, after);
+}
+
+static void within(device *base, job *j, void (*body)(void *), void *argument) {
+    synchronize(base, j, NULL);
+    body(argument);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static double seconds(device *base, job *j, void (*body)(job *, void *), void *argument) {
     (void)base;
@@ -414,6 +440,12 @@ const device_ops device_cpu = {
     .mark = mark,
     .passed = passed,
     .unmark = unmark,
+    .idle = idle,
+    .stream_open = stream_open,
+    .stream_close = stream_close,
+    .order = order,
+    .within = within,
+    .host_memory = true,
     .time = seconds,
     .code_name = code_name,
 };

@@ -87,10 +87,10 @@ enum {
 
     CU_MEMORY_DEVICE = 2,
 
-    CU_NOT_READY = 600,
-
     CU_EVENT_FLAGS_DEFAULT = 0,
-    CU_EVENT_FLAGS_NO_TIMING = 2,
+    CU_EVENT_WITHOUT_TIME = 2,
+    CU_STREAM_INDEPENDENT = 1, /* of the default stream */
+    CU_NOT_READY = 600,
 };
 
 /* Member, symbol and arguments of each function; every one returns a cu_result. */
@@ -135,6 +135,11 @@ enum {
     F(fill, cuMemsetD8_v2, (cu_pointer to, unsigned char byte, size_t bytes))                      \
     F(fill_async, cuMemsetD8Async, (cu_pointer to, unsigned char byte, size_t bytes, cu_stream))   \
     F(stream_synchronize, cuStreamSynchronize, (cu_stream))                                        \
+    F(stream_query, cuStreamQuery, (cu_stream))                                                    \
+    F(stream_wait, cuStreamWaitEvent, (cu_stream, cu_event, unsigned flags))                       \
+    F(stream_create, cuStreamCreateWithPriority, (cu_stream *, unsigned flags, int priority))      \
+    F(stream_destroy, cuStreamDestroy_v2, (cu_stream))                                             \
+    F(stream_priorities, cuCtxGetStreamPriorityRange, (int *least, int *greatest))                 \
     F(event_create, cuEventCreate, (cu_event *, unsigned flags))                                   \
     F(event_record, cuEventRecord, (cu_event, cu_stream))                                          \
     F(event_query, cuEventQuery, (cu_event))                                                       \

@@ -1,4 +1,5 @@
 /* The JSON writer: structure, escapes, and numbers under a locale with another decimal point. */
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -9,30 +10,21 @@
 
 #include <cmocka.h>
 
-#include "cli/json.h"
+#include "cli/command.h"
 #include "tests/unit/group.h"
 
 static void test_structure(void **state) {
     (void)state;
     text out = new_text();
     json j = {.out = &out};
-    json_object(&j, NULL);
-    json_array(&j, "empty");
-    json_end_array(&j);
-    json_array(&j, "sizes");
-    json_integer(&j, NULL, 3);
-    json_integer(&j, NULL, INT64_MIN);
-    json_end_array(&j);
-    json_object(&j, "inner");
-    json_bool(&j, "yes", true);
-    json_null(&j, "none");
+    json_add(&j, "{ empty [ ] sizes [ %d %" PRId64 " %zu ] inner { yes %i none %+d", 3, INT64_MIN,
+             SIZE_MAX / 2, true, -1);
     json_string(&j, "absent", NULL);
-    json_end_object(&j);
-    json_end_object(&j);
+    json_add(&j, "some %+" PRId64 " } }", (int64_t)1);
     assert_string_equal(out.data, "{\n  \"empty\": [],\n  \"sizes\": [\n    3,\n"
-                                  "    -9223372036854775808\n  ],\n  \"inner\": {\n"
-                                  "    \"yes\": true,\n    \"none\": null,\n"
-                                  "    \"absent\": null\n  }\n}\n");
+                                  "    -9223372036854775808,\n    9223372036854775807\n  ],\n"
+                                  "  \"inner\": {\n    \"yes\": true,\n    \"none\": null,\n"
+                                  "    \"absent\": null,\n    \"some\": 1\n  }\n}\n");
 }
 
 static void expect_quoted(const char *value, const char *wanted) {

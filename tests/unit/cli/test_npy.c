@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/files/formats.h"
+#include "cli/files/datafile.h"
 #include "tests/unit/group.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

@@ -209,7 +209,7 @@ static void test_paths(void **state) {
         const char *folder, *wanted;
     } cases[] = {{NULL, "a.cu"}, {"b", "b/a.cu"}, {"b/", "b/a.cu"}, {"/", "/a.cu"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *path = output_path(cases[i].folder, "a", ".cu");
+        const char *path = output_path(cases[i].folder, "a", ".cu");
         assert_string_equal(path, cases[i].wanted);
     }
 }

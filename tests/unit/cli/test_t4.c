@@ -2,7 +2,7 @@
    those of https://github.com/odgaard/TuningSchema (T4/results-schema.json, 1.0.0) and of
    https://github.com/AutoTuningAssociation/autotuning_methodology (schemas/T4.json, 1.1.0): the
    keys they name, with their types and words, and which must be there. Needs: STENCILGEN. */
-#include "cli/report/export.h"
+#include "cli/report/report.h"
 #include "tests/unit/cli/json_reader.h"
 #include "tests/unit/cli/tuned_result.h"
 #include "tests/unit/group.h"

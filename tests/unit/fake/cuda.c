@@ -312,6 +312,33 @@ INSIDE(cuStreamSynchronize, cu_stream stream)
     state.waits++;
 END
 
+INSIDE(cuStreamQuery, cu_stream stream)
+    state.launch.stream = stream;
+END
+
+INSIDE(cuStreamWaitEvent, cu_stream stream, cu_event event, unsigned flags)
+    if (event == NULL || flags != 0)
+        return INVALID_VALUE;
+    note("wait", stream);
+END
+
+INSIDE(cuCtxGetStreamPriorityRange, int *least, int *greatest)
+    *least = 0;
+    *greatest = -5;
+END
+
+INSIDE(cuStreamCreateWithPriority, cu_stream *stream, unsigned flags, int priority)
+    if (flags != 1 || priority != -5)
+        return INVALID_VALUE;
+    *stream = malloc(1);
+    state.streams++;
+END
+
+INSIDE(cuStreamDestroy_v2, cu_stream stream)
+    free(stream);
+    state.streams--;
+END
+
 INSIDE(cuEventCreate, cu_event *event, unsigned flags)
     if (flags != 0 && flags != 2)
         return INVALID_VALUE;
@@ -323,6 +350,7 @@ INSIDE(cuEventRecord, cu_event event, cu_stream stream)
     if (event == NULL)
         return INVALID_VALUE;
     state.marked = stream;
+    note("record", stream);
 END
 
 INSIDE(cuEventQuery, cu_event event)

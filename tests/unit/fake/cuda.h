@@ -24,7 +24,7 @@ typedef struct fake_cuda {
     int not_cooperative; /* the device has no cooperative launches */
     int is_h200;         /* its memory and L2 are those of an H200; else of an H100 */
     int homeless;        /* calls that need a current context and had none of the device's */
-    int retained, modules, events, allocations; /* that live */
+    int retained, modules, events, streams, allocations; /* that live */
     int copies, copies_of_rows, fills, waits;
     int pushes, releases;
     void *marked;       /* the stream of the last event */

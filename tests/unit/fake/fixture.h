@@ -62,6 +62,7 @@ static int settled(void **unused) {
     assert_int_equal(fake->retained, 0);
     assert_int_equal(fake->modules, 0);
     assert_int_equal(fake->events, 0);
+    assert_int_equal(fake->streams, 0);
     assert_int_equal(fake->allocations, 0);
     return 0;
 }

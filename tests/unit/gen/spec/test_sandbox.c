@@ -237,14 +237,16 @@ static void test_compiler(void **state) {
 }
 
 /* Lua compiles these in times that grow with the square of their length, some on one line: where
-   that takes too long it ends, wherever in the text that is. */
+   that takes too long it ends soon after the limit, wherever in the text that is. The last takes
+   6 s of a core of 2020. */
 static void test_slow_compilation(void **state) {
     (void)state;
     static const struct {
         const char *before, *piece, *after;
     } cases[] = {{"local a = 1\nif a then\n", "elseif a then\n", "end"},
                  {"local a, b local c = ", "a or ", "b"},
-                 {"local c = ", "{}or ", "{}"}};
+                 {"local c = ", "{}or ", "{}"},
+                 {"local c = ", "{}or", "{}"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t room = (256 << 10) - strlen(cases[i].before) - strlen(cases[i].after);
         char *slow = repeated(cases[i].before, cases[i].piece, (int)(room / strlen(cases[i].piece)),
@@ -255,7 +257,7 @@ static void test_slow_compilation(void **state) {
         assert_true(strcmp(job_error_text(l.job), TOO_LATE) == 0 ||
                     strstr(job_error_text(l.job), "returns nothing") != NULL);
         assert_true(job_error_line(l.job) > 0);
-        assert_true(seconds() - before < MOST_SECONDS);
+        assert_true(seconds() - before < 5.5);
         job_end(l.job);
         free(slow);
     }

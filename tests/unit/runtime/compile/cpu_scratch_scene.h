@@ -6,7 +6,7 @@
 #include "tests/unit/runtime/device/cpu/cpu_program.h"
 #include "tests/unit/scratch_folder.h"
 
-#include "runtime/compile/scratch.h"
+#include "runtime/compile/compilers.h"
 
 static const char plain_text[] = "struct Arguments { float *out; };\n"
                                  "extern \"C\" __global__ void kernel(const Arguments a) {\n"

@@ -206,7 +206,7 @@ static int fill_disk(void *size) {
 
 static void test_full_folders(void **state) {
     (void)state;
-    /* No room for the mark, the source, the assembler's text. */
+    /* No room for the source, the assembler's text. */
     char *const sizes[] = {"4k", "16k", "24k", "36k"};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const int code = in_child(fill_disk, sizes[i]);

@@ -11,19 +11,13 @@ enum { DAY = 86400 };
 
 /* A folder as a process leaves it that was killed. */
 static char *left_behind(void) {
-    char *name = malloc(PENDING_NAME), *path;
-    sprintf(name, "%sabc%03d", SCRATCH_PREFIX, count_files(scratch_root, ""));
+    char *name = malloc(PENDING_NAME);
+    scratch_begin(name);
+    sprintf(name + SCRATCH_BEGIN, "abc%03d", count_files(scratch_root, ""));
     make_folder(name);
-    path = scratch_path(name);
-    const int folder = open(path, O_RDONLY | O_DIRECTORY);
-    int mark;
-    assert_int_equal(scratch_mark(folder, name, &mark), 0);
-    close(mark);
-    close(folder);
     lay(name, SCRATCH_SOURCE, "text");
     lay(name, "cca1B2c3.s", "text");
     lay(name, "kernel-0a1b2c.o", "text");
-    free(path);
     return name;
 }
 
@@ -40,24 +34,20 @@ static void make_old(const char *name, long seconds) {
 /* Whoever calls a folder what they like keeps it, however old it is. */
 static void test_folders_of_users_stay(void **state) {
     (void)state;
-    static const char *const names[] = {"stencilgen-backup",         "stencilgen-master",
-                                        "stencilgen-abcdef",         "stencilgen-scratch",
-                                        "stencilgen-scratch-backup", "stencilgen-scratch-results"};
+    static const char *const names[] = {
+        "stencilgen-backup",         "stencilgen-master",
+        "stencilgen-abcdef",         "stencilgen-scratch",
+        "stencilgen-scratch-backup", "stencilgen-scratch-results",
+        "stencilgen-scratch-a23456", "stencilgen-scratch-my-files-of-2026"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         make_folder(names[i]);
         lay(names[i], SCRATCH_SOURCE, "precious");
         make_old(names[i], 2 * DAY);
     }
-    make_folder("stencilgen-scratch-marked");
-    make_folder("stencilgen-scratch-a23456");
-    lay("stencilgen-scratch-a23456", SCRATCH_MARK, "");
-    lay("stencilgen-scratch-a23456", SCRATCH_SOURCE, "precious");
-    make_old("stencilgen-scratch-a23456", 2 * DAY);
     sweep_by_opening();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_true(is_there(names[i], SCRATCH_SOURCE));
-    assert_true(is_there("stencilgen-scratch-a23456", SCRATCH_SOURCE));
-    assert_int_equal(count_files(scratch_root, ""), 8);
+    assert_int_equal(count_files(scratch_root, ""), sizeof names / sizeof names[0]);
 }
 
 static void test_left_behind_goes_at_once(void **state) {
@@ -74,8 +64,7 @@ static void test_anything_else_in_it_keeps_it(void **state) {
     char *name = left_behind();
     lay(name, "notes.txt", "precious");
     sweep_by_opening();
-    assert_true(is_there(name, "notes.txt") && is_there(name, SCRATCH_SOURCE) &&
-                is_there(name, SCRATCH_MARK));
+    assert_true(is_there(name, "notes.txt") && is_there(name, SCRATCH_SOURCE));
     free(name);
 }
 
@@ -111,12 +100,10 @@ static void test_of_another_machine(void **state) {
     char *fresh = left_behind(), *old = left_behind();
     char *names[] = {fresh, old};
     for (int i = 0; i < 2; i++) {
-        char *path = below(names[i], SCRATCH_MARK);
-        static content mark;
-        read_content(path, &mark);
-        mark.bytes[mark.size - 2] ^= 1; /* another start of another machine */
-        write_content(path, mark.bytes, mark.size);
-        free(path);
+        char was[PENDING_NAME];
+        strcpy(was, names[i]);
+        names[i][SCRATCH_BEGIN - 2] ^= 1; /* another start of another machine */
+        rename_to(was, names[i]);
     }
     make_old(old, 2 * DAY);
     sweep_by_opening();

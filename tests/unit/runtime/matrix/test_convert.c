@@ -5,7 +5,7 @@
 #include "tests/unit/runtime/matrix/cpu_context.h"
 
 #include "matrix/layout.h"
-#include "runtime/matrix/convert.h"
+#include "runtime/matrix/matrix.h"
 #include "tests/unit/group.h"
 
 /* ---- both ways ------------------------------------------------------------------------------- */

@@ -75,6 +75,19 @@ static void test_pages_of_noise(void **state) {
     expect_set_aside("malformed");
 }
 
+/* What SQLite finds when it looks through has a heading of its own. */
+static void test_a_warning_is_one_line(void **state) {
+    (void)state;
+    fill();
+    const int file = open(s.path, O_WRONLY);
+    assert_int_equal(pwrite(file, "no page begins like this", 24, PAGE), 24);
+    close(file);
+    assert_int_equal(put(&s, &p, "new", 5), FAULT_NONE);
+    assert_non_null(strstr(s.last, "is damaged (Page 2: "));
+    assert_null(strchr(s.last, '\n'));
+    assert_int_equal(aside(), 1);
+}
+
 static void test_tables_that_are_missing(void **state) {
     (void)state;
     fill();
@@ -281,6 +294,7 @@ static const struct CMUnitTest tests[] = {
     IN_FOLDER(test_cut_off),
     IN_FOLDER(test_an_empty_file_is_a_new_one),
     IN_FOLDER(test_pages_of_noise),
+    IN_FOLDER(test_a_warning_is_one_line),
     IN_FOLDER(test_tables_that_are_missing),
     IN_FOLDER(test_damaged_while_open),
     IN_FOLDER(test_removed_while_open),

@@ -200,15 +200,24 @@ static void test_measured_again(void **state) {
     assert_true(finds(&s, &p, "a"));
 }
 
+static void medians(job *j, void *unused) {
+    static const double one[] = {3}, four[] = {4, 1, 3, 2}, five[] = {50, 10, 30, 20, 40};
+    double spread;
+    (void)unused;
+    same_number(results_median(j, one, 1, &spread), 3);
+    same_number(spread, 0);
+    same_number(results_median(j, four, 4, &spread), 2.5);
+    same_number(spread, (3.25 - 1.75) / 2.5);
+    same_number(results_median(j, five, 5, &spread), 30);
+    same_number(spread, 20.0 / 30);
+    assert_true(isnan(results_median(j, NULL, 0, &spread)) && isnan(spread));
+}
+
 static void test_median(void **state) {
     (void)state;
-    double spread, one[] = {3}, four[] = {4, 1, 3, 2}, five[] = {50, 10, 30, 20, 40};
-    same_number(results_median(one, 1, &spread), 3);
-    same_number(spread, 0);
-    same_number(results_median(four, 4, &spread), 2.5);
-    same_number(spread, (3.25 - 1.75) / 2.5);
-    same_number(results_median(five, 5, &spread), 30);
-    same_number(spread, 20.0 / 30);
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, medians, NULL, &j), FAULT_NONE);
+    job_end(j);
 }
 
 static void test_who_may_read_it(void **state) {

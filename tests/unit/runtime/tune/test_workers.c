@@ -1,6 +1,6 @@
 /* Sweeps whose trials run in a worker process, and calls that are refused. */
 #include "runtime/files/sealed.h"
-#include "runtime/tune/worker.h"
+#include "runtime/tune/trial.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/tune/tune_scene.h"
 

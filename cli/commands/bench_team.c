@@ -1,0 +1,377 @@
+/* bench on several ranks: the same steps on one rank alone and on all, speed-up and efficiency.
+   Data follow from a cell's place in the whole grid, so that both compute the same; where one rank
+   has the same grid, the results are compared. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "cli/ranks.h"
+
+enum { SAMPLES = 9, MOST_ARRAYS = 64, USUAL_STEPS = 64 };
+
+/* What rank 0 leaves. */
+typedef struct result {
+    double alone, together; /* seconds a step: medians */
+    uint64_t alone_digest, team_digest;
+    sg_team_part part;
+    double exchanges, bytes; /* of rank 0, a step */
+    char alone_plan[512], plan[512];
+} result;
+
+typedef struct work {
+    const options *options;
+    const char *spec;
+    sg_build_options how; /* for the whole grid */
+    sg_kernel_info info;
+    double *parameters;
+    int parameter_count;
+    int64_t steps;    /* of a sample */
+    int64_t alone[3]; /* the grid of one rank by itself */
+    result result;
+} work;
+
+/* A rank's arrays, or those of the only one. */
+typedef struct local {
+    rank *rank;
+    const work *work;
+    sg_kernel *kernel;
+    sg_team_part part;
+    sg_grid grids[MOST_ARRAYS];
+    sg_arguments arguments;
+    unsigned char *host;
+    size_t bytes;
+} local;
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* In [−1, 1). */
+static void fill(local *l, int array) {
+    const sg_team_part *p = &l->part;
+    const size_t element = l->work->info.element_size;
+    memset(l->host, 0, l->bytes);
+    for (int64_t z = p->begin[2]; z < p->end[2]; z++)
+        for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
+            const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
+            unsigned char *to = l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y -
+                                                    p->begin[1] + p->low[1]) *
+                                                       p->size[0] +
+                                                   p->low[0]) *
+                                              element;
+            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, to += element) {
+                const double value =
+                    (double)(random_bits((uint64_t)array, first + (uint64_t)x) >> 40) / (1 << 23) -
+                    1;
+                const float single = (float)value;
+                memcpy(to, element == 4 ? (const void *)&single : &value, element);
+            }
+        }
+}
+
+/* The sum over the rank's own cells of what mixes their places and bits: it does not depend on how
+   the grid is divided. */
+static uint64_t digest_cells(const local *l) {
+    const sg_team_part *p = &l->part;
+    const size_t element = l->work->info.element_size;
+    uint64_t sum = 0;
+    for (int64_t z = p->begin[2]; z < p->end[2]; z++)
+        for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
+            const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
+            const unsigned char *at =
+                l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y - p->begin[1] +
+                                    p->low[1]) *
+                                       p->size[0] +
+                                   p->low[0]) *
+                              element;
+            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, at += element) {
+                uint64_t bits = 0;
+                memcpy(&bits, at, element);
+                sum += random_bits(99, first + (uint64_t)x) * (bits | 1);
+            }
+        }
+    return sum;
+}
+
+static void open_arrays(local *l) {
+    rank *r = l->rank;
+    const work *w = l->work;
+    l->bytes = w->info.element_size;
+    for (int axis = 0; axis < 3; axis++)
+        l->bytes *= (size_t)l->part.size[axis];
+    l->host = malloc(l->bytes);
+    if (l->host == NULL)
+        rank_fail(r, "out of memory");
+    for (int i = 0; i < w->info.arrays && r->status == SG_OK; i++) {
+        memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
+        rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data));
+    }
+    l->arguments = (sg_arguments){.struct_size = sizeof l->arguments,
+                                  .grids = l->grids,
+                                  .grid_count = w->info.arrays,
+                                  .parameters = w->parameters,
+                                  .parameter_count = w->parameter_count};
+    if (r->status == SG_OK)
+        rank_good(r, sg_temporary_bytes(l->kernel, &l->arguments, &l->arguments.temporary_bytes));
+    if (r->status == SG_OK && l->arguments.temporary_bytes > 0)
+        rank_good(r, sg_alloc(r->context, l->arguments.temporary_bytes, &l->arguments.temporary));
+}
+
+static void fill_arrays(local *l) {
+    for (int i = 0; i < l->work->info.arrays && l->rank->status == SG_OK; i++) {
+        fill(l, i);
+        rank_good(l->rank, sg_upload(l->rank->context, l->grids[i].data, l->host, l->bytes));
+    }
+}
+
+static void close_arrays(local *l) {
+    for (int i = 0; i < l->work->info.arrays; i++)
+        sg_free(l->rank->context, l->grids[i].data);
+    sg_free(l->rank->context, l->arguments.temporary);
+    free(l->host);
+    sg_release(l->kernel);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* Seconds of the steps; the arrays follow. */
+static double run_once(local *l, bool alone) {
+    rank *r = l->rank;
+    int final[MOST_ARRAYS];
+    sg_grid before[MOST_ARRAYS];
+    const double begun = clock_seconds();
+    const sg_status sent = alone ? sg_run(l->kernel, &l->arguments, l->work->steps, NULL, final)
+                                 : sg_team_run(r->team, l->kernel, &l->part, &l->arguments,
+                                               l->work->steps, NULL, final);
+    if (rank_good(r, sent))
+        rank_good(r, alone ? sg_synchronize(r->context, NULL) : sg_team_wait(r->team, NULL));
+    const double seconds = clock_seconds() - begun;
+    memcpy(before, l->grids, sizeof before);
+    for (int i = 0; i < l->work->info.arrays && r->status == SG_OK; i++)
+        l->grids[i] = before[final[i]];
+    return seconds;
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The digest of all read arrays after the first run. */
+static uint64_t digest_arrays(local *l) {
+    uint64_t sum = 0;
+    for (int i = 0; i < l->work->info.arrays && l->rank->status == SG_OK; i++) {
+        sg_array_info about = {.struct_size = sizeof about};
+        sg_kernel_array(l->kernel, i, &about);
+        if (about.role == SG_READ &&
+            rank_good(l->rank, sg_download(l->rank->context, l->host, l->grids[i].data, l->bytes)))
+            sum = sum * 31 + digest_cells(l);
+    }
+    return sum;
+}
+
+/* Rank 0 by itself: the grid of `how`. */
+static void run_alone(rank *r, work *w, const sg_build_options *how) {
+    result *out = &w->result;
+    local l = {.rank = r, .work = w, .part = {.struct_size = sizeof l.part}};
+    double samples[SAMPLES];
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t size = how->size[axis] > 0 ? how->size[axis] : 1;
+        l.part.global[axis] = l.part.end[axis] = l.part.size[axis] = size;
+        l.part.ranks[axis] = 1;
+    }
+    if (rank_good(r, sg_build(r->context, w->spec, how, &l.kernel)))
+        open_arrays(&l);
+    fill_arrays(&l);
+    if (r->status == SG_OK)
+        run_once(&l, true);
+    out->alone_digest = digest_arrays(&l);
+    for (int i = 0; i < SAMPLES && r->status == SG_OK; i++)
+        samples[i] = run_once(&l, true);
+    qsort(samples, SAMPLES, sizeof *samples, by_size);
+    out->alone = samples[SAMPLES / 2] / (double)w->steps;
+    if (l.kernel != NULL)
+        snprintf(out->alone_plan, sizeof out->alone_plan, "%s",
+                 sg_kernel_text(l.kernel, SG_TEXT_PLAN));
+    close_arrays(&l);
+}
+
+static bool agreed(rank *r) {
+    const sg_status own = r->status;
+    const sg_status status = sg_team_agree(r->team, own != SG_OK ? r->error : NULL);
+    if (own == SG_OK)
+        rank_good(r, status);
+    return r->status == SG_OK;
+}
+
+static void run_together(rank *r, work *w) {
+    local l = {.rank = r, .work = w, .part = {.struct_size = sizeof l.part}};
+    double samples[SAMPLES];
+    sg_team_info before = {.struct_size = sizeof before}, after = before;
+    const int *given = r->of->grid[0] > 0 ? r->of->grid : NULL;
+    if (!rank_good(r, sg_team_build(r->team, w->spec, &w->how, given, &l.kernel)))
+        return;
+    for (int axis = 0; axis < 3; axis++)
+        l.part.global[axis] = w->how.size[axis] > 0 ? w->how.size[axis] : 1;
+    memcpy(l.part.ranks, r->of->grid, sizeof l.part.ranks);
+    l.part.launches = (int)w->options->launches;
+    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)))
+        open_arrays(&l);
+    fill_arrays(&l);
+    if (agreed(r))
+        run_once(&l, false);
+    uint64_t mine = digest_arrays(&l), all[1024] = {0};
+    if (agreed(r))
+        rank_good(r, sg_team_gather(r->team, &mine, sizeof mine, all));
+    sg_team_facts(r->team, &before);
+    for (int i = 0; i < SAMPLES && agreed(r); i++) {
+        samples[i] = run_once(&l, false);
+        rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &samples[i], 1, &samples[i]));
+    }
+    sg_team_facts(r->team, &after);
+    if (r->number == 0 && r->status == SG_OK) {
+        result *out = &w->result;
+        qsort(samples, SAMPLES, sizeof *samples, by_size);
+        out->together = samples[SAMPLES / 2] / (double)w->steps;
+        for (int i = 0; i < r->of->count; i++)
+            out->team_digest += all[i];
+        out->part = l.part;
+        out->exchanges = (double)(after.exchanges - before.exchanges) / SAMPLES / (double)w->steps;
+        out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / (double)w->steps;
+        snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(l.kernel, SG_TEXT_PLAN));
+    }
+    close_arrays(&l);
+}
+
+static void be_rank(rank *r) {
+    work *w = r->user;
+    sg_build_options alone = w->how;
+    memcpy(alone.size, w->alone, sizeof alone.size);
+    if (r->number == 0)
+        run_alone(r, w, &alone);
+    if (agreed(r))
+        run_together(r, w);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* The whole grid: that of --size, or with --weak as many parts of it as ranks. */
+static int find_size(work *w, session *s, const ranks *r) {
+    const options *o = s->options;
+    sg_kernel *plan = NULL;
+    sg_build_options how = session_build_options(s, 0);
+    how.source_only = 1;
+    int code = session_build(s, w->spec, &how, &plan);
+    if (code == EXIT_DONE)
+        code = session_judge_size(s, plan);
+    w->info.struct_size = sizeof w->info;
+    if (code == EXIT_DONE)
+        code = session_code(s, sg_kernel_facts(plan, &w->info));
+    if (code == EXIT_DONE && w->info.kind != SG_KIND_GRID)
+        code = complain(EXIT_USAGE, w->spec, "it is no stencil, of which alone ranks run parts");
+    if (code == EXIT_DONE && w->info.arrays > MOST_ARRAYS)
+        code = complain(EXIT_USAGE, w->spec, "it has too many arrays");
+    if (code == EXIT_DONE)
+        code = session_parameters(s, w->spec, plan, false, &w->parameters, &w->parameter_count);
+    for (int axis = 0; axis < 3; axis++)
+        w->alone[axis] = w->how.size[axis] = w->info.size[axis];
+    for (int axis = 0; axis < w->info.dims && o->weak; axis++)
+        w->how.size[axis] *= r->grid[0] > 0             ? r->grid[axis]
+                             : axis == w->info.dims - 1 ? r->count
+                                                        : 1;
+    sg_release(plan);
+    return code;
+}
+
+static void report(const work *w, const session *s, const ranks *r, json *j, text *out) {
+    const result *b = &w->result;
+    const int dims = w->info.dims;
+    const int64_t grid[3] = {b->part.ranks[0], b->part.ranks[1], b->part.ranks[2]};
+    const bool weak = w->options->weak, same = b->alone_digest == b->team_digest;
+    const double speedup = b->alone / b->together * (weak ? r->count : 1);
+    text_printf(out, "%s: %s on %d ranks (%s), %s, %s device\n", w->spec,
+                in_extents(w->how.size, dims), r->count, in_extents(grid, dims), ranks_engine,
+                s->device.device);
+    text_printf(out, "  plan     %s\n", b->plan);
+    if (strcmp(b->plan, b->alone_plan) != 0)
+        text_printf(out, "           alone %s\n", b->alone_plan);
+    text_printf(out, "  alone    %s a step of %s\n", in_seconds(b->alone),
+                in_extents(w->alone, dims));
+    text_printf(out, "  ranks    %s a step: %.3f times as fast, efficiency %.3f\n",
+                in_seconds(b->together), speedup, speedup / r->count);
+    text_printf(out, "  halos    %.3g exchanges a step, %.3g bytes sent by rank 0\n", b->exchanges,
+                b->bytes);
+    if (!weak)
+        text_printf(out, "  check    %s\n",
+                    same ? "the same bytes as alone" : "other bytes than alone");
+    json_add(j, "{ spec %s plan %s alone_plan %s ranks { count %d grid %s engine %s } weak %i",
+             w->spec, b->plan, b->alone_plan, r->count, in_extents(grid, dims), ranks_engine, weak);
+    json_integers(j, "size", w->how.size, dims);
+    json_integers(j, "alone_size", w->alone, dims);
+    json_add(j,
+             "steps %" PRId64 " alone_seconds %g seconds %g speedup %g efficiency %g exchanges %g "
+             "bytes %g",
+             w->steps, b->alone, b->together, speedup, speedup / r->count, b->exchanges, b->bytes);
+    if (weak)
+        json_string(j, "same", NULL);
+    else
+        json_add(j, "same %i", same);
+    json_add(j, "}");
+}
+
+static int bench_spec(session *s, const char *spec, ranks *r, json *j, text *out) {
+    work w = {.options = s->options, .spec = spec};
+    int count = 0, code = session_count(s, spec, &count);
+    if (code == EXIT_DONE && count != 1)
+        code = complain(EXIT_USAGE, spec, "bench on ranks takes one spec, but the file returns %d",
+                        count);
+    if (code != EXIT_DONE)
+        return code;
+    w.how = session_build_options(s, 0);
+    w.steps = s->options->steps_given ? s->options->steps : USUAL_STEPS;
+    code = find_size(&w, s, r);
+    if (code == EXIT_DONE)
+        code = ranks_run(r, s, be_rank, &w);
+    if (code == EXIT_DONE && r->speaks)
+        report(&w, s, r, j, out);
+    /* Different plans make different sums, which is no fault. */
+    if (code == EXIT_DONE && !s->options->weak && w.result.alone_digest != w.result.team_digest &&
+        strcmp(w.result.plan, w.result.alone_plan) == 0 && r->speaks)
+        code = complain(EXIT_WRONG, spec, "the ranks' result is not that of one rank");
+    return code;
+}
+
+static int bench_on(const options *o, ranks *r, const char **complaint) {
+    session s;
+    int code = session_open(&s, o);
+    text line = new_text(), json_text = new_text();
+    json j = {.out = &json_text};
+    if (code == EXIT_DONE) {
+        json_begin(&j, o);
+        session_json(&s, &j);
+        json_open(&j, "kernels", '[');
+        if (o->spec_count != 1)
+            code = complain(EXIT_USAGE, NULL, "bench on ranks takes one spec");
+        else
+            code = bench_spec(&s, o->specs[0], r, &j, &line);
+        json_add(&j, "]");
+    }
+    *complaint = complaint_take();
+    if (s.context != NULL && r->speaks)
+        code = json_finish(&j, o, code, &line);
+    session_close(&s);
+    return code;
+}
+
+int command_bench_team(const options *o) {
+    options own = *o;
+    ranks r;
+    const char *complaint = NULL;
+    int code = ranks_open(&r, o);
+    own.local_rank = r.module != NULL;
+    if (code == EXIT_DONE)
+        code = bench_on(&own, &r, &complaint);
+    ranks_close(&r, code, complaint);
+    return code;
+}

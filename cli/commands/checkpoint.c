@@ -1,0 +1,122 @@
+/* The heads of checkpoints. */
+#include "cli/commands/checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+
+static const char title[] = "stencilgen checkpoint 1\n";
+
+static void digest_meaning(const sg_kernel *kernel, char out[72]) {
+    const blob text = digest_piece(sg_kernel_text(kernel, SG_TEXT_MEANING));
+    const digest d = digest_of(&text, 1);
+    digest_print(&d, out);
+}
+
+void checkpoint_describe(const arrays *a, const sg_kernel *kernel, int64_t steps, checkpoint *out) {
+    *out = (checkpoint){.steps = steps, .element = a->info.element_size};
+    digest_meaning(kernel, out->meaning);
+    snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(kernel, SG_TEXT_PLAN));
+    memcpy(out->size, a->size, sizeof out->size);
+    for (int i = 0; i < a->count && out->count < CHECKPOINT_ARRAYS; i++)
+        if (arrays_changes(a, i))
+            snprintf(out->names[out->count++], sizeof out->names[0], "%s", a->items[i].info.name);
+}
+
+uint64_t checkpoint_offset(const checkpoint *c, int index) {
+    return CHECKPOINT_HEAD + (uint64_t)index * (uint64_t)c->size[0] * (uint64_t)c->size[1] *
+                                 (uint64_t)c->size[2] * c->element;
+}
+
+uint64_t checkpoint_bytes(const checkpoint *c) {
+    return checkpoint_offset(c, c->count);
+}
+
+void checkpoint_head(const checkpoint *c, char head[CHECKPOINT_HEAD]) {
+    memset(head, 0, CHECKPOINT_HEAD);
+    int at = snprintf(head, CHECKPOINT_HEAD,
+                      "%smeaning %s\nplan %s\nsteps %" PRId64 "\nsize %" PRId64 " %" PRId64
+                      " %" PRId64 "\nelement %zu\n",
+                      title, c->meaning, c->plan, c->steps, c->size[0], c->size[1], c->size[2],
+                      c->element);
+    for (int i = 0; i < c->count; i++)
+        at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "array %s\n", c->names[i]);
+}
+
+/* One line of a head. */
+static bool take_line(checkpoint *c, const char *line) {
+    char unit[24] = "";
+    if (sscanf(line, "meaning %71s", c->meaning) == 1 ||
+        sscanf(line, "steps %" SCNd64, &c->steps) == 1 ||
+        sscanf(line, "element %zu", &c->element) == 1 ||
+        sscanf(line, "size %" SCNd64 " %" SCNd64 " %" SCNd64, &c->size[0], &c->size[1],
+               &c->size[2]) == 3)
+        return true;
+    if (sscanf(line, "%23s", unit) == 1 && strcmp(unit, "plan") == 0) {
+        snprintf(c->plan, sizeof c->plan, "%s", line + sizeof "plan" - 1 + (line[4] == ' '));
+        return true;
+    }
+    return c->count < CHECKPOINT_ARRAYS && sscanf(line, "array %71s", c->names[c->count]) == 1 &&
+           ++c->count > 0;
+}
+
+static bool parse(char *head, checkpoint *c) {
+    if (strncmp(head, title, sizeof title - 1) != 0)
+        return false;
+    for (char *line = head + sizeof title - 1; *line != '\0';) {
+        char *end = strchr(line, '\n');
+        if (end == NULL)
+            return false;
+        *end = '\0';
+        if (!take_line(c, line))
+            return false;
+        line = end + 1;
+    }
+    uint64_t room = (UINT64_C(1) << 60) / CHECKPOINT_ARRAYS;
+    for (int axis = 0; axis < 3; axis++) {
+        if (c->size[axis] < 1 || (uint64_t)c->size[axis] > room)
+            return false;
+        room /= (uint64_t)c->size[axis];
+    }
+    return c->steps >= 0 && c->count > 0 && (c->element == 4 || c->element == 8) && room >= 8;
+}
+
+int checkpoint_read(const char *path, checkpoint *out) {
+    char head[CHECKPOINT_HEAD + 1] = {0};
+    struct stat about;
+    *out = (checkpoint){.steps = -1};
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL || fstat(fileno(file), &about) != 0) {
+        if (file != NULL)
+            fclose(file);
+        return complain(EXIT_DATA, path, "cannot be read");
+    }
+    const size_t length = fread(head, 1, CHECKPOINT_HEAD, file);
+    fclose(file);
+    if (length != CHECKPOINT_HEAD || !parse(head, out))
+        return complain(EXIT_DATA, path, "this is no checkpoint of stencilgen");
+    if ((uint64_t)about.st_size != checkpoint_bytes(out))
+        return complain(EXIT_DATA, path,
+                        "the checkpoint has %lld bytes, but its head says %" PRIu64,
+                        (long long)about.st_size, checkpoint_bytes(out));
+    return EXIT_DONE;
+}
+
+int checkpoint_judge(const char *path, const checkpoint *c, const arrays *a,
+                     const sg_kernel *kernel) {
+    checkpoint ours;
+    checkpoint_describe(a, kernel, c->steps, &ours);
+    if (strcmp(ours.meaning, c->meaning) != 0 || ours.count != c->count ||
+        ours.element != c->element)
+        return complain(EXIT_DATA, path, "the checkpoint is of another spec");
+    for (int i = 0; i < c->count; i++)
+        if (strcmp(c->names[i], ours.names[i]) != 0)
+            return complain(EXIT_DATA, path, "the checkpoint has other arrays");
+    if (memcmp(ours.size, c->size, sizeof c->size) != 0)
+        return complain(EXIT_DATA, path, "the checkpoint is of %s, and this run of %s",
+                        in_extents(c->size, a->info.dims), in_extents(a->size, a->info.dims));
+    return EXIT_DONE;
+}

@@ -1,0 +1,35 @@
+/* Checkpoints: the state of a run in one file. A head of text, HEAD bytes long, says what the run
+   is and how far it came; the arrays that steps change follow, whole and in C order. Takes: the
+   arrays of a run. Makes: heads, and where each array lies. */
+#ifndef SG_CLI_COMMANDS_CHECKPOINT_H
+#define SG_CLI_COMMANDS_CHECKPOINT_H
+
+#include "cli/files/arrays.h"
+#include "cli/files/part_file.h"
+
+enum { CHECKPOINT_HEAD = 8192, CHECKPOINT_LINE = 1024, CHECKPOINT_ARRAYS = 64 };
+
+typedef struct checkpoint {
+    char meaning[72];           /* of the spec and its parameters' names, as a digest */
+    char plan[CHECKPOINT_LINE]; /* the schedule, so that a restart makes the same launches */
+    int64_t steps;              /* made */
+    int64_t size[3];
+    size_t element;
+    int count;
+    char names[CHECKPOINT_ARRAYS][72];
+} checkpoint;
+
+/* Describes the state of a run after so many steps. */
+void checkpoint_describe(const arrays *, const sg_kernel *, int64_t steps, checkpoint *out);
+uint64_t checkpoint_bytes(const checkpoint *);
+void checkpoint_head(const checkpoint *, char head[CHECKPOINT_HEAD]);
+
+/* Reads the head of a file and compares its length. An exit code, after an error. */
+int checkpoint_read(const char *path, checkpoint *out);
+/* Whether it is one of this kernel's. */
+int checkpoint_judge(const char *path, const checkpoint *, const arrays *, const sg_kernel *);
+
+/* Where array number `index` of it begins. */
+uint64_t checkpoint_offset(const checkpoint *, int index);
+
+#endif

@@ -1,0 +1,219 @@
+/* The ranks of a command. */
+#include "cli/ranks.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char ranks_engine[128];
+
+/* ---- MPI ------------------------------------------------------------------------------------- */
+
+static long number_of(const char *variable) {
+    const char *value = getenv(variable);
+    return value != NULL ? strtol(value, NULL, 10) : 0;
+}
+
+/* How many processes a launcher started; 0: none did. */
+static long launched(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                        "SLURM_STEP_NUM_TASKS"};
+    long most = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        most = number_of(names[i]) > most ? number_of(names[i]) : most;
+    return most;
+}
+
+bool ranks_wanted(const options *o) {
+    return o->rank_axes > 0 || launched() > 1;
+}
+
+/* The module lies beside the command, or where an installation has it. */
+static void *open_module(const char **why) {
+    static const char *const places[] = {
+        "%s/libstencilgen_mpi.so", "%s/../lib/libstencilgen_mpi.so",
+        "%s/../lib64/libstencilgen_mpi.so", "%s/../lib/x86_64-linux-gnu/libstencilgen_mpi.so"};
+    char *self = realpath("/proc/self/exe", NULL);
+    void *module = NULL;
+    const char *given = getenv("SG_MPI");
+    *why = "there is no libstencilgen_mpi.so beside the command";
+    if (given != NULL && *given != '\0')
+        module = dlopen(given, RTLD_NOW | RTLD_GLOBAL);
+    if (self != NULL && strrchr(self, '/') != NULL)
+        *strrchr(self, '/') = '\0';
+    for (size_t i = 0; module == NULL && self != NULL && i < sizeof places / sizeof *places; i++)
+        module = dlopen(phrase(places[i], self), RTLD_NOW | RTLD_GLOBAL);
+    const char *error = module == NULL ? dlerror() : NULL;
+    if (error != NULL)
+        *why = new_copy(error);
+    free(self);
+    return module;
+}
+
+static int open_mpi(ranks *r) {
+    const char *why;
+    int (*begin)(sg_transport *);
+    r->module = open_module(&why);
+    void *address = r->module != NULL ? dlsym(r->module, "sg_mpi_begin_job") : NULL;
+    if (address == NULL)
+        return complain(EXIT_DEVICE, NULL,
+                        "a launcher started %ld processes, but MPI cannot be used: %s; install "
+                        "MPI and build the module (setup.sh --mpi)",
+                        launched(), why);
+    memcpy(&begin, &address, sizeof begin);
+    r->transports = new_array(1, sizeof *r->transports);
+    if (begin(r->transports) != 0)
+        return complain(EXIT_DEVICE, NULL, "MPI cannot be initialised");
+    r->count = r->transports->ranks;
+    r->here = 1;
+    r->speaks = r->transports->rank == 0;
+    if (!r->speaks)
+        complain_silently();
+    return EXIT_DONE;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int open_threads(ranks *r, int64_t count) {
+    if (count > 1024)
+        return complain(EXIT_USAGE, NULL, "--ranks: %lld threads are too many; 1024 can be",
+                        (long long)count);
+    r->count = r->here = (int)count;
+    r->speaks = true;
+    r->transports = new_array((size_t)count, sizeof *r->transports);
+    return sg_local_transports(r->count, r->transports) == SG_OK
+               ? EXIT_DONE
+               : complain(EXIT_DEVICE, NULL, "out of memory");
+}
+
+int ranks_open(ranks *r, const options *o) {
+    int64_t count = 1;
+    *r = (ranks){.count = 1};
+    for (int axis = 0; axis < o->rank_axes; axis++) {
+        count *= o->ranks[axis];
+        r->grid[axis] = o->rank_axes > 1 ? (int)o->ranks[axis] : 0;
+    }
+    if (launched() <= 1)
+        return open_threads(r, count);
+    const int code = open_mpi(r);
+    if (code == EXIT_DONE && o->rank_axes > 0 && count != r->count)
+        return complain(EXIT_USAGE, NULL, "--ranks names %lld ranks, but %d processes were started",
+                        (long long)count, r->count);
+    return code;
+}
+
+void ranks_close(ranks *r, int code, const char *complaint) {
+    void (*end)(int);
+    void *address = r->module != NULL ? dlsym(r->module, "sg_mpi_end_job") : NULL;
+    const sg_transport *t = r->transports;
+    if (code != EXIT_DONE && t != NULL && !r->ended)
+        t->abandon(t->user,
+                   phrase("rank %d: %s", t->rank, complaint != NULL ? complaint : "it failed"));
+    if (address == NULL)
+        return;
+    memcpy(&end, &address, sizeof end);
+    end(code);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+bool rank_good(rank *r, sg_status status) {
+    static const char prefix[] = "error: ";
+    if (status != SG_OK && r->status == SG_OK) {
+        const char *text = sg_error(r->context);
+        if (strncmp(text, prefix, sizeof prefix - 1) == 0)
+            text += sizeof prefix - 1;
+        r->status = status;
+        snprintf(r->error, sizeof r->error, "%s", text);
+    }
+    return status == SG_OK;
+}
+
+void rank_fail(rank *r, const char *text) {
+    if (r->status != SG_OK)
+        return;
+    r->status = SG_ERROR_DATA;
+    snprintf(r->error, sizeof r->error, "%s", text);
+}
+
+static void note_engine(const rank *r) {
+    sg_team_info info = {.struct_size = sizeof info};
+    if (r->number == 0 && sg_team_facts(r->team, &info) == SG_OK)
+        snprintf(ranks_engine, sizeof ranks_engine, "%s", info.engine);
+}
+
+static void *be_rank(void *argument) {
+    rank *r = argument;
+    const sg_team_options how = {.struct_size = sizeof how, .transport = r->transport};
+    if (rank_good(r, sg_team_open(r->context, &how, &r->team))) {
+        note_engine(r);
+        r->body(r);
+    }
+    sg_team_close(r->team);
+    return NULL;
+}
+
+/* Ranks of one process share a context on the cpu device; on GPUs each has its own. */
+static int give_contexts(ranks *r, session *s, rank *list) {
+    const bool gpus = strcmp(s->device.device, "cuda") == 0;
+    for (int i = 0; i < r->here; i++) {
+        list[i].context = s->context;
+        const int device = gpus && r->module == NULL ? sg_team_device(i) : 0;
+        if (device == 0)
+            continue;
+        const sg_options how = {.struct_size = sizeof how,
+                                .device = "cuda",
+                                .device_index = device,
+                                .database = s->options->database};
+        const sg_status status = sg_open(&list[i].context, &how);
+        list[i].opens_context = true;
+        if (status != SG_OK)
+            return complain_library(list[i].context, status);
+    }
+    return EXIT_DONE;
+}
+
+/* The first failure that is a rank's own, where there is one. */
+static int judge(const ranks *r, const rank *list) {
+    const rank *found = NULL;
+    for (int i = 0; i < r->here; i++)
+        if (list[i].status != SG_OK && (found == NULL || (strncmp(found->error, "rank ", 5) == 0 &&
+                                                          strncmp(list[i].error, "rank ", 5) != 0)))
+            found = &list[i];
+    if (found == NULL)
+        return EXIT_DONE;
+    if (r->speaks)
+        complain(EXIT_WRONG, NULL, "%s", found->error);
+    return exit_code(found->status);
+}
+
+int ranks_run(ranks *r, session *s, void (*body)(rank *), void *user) {
+    rank *list = new_array((size_t)r->here, sizeof *list);
+    pthread_t *threads = new_array((size_t)r->here, sizeof *threads);
+    int code = give_contexts(r, s, list), started = 0;
+    for (int i = 0; i < r->here && code == EXIT_DONE; i++) {
+        list[i].of = r;
+        list[i].number = r->transports[i].rank;
+        list[i].transport = &r->transports[i];
+        list[i].user = user;
+        list[i].body = body;
+        if (r->here > 1 && pthread_create(&threads[i], NULL, be_rank, &list[i]) != 0)
+            code = complain(EXIT_DEVICE, NULL, "there can be no thread for rank %d", i);
+        else
+            started++;
+    }
+    for (int i = started; i < r->here; i++)
+        r->transports[i].close(r->transports[i].user);
+    if (r->here == 1 && started == 1)
+        be_rank(&list[0]);
+    for (int i = 0; i < started && r->here > 1; i++)
+        pthread_join(threads[i], NULL);
+    code = code == EXIT_DONE ? judge(r, list) : code;
+    r->ended = true;
+    for (int i = 0; i < r->here; i++)
+        if (list[i].opens_context)
+            sg_close(list[i].context);
+    return code;
+}

@@ -1,0 +1,163 @@
+/* A team over MPI. An application includes this header and compiles it with its own MPI, since MPI
+ * has no binary interface that a library could rely on; libstencilgen_mpi.so, which the command
+ * loads, is this header compiled.
+ *
+ *     sg_transport transport;
+ *     if (sg_mpi_transport(MPI_COMM_WORLD, &transport) != 0) ...
+ *     sg_team_options how = {.struct_size = sizeof how, .transport = &transport};
+ *     sg_team_open(context, &how, &team);     // closes the transport with the team
+ *
+ * Needs MPI 3.0. The thread that calls the library is the one that may call MPI: the main thread,
+ * or any thread after MPI_Init_thread with MPI_THREAD_SERIALIZED. Errors of MPI itself end the
+ * program where the communicator's error handler says so, as it does by default. */
+#ifndef STENCILGEN_MPI_H
+#define STENCILGEN_MPI_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if defined(OPEN_MPI) && OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
+#include "../stencilgen.h"
+
+enum { SG_MPI_DATA = 1, SG_MPI_NOTICE = 2, SG_MPI_PIECE = 1 << 30 };
+
+typedef struct sg_mpi_state {
+    MPI_Comm
+        comm; /* a duplicate, so that no message of the application is mistaken for one of ours */
+    MPI_Request *requests;
+    int room;
+    int rank, ranks;
+    int told; /* this rank has abandoned the team */
+    char notice[SG_WHY];
+} sg_mpi_state;
+
+/* Whether another rank has abandoned the team; `why` is then what it said. */
+static int sg_mpi_hears(sg_mpi_state *s, char why[SG_WHY]) {
+    int there = 0;
+    MPI_Status about;
+    MPI_Iprobe(MPI_ANY_SOURCE, SG_MPI_NOTICE, s->comm, &there, &about);
+    if (!there)
+        return 0;
+    memset(why, 0, SG_WHY);
+    MPI_Recv(why, SG_WHY - 1, MPI_CHAR, about.MPI_SOURCE, SG_MPI_NOTICE, s->comm,
+             MPI_STATUS_IGNORE);
+    return 1;
+}
+
+/* Begins a message in pieces of at most 1 GiB, since MPI counts in int. */
+static void sg_mpi_begin(sg_mpi_state *s, const sg_message *m, int receives, int *count) {
+    size_t left = m->bytes;
+    char *at = (char *)m->data;
+    do {
+        const int now = left < SG_MPI_PIECE ? (int)left : SG_MPI_PIECE;
+        if (*count == s->room) {
+            s->room = 2 * s->room + 64;
+            s->requests =
+                (MPI_Request *)realloc(s->requests, (size_t)s->room * sizeof(MPI_Request));
+            if (s->requests == NULL)
+                MPI_Abort(s->comm, 4);
+        }
+        if (receives)
+            MPI_Irecv(at, now, MPI_BYTE, m->rank, SG_MPI_DATA, s->comm, &s->requests[(*count)++]);
+        else
+            MPI_Isend(at, now, MPI_BYTE, m->rank, SG_MPI_DATA, s->comm, &s->requests[(*count)++]);
+        at += now;
+        left -= (size_t)now;
+    } while (left > 0);
+}
+
+static int sg_mpi_exchange(void *user, const sg_message *sends, int send_count,
+                           const sg_message *receives, int receive_count, double seconds,
+                           char why[SG_WHY]) {
+    sg_mpi_state *s = (sg_mpi_state *)user;
+    const double begun = MPI_Wtime();
+    int count = 0, done = 0, turns = 0;
+    for (int i = 0; i < receive_count; i++)
+        sg_mpi_begin(s, &receives[i], 1, &count);
+    for (int i = 0; i < send_count; i++)
+        sg_mpi_begin(s, &sends[i], 0, &count);
+    while (1) {
+        if (count > 0)
+            MPI_Testall(count, s->requests, &done, MPI_STATUSES_IGNORE);
+        if (count > 0 && done)
+            return 0;
+        if (turns++ % 64 == 0 && sg_mpi_hears(s, why))
+            break;
+        if (count == 0)
+            return 0;
+        const double now = MPI_Wtime() - begun;
+        if (now > seconds) {
+            snprintf(why, SG_WHY, "rank %d waited %g s for others in vain", s->rank, seconds);
+            break;
+        }
+        if (now > 0.001) { /* other processes may want the core */
+            const struct timespec pause = {0, 50000};
+            nanosleep(&pause, NULL);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        int over = 0;
+        MPI_Test(&s->requests[i], &over, MPI_STATUS_IGNORE);
+        if (!over)
+            MPI_Cancel(&s->requests[i]), MPI_Request_free(&s->requests[i]);
+    }
+    return 1;
+}
+
+static void sg_mpi_abandon(void *user, const char *text) {
+    sg_mpi_state *s = (sg_mpi_state *)user;
+    if (s->told)
+        return;
+    s->told = 1;
+    snprintf(s->notice, sizeof s->notice, "%s", text);
+    for (int i = 0; i < s->ranks; i++)
+        if (i != s->rank) { /* short: sent without waiting for the receiver */
+            MPI_Request request;
+            MPI_Isend(s->notice, (int)strlen(s->notice), MPI_CHAR, i, SG_MPI_NOTICE, s->comm,
+                      &request);
+            MPI_Request_free(&request);
+        }
+}
+
+/* Leaves the duplicate of the communicator to MPI_Finalize: freeing it would wait for all ranks. */
+static void sg_mpi_close(void *user) {
+    sg_mpi_state *s = (sg_mpi_state *)user;
+    free(s->requests);
+    if (!s->told) /* else MPI may still send the notice */
+        free(s);
+}
+
+/* The library's name is that of MPI, cut at its first comma or line. Returns 0, or 1 if there is no
+ * memory. Collective. */
+static inline int sg_mpi_transport(MPI_Comm comm, sg_transport *out) {
+    static char name[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    sg_mpi_state *s = (sg_mpi_state *)calloc(1, sizeof *s);
+    if (s == NULL)
+        return 1;
+    MPI_Comm_dup(comm, &s->comm);
+    MPI_Comm_rank(s->comm, &s->rank);
+    MPI_Comm_size(s->comm, &s->ranks);
+    MPI_Get_library_version(name, &length);
+    name[strcspn(name, ",\n")] = '\0';
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    out->name = name;
+    out->rank = s->rank;
+    out->ranks = s->ranks;
+    out->user = s;
+    out->exchange = sg_mpi_exchange;
+    out->abandon = sg_mpi_abandon;
+    out->close = sg_mpi_close;
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    out->device_memory = MPIX_Query_cuda_support();
+#endif
+    return 0;
+}
+
+#endif

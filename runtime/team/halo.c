@@ -1,0 +1,147 @@
+/* Exchanges of ghost cells: one message for each neighbour, with the cells of all arrays. Cells
+   that lie in one piece of memory go from where they are, and arrive where they belong. */
+#include <string.h>
+
+#include "runtime/team/team.h"
+
+static size_t face_bytes(const sg_kernel *k, const face *f) {
+    return (size_t)(f->size[0] * f->size[1] * f->size[2]) * k->program->element_bytes;
+}
+
+static size_t faces_bytes(const sg_kernel *k, const face *faces, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += face_bytes(k, &faces[i]);
+    return bytes;
+}
+
+/* Whether messages are read and written where the device has them. */
+static bool is_direct(const sg_team *t) {
+    return t->nccl != NULL || t->transport.device_memory || t->context->device->ops->host_memory;
+}
+
+static void make_room(job *j, sg_team *t, struct team_buffer *b, size_t bytes) {
+    device *d = t->context->device;
+    if (bytes <= b->room)
+        return;
+    team_free(t, b);
+    b->device = d->ops->alloc(d, j, bytes);
+    b->room = bytes;
+    if (is_direct(t))
+        return;
+    const allocator *memory = &t->context->memory;
+    b->host = memory->resize(memory->user, NULL, 0, bytes);
+    if (b->host == NULL)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
+}
+
+void halo_prepare(job *j, const halo *h, int arrays) {
+    const size_t count = (size_t)arrays;
+    make_room(j, h->team, &h->team->outgoing,
+              count * faces_bytes(h->kernel, h->sends, h->send_count));
+    make_room(j, h->team, &h->team->incoming,
+              count * faces_bytes(h->kernel, h->receives, h->receive_count));
+}
+
+/* The cells of a face in an array. */
+static launch_grid cells_of(const sg_kernel *k, const launch_grid *whole, const face *f) {
+    launch_grid cells = *whole;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        cells.data += f->begin[axis] * whole->stride[axis] * (int64_t)k->program->element_bytes;
+    return cells;
+}
+
+static launch_grid dense(unsigned char *data, const int64_t size[3]) {
+    return (launch_grid){.data = data, .stride = {1, size[0], size[0] * size[1]}};
+}
+
+static bool is_dense(const launch_grid *cells, const int64_t size[3]) {
+    int64_t run = 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        if (size[axis] > 1 && cells->stride[axis] != run)
+            return false;
+        run *= size[axis];
+    }
+    return true;
+}
+
+typedef struct transfer {
+    const halo *halo;
+    const launch *launch;
+    const int *arrays;
+    int count;
+    void *stream;
+} transfer;
+
+/* The message of each face: the cells themselves, or their place in the buffer. With `pack`, cells
+   are copied there; with `unpack`, from there. */
+static void lay_messages(job *j, const transfer *t, const face *faces, int face_count,
+                         unsigned char *buffer, bool pack, bool unpack, sg_message *out) {
+    const sg_kernel *k = t->halo->kernel;
+    for (int i = 0; i < face_count; i++) {
+        const face *f = &faces[i];
+        const size_t bytes = face_bytes(k, f);
+        const launch_grid first = cells_of(k, &t->launch->grids[t->arrays[0]], f);
+        const bool in_place =
+            t->count == 1 && is_direct(t->halo->team) && is_dense(&first, f->size);
+        out[i] = (sg_message){f->rank, in_place ? first.data : buffer, (size_t)t->count * bytes};
+        for (int a = 0; a < t->count && !in_place && (pack || unpack); a++) {
+            const launch_grid cells = cells_of(k, &t->launch->grids[t->arrays[a]], f);
+            const launch_grid packed = dense(buffer + (size_t)a * bytes, f->size);
+            launch_copy(j, k, f->size, pack ? &cells : &packed, pack ? &packed : &cells, t->stream);
+        }
+        buffer += (size_t)t->count * bytes;
+    }
+}
+
+static size_t bytes_of(const sg_message *messages, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += messages[i].bytes;
+    return bytes;
+}
+
+/* Moves messages' addresses from one buffer to another. */
+static void rebase(sg_message *messages, int count, unsigned char *to, const unsigned char *from) {
+    for (int i = 0; i < count; i++)
+        messages[i].data = to + ((unsigned char *)messages[i].data - from);
+}
+
+/* Through the transport: what it reads must be there, and what it wrote is there. */
+static void speak(job *j, const transfer *t, sg_message *sends, sg_message *receives) {
+    const halo *h = t->halo;
+    sg_team *team = h->team;
+    device *d = team->context->device;
+    const bool staged = !is_direct(team);
+    d->ops->synchronize(d, j, t->stream);
+    if (staged) {
+        d->ops->download(d, j, team->outgoing.host, team->outgoing.device,
+                         bytes_of(sends, h->send_count));
+        rebase(sends, h->send_count, team->outgoing.host, team->outgoing.device);
+        rebase(receives, h->receive_count, team->incoming.host, team->incoming.device);
+    }
+    team_exchange(j, team, sends, h->send_count, receives, h->receive_count);
+    if (staged)
+        d->ops->upload(d, j, team->incoming.device, team->incoming.host,
+                       bytes_of(receives, h->receive_count));
+}
+
+void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, int count,
+                   void *stream) {
+    sg_message sends[PART_FACES], receives[PART_FACES];
+    sg_team *team = h->team;
+    const transfer t = {h, l, arrays, count, stream};
+    if (count == 0 || h->send_count + h->receive_count == 0)
+        return;
+    lay_messages(j, &t, h->sends, h->send_count, team->outgoing.device, true, false, sends);
+    lay_messages(j, &t, h->receives, h->receive_count, team->incoming.device, false, false,
+                 receives);
+    team->exchanges++;
+    team->bytes += (int64_t)bytes_of(sends, h->send_count);
+    if (team->nccl != NULL)
+        nccl_exchange(j, team->nccl, sends, h->send_count, receives, h->receive_count, stream);
+    else
+        speak(j, &t, sends, receives);
+    lay_messages(j, &t, h->receives, h->receive_count, team->incoming.device, false, true,
+                 receives);
+}

@@ -1,0 +1,183 @@
+/* Dividing a grid: the process grid, the part of each rank, and its neighbours. */
+#include "runtime/team/team.h"
+
+int64_t parts_begin(int64_t size, int parts, int place) {
+    const int64_t each = size / parts, longer = size % parts;
+    return place * each + (place < longer ? place : longer);
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+int64_t parts_depth(const program *p, const int64_t global[3], int launches) {
+    return steps_choose(p, global, INT32_MAX, false).steps * (launches > 1 ? launches : 1);
+}
+
+/* The cells that parts need along an axis: those of their neighbours' ghost cells, and enough for
+   every way that the whole grid can take. */
+static int64_t needed(const program *p, const int64_t global[3], int axis, int64_t low,
+                      int64_t high) {
+    int64_t need = larger(1, larger(low, high));
+    for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
+        const program_launch *w = &p->launches[way];
+        for (int k = 0; k < PROGRAM_AXES && program_way_fits(w, global); k++)
+            if (w->grid.axes[k] ==
+                axis) /* the first part and the last have ghost cells on one side */
+                need = larger(need, w->grid.least[k] - (low < high ? low : high));
+    }
+    return need;
+}
+
+/* The axis along which parts have too few cells for their neighbours; −1: none. */
+static int too_thin(const program *p, const int64_t global[3], const int ranks[3],
+                    const int64_t low[3], const int64_t high[3]) {
+    for (int axis = 0; axis < p->dims; axis++)
+        if (ranks[axis] > 1 &&
+            global[axis] / ranks[axis] < needed(p, global, axis, low[axis], high[axis]))
+            return axis;
+    return -1;
+}
+
+/* Bytes that the exchange of a part moves, weighted by what it costs to gather them: planes of z
+   lie in one piece, rows of y in pieces of a row, and columns of x in single cells. */
+static double surface(const program *p, const int64_t global[3], const int ranks[3],
+                      const int64_t low[3], const int64_t high[3]) {
+    static const double weight[3] = {8, 1.25, 1};
+    double sum = 0;
+    for (int axis = 0; axis < p->dims; axis++) {
+        double area = (double)(low[axis] + high[axis]);
+        if (ranks[axis] == 1)
+            continue;
+        for (int other = 0; other < p->dims; other++)
+            area *= other == axis ? 1 : (double)global[other] / ranks[other];
+        sum += area * weight[axis == p->dims - 1 ? 2 : axis];
+    }
+    return sum;
+}
+
+/* The best process grid of so many ranks whose parts are thick enough; false: there is none. */
+static bool choose(const program *p, const int64_t global[3], int ranks, const int64_t low[3],
+                   const int64_t high[3], int out[3]) {
+    double least = -1;
+    for (int z = 1; z <= (p->dims > 2 ? ranks : 1); z++)
+        for (int y = 1; ranks % z == 0 && y <= (p->dims > 1 ? ranks / z : 1); y++) {
+            const int grid[3] = {ranks / z / y, y, z};
+            if (ranks / z % y != 0 || too_thin(p, global, grid, low, high) >= 0)
+                continue;
+            const double cost = surface(p, global, grid, low, high);
+            if (least >= 0 && cost > least)
+                continue;
+            least = cost;
+            for (int axis = 0; axis < 3; axis++)
+                out[axis] = grid[axis];
+        }
+    return least >= 0;
+}
+
+static const char *grid_text(job *j, const program *p, const int grid[3]) {
+    return p->dims == 1   ? job_print(j, "%d", grid[0])
+           : p->dims == 2 ? job_print(j, "%dx%d", grid[0], grid[1])
+                          : job_print(j, "%dx%dx%d", grid[0], grid[1], grid[2]);
+}
+
+/* Says what works instead: the best grid of as many ranks, else of the most ranks that can be. */
+static noreturn void refuse(job *j, const program *p, const int64_t global[3], const int grid[3],
+                            int axis, const int64_t low[3], const int64_t high[3]) {
+    int ranks = grid[0] * grid[1] * grid[2], other[3];
+    const int given = ranks;
+    while (!choose(p, global, ranks, low, high, other))
+        ranks--; /* one rank always works */
+    job_fail(
+        j, FAULT_PLAN, NULL, 0,
+        "'%s' on %s ranks: a part would have %lld cells along %c, and needs %lld for the ghost "
+        "cells of its neighbours and the steps of a launch; %s ranks (%s) work",
+        p->name, grid_text(j, p, grid), (long long)(global[axis] / grid[axis]), "xyz"[axis],
+        (long long)needed(p, global, axis, low[axis], high[axis]),
+        ranks == given ? "as many" : job_print(j, "%d", ranks), grid_text(j, p, other));
+}
+
+void parts_choose(job *j, const program *p, const int64_t global[3], int ranks, const int *wanted,
+                  const int64_t low[3], const int64_t high[3], int out[3]) {
+    if (wanted == NULL || (wanted[0] == 0 && wanted[1] == 0 && wanted[2] == 0)) {
+        if (choose(p, global, ranks, low, high, out))
+            return;
+        const int line[3] = {p->dims == 1 ? ranks : 1, p->dims == 2 ? ranks : 1,
+                             p->dims == 3 ? ranks : 1};
+        refuse(j, p, global, line, too_thin(p, global, line, low, high), low, high);
+    }
+    int64_t product = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        out[axis] = wanted[axis] == 0 ? 1 : wanted[axis];
+        if (out[axis] < 1 || (axis >= p->dims && out[axis] > 1))
+            context_refuse(j, "%d ranks along %c, but '%s' has %d dimension%s", wanted[axis],
+                           "xyz"[axis], p -> name, p -> dims, p -> dims == 1 ? "" : "s");
+        product = product > ranks ? product : product * out[axis];
+    }
+    if (product != ranks)
+        context_refuse(j, "a process grid of %dx%dx%d is not one of %d ranks", out[0], out[1],
+                       out[2], ranks);
+    const int axis = too_thin(p, global, out, low, high);
+    if (axis >= 0)
+        refuse(j, p, global, out, axis, low, high);
+}
+
+/* Whether cells before (side 0) or behind a part along an axis are another part's. */
+static bool is_cut(const program *p, const sg_team_part *part, int axis, int side) {
+    if (part->ranks[axis] == 1)
+        return false;
+    return p->grid.periodic[axis] || part->place[axis] != (side == 0 ? 0 : part->ranks[axis] - 1);
+}
+
+void parts_place(const program *p, int rank, const int64_t low[3], const int64_t high[3],
+                 sg_team_part *part) {
+    const int *grid = part->ranks;
+    part->place[0] = rank % grid[0];
+    part->place[1] = rank / grid[0] % grid[1];
+    part->place[2] = rank / grid[0] / grid[1];
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        part->begin[axis] = parts_begin(part->global[axis], grid[axis], part->place[axis]);
+        part->end[axis] = parts_begin(part->global[axis], grid[axis], part->place[axis] + 1);
+        part->low[axis] = is_cut(p, part, axis, 0) ? low[axis] : 0;
+        part->high[axis] = is_cut(p, part, axis, 1) ? high[axis] : 0;
+        part->size[axis] = part->low[axis] + part->end[axis] - part->begin[axis] + part->high[axis];
+    }
+}
+
+/* What goes to the neighbour in a direction (−1, 0 or 1 along each axis), or comes from there. The
+   neighbour's ghost cells lie on the other side than ours. Adds nothing where there is no
+   neighbour, or no cell. */
+static int add_face(const program *p, const sg_team_part *part, const int64_t low[3],
+                    const int64_t high[3], const int direction[3], bool send, face *out) {
+    int place[3];
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int at = direction[axis];
+        const int64_t own = part->end[axis] - part->begin[axis], first = part->low[axis];
+        if (at != 0 && !is_cut(p, part, axis, at > 0))
+            return 0;
+        place[axis] = (part->place[axis] + at + part->ranks[axis]) % part->ranks[axis];
+        out->size[axis] = at == 0 ? own : (at > 0) == send ? low[axis] : high[axis];
+        out->begin[axis] = at == 0  ? first
+                           : at < 0 ? (send ? first : 0)
+                           : send   ? first + own - out->size[axis]
+                                    : first + own;
+    }
+    out->rank = (place[2] * part->ranks[1] + place[1]) * part->ranks[0] + place[0];
+    return out->size[0] > 0 && out->size[1] > 0 && out->size[2] > 0;
+}
+
+/* Directions come in the order of `at`; those of receiving the other way round, so that the
+   messages between two ranks, which may be neighbours on both sides, are in the same order on both.
+ */
+int parts_faces(const program *p, const sg_team_part *part, const int64_t low[3],
+                const int64_t high[3], bool corners, bool send, face out[PART_FACES]) {
+    int count = 0;
+    for (int at = 0; at < 27; at++) {
+        const int turned = send ? at : 26 - at;
+        const int direction[3] = {turned % 3 - 1, turned / 3 % 3 - 1, turned / 9 - 1};
+        const int along = (direction[0] != 0) + (direction[1] != 0) + (direction[2] != 0);
+        if (along == 1 || (along > 1 && corners))
+            count += add_face(p, part, low, high, direction, send, &out[count]);
+    }
+    return count;
+}

@@ -1,0 +1,305 @@
+/* sg_team_arrange and sg_team_run: launches on a part, and exchanges in between.
+
+   A launch that makes several steps takes the part with its ghost cells for a whole grid. What it
+   makes of the outermost cells is wrong, by the shape's reach for each step, and that is as deep as
+   the ghost cells are: they are filled anew before they are read. A launch of one step updates a
+   box: the rank's own cells, and as many ghost cells round them as later launches read before the
+   next exchange. */
+#include <string.h>
+
+#include "runtime/team/team.h"
+
+/* ---- arranging ------------------------------------------------------------------------------- */
+
+typedef struct arranging {
+    sg_team *team;
+    const sg_kernel *kernel;
+    sg_team_part *out;
+} arranging;
+
+/* Ghost cells for `depth` steps. */
+static void find_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        low[axis] = depth * p->grid.low[axis];
+        high[axis] = depth * p->grid.high[axis];
+    }
+}
+
+static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_part *part) {
+    int64_t low[3], high[3], points = 1;
+    if (!program_is_grid(p))
+        context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        int64_t *size = &part->global[axis];
+        if (*size == 0 && axis >= p->dims)
+            *size = 1;
+        if (*size < 1 || *size > LAUNCH_MOST_BYTES / points || (axis >= p->dims && *size > 1))
+            context_refuse(j, "a grid of '%s' cannot have the size %lld along %c", p->name,
+                           (long long)*size, "xyz"[axis]);
+        points *= *size;
+    }
+    if (part->launches < 0 || part->launches > 1000)
+        context_refuse(j, "%d launches between two exchanges; 1 to 1000 can be", part->launches);
+    find_widths(p, parts_depth(p, part->global, part->launches), low, high);
+    parts_choose(j, p, part->global, t->transport.ranks, part->ranks, low, high, part->ranks);
+    parts_place(p, t->transport.rank, low, high, part);
+}
+
+static void arrange_own(job *j, void *argument) {
+    const arranging *a = argument;
+    sg_team_part part;
+    if (a->kernel == NULL)
+        context_refuse(j, "there is no kernel");
+    context_expect(j, a->out, "sg_team_part");
+    context_read(j, &part, sizeof part, a->out, "sg_team_part");
+    arrange_part(j, a->team, a->kernel->program, &part);
+    context_write(j, a->out, &part, sizeof part, "sg_team_part");
+}
+
+static void arrange(job *j, void *argument) {
+    team_together(j, ((arranging *)argument)->team, arrange_own, argument, NULL);
+}
+
+sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *part) {
+    arranging a = {team, kernel, part};
+    return team_run(team, arrange, &a);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    sg_team *team;
+    const sg_kernel *kernel;
+    const sg_team_part *given;
+    const sg_arguments *arguments;
+    int64_t count;
+    void *stream;
+    int *out;
+
+    sg_team_part part;
+    launch launch;
+    halo halo;
+    int64_t depth; /* steps for which filled ghost cells last */
+    int64_t fresh; /* steps for which they still do */
+    int final[LAUNCH_ARRAYS];
+} run;
+
+/* The arrays whose ghost cells are to be filled: at first all that are read there, later those that
+   changed. With several steps between exchanges a step also reads others' own points there. */
+static int list_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
+    const program *p = r->kernel->program;
+    int count = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        bool reaches = r->depth > 1, changed = first;
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            reaches = reaches || a->grid.low[axis] > 0 || a->grid.high[axis] > 0;
+        for (int w = 0; w < p->array_count; w++)
+            changed = changed ||
+                      (p->arrays[w].written && (p->arrays[w].grid.reads == i ||
+                                                (r->depth > 1 && p->arrays[w].grid.previous == i)));
+        if (!a->written && reaches && changed)
+            out[count++] = i;
+    }
+    return count;
+}
+
+static void fill_ghosts(job *j, run *r, bool first, void *stream) {
+    int stale[LAUNCH_ARRAYS];
+    const int count = list_stale(r, first, stale);
+    halo_exchange(j, &r->halo, &r->launch, stale, count, stream);
+    r->fresh = r->depth;
+}
+
+/* The box of a single step: the rank's own cells and ghost cells for the steps that follow. */
+static void place_box(run *r, const leap *by, int64_t left) {
+    const program *p = r->kernel->program;
+    const bool single = by->way == steps_single(p).way;
+    const int64_t after = (left < r->fresh ? left : r->fresh) - 1;
+    r->launch.whole = true;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int64_t low = r->part.low[axis], high = r->part.high[axis];
+        const int64_t below = low > 0 ? low - after * p->grid.low[axis] : 0;
+        const int64_t above = high > 0 ? high - after * p->grid.high[axis] : 0;
+        r->launch.begin[axis] = single ? below : 0;
+        r->launch.end[axis] = r->part.size[axis] - (single ? above : 0);
+    }
+}
+
+static void send(job *j, run *r, const leap *by, void *stream) {
+    int code = 0;
+    if (steps_send(r->kernel, &r->launch, by, stream, &code) != FAULT_NONE)
+        launch_fail(j, r->kernel, code);
+}
+
+/* ---- a step whose exchange is hidden --------------------------------------------------------- */
+
+typedef struct box {
+    int64_t begin[3], end[3];
+} box;
+
+/* Takes a slab off the box at a side of an axis. */
+static box cut_slab(box *from, int axis, bool high, int64_t width) {
+    box slab = *from;
+    if (high)
+        slab.begin[axis] = from->end[axis] -= width;
+    else
+        slab.end[axis] = from->begin[axis] += width;
+    return slab;
+}
+
+/* The slabs that neighbours need, and in *inner what is left. 0: nothing would be. */
+static int cut_box(const run *r, box slabs[2 * PROGRAM_AXES], box *inner) {
+    const program *p = r->kernel->program;
+    int count = 0;
+    memcpy(inner->begin, r->launch.begin, sizeof inner->begin);
+    memcpy(inner->end, r->launch.end, sizeof inner->end);
+    for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
+        const int64_t low = p->grid.low[axis], high = p->grid.high[axis];
+        const int64_t width = low > high ? low : high;
+        const int sides = (r->part.low[axis] > 0) + (r->part.high[axis] > 0);
+        if (inner->end[axis] - inner->begin[axis] <= sides * width)
+            return 0;
+        if (r->part.low[axis] > 0)
+            slabs[count++] = cut_slab(inner, axis, false, width);
+        if (r->part.high[axis] > 0)
+            slabs[count++] = cut_slab(inner, axis, true, width);
+    }
+    return count;
+}
+
+static void send_box(job *j, run *r, const box *b, const leap *by, void *stream) {
+    memcpy(r->launch.begin, b->begin, sizeof b->begin);
+    memcpy(r->launch.end, b->end, sizeof b->end);
+    send(j, r, by, stream);
+}
+
+/* Computes what neighbours need on the side stream, where the exchange follows, while the rest is
+   computed on the caller's. The rest of the next step reads the slabs, but no ghost cell. */
+static void make_hidden(job *j, run *r, const leap *by, const box *slabs, int count,
+                        const box *inner, bool last) {
+    device *d = r->kernel->context->device;
+    void *side = r->team->side;
+    d->ops->order(d, j, r->stream, side);
+    for (int i = 0; i < count; i++)
+        send_box(j, r, &slabs[i], by, side);
+    send_box(j, r, inner, by, r->stream);
+    d->ops->order(d, j, side, r->stream);
+    steps_rotate(r->kernel->program, &r->launch, r->final);
+    if (!last)
+        fill_ghosts(j, r, false, side);
+}
+
+/* Whether a step leaves the exchange to the side stream. */
+static int split(const run *r, const leap *by, box slabs[2 * PROGRAM_AXES], box *inner) {
+    const program *p = r->kernel->program;
+    if (r->team->side == NULL || r->depth > 1 || p->grid.layer_count > 0 ||
+        by->way != steps_single(p).way)
+        return 0;
+    return cut_box(r, slabs, inner);
+}
+
+static void make_launch(job *j, run *r, const leap *by, int64_t left) {
+    box slabs[2 * PROGRAM_AXES], inner;
+    place_box(r, by, left);
+    const int count = split(r, by, slabs, &inner);
+    if (count > 0) {
+        make_hidden(j, r, by, slabs, count, &inner, left == by->steps);
+        return;
+    }
+    send(j, r, by, r->stream);
+    steps_rotate(r->kernel->program, &r->launch, r->final);
+    r->fresh -= by->steps;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static void make_steps(job *j, run *r) {
+    const program *p = r->kernel->program;
+    device *d = r->kernel->context->device;
+    for (int64_t done = 0; done < r->count;) {
+        const leap by = steps_choose(p, r->part.global, r->count - done, false);
+        if (r->fresh < by.steps)
+            fill_ghosts(j, r, done == 0, r->stream);
+        make_launch(j, r, &by, r->count - done);
+        done += by.steps;
+    }
+    if (r->team->side != NULL)
+        d->ops->order(d, j, r->team->side, r->stream);
+}
+
+/* Whether the part is what sg_team_arrange makes. */
+static void read_part(job *j, run *r) {
+    const program *p = r->kernel->program;
+    context_read(j, &r->part, sizeof r->part, r->given, "sg_team_part");
+    sg_team_part again = r->part;
+    arrange_part(j, r->team, p, &again);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        if (again.size[axis] != r->part.size[axis] || again.begin[axis] != r->part.begin[axis] ||
+            again.ranks[axis] != r->part.ranks[axis])
+            context_refuse(j, "the part of '%s' is not from sg_team_arrange with this kernel",
+                           p->name);
+}
+
+static void check_arguments(job *j, run *r) {
+    const program *p = r->kernel->program;
+    if (r->arguments != NULL)
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            if (r->arguments->begin[axis] != 0 || r->arguments->end[axis] != 0)
+                context_refuse(j, "a team updates the whole grid: leave the box of '%s' out",
+                               p->name);
+    launch_check(j, r->kernel, r->arguments, true, &r->launch);
+    for (int axis = 0; axis < p->dims; axis++)
+        if (r->launch.size[axis] != r->part.size[axis])
+            context_refuse(j,
+                           "the arrays of '%s' have %lld cells along %c; this rank's part with its "
+                           "ghost cells has %lld",
+                           p->name, (long long)r->launch.size[axis], "xyz"[axis],
+                           (long long)r -> part.size[axis]);
+}
+
+static void run_own(job *j, run *r) {
+    const program *p = r->kernel->program;
+    int stale[LAUNCH_ARRAYS];
+    int64_t low[3], high[3];
+    steps_allow(j, p, r->count);
+    read_part(j, r);
+    check_arguments(j, r);
+    r->depth = parts_depth(p, r->part.global, r->part.launches);
+    find_widths(p, r->depth, low, high);
+    const bool corners = p->grid.corners || r->depth > 1;
+    r->halo = (halo){.team = r->team, .kernel = r->kernel};
+    r->halo.send_count = parts_faces(p, &r->part, low, high, corners, true, r->halo.sends);
+    r->halo.receive_count = parts_faces(p, &r->part, low, high, corners, false, r->halo.receives);
+    halo_prepare(j, &r->halo, list_stale(r, true, stale));
+    if (r->halo.send_count + r->halo.receive_count == 0)
+        steps_make(j, r->kernel, &r->launch, r->count, r->stream, r->final);
+    else
+        make_steps(j, r);
+    if (r->out != NULL)
+        memcpy(r->out, r->final, sizeof *r->out * (size_t)p->array_count);
+}
+
+static void run_part(job *j, void *argument) {
+    run *r = argument;
+    if (r->kernel == NULL)
+        context_refuse(j, "there is no kernel");
+    for (int i = 0; i < r->kernel->program->array_count; i++)
+        r->final[i] = i;
+    run_own(j, r);
+}
+
+sg_status sg_team_run(sg_team *team, const sg_kernel *kernel, const sg_team_part *part,
+                      const sg_arguments *arguments, int64_t steps, sg_stream stream, int *final) {
+    run r = {.team = team,
+             .kernel = kernel,
+             .given = part,
+             .arguments = arguments,
+             .count = steps,
+             .stream = stream,
+             .out = final};
+    const sg_status status = team_run(team, run_part, &r);
+    if (status != SG_OK && team != NULL)
+        team_abandon(team, sg_error(team->context));
+    return status;
+}

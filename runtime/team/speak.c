@@ -1,0 +1,217 @@
+/* What ranks say to each other beside halos: all of it small, in host memory. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "runtime/team/team.h"
+
+void team_abandon(sg_team *t, const char *why) {
+    if (t->broken[0] != '\0')
+        return;
+    snprintf(t->broken, sizeof t->broken, "%s", why);
+    if (t->transport.abandon != NULL) {
+        char text[SG_WHY];
+        snprintf(text, sizeof text, "rank %d: %.*s", t->transport.rank, SG_WHY - 24, why);
+        t->transport.abandon(t->transport.user, text);
+    }
+}
+
+static void need_whole(job *j, const sg_team *t) {
+    if (t->broken[0] != '\0')
+        job_fail(j, FAULT_DEVICE, NULL, 0, "the team has failed before: %s", t->broken);
+}
+
+void team_exchange(job *j, sg_team *t, const sg_message *sends, int send_count,
+                   const sg_message *receives, int receive_count) {
+    char why[SG_WHY] = "";
+    need_whole(j, t);
+    if (send_count + receive_count == 0 ||
+        t->transport.exchange(t->transport.user, sends, send_count, receives, receive_count,
+                              t->seconds, why) == 0)
+        return;
+    why[SG_WHY - 1] = '\0';
+    snprintf(t->broken, sizeof t->broken, "%s", why);
+    job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
+}
+
+void team_gather(job *j, sg_team *t, const void *mine, size_t bytes, void *all) {
+    const int rank = t->transport.rank, ranks = t->transport.ranks;
+    unsigned char *turned = job_array(j, (size_t)ranks, bytes); /* [i] is of rank + i */
+    memcpy(turned, mine, bytes);
+    for (int have = 1; have < ranks; have *= 2) {
+        const size_t count = (size_t)(have < ranks - have ? have : ranks - have);
+        const sg_message send = {(rank - have + ranks) % ranks, turned, count * bytes};
+        const sg_message receive = {(rank + have) % ranks, turned + (size_t)have * bytes,
+                                    count * bytes};
+        team_exchange(j, t, &send, 1, &receive, 1);
+    }
+    for (int i = 0; i < ranks; i++)
+        memcpy((unsigned char *)all + (size_t)((rank + i) % ranks) * bytes,
+               turned + (size_t)i * bytes, bytes);
+}
+
+/* How a rank's share of a collective call went. */
+typedef struct verdict {
+    int32_t fault;
+    char text[SG_WHY];
+} verdict;
+
+/* The first failure of all ranks; a rank that failed itself says so in its own words. */
+static void agree(job *j, sg_team *t, const verdict *mine, job *own) {
+    const int ranks = t->transport.ranks;
+    verdict *all = job_array(j, (size_t)ranks, sizeof *all);
+    if (ranks > 1)
+        team_gather(j, t, mine, sizeof *mine, all);
+    if (mine->fault != FAULT_NONE && own != NULL)
+        job_fail_as(j, own);
+    if (mine->fault != FAULT_NONE)
+        job_fail(j, (fault)mine->fault, NULL, 0, "%s", mine->text);
+    for (int i = 0; i < ranks; i++)
+        if (all[i].fault != FAULT_NONE) {
+            all[i].text[SG_WHY - 1] = '\0';
+            job_fail(j, (fault)all[i].fault, NULL, 0, "rank %d: %s", i, all[i].text);
+        }
+}
+
+void team_together(job *j, sg_team *t, void (*body)(job *, void *), void *argument, job **keep) {
+    job *own = NULL;
+    verdict mine = {.fault = FAULT_NONE};
+    need_whole(j, t);
+    mine.fault = (int32_t)job_run(job_allocator(j), body, argument, &own);
+    if (mine.fault != FAULT_NONE)
+        snprintf(mine.text, sizeof mine.text, "%s", own != NULL ? job_error(own) : "out of memory");
+    if (mine.fault == FAULT_NONE && keep != NULL)
+        *keep = own;
+    else if (mine.fault == FAULT_NONE)
+        job_end(own);
+    agree(j, t, &mine, mine.fault == FAULT_NONE ? NULL : own);
+}
+
+typedef struct call {
+    sg_team *team;
+    void (*body)(job *, void *);
+    void *argument;
+} call;
+
+/* A failure here that is not yet the others' becomes theirs. */
+static void make_call(job *j, void *argument) {
+    const call *c = argument;
+    need_whole(j, c->team);
+    c->body(j, c->argument);
+}
+
+sg_status team_run(sg_team *t, void (*body)(job *, void *), void *argument) {
+    if (t == NULL)
+        return SG_ERROR_USAGE;
+    call c = {t, body, argument};
+    return context_run(t->context, make_call, &c, NULL);
+}
+
+/* ---- public calls ---------------------------------------------------------------------------- */
+
+typedef struct reduction {
+    sg_team *team;
+    sg_combine how;
+    const double *mine;
+    int count;
+    double *out;
+} reduction;
+
+static double combine(sg_combine how, double a, double b) {
+    if (how == SG_COMBINE_SUM)
+        return a + b;
+    if (a != a || b != b)
+        return a != a ? a : b; /* NaN stays */
+    return (how == SG_COMBINE_MIN) == (b < a) ? b : a;
+}
+
+static void reduce(job *j, void *argument) {
+    const reduction *r = argument;
+    if (r->count < 0 || r->how < SG_COMBINE_SUM || r->how > SG_COMBINE_MAX)
+        context_refuse(j, "sg_team_reduce of %d numbers by way %d", r->count, (int)r->how);
+    const int ranks = r->team->transport.ranks;
+    const size_t count = (size_t)r->count, bytes = count * sizeof *r->mine;
+    double *all = job_array(j, (size_t)ranks * count + 1, sizeof *all);
+    team_gather(j, r->team, r->mine, bytes, all);
+    memcpy(r->out, all, bytes);
+    for (size_t i = count; i < (size_t)ranks * count; i++)
+        r->out[i % count] = combine(r->how, r->out[i % count], all[i]);
+}
+
+sg_status sg_team_reduce(sg_team *team, sg_combine how, const double *mine, int count,
+                         double *out) {
+    reduction r = {team, how, mine, count, out};
+    return team_run(team, reduce, &r);
+}
+
+typedef struct agreement {
+    sg_team *team;
+    const char *trouble;
+} agreement;
+
+static void agree_on(job *j, void *argument) {
+    const agreement *a = argument;
+    verdict mine = {.fault = a->trouble == NULL ? FAULT_NONE : FAULT_DATA};
+    if (a->trouble != NULL)
+        snprintf(mine.text, sizeof mine.text, "%s", a->trouble);
+    agree(j, a->team, &mine, NULL);
+}
+
+sg_status sg_team_agree(sg_team *team, const char *trouble) {
+    agreement a = {team, trouble};
+    return team_run(team, agree_on, &a);
+}
+
+typedef struct gathering {
+    sg_team *team;
+    const void *mine;
+    size_t bytes;
+    void *all;
+} gathering;
+
+static void gather(job *j, void *argument) {
+    const gathering *g = argument;
+    team_gather(j, g->team, g->mine, g->bytes, g->all);
+}
+
+sg_status sg_team_gather(sg_team *team, const void *mine, size_t bytes, void *all) {
+    gathering g = {team, mine, bytes, all};
+    return team_run(team, gather, &g);
+}
+
+typedef struct waiting {
+    sg_team *team;
+    void *stream;
+} waiting;
+
+/* Others' failures are heard between two looks at the stream. */
+static void wait(job *j, void *argument) {
+    const waiting *w = argument;
+    sg_team *t = w->team;
+    device *d = t->context->device;
+    const double begun = clock_seconds();
+    char why[SG_WHY] = "";
+    if (t->nccl == NULL) {
+        d->ops->synchronize(d, j, w->stream);
+        return;
+    }
+    for (double now = begun; !d->ops->idle(d, j, w->stream); now = clock_seconds()) {
+        if (now - begun > t->seconds)
+            job_fail(j, FAULT_DEVICE, NULL, 0, "the steps were not done within %g s", t->seconds);
+        if (now - begun < 0.001)
+            continue;
+        if (t->transport.exchange(t->transport.user, NULL, 0, NULL, 0, t->seconds, why) != 0)
+            job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
+        nccl_look(j, t->nccl);
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+}
+
+sg_status sg_team_wait(sg_team *team, sg_stream stream) {
+    waiting w = {team, stream};
+    const sg_status status = team_run(team, wait, &w);
+    if (status != SG_OK && team != NULL)
+        team_abandon(team, sg_error(team->context));
+    return status;
+}

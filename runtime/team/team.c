@@ -1,0 +1,377 @@
+/* Opening and closing a team, and what its ranks do together before they run: build and divide. */
+#define _DEFAULT_SOURCE /* gethostname */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "runtime/team/team.h"
+
+static const double usual_seconds = 120;
+
+/* ---- NCCL as the only way to speak ----------------------------------------------------------- */
+
+typedef struct speech {
+    sg_team *team;
+    const sg_message *sends, *receives;
+    int send_count, receive_count;
+} speech;
+
+static size_t bytes_of(const sg_message *messages, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += messages[i].bytes;
+    return bytes;
+}
+
+typedef struct room {
+    device *device;
+    void *memory;
+} room;
+
+static void free_room(void *argument) {
+    const room *r = argument;
+    r->device->ops->free(r->device, r->memory);
+}
+
+/* Host memory goes by way of the GPU's. */
+static void speak(job *j, void *argument) {
+    const speech *s = argument;
+    device *d = s->team->context->device;
+    const size_t out = bytes_of(s->sends, s->send_count);
+    const size_t in = bytes_of(s->receives, s->receive_count);
+    room *r = job_alloc(j, sizeof *r);
+    *r = (room){d, d->ops->alloc(d, j, out + in)};
+    job_defer(j, free_room, r);
+    sg_message *sends = job_array(j, (size_t)s->send_count + 1, sizeof *sends);
+    sg_message *receives = job_array(j, (size_t)s->receive_count + 1, sizeof *receives);
+    unsigned char *at = r->memory;
+    for (int i = 0; i < s->send_count; at += s->sends[i++].bytes) {
+        sends[i] = (sg_message){s->sends[i].rank, at, s->sends[i].bytes};
+        d->ops->upload(d, j, at, s->sends[i].data, s->sends[i].bytes);
+    }
+    for (int i = 0; i < s->receive_count; at += s->receives[i++].bytes)
+        receives[i] = (sg_message){s->receives[i].rank, at, s->receives[i].bytes};
+    nccl_exchange(j, s->team->nccl, sends, s->send_count, receives, s->receive_count, NULL);
+    d->ops->synchronize(d, j, NULL);
+    for (int i = 0; i < s->receive_count; i++)
+        d->ops->download(d, j, s->receives[i].data, receives[i].data, receives[i].bytes);
+    job_keep(j, r);
+    free_room(r);
+}
+
+static int speak_by_nccl(void *user, const sg_message *sends, int send_count,
+                         const sg_message *receives, int receive_count, double seconds,
+                         char why[SG_WHY]) {
+    speech s = {user, sends, receives, send_count, receive_count};
+    job *own = NULL;
+    (void)seconds;
+    if (send_count + receive_count == 0)
+        return 0;
+    const fault f = job_run(&s.team->context->memory, speak, &s, &own);
+    if (f != FAULT_NONE)
+        snprintf(why, SG_WHY, "%s", own != NULL ? job_error_text(own) : "out of memory");
+    job_end(own);
+    return f == FAULT_NONE ? 0 : 1;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What a rank tells the others first. */
+typedef struct introduction {
+    char version[32], device[16], host[64], bus[32];
+    int32_t wants_nccl;
+    unsigned char id[NCCL_ID_BYTES]; /* of rank 0 */
+} introduction;
+
+typedef struct opening {
+    sg_context *context;
+    sg_team_options options;
+    const sg_team_options *given;
+    sg_team *team;
+} opening;
+
+static void introduce(const sg_team *t, bool has_nccl, introduction *out) {
+    const device_facts *facts = t->context->device->ops->facts(t->context->device);
+    snprintf(out->version, sizeof out->version, "%s", SG_VERSION);
+    snprintf(out->device, sizeof out->device, "%s", facts->device);
+    snprintf(out->bus, sizeof out->bus, "%s", facts->bus != NULL ? facts->bus : "");
+    if (gethostname(out->host, sizeof out->host) != 0)
+        out->host[0] = '\0';
+    out->host[sizeof out->host - 1] = '\0';
+    out->wants_nccl = has_nccl;
+}
+
+static void compare(job *j, const introduction *all, int ranks) {
+    for (int i = 1; i < ranks; i++) {
+        if (strcmp(all[i].version, all[0].version) != 0)
+            job_fail(j, FAULT_USAGE, NULL, 0,
+                     "rank 0 has stencilgen %s, but rank %d has %s: all ranks need the same",
+                     all[0].version, i, all[i].version);
+        if (strcmp(all[i].device, all[0].device) != 0)
+            job_fail(j, FAULT_USAGE, NULL, 0,
+                     "rank 0 works on the %s device, but rank %d on %s: all ranks need the same",
+                     all[0].device, i, all[i].device);
+    }
+}
+
+/* Two ranks of one GPU, of which NCCL makes no communicator; −1: there are none. */
+static int find_shared(const introduction *all, int ranks, int *other) {
+    for (int i = 1; i < ranks; i++)
+        for (int k = 0; k < i; k++)
+            if (all[i].bus[0] != '\0' && strcmp(all[i].bus, all[k].bus) == 0 &&
+                strcmp(all[i].host, all[k].host) == 0) {
+                *other = k;
+                return i;
+            }
+    return -1;
+}
+
+/* Joins NCCL where every rank has it, and a GPU of its own. */
+static void meet(job *j, sg_team *t, const char *path) {
+    const int ranks = t->transport.ranks;
+    sg_context *c = t->context;
+    introduction *all = job_array(j, (size_t)ranks, sizeof *all), mine = {.wants_nccl = 0};
+    const char *why = NULL;
+    nccl *n =
+        ranks > 1 && !c->device->ops->host_memory ? nccl_open(t->job, c->device, path, &why) : NULL;
+    introduce(t, n != NULL, &mine);
+    if (n != NULL && t->transport.rank == 0)
+        nccl_unique_id(j, n, mine.id);
+    team_gather(j, t, &mine, sizeof mine, all);
+    compare(j, all, ranks);
+    int other = 0, missing = -1;
+    const int shared = find_shared(all, ranks, &other);
+    for (int i = 0; i < ranks; i++)
+        missing = all[i].wants_nccl ? missing : i;
+    if (shared >= 0)
+        logger_say(&c->logger, j, SG_LOG_WARNING,
+                   "ranks %d and %d share a GPU, so halos go through host memory", other, shared);
+    else if (why != NULL)
+        logger_say(&c->logger, j, SG_LOG_WARNING, "halos go through host memory: %s", why);
+    if (n == NULL || missing >= 0 || shared >= 0)
+        return;
+    t->nccl = n;
+    nccl_join(j, n, all[0].id, t->transport.rank, ranks);
+}
+
+/* A team that has no transport but the application's communicator, or NCCL's identity. */
+static void open_nccl(job *j, sg_team *t, const sg_team_options *o) {
+    const char *why = NULL;
+    int rank = o->rank, ranks = o->ranks;
+    device *d = t->context->device;
+    if (d->ops->host_memory)
+        context_refuse(j, "NCCL needs a GPU, and this is the %s device: give a transport",
+                       d->ops->name);
+    nccl *n = nccl_open(t->job, d, o->nccl, &why);
+    if (n == NULL)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
+    t->nccl = n;
+    if (o->nccl_comm != NULL)
+        nccl_adopt(j, n, o->nccl_comm, &rank, &ranks);
+    else if (ranks < 1 || rank < 0 || rank >= ranks)
+        context_refuse(j, "there is no rank %d of %d", rank, ranks);
+    else
+        nccl_join(j, n, o->nccl_unique_id, rank, ranks);
+    t->transport = (sg_transport){.struct_size = sizeof t->transport,
+                                  .name = nccl_name(n),
+                                  .rank = rank,
+                                  .ranks = ranks,
+                                  .user = t,
+                                  .exchange = speak_by_nccl};
+    introduction *all = job_array(j, (size_t)ranks, sizeof *all), mine = {.wants_nccl = 1};
+    introduce(t, true, &mine);
+    team_gather(j, t, &mine, sizeof mine, all);
+    compare(j, all, ranks);
+}
+
+static void name_engine(sg_team *t) {
+    const device *d = t->context->device;
+    t->engine =
+        t->nccl != NULL ? nccl_name(t->nccl)
+        : d->ops->host_memory || t->transport.ranks == 1
+            ? job_print(t->job, "%s", t->transport.name)
+            : job_print(t->job, "%s%s", t->transport.name,
+                        t->transport.device_memory ? " of device memory" : " through host memory");
+}
+
+static void end_team(void *argument) {
+    sg_team *t = argument;
+    device *d = t->context->device;
+    nccl_close(t->nccl);
+    team_free(t, &t->outgoing);
+    team_free(t, &t->incoming);
+    if (t->side != NULL)
+        d->ops->stream_close(d, t->side);
+    if (t->transport.close != NULL)
+        t->transport.close(t->transport.user);
+}
+
+static void open_team(job *j, void *argument) {
+    opening *o = argument;
+    sg_transport *transport;
+    context_read(j, &o->options, sizeof o->options, o->given, "sg_team_options");
+    context_device(j, o->context);
+    sg_team *t = job_alloc(j, sizeof *t);
+    transport = &t->transport;
+    t->job = j;
+    t->context = o->context;
+    t->seconds = o->options.seconds > 0 ? o->options.seconds : usual_seconds;
+    if (o->options.transport != NULL) {
+        context_read(j, transport, sizeof *transport, o->options.transport, "sg_transport");
+        if (transport->exchange == NULL || transport->rank < 0 ||
+            transport->rank >= transport->ranks)
+            context_refuse(j, "a transport needs a way to exchange, and a rank below its ranks");
+        transport->name = job_print(j, "%s", transport->name != NULL ? transport->name : "");
+    } else if (o->options.nccl_comm == NULL && o->options.nccl_unique_id == NULL) {
+        context_refuse(j, "a team needs a transport, an ncclComm_t or an ncclUniqueId");
+    }
+    job_defer(j, end_team, t);
+    if (o->options.transport != NULL)
+        meet(j, t, o->options.nccl);
+    else
+        open_nccl(j, t, &o->options);
+    name_engine(t);
+    t->side = t->nccl != NULL ? t->context->device->ops->stream_open(t->context->device, j) : NULL;
+    job_keep(j, t);
+    o->team = t;
+}
+
+sg_status sg_team_open(sg_context *context, const sg_team_options *options, sg_team **out) {
+    opening o = {.context = context, .given = options};
+    job *own = NULL;
+    if (context == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    const sg_status status = context_run(context, open_team, &o, &own);
+    if (status != SG_OK)
+        return status;
+    context_hold(context);
+    *out = o.team;
+    return SG_OK;
+}
+
+void team_free(sg_team *t, struct team_buffer *b) {
+    const allocator *memory = &t->context->memory;
+    if (b->device != NULL)
+        t->context->device->ops->free(t->context->device, b->device);
+    if (b->host != NULL)
+        memory->resize(memory->user, b->host, b->room, 0);
+    *b = (struct team_buffer){0};
+}
+
+void sg_team_close(sg_team *t) {
+    if (t == NULL)
+        return;
+    sg_context *context = t->context;
+    end_team(t);
+    job_end(t->job);
+    context_release(context);
+}
+
+typedef struct asking {
+    const sg_team *team;
+    sg_team_info *out;
+} asking;
+
+static void tell(job *j, void *argument) {
+    const asking *a = argument;
+    const sg_team *t = a->team;
+    const sg_team_info info = {.rank = t->transport.rank,
+                               .ranks = t->transport.ranks,
+                               .engine = t->engine,
+                               .seconds = t->seconds,
+                               .exchanges = t->exchanges,
+                               .bytes = t->bytes};
+    context_write(j, a->out, &info, sizeof info, "sg_team_info");
+}
+
+sg_status sg_team_facts(const sg_team *team, sg_team_info *out) {
+    asking a = {team, out};
+    return team == NULL ? SG_ERROR_USAGE : context_run(team->context, tell, &a, NULL);
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+typedef struct building {
+    sg_team *team;
+    const char *path;
+    const sg_build_options *given;
+    const int *ranks;
+    sg_kernel *kernel;
+} building;
+
+static void build_as(job *j, const building *b, const sg_build_options *how, sg_kernel **out) {
+    sg_context *c = b->team->context;
+    const sg_status status = sg_build(c, b->path, how, out);
+    if (status != SG_OK)
+        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
+}
+
+static void release(void *kernel) {
+    sg_release(kernel);
+}
+
+/* Plans for the whole grid first, to know what is to be divided. */
+static void build_own(job *j, void *argument) {
+    building *b = argument;
+    sg_build_options how;
+    sg_kernel *whole = NULL;
+    int grid[3];
+    context_read(j, &how, sizeof how, b->given, "sg_build_options");
+    how.struct_size = sizeof how;
+    const int source_only = how.source_only;
+    how.source_only = 1;
+    build_as(j, b, &how, &whole);
+    job_defer(j, release, whole);
+    const program *p = whole->program;
+    if (!program_is_grid(p))
+        context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    int64_t global[3], low[3], high[3];
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        global[axis] = whole->info.size[axis] > 0 ? whole->info.size[axis] : 1;
+        low[axis] = p->grid.low[axis];
+        high[axis] = p->grid.high[axis];
+    }
+    parts_choose(j, p, global, b->team->transport.ranks, b->ranks, low, high, grid);
+    for (int axis = 0; axis < p->dims; axis++)
+        how.size[axis] = (global[axis] - 1) / grid[axis] + 1;
+    how.source_only = source_only;
+    build_as(j, b, &how, &b->kernel);
+    job_keep(j, whole);
+    sg_release(whole);
+}
+
+static void drop(void *argument) {
+    sg_release(((building *)argument)->kernel);
+}
+
+static void build_together(job *j, void *argument) {
+    building *b = argument;
+    sg_team *t = b->team;
+    const int ranks = t->transport.ranks;
+    digest *all = job_array(j, (size_t)ranks, sizeof *all);
+    job_defer(j, drop, b);
+    team_together(j, t, build_own, b, NULL);
+    const blob source = digest_piece(b->kernel->program->source);
+    const digest mine = digest_of(&source, 1);
+    team_gather(j, t, &mine, sizeof mine, all);
+    for (int i = 1; i < ranks; i++)
+        if (!digest_equal(&all[i], &all[0]))
+            job_fail(j, FAULT_USAGE, NULL, 0,
+                     "ranks 0 and %d have built different kernels: specs, options, tuning results "
+                     "and plans files must be the same on all ranks",
+                     i);
+    job_keep(j, b);
+}
+
+sg_status sg_team_build(sg_team *team, const char *spec_path, const sg_build_options *options,
+                        const int *ranks, sg_kernel **out) {
+    building b = {team, spec_path, options, ranks, NULL};
+    if (out == NULL)
+        return SG_ERROR_USAGE;
+    const sg_status status = team_run(team, build_together, &b);
+    if (status == SG_OK)
+        *out = b.kernel;
+    return status;
+}

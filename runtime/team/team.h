@@ -1,0 +1,101 @@
+/* Inside a team. Everything that ranks say to each other goes through team_exchange; halos between
+   GPUs go through NCCL, on a stream, where it is. */
+#ifndef SG_RUNTIME_TEAM_TEAM_H
+#define SG_RUNTIME_TEAM_TEAM_H
+
+#include "runtime/launch/launch.h"
+#include "runtime/team/nccl.h"
+
+/* Memory for messages, kept from one run to the next. */
+struct team_buffer {
+    unsigned char *device, *host; /* host: NULL where messages may lie where the device has them */
+    size_t room;
+};
+
+struct sg_team {
+    sg_context *context;
+    job *job;               /* holds the team itself */
+    sg_transport transport; /* ops of NCCL where the caller gave none */
+    nccl *nccl;             /* NULL: halos go by the transport */
+    bool nccl_speaks;       /* there is no transport but NCCL */
+    double seconds;
+    const char *engine;
+    char broken[SG_WHY]; /* why nothing works any more; "" */
+    int64_t exchanges, bytes;
+
+    struct team_buffer outgoing, incoming;
+    void *side; /* a stream of high priority; NULL: none yet, or none on this device */
+};
+
+/* Frees what a buffer holds. */
+void team_free(sg_team *, struct team_buffer *);
+
+/* ---- speaking (speak.c) ---------------------------------------------------------------------- */
+
+/* Messages in host memory. Fails the job, and breaks the team, where an exchange fails. */
+void team_exchange(job *, sg_team *, const sg_message *sends, int send_count,
+                   const sg_message *receives, int receive_count);
+
+/* Collects `bytes` of every rank in `all`, by rank (Bruck et al., "Efficient algorithms for
+   all-to-all communications", 1997: log2 of the ranks exchanges). */
+void team_gather(job *, sg_team *, const void *mine, size_t bytes, void *all);
+
+/* Runs `body` as a job on each rank, and then fails on all if it failed on one; what the job holds
+   stays in *keep. */
+void team_together(job *, sg_team *, void (*body)(job *, void *), void *argument, job **keep);
+
+/* The same, as the public calls do it. */
+sg_status team_run(sg_team *, void (*body)(job *, void *), void *argument);
+
+/* Tells all others why this rank gives up. */
+void team_abandon(sg_team *, const char *why);
+
+/* ---- parts (parts.c) ------------------------------------------------------------------------- */
+
+/* The steps for which ghost cells last between two exchanges: those of the longest way that the
+   whole grid can take, times the launches. */
+int64_t parts_depth(const program *, const int64_t global[3], int launches);
+
+/* The wanted process grid, or the best one if wanted is NULL or all 0. Parts need `low` and `high`
+   cells at least. Fails with FAULT_PLAN. */
+void parts_choose(job *, const program *, const int64_t global[3], int ranks, const int *wanted,
+                  const int64_t low[3], const int64_t high[3], int out[3]);
+
+/* Where part `place` of `parts` begins. */
+int64_t parts_begin(int64_t size, int parts, int place);
+
+/* Completes a part for a rank, for ghost cells of `low` and `high` where another part begins. */
+void parts_place(const program *, int rank, const int64_t low[3], const int64_t high[3],
+                 sg_team_part *);
+
+/* Cells of the local arrays that go to a neighbour, or come from there. */
+typedef struct face {
+    int rank;
+    int64_t begin[3], size[3];
+} face;
+
+enum { PART_FACES = 26 };
+
+/* The faces to send, or to receive, in the order of the messages; `corners`: also edges and
+   corners. `low` and `high` are the widths of ghost cells where parts meet. Returns how many there
+   are. */
+int parts_faces(const program *, const sg_team_part *, const int64_t low[3], const int64_t high[3],
+                bool corners, bool send, face out[PART_FACES]);
+
+/* ---- halos (halo.c) -------------------------------------------------------------------------- */
+
+typedef struct halo {
+    sg_team *team;
+    const sg_kernel *kernel;
+    face sends[PART_FACES], receives[PART_FACES];
+    int send_count, receive_count;
+} halo;
+
+/* Makes room for exchanges of `arrays` arrays at a time. */
+void halo_prepare(job *, const halo *, int arrays);
+
+/* Exchanges the ghost cells of these arrays of the launch. Asynchronous on `stream` with NCCL; else
+   the stream's work is waited for. */
+void halo_exchange(job *, const halo *, const launch *, const int *arrays, int count, void *stream);
+
+#endif
