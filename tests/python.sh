@@ -6,7 +6,7 @@ SOURCE=${SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
 cd "$SOURCE" || exit 1
 for python in ${PYTHON:-python3 /usr/bin/python3}; do
     "$python" -c 'import numpy, pytest' 2>/dev/null || continue
-    log=$(mktemp)
+    log=$(mktemp) || exit 1
     PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 "$python" -m pytest -q -rs -p no:cacheprovider tests/python "$@" >"$log" 2>&1
     code=$?
     cat "$log"

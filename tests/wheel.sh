@@ -4,7 +4,7 @@
 # pip cannot get what it builds with.
 . "$(dirname "$0")/cases.sh"
 nvrtc=$(realpath "$1")
-folder=$(mktemp -d)
+folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 unset STENCILGEN_LIBRARY PYTHONPATH VIRTUAL_ENV SG_NVRTC
