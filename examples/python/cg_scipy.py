@@ -7,9 +7,8 @@ import sys
 
 import numpy as np
 import scipy.sparse
-from picture import write_png
-
 import stencilgen as sg
+from picture import write_png
 
 try:
     import cupy as xp

@@ -5,9 +5,8 @@ The arrays stay in the GPU's memory; `overwrite=True` lets them and two more hol
 import sys
 from pathlib import Path
 
-from picture import write_png
-
 import stencilgen as sg
+from picture import write_png
 
 try:
     import cupy as xp

@@ -1,9 +1,8 @@
 """Heat in a plate with three hot spots: ten lines of NumPy, and a picture in heat.png."""
 
 import numpy as np
-from picture import write_png
-
 import stencilgen as sg
+from picture import write_png
 
 SPEC = """
 return stencil {

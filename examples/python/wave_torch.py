@@ -8,10 +8,9 @@ again from the last one, by the gradient, and both are in wave.png."""
 import sys
 
 import numpy as np
+import stencilgen as sg
 import torch
 from picture import write_png
-
-import stencilgen as sg
 
 COMMON = """
   fields = { u = { use = "inout", levels = 2 }, c = "in" }, parameters = { r = 0.5 },

@@ -29,6 +29,7 @@ the library. `python -m stencilgen` is the command. docs/python.md has more.
 """
 
 from ._build import build, count_specs, load
+from ._calls import ArrayInfo, ParameterInfo
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
     CheckError,
@@ -42,7 +43,6 @@ from ._errors import (
     SpecError,
     UsageError,
 )
-from ._calls import ArrayInfo, ParameterInfo
 from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product

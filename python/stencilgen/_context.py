@@ -39,6 +39,17 @@ def copy_facts(kind: type[T], struct: Any, **more: Any) -> T:
     return kind(**values)
 
 
+def at_end(owner: Any, function: Callable[..., Any], *arguments: Any) -> None:
+    """Calls the function when nobody holds the owner any more, or the process ends; not in a fork's child, which must
+    leave alone what its parent opened."""
+    weakref.finalize(owner, _in_process, os.getpid(), function, arguments)
+
+
+def _in_process(process: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    if os.getpid() == process:
+        function(*arguments)
+
+
 @dataclass(frozen=True)
 class DeviceInfo:
     """What a context runs on. 0 and "" are what is not known."""
@@ -96,7 +107,7 @@ class Memory:
         context.must(lib.sg_alloc(context.handle, size, byref(pointer)))
         self.pointer = pointer.value or 0
         self.size = size
-        weakref.finalize(self, _free, context, self.pointer)
+        at_end(self, _free, context, self.pointer)
 
 
 def _free(context: Context, pointer: int) -> None:
@@ -173,7 +184,7 @@ class Context:
         self._scratch: dict[int, list[tuple[int, int]]] = {}  # by stream: addresses and sizes, the largest last
         self._thread = threading.local()
         self._lock = threading.Lock()
-        self._close = weakref.finalize(self, _close, self.handle, self._held, self._scratch)
+        at_end(self, _close, self.handle, self._held, self._scratch)
         self.info: DeviceInfo = self._ask_device()
         #: HOST, or the number of the GPU whose memory kernels work in
         self.place: int = index if self.info.device == "cuda" else _arrays.HOST

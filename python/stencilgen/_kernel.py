@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from ctypes import POINTER, byref, string_at
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Union
@@ -12,7 +11,7 @@ from . import _abi, _arrays
 from ._abi import VALUES, lib
 from ._arrays import numpy_order, x_first
 from ._calls import ArrayInfo, Caller, ParameterInfo
-from ._context import Context, bytes_of, copy_facts, text_of
+from ._context import Context, at_end, bytes_of, copy_facts, text_of
 from ._errors import CheckError, UsageError, error_of
 from ._tuning import Tunable
 
@@ -128,7 +127,7 @@ class Kernel(Caller, Tunable):
     def __init__(self, context: Context, handle: int, request: Any) -> None:
         self._handle: int = handle
         # A context keeps kernels that were released for a while, and unloading one waits for its launches.
-        self._release = weakref.finalize(self, lib.sg_release, handle)
+        at_end(self, lib.sg_release, handle)
         self._request = request
         self.context = context
         info = _abi.sg_kernel_info()

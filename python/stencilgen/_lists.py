@@ -9,8 +9,8 @@ import numpy as np
 from . import _arrays
 from ._abi import lib
 from ._arrays import library_of
-from ._errors import UsageError
 from ._calls import Slot
+from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from ctypes import byref, c_double, c_size_t, c_void_p
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
@@ -13,9 +12,9 @@ import numpy as np
 from . import _abi, _arrays
 from ._abi import lib
 from ._arrays import library_of
-from ._context import Context, bytes_of, copy_facts, default_context
-from ._errors import DataError, UsageError
 from ._calls import Slot
+from ._context import Context, at_end, bytes_of, copy_facts, default_context
+from ._errors import DataError, UsageError
 from ._kernel import Kernel, kernel_kind
 
 
@@ -93,7 +92,7 @@ class Matrix:
             )
         self.context.must(status)
         self.handle: int = out.value or 0
-        self._free = weakref.finalize(self, lib.sg_matrix_free, self.handle)
+        at_end(self, lib.sg_matrix_free, self.handle)
 
     def _from_host(self, coo: Any, out: c_void_p) -> int:
         if hasattr(coo, "__cuda_array_interface__") or hasattr(coo.data, "__cuda_array_interface__"):
@@ -204,7 +203,7 @@ class DeviceMatrix:
         out = c_void_p()
         kernel.context.must(lib.sg_matrix_upload(matrix.handle, kernel._handle, byref(out)))
         self.handle: int = out.value or 0
-        self._free = weakref.finalize(self, lib.sg_device_matrix_free, self.handle)
+        at_end(self, lib.sg_device_matrix_free, self.handle)
         self._keep = matrix  # whose lists in the GPU's memory may be used as they are
         self.context = kernel.context
         #: (rows, columns)

@@ -8,8 +8,8 @@ from typing import Any, Mapping, Optional, Sequence
 
 from ._abi import lib
 from ._arrays import HOST, library_of
-from ._errors import UsageError
 from ._calls import Frame, Slot
+from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.

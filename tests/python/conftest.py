@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import stencilgen as sg
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-
 from stencilgen import _abi
 
 COMPILER = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")

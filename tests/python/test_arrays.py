@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import shifted
-
 import stencilgen as sg
+from conftest import shifted
 from stencilgen import _arrays
 
 

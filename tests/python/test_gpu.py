@@ -20,7 +20,6 @@ from typing import Any
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import numpy as np
-
 import stencilgen as sg
 from stencilgen import _abi
 

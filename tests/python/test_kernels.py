@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 import stencilgen as sg
 from stencilgen import _abi
 
@@ -183,6 +182,23 @@ def test_kernels_outlive_their_context() -> None:
     del context
     gc.collect()
     assert kernel(np.zeros(5, "float32")).shape == (5,)
+
+
+def test_a_forks_child_begins_anew() -> None:
+    code = """
+import os, sys
+import numpy as np
+import stencilgen as sg
+text = "return stencil { name = 'tiny', coefficients = { 0.5, 0.25, 0.25 }, shape = star(1, 1) }"
+u = np.ones(100_000, "float32")
+sg.build(text=text, device="cpu")(u)
+child = os.fork()
+if child == 0:
+    assert (sg.build(text=text, device="cpu")(u) == 1).all()
+    sys.exit(7)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 7
 
 
 def test_doctor() -> None:

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import shifted
-
 import stencilgen as sg
+from conftest import shifted
 
 DTYPES = {"float": "float32", "double": "float64"}
 
