@@ -292,10 +292,18 @@ class Caller:
             frame.arguments.temporary = self.context.scratch(stream, frame.temporary_bytes)
             frame.arguments.temporary_bytes = frame.temporary_bytes
 
-    def _keep(self, stream: int, library: Library, array: Any, given: Any, slots: Iterable[Any]) -> None:
-        """Keeps what a launch uses until it is over, where the library does not do so by the stream's order."""
-        if self._place != HOST and (library.held or (given is not None and stream != library.stream(array))):
-            self.context.hold(stream, (self, list(slots)))
+    def _keep(self, stream: int, given: Any, slots: Iterable[Slot]) -> None:
+        """Keeps what a launch uses until it is over, where its library does not do so by the stream's order. `given` is
+        the stream of the caller's, or None."""
+        if self._place == HOST:
+            return
+        kept = [
+            (s.keep, s.memory)
+            for s in slots
+            if s.library.held or (given is not None and stream != s.library.stream(s.array))
+        ]
+        if kept:
+            self.context.hold(stream, (self, kept))
 
     def _fail(self, status: int) -> None:
         raise error_of(status, self.context.handle)

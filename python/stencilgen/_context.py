@@ -233,6 +233,7 @@ class Context:
         """Keeps things alive until the work that is on the stream now is over, without waiting for it."""
         mark = c_void_p()
         self.must(lib.sg_mark_stream(self.handle, stream, byref(mark)))
+        over = []  # is let go without the lock: what runs then may be anybody's
         with self._lock:
             self._held.append((mark.value or 0, things))
             passed = c_int(1)
@@ -242,7 +243,7 @@ class Context:
                 if lib.sg_mark_passed(first, byref(passed)) == 0 and not passed.value:
                     break
                 lib.sg_mark_free(first)
-                self._held.popleft()
+                over.append(self._held.popleft())
 
     def scratch(self, stream: int, size: int) -> int:
         """The address of memory for one launch after the other on a stream to work in."""

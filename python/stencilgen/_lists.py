@@ -65,7 +65,7 @@ class Lists(Kernel):
             if status:
                 self._fail(status)
             results = [self._hand_out(i, slots[i], on) for i in written]
-            self._keep(on, library, first, stream, [(s.keep, s.memory) for s in slots.values()])
+            self._keep(on, stream, slots.values())
         finally:
             self._frames.append(frame)
         return results

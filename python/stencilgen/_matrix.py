@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from ctypes import byref, c_double, c_size_t, c_void_p
 from dataclasses import dataclass
@@ -196,6 +197,9 @@ def matrix_of(source: Any, context: Context) -> Optional[Matrix]:
     return source if source is None or isinstance(source, Matrix) else Matrix(source, context=context)
 
 
+_numbers = itertools.count()
+
+
 class DeviceMatrix:
     """A matrix in a kernel's format in its device's memory; `Product.upload` makes it."""
 
@@ -204,6 +208,7 @@ class DeviceMatrix:
         kernel.context.must(lib.sg_matrix_upload(matrix.handle, kernel._handle, byref(out)))
         self.handle: int = out.value or 0
         at_end(self, lib.sg_device_matrix_free, self.handle)
+        self.number = next(_numbers)  # of this one alone, unlike the handle
         self._keep = matrix  # whose lists in the GPU's memory may be used as they are
         self.context = kernel.context
         #: (rows, columns)
@@ -298,10 +303,10 @@ class Product(Kernel):
             a = frame.arguments
             a.matrix, a.x, a.y, a.vectors = there.handle, slot.pointer, result.pointer, vectors
             a.alpha, a.beta = alpha, beta
-            if frame.known != (there.handle, vectors):
+            if frame.known != (there.number, vectors):
                 size = c_size_t()
                 self.context.must(lib.sg_spmv_bytes(self._handle, there.handle, vectors, byref(size)))
-                frame.known, frame.temporary_bytes = (there.handle, vectors), size.value
+                frame.known, frame.temporary_bytes = (there.number, vectors), size.value
                 a.temporary, a.temporary_bytes = None, size.value
             if frame.temporary_bytes:
                 a.temporary = self.context.scratch(on, frame.temporary_bytes)
@@ -310,8 +315,9 @@ class Product(Kernel):
                 self._fail(status)
         finally:
             self._own.append(frame)
-        self._keep(on, library, x, stream, [there, slot.keep, slot.memory, result.keep, result.memory])
-        return self._hand_out(self._y, result, on)
+        out = self._hand_out(self._y, result, on)
+        self._keep(on, stream, (slot, result))
+        return out
 
     def launch(
         self, x: Any, y: Any, *, alpha: float = 1.0, beta: float = 0.0, matrix: Optional[DeviceMatrix] = None,

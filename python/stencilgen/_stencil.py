@@ -141,8 +141,7 @@ class Stencil(Kernel):
                     slot = slots[i]
                     results.append(self._hand_out(i, slot, on) if slot.ours or slot.memory is not None else slot.array)
             finally:  # also where an interrupt ends the run
-                if self._place != HOST:
-                    self._keep(on, library, first, stream, [(s.keep, s.memory) for s in lent])
+                self._keep(on, stream, lent)
         finally:
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
@@ -173,25 +172,29 @@ class Stencil(Kernel):
             self._put_parameters(frame, parameters, named)
             library = library_of(given[0])
             on = self._stream(stream, library, given[0])
-            views = []
+            slots: list[Slot] = []
+            first: tuple[int, ...] = ()
             for i, array in enumerate(given):
                 of = library_of(array)
-                view = self._see(i, array, of, on, self.arrays[i].written)
-                if view[4] != self._place:
+                pointer, shape, strides, _, place, _, keep = self._see(i, array, of, on, self.arrays[i].written)
+                if place != self._place:
                     raise UsageError(
                         f"'{self.arrays[i].name}' is in the host's memory, but launches use the GPU's: give arrays of "
                         "CuPy, PyTorch or JAX, or use run(…), which copies"
                     )
-                self._lay(frame, i, view[0], view[1], view[2], of)
-                views.append(view)
+                self._lay(frame, i, pointer, shape, strides, of)
+                if i == 0:
+                    first = shape
+                if place != HOST:
+                    slots.append(Slot(pointer, shape, strides, array, keep, of))
             if box is not None or frame.has_box:
-                if not self._put_box(frame, box, views[0][1]):
+                if not self._put_box(frame, box, first):
                     return
             self._put_temporary(frame, on)
             status = lib.sg_launch(self._handle, frame.reference, on)
             if status:
                 self._fail(status)
-            self._keep(on, library, given[0], stream, [view[6] for view in views])
+            self._keep(on, stream, slots)
         finally:
             self._frames.append(frame)
 
